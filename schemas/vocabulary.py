@@ -1,0 +1,41 @@
+"""Words that tables, code and docs share; each enumerated value is written once, here."""
+
+from enum import IntEnum, StrEnum
+
+
+class RejectReason(StrEnum):
+    """Why bytes could not be decoded."""
+
+    NULL_KEY = "null_key"
+    UNKNOWN_RECORD_TYPE = "unknown_record_type"
+    UNKNOWN_VALUE_VERSION = "unknown_value_version"
+    EMPTY_VALUE = "empty_value"
+    UNDERRUN = "underrun"
+    BAD_LENGTH = "bad_length"
+    TRAILING_BYTES = "trailing_bytes"
+    INVALID_UTF8 = "invalid_utf8"
+    BAD_CRC = "bad_crc"
+    TORN_BATCH = "torn_batch"
+    UNSUPPORTED_CODEC = "unsupported_codec"
+    UNKNOWN_MAGIC = "unknown_magic"
+    BAD_COMPRESSION = "bad_compression"
+    TOO_LARGE = "too_large"
+
+
+class Part(StrEnum):
+    """Which part of the log a rejected row is about."""
+
+    BATCH = "batch"
+    KEY = "key"
+    VALUE = "value"
+
+
+class ControlType(IntEnum):
+    """Types of control records that end a transaction; the rest belong to the metadata log of KRaft."""
+
+    ABORT = 0
+    COMMIT = 1
+
+
+# Kafka's "none" for producer ids, epochs and leader epochs; published as NULL.
+NONE = -1
