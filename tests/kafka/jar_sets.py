@@ -1,0 +1,43 @@
+"""Kafka's own jars, for the brokers, tools and record classes that the tests compare with.
+
+`python -m tests.kafka.jar_sets [NAME…]` fetches the named sets, or all, and prints their folders.
+"""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from jobs.jars import DELTA, JarSet, jar_folder
+
+
+def kafka(version: str, *modules: str) -> JarSet:
+    return JarSet(f"kafka-{version}", tuple(f"org.apache.kafka:{module}:{version}" for module in modules))
+
+
+KAFKA_4_3_1: Final = kafka(
+    "4.3.1", "kafka_2.13", "kafka-group-coordinator", "kafka-tools", "connect-runtime", "connect-file", "kafka-streams"
+)
+# The last release with the old coordinator, and the last to write record type 4.
+KAFKA_3_9_1: Final = kafka("3.9.1", "kafka_2.13", "kafka-tools")
+# Only for their record classes: 4.0's shapes of types 9, 11 and 15; 3.7's early shapes of types 4, 5, 7 and 8.
+KAFKA_4_0_1: Final = kafka("4.0.1", "kafka_2.13")
+KAFKA_3_7_2: Final = kafka("3.7.2", "kafka_2.13")
+# A Java compiler that is a jar: a runtime without a compiler compiles the tests' programs by it.
+ECJ: Final = JarSet("ecj-3.38.0", ("org.eclipse.jdt:ecj:3.38.0",), is_transitive=False)
+
+JAR_SETS: Final = {each.name: each for each in (DELTA, KAFKA_4_3_1, KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_3_7_2, ECJ)}
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in JAR_SETS]
+    if unknown:
+        sys.stderr.write(f"unknown jar set {unknown[0]}: expected one of {', '.join(JAR_SETS)}\n")
+        return 2
+    with ThreadPoolExecutor() as pool:
+        for folder in pool.map(jar_folder, [JAR_SETS[name] for name in names or JAR_SETS]):
+            sys.stdout.write(f"{folder}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
