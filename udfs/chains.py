@@ -1,0 +1,199 @@
+"""Chains: runs of elements that stand behind each other, each led by its own length.
+
+Where an element starts is known only when the one before it is read, so a chain is sequential. Many chains are not:
+wave j reads element j of every chain that has one, and costs a few array operations however many chains there are. The
+last few long chains are walked one by one, since a wave over three chains costs as much as one over three hundred.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.varints import LONGEST_INT32, read_signed, read_unsigned
+from udfs.views import Positions, Views
+
+# Below this number of chains a plain loop is faster than array operations.
+FEW_CHAINS = 24
+
+
+class Prefix(Enum):
+    """How an element's length is written in front of it."""
+
+    ZIGZAG = "zig-zag varint; -1 is null"
+    COMPACT = "unsigned varint of length + 1; 0 is null"
+    INT16 = "big-endian int16; -1 is null"
+
+
+@dataclass(frozen=True)
+class PrefixTable:
+    """What the first two bytes of an element say, for each of their 65,536 values (first byte in the low half).
+
+    `step` is the size of the whole element. It is 0 where two bytes do not tell: a longer varint, or a length below the
+    lowest that is allowed. Such elements are rare and read again in full.
+    """
+
+    step: NDArray[np.int64]
+    length: NDArray[np.int64]
+
+
+@cache
+def prefix_table(prefix: Prefix, lowest: int) -> PrefixTable:
+    both = np.arange(1 << 16)
+    first, second = both & 0xFF, both >> 8
+    if prefix is Prefix.INT16:
+        length = ((first << 8) | second).astype(np.uint16).view(np.int16).astype(np.int64)
+        size, is_told = np.full(len(both), 2), np.ones(len(both), bool)
+    else:
+        has_two = first >= 0x80
+        raw = np.where(has_two, (first & 0x7F) | (second << 7), first)
+        length = (raw >> 1) ^ -(raw & 1) if prefix is Prefix.ZIGZAG else raw - 1
+        size, is_told = 1 + has_two, ~(has_two & (second >= 0x80))
+    step = np.where(is_told & (length >= lowest), size + np.maximum(length, 0), 0)
+    return PrefixTable(step, length)
+
+
+@dataclass(frozen=True)
+class Walked:
+    """Elements of all chains in order, chain by chain. Elements of a chain that `is_bad` are meaningless."""
+
+    position: Positions  # where the element begins, with its length
+    word: Positions  # its first eight bytes, little-endian: most elements are read from these alone
+    after: Positions  # a chain: where its last element ends
+    is_bad: NDArray[np.bool_]  # a chain: it runs past its end, or holds an impossible length
+
+
+def walk(views: Views, start: Positions, count: Positions, end: Positions, *, prefix: Prefix, lowest: int) -> Walked:
+    """`count` elements from each `start`, none of which may reach beyond `end`.
+
+    The caller bounds the counts by the bytes there are: memory is taken for that many elements.
+    """
+    walker = Walker(views, start, count, end, prefix=prefix, lowest=lowest)
+    for wave, live in enumerate(walker.chains_left()):
+        if live < FEW_CHAINS:
+            walker.finish_one_by_one(live, wave)
+            break
+        walker.step(live, wave)
+    return walker.result()
+
+
+class Walker:
+    """Chains sorted by falling number of elements, so that those which still go on are always the first few."""
+
+    def __init__(
+        self, views: Views, start: Positions, count: Positions, end: Positions, *, prefix: Prefix, lowest: int
+    ) -> None:
+        self.data, self.words = views.data, views.of("<i8")
+        self.prefix, self.lowest = prefix, lowest
+        self.table = prefix_table(prefix, lowest)
+        self.order = np.argsort(-count, kind="stable")
+        self.count = count[self.order]
+        self.row = (np.cumsum(count) - count)[self.order]
+        self.position = start[self.order]
+        # A chain that overruns is held one byte beyond its end: there it can be told from one that ends in time, and
+        # there is no way for it to wander through the buffer.
+        self.limit = end[self.order] + 1
+        np.minimum(self.position, self.limit, out=self.position)
+        total = int(count.sum())
+        self.element = np.empty(total, np.int64)
+        self.word = np.empty(total, np.int64)
+
+    def chains_left(self) -> list[int]:
+        """For each wave, how many chains have an element for it."""
+        if not len(self.count) or not self.count[0]:
+            return []
+        ended: list[int] = np.bincount(self.count).cumsum()[:-1].tolist()
+        return [len(self.count) - gone for gone in ended]
+
+    def step(self, live: int, wave: int) -> None:
+        position = self.position[:live]
+        word = self.words[position]
+        row = self.row[:live] + wave
+        self.element[row] = position
+        self.word[row] = word
+        step = self.table.step.take(word & 0xFFFF, mode="clip")
+        if not step.all():
+            self.read_in_full(position, step)
+        position += step
+        np.minimum(position, self.limit[:live], out=position)
+
+    def read_in_full(self, position: Positions, step: Positions) -> None:
+        rare = np.flatnonzero(step == 0)
+        length, size = read_lengths(self.data, position[rare], self.prefix)
+        is_bad = (size == 0) | (length < self.lowest)
+        # More than any buffer holds, so the chain is led to its limit and counts as overrun.
+        step[rare] = np.where(is_bad, 1 << 40, size + np.maximum(length, 0))
+
+    def finish_one_by_one(self, live: int, wave: int) -> None:
+        for chain in range(live):
+            count = int(self.count[chain]) - wave
+            positions = self.rest_of(int(self.position[chain]), count, int(self.limit[chain]))
+            self.position[chain] = positions.pop()
+            rows = slice(int(self.row[chain]) + wave, int(self.row[chain]) + wave + count)
+            self.element[rows] = positions
+            self.word[rows] = self.words[self.element[rows]]
+
+    def rest_of(self, position: int, count: int, limit: int) -> list[int]:
+        """Where `count` elements begin, and where the last one ends."""
+        data, steps = self.data.data, self.table.step.data
+        positions = [position]
+        for _ in range(count):
+            step = steps[data[position] | data[position + 1] << 8]
+            if not step:
+                one = np.zeros(1, np.int64)
+                self.read_in_full(np.array([position]), one)
+                step = int(one[0])
+            position += step
+            if position >= limit:
+                positions.extend([limit] * (count + 1 - len(positions)))
+                break
+            positions.append(position)
+        return positions
+
+    def result(self) -> Walked:
+        after = np.empty_like(self.position)
+        after[self.order] = self.position
+        is_bad = np.empty(len(after), bool)
+        is_bad[self.order] = self.position >= self.limit
+        return Walked(self.element, self.word, after, is_bad)
+
+
+def read_lengths(data: NDArray[np.uint8], position: Positions, prefix: Prefix) -> tuple[Positions, Positions]:
+    """Lengths (-1 null) and sizes of their encoding; size 0 where no such encoding exists."""
+    if prefix is Prefix.INT16:
+        raw = data[position].astype(np.int64) << 8 | data[position + 1]
+        return raw - ((raw & 0x8000) << 1), np.full(len(position), 2)
+    if prefix is Prefix.COMPACT:
+        raw, size = read_unsigned(data, position, LONGEST_INT32)
+        return raw - 1, size
+    value, size = read_signed(data, position, LONGEST_INT32)
+    return value, size
+
+
+def slices_of_elements(views: Views, walked: Walked, prefix: Prefix, lowest: int) -> tuple[Positions, Positions]:
+    """Where each element's bytes begin behind its length, and how long they are (-1 null)."""
+    table = prefix_table(prefix, lowest)
+    both = walked.word & 0xFFFF
+    length = table.length.take(both, mode="clip")
+    size: Positions = np.full(len(both), 2) if prefix is Prefix.INT16 else 1 + (both >> 7 & 1)
+    rare = np.flatnonzero(table.step.take(both, mode="clip") == 0)
+    if len(rare):
+        length[rare], size[rare] = read_lengths(views.data, walked.position[rare], prefix)
+    return walked.position + size, length
+
+
+def string_chain(
+    views: Views, start: Positions, count: Positions, end: Positions, is_flexible: bool
+) -> tuple[Positions, Positions, Positions, NDArray[np.bool_]]:
+    """Arrays of strings, one a row: start and length of each string, and for each array its end and whether it is bad.
+
+    Strings of a bad array have length 0.
+    """
+    prefix = Prefix.COMPACT if is_flexible else Prefix.INT16
+    walked = walk(views, start, count, end, prefix=prefix, lowest=0)
+    position, length = slices_of_elements(views, walked, prefix, lowest=0)
+    if walked.is_bad.any():
+        length[np.repeat(walked.is_bad, count)] = 0
+    return position, length, walked.after, walked.is_bad

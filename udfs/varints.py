@@ -1,0 +1,40 @@
+"""Zig-zag varints, as records of magic 2 write their numbers, at many positions at once."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Positions = NDArray[np.int64]
+
+# Bytes of the longest encoding of an int32 and of an int64.
+LONGEST_INT32 = 5
+LONGEST_INT64 = 10
+
+
+def read_unsigned(data: NDArray[np.uint8], position: Positions, longest: int) -> tuple[Positions, Positions]:
+    """Values and sizes in bytes; size 0 where more than `longest` bytes would be needed.
+
+    Bits beyond the number's own width are dropped, as Kafka's reader drops them.
+    """
+    last = len(data) - 1
+    byte = data[np.minimum(position, last)].astype(np.int64)
+    value = byte & 0x7F
+    size = np.ones(len(position), np.int64)
+    live = np.flatnonzero(byte >= 0x80)
+    for place in range(1, longest):
+        if not len(live):
+            break
+        byte = data[np.minimum(position[live] + place, last)].astype(np.int64)
+        value[live] |= (byte & 0x7F) << 7 * place
+        size[live] += 1
+        live = live[byte >= 0x80]
+    size[live] = 0
+    if longest == LONGEST_INT32:
+        value &= 0xFFFFFFFF
+    return value, size
+
+
+def read_signed(data: NDArray[np.uint8], position: Positions, longest: int) -> tuple[Positions, Positions]:
+    value, size = read_unsigned(data, position, longest)
+    sign = -(value & 1)
+    half = value.view(np.uint64) >> np.uint64(1)
+    return half.view(np.int64) ^ sign, size
