@@ -31,8 +31,8 @@ DELTA: Final = JarSet(
         "io.delta:delta-kernel-api:4.4.0",
         "io.delta:delta-kernel-defaults:4.4.0",
         "io.delta:delta-kernel-unitycatalog:4.4.0",
-        "io.unitycatalog:unitycatalog-client:0.5.0",
-        "io.unitycatalog:unitycatalog-hadoop:0.5.0",
+        "io.unitycatalog:unitycatalog-client:0.6.0",
+        "io.unitycatalog:unitycatalog-hadoop:0.6.0",
     ),
     is_transitive=False,
 )
@@ -75,21 +75,19 @@ def ivy_request(jar_set: JarSet) -> str:
 def run_ivy(jar_set: JarSet, folder: Path) -> None:
     """Resolves the request in `folder` and puts the jars beside it."""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        command = [
-            java_executable(),
-            *trust_options(Path(scratch)),
-            "-jar", ivy_jar(),
-            "-ivy", folder / REQUEST,
-            "-confs", "default",
+        command: list[str | Path] = [
+            *(java_executable(), *trust_options(Path(scratch)), "-jar", ivy_jar()),
+            *("-ivy", folder / REQUEST, "-confs", "default"),
             # Without `bundle` five jars stay away, snappy-java and jackson-datatype-jdk8 among them: no broker starts.
-            "-types", "jar", "bundle",
+            *("-types", "jar", "bundle"),
             # Its own cache, since Ivy's does not bear two processes.
-            "-cache", Path(scratch) / "ivy",
-            "-retrieve", f"{folder}/[artifact]-[revision].[ext]",
+            *("-cache", Path(scratch) / "ivy"),
+            *("-retrieve", f"{folder}/[artifact]-[revision].[ext]"),
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"jar set {jar_set.name} could not be fetched by Ivy: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        told = (done.stdout + done.stderr)[-4000:]
+        raise RuntimeError(f"jar set {jar_set.name} could not be fetched by Ivy:\n{told}")
 
 
 def ivy_jar() -> Path:

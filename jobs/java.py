@@ -7,6 +7,7 @@ import shutil
 import ssl
 import struct
 import subprocess
+import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -100,8 +101,7 @@ def system_certificates() -> list[bytes]:
 def java_key_store(certificates: list[bytes]) -> bytes:
     """A JKS file of trusted certificates: the format which Java reads without a password."""
     entries = b"".join(
-        struct.pack(">i", 2) + _utf(f"certificate-{i}") + struct.pack(">q", 0) + _utf("X.509")
-        + struct.pack(">i", len(der)) + der
+        b"\0\0\0\2" + _utf(f"certificate-{i}") + bytes(8) + _utf("X.509") + struct.pack(">i", len(der)) + der
         for i, der in enumerate(certificates)
     )
     body = struct.pack(">Iii", 0xFEEDFEED, 2, len(certificates)) + entries
@@ -111,3 +111,7 @@ def java_key_store(certificates: list[bytes]) -> bytes:
 
 def _utf(text: str) -> bytes:
     return struct.pack(">H", len(text)) + text.encode("ascii")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{java_executable()}\n")

@@ -1,6 +1,6 @@
 """Compiles and runs the tests' own Java programs, on a runtime without a compiler too.
 
-`python -m tests.kafka.java_programs SOURCE… --set NAME…` compiles against jar sets and prints the folder of the classes.
+`python -m tests.kafka.java_programs SOURCE… --set NAME` compiles against a jar set and prints the classes' folder.
 """
 
 import argparse

@@ -1,0 +1,55 @@
+# `make` alone lists what there is.
+.DEFAULT_GOAL := help
+.PHONY: setup test unit check dist bench soak lock help
+
+BIN := .venv/bin
+PYTHONS := python3 python3.13 python3.12 python3.11
+AT_LEAST_3_11 := import sys; sys.exit(sys.version_info < (3, 11))
+
+$(BIN)/pip:
+	@for python in $(PYTHON) $(PYTHONS); do \
+	  if $$python -c '$(AT_LEAST_3_11)' 2>/dev/null; then exec $$python -m venv .venv; fi; \
+	done; echo 'no Python 3.11 or later on the PATH: name one by `make PYTHON=…`' >&2; exit 1
+
+# What is installed is remembered as a copy of the file that asked for it, made only when the installation succeeded.
+# The project comes after the lock, since pip refuses an editable project among hashes.
+setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jars; does nothing when all is there
+	@cmp -s requirements.lock .venv/requirements.lock || { \
+	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock && \
+	  cp requirements.lock .venv/requirements.lock; }
+	@cmp -s pyproject.toml .venv/pyproject.toml || { \
+	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e . && \
+	  cp pyproject.toml .venv/pyproject.toml; }
+	@$(BIN)/python -m jobs.java > /dev/null
+	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
+
+test: setup ## every test, real brokers included (all but `soak`)
+	$(BIN)/pytest
+
+unit: setup ## the tests that need no Java and no broker
+	$(BIN)/pytest -m 'not spark and not broker and not soak'
+
+check: setup ## format, lint, types, layers, generated pages
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q tests/test_layers.py
+	$(BIN)/python -m jobs.records_page --check
+
+dist: setup ## one zip of the project's packages under dist/, for spark-submit --py-files
+	@$(BIN)/python .ci/dist.py
+
+bench: setup ## the figures of the project, measured side by side with their rivals
+	$(BIN)/python -m benchmarks
+
+soak: setup ## the long forms of the tests
+	$(BIN)/pytest -m soak
+
+# Without the index and the options of the machine that made it, the lock is the same from everywhere.
+lock: setup ## resolve pyproject.toml anew into requirements.lock
+	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile --quiet --all-extras --generate-hashes --allow-unsafe \
+	  --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+	  --output-file requirements.lock pyproject.toml
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
