@@ -24,8 +24,15 @@ KAFKA_4_0_1: Final = kafka("4.0.1", "kafka_2.13")
 KAFKA_3_7_2: Final = kafka("3.7.2", "kafka_2.13")
 # A Java compiler that is a jar: a runtime without a compiler compiles the tests' programs by it.
 ECJ: Final = JarSet("ecj-3.38.0", ("org.eclipse.jdt:ecj:3.38.0",), is_transitive=False)
+# 4.3.1's modules bring no way to log: without it a broker that does not start says nothing.
+LOGGING: Final = JarSet(
+    "slf4j-reload4j-1.7.36",
+    ("org.slf4j:slf4j-reload4j:1.7.36", "ch.qos.reload4j:reload4j:1.2.25"),
+    is_transitive=False,
+)
 
-JAR_SETS: Final = {each.name: each for each in (DELTA, KAFKA_4_3_1, KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_3_7_2, ECJ)}
+ALL: Final = (DELTA, KAFKA_4_3_1, KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_3_7_2, ECJ, LOGGING)
+JAR_SETS: Final = {each.name: each for each in ALL}
 
 
 def main(names: list[str]) -> int:
