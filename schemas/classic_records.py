@@ -35,9 +35,18 @@ VALUE = Message(
     (
         Shape(
             (
-                Field("protocol_type", Kind.STRING, "What kind of clients the group has: consumer, connect, sr; empty for none."),
+                Field(
+                    "protocol_type",
+                    Kind.STRING,
+                    "What kind of clients the group has: consumer, connect, sr; empty for none.",
+                ),
                 Field("generation", Kind.INT32, "The generation that this record completes."),
-                Field("protocol", Kind.STRING, "The assignor that members agreed on, null in an empty group.", nullable=True),
+                Field(
+                    "protocol",
+                    Kind.STRING,
+                    "The assignor that members agreed on, null in an empty group.",
+                    nullable=True,
+                ),
                 Field("leader", Kind.STRING, "Member id of the leader, null in an empty group.", nullable=True),
                 Field(
                     "current_state_timestamp",

@@ -24,7 +24,12 @@ GROUP_METADATA = Message(
     (
         Shape(
             (
-                Field("epoch", Kind.INT32, "The group epoch: rises when members, subscriptions or topics change.", since="3.7"),
+                Field(
+                    "epoch",
+                    Kind.INT32,
+                    "The group epoch: rises when members, subscriptions or topics change.",
+                    since="3.7",
+                ),
                 Field(
                     "metadata_hash",
                     Kind.INT64,
@@ -46,7 +51,12 @@ TOPICS = Field("topics", Array(TOPIC_METADATA), "The subscribed topics as the co
 PARTITION_METADATA = Message(
     "ConsumerGroupPartitionMetadataValue",
     (
-        Shape((TOPICS,), releases="3.8 to 4.0", provenance="KIP-848; replaced by the metadata hash, KIP-1101", flexible_from=0),
+        Shape(
+            (TOPICS,),
+            releases="3.8 to 4.0",
+            provenance="KIP-848; replaced by the metadata hash, KIP-1101",
+            flexible_from=0,
+        ),
         Shape(
             (Field("epoch", Kind.INT32, "The group epoch that saw these topics."), TOPICS),
             releases="3.7",
@@ -62,7 +72,12 @@ MEMBER_FIELDS = (
     Field("client_id", Kind.STRING, "The client id of the member's connection."),
     Field("client_host", Kind.STRING, "The member's address as Java prints it."),
     Field("subscribed_topic_names", Array(Kind.STRING), "Topics subscribed by name, sorted."),
-    Field("subscribed_topic_regex", Kind.STRING, "Topics subscribed by pattern; null and empty both mean none.", nullable=True),
+    Field(
+        "subscribed_topic_regex",
+        Kind.STRING,
+        "Topics subscribed by pattern; null and empty both mean none.",
+        nullable=True,
+    ),
     Field("rebalance_timeout_ms", Kind.INT32, "How long the member may take to give partitions up.", default=-1),
     Field("server_assignor", Kind.STRING, "The assignor that the member asks for.", nullable=True),
 )
@@ -160,7 +175,9 @@ CURRENT_ASSIGNMENT = Message(
                 PREVIOUS_MEMBER_EPOCH,
                 Field("state", Kind.INT8, "0 stable, 1 unrevoked partitions, 2 unreleased partitions."),
                 Field("assigned_partitions", Array(OWNED), "What the member owns."),
-                Field("partitions_pending_revocation", Array(OWNED), "What the member is asked to give up and still owns."),
+                Field(
+                    "partitions_pending_revocation", Array(OWNED), "What the member is asked to give up and still owns."
+                ),
             ),
             releases="3.8+",
             provenance="KIP-848; assignment epochs since 4.3, KIP-1251",
@@ -190,7 +207,9 @@ REGULAR_EXPRESSION = Message(
         Shape(
             (
                 Field("topics", Array(Kind.STRING), "Topics that the pattern matched, sorted."),
-                Field("version", Kind.INT64, "Version of the cluster metadata that it was matched against, -1 for none."),
+                Field(
+                    "version", Kind.INT64, "Version of the cluster metadata that it was matched against, -1 for none."
+                ),
                 Field("timestamp", Kind.INT64, "When it was matched, in ms."),
             ),
             releases="4.0+",
@@ -210,7 +229,9 @@ RECORDS = (
         "The subscribed topics, as the coordinator sees them.",
         "3.7 to 4.0; later releases write tombstones alone",
     ),
-    RecordType(5, "ConsumerGroupMemberMetadata", MEMBER_KEY, MEMBER_METADATA, "A member and what it subscribes to.", "3.7+"),
+    RecordType(
+        5, "ConsumerGroupMemberMetadata", MEMBER_KEY, MEMBER_METADATA, "A member and what it subscribes to.", "3.7+"
+    ),
     RecordType(
         6,
         "ConsumerGroupTargetAssignmentMetadata",
@@ -219,8 +240,12 @@ RECORDS = (
         "The epoch of the target assignment; completes it.",
         "3.7+",
     ),
-    RecordType(7, "ConsumerGroupTargetAssignmentMember", MEMBER_KEY, TARGET_MEMBER, "What one member shall own.", "3.7+"),
-    RecordType(8, "ConsumerGroupCurrentMemberAssignment", MEMBER_KEY, CURRENT_ASSIGNMENT, "What one member owns now.", "3.7+"),
+    RecordType(
+        7, "ConsumerGroupTargetAssignmentMember", MEMBER_KEY, TARGET_MEMBER, "What one member shall own.", "3.7+"
+    ),
+    RecordType(
+        8, "ConsumerGroupCurrentMemberAssignment", MEMBER_KEY, CURRENT_ASSIGNMENT, "What one member owns now.", "3.7+"
+    ),
     RecordType(
         16,
         "ConsumerGroupRegularExpression",

@@ -41,7 +41,9 @@ TOPIC_METADATA = Struct(
     ),
 )
 
-MEMBER_EPOCH = Field("member_epoch", Kind.INT32, "Epoch that the member has reached; -2 is a static member that left for a while.")
+MEMBER_EPOCH = Field(
+    "member_epoch", Kind.INT32, "Epoch that the member has reached; -2 is a static member that left for a while."
+)
 PREVIOUS_MEMBER_EPOCH = Field("previous_member_epoch", Kind.INT32, "The member's epoch before this one.")
 ASSIGNMENT_EPOCH = Field("assignment_epoch", Kind.INT32, "Epoch of the group's target assignment.")
 ASSIGNMENT_TIMESTAMP = Field(

@@ -13,7 +13,12 @@ VALUE = Message(
     (
         Shape(
             (
-                Field("offset", Kind.INT64, "The committed offset; may be negative, brokers do not check it.", since="0.8.2"),
+                Field(
+                    "offset",
+                    Kind.INT64,
+                    "The committed offset; may be negative, brokers do not check it.",
+                    since="0.8.2",
+                ),
                 Field(
                     "leader_epoch",
                     Kind.INT32,
@@ -23,7 +28,9 @@ VALUE = Message(
                     since="2.1, KIP-320",
                 ),
                 Field("metadata", Kind.STRING, "Whatever text the client attached.", since="0.8.2"),
-                Field("commit_timestamp", Kind.INT64, "The broker's clock when it took the request, in ms.", since="0.8.2"),
+                Field(
+                    "commit_timestamp", Kind.INT64, "The broker's clock when it took the request, in ms.", since="0.8.2"
+                ),
                 Field(
                     "expire_timestamp",
                     Kind.INT64,

@@ -46,7 +46,12 @@ ASSIGNMENT = Message(
     "ConsumerProtocolAssignment",
     (
         Shape(
-            (Field("assigned_partitions", Array(TOPIC_PARTITIONS), "What the member may own, in the leader's order."), USER_DATA),
+            (
+                Field(
+                    "assigned_partitions", Array(TOPIC_PARTITIONS), "What the member may own, in the leader's order."
+                ),
+                USER_DATA,
+            ),
             releases="clients 0.9+",
             provenance="the layout never changed",
             last=3,
@@ -70,7 +75,13 @@ STICKY_FORMS = (
 )
 COOPERATIVE_STICKY_FORMS = (
     Shape(
-        (Field("generation", Kind.INT32, "Generation of the owned partitions; the subscription's own field wins from version 2."),),
+        (
+            Field(
+                "generation",
+                Kind.INT32,
+                "Generation of the owned partitions; the subscription's own field wins from version 2.",
+            ),
+        ),
         releases="clients 2.4+",
         provenance="KIP-429",
     ),
@@ -107,7 +118,10 @@ STREAMS_SUBSCRIPTION = Message(
                                 Field(
                                     "partition_to_offset_sum",
                                     Array(
-                                        Struct("partition_offset_sum", (Field("partition", Kind.INT32, "The partition."), OFFSET_SUM))
+                                        Struct(
+                                            "partition_offset_sum",
+                                            (Field("partition", Kind.INT32, "The partition."), OFFSET_SUM),
+                                        )
                                     ),
                                     "How far each of its tasks is.",
                                 ),
@@ -133,14 +147,22 @@ STREAMS_SUBSCRIPTION = Message(
                     "How far the member's tasks are.",
                     first=10,
                 ),
-                Field("unique_field", Kind.INT8, "A byte that makes equal subscriptions differ, to force a rebalance.", first=8),
+                Field(
+                    "unique_field",
+                    Kind.INT8,
+                    "A byte that makes equal subscriptions differ, to force a rebalance.",
+                    first=8,
+                ),
                 Field("error_code", Kind.INT32, "What went wrong in the member.", first=9),
                 Field(
                     "client_tags",
                     Array(
                         Struct(
                             "client_tag",
-                            (Field("key", Kind.BYTES, "Name of the tag, UTF-8."), Field("value", Kind.BYTES, "Its value, UTF-8.")),
+                            (
+                                Field("key", Kind.BYTES, "Name of the tag, UTF-8."),
+                                Field("value", Kind.BYTES, "Its value, UTF-8."),
+                            ),
                         )
                     ),
                     "Tags for rack-aware standby tasks.",
@@ -203,7 +225,10 @@ STREAMS_ASSIGNMENT = Message(
                     Array(
                         Struct(
                             "topic",
-                            (Field("index", Kind.INT32, "Index of the topic."), Field("topic", Kind.JAVA_UTF, "Its name.")),
+                            (
+                                Field("index", Kind.INT32, "Index of the topic."),
+                                Field("topic", Kind.JAVA_UTF, "Its name."),
+                            ),
                         )
                     ),
                     "Names of the topics that the two maps mention.",
@@ -212,7 +237,9 @@ STREAMS_ASSIGNMENT = Message(
                 by_host("partitions_by_host", INDEXED_PARTITION, 5),
                 by_host("standby_partitions_by_host", INDEXED_PARTITION, 6),
                 Field("error_code", Kind.INT32, "What went wrong, 0 for nothing.", first=4),
-                Field("next_rebalance_ms", Kind.INT64, "When the next rebalance is planned; Long.MAX for never.", first=7),
+                Field(
+                    "next_rebalance_ms", Kind.INT64, "When the next rebalance is planned; Long.MAX for never.", first=7
+                ),
             ),
             releases="2.3 writes 4, 2.5 6, 2.6 8, 2.8 9, 3.0 10, 3.2+ 11",
             provenance="hand-coded in Java, so strings are Java's own",
@@ -242,7 +269,13 @@ CONNECT_SUBSCRIPTION = Message(
             (
                 WORKER_URL,
                 CONFIG_OFFSET,
-                Field("allocation", Kind.BYTES, "The worker's assignment so far, with a version of its own.", first=1, nullable=True),
+                Field(
+                    "allocation",
+                    Kind.BYTES,
+                    "The worker's assignment so far, with a version of its own.",
+                    first=1,
+                    nullable=True,
+                ),
             ),
             releases="Connect before 2.3 (0), 2.3+ (1), 2.4+ (2)",
             provenance="1: KIP-415; 2: sessions, KIP-507",

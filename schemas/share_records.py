@@ -18,7 +18,9 @@ from schemas.modern_fields import (
 KIP = "KIP-932"
 
 STATE_TOPIC = Struct("topic_partitions_info", (TOPIC_ID, TOPIC_NAME, PARTITIONS))
-INITIALIZING = Field("initializing_topics", Array(STATE_TOPIC), "Partitions whose share state is being set up.", since="4.1")
+INITIALIZING = Field(
+    "initializing_topics", Array(STATE_TOPIC), "Partitions whose share state is being set up.", since="4.1"
+)
 INITIALIZED = Field("initialized_topics", Array(STATE_TOPIC), "Partitions whose share state is set up.")
 DELETING = Field(
     "deleting_topics",
@@ -63,7 +65,10 @@ GROUP_METADATA = Message(
     (
         Shape(
             # Untagged, so these bytes are eight longer than 4.0's under the same version.
-            (EPOCH, Field("metadata_hash", Kind.INT64, "Hash over the subscribed topics; 0 without topics.", since="4.1")),
+            (
+                EPOCH,
+                Field("metadata_hash", Kind.INT64, "Hash over the subscribed topics; 0 without topics.", since="4.1"),
+            ),
             releases="4.1+",
             provenance="KIP-932; metadata hash by KIP-1101",
             flexible_from=0,
@@ -130,7 +135,9 @@ RECORDS = (
         "The subscribed topics, as the coordinator sees them.",
         "4.0; the number is unused from 4.1",
     ),
-    RecordType(10, "ShareGroupMemberMetadata", MEMBER_KEY, MEMBER_METADATA, "A member and what it subscribes to.", "4.0+"),
+    RecordType(
+        10, "ShareGroupMemberMetadata", MEMBER_KEY, MEMBER_METADATA, "A member and what it subscribes to.", "4.0+"
+    ),
     RecordType(11, "ShareGroupMetadata", GROUP_KEY, GROUP_METADATA, "The group epoch.", "4.0+"),
     RecordType(
         12,
@@ -140,8 +147,12 @@ RECORDS = (
         "The epoch of the target assignment; completes it.",
         "4.0+",
     ),
-    RecordType(13, "ShareGroupTargetAssignmentMember", MEMBER_KEY, TARGET_MEMBER, "What one member shall read.", "4.0+"),
-    RecordType(14, "ShareGroupCurrentMemberAssignment", MEMBER_KEY, CURRENT_ASSIGNMENT, "What one member reads now.", "4.0+"),
+    RecordType(
+        13, "ShareGroupTargetAssignmentMember", MEMBER_KEY, TARGET_MEMBER, "What one member shall read.", "4.0+"
+    ),
+    RecordType(
+        14, "ShareGroupCurrentMemberAssignment", MEMBER_KEY, CURRENT_ASSIGNMENT, "What one member reads now.", "4.0+"
+    ),
     RecordType(
         15,
         "ShareGroupStatePartitionMetadata",

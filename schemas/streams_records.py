@@ -27,7 +27,8 @@ OWNED_TASKS = Struct("task_ids", (SUBTOPOLOGY_ID, TASK_PARTITIONS, ASSIGNMENT_EP
 
 def tasks(of: Struct, suffix: str, what: str) -> tuple[Field, ...]:
     return tuple(
-        Field(f"{role}_tasks{suffix}", Array(of), f"{role.capitalize()} tasks {what}.") for role in ("active", "standby", "warmup")
+        Field(f"{role}_tasks{suffix}", Array(of), f"{role.capitalize()} tasks {what}.")
+        for role in ("active", "standby", "warmup")
     )
 
 
@@ -42,7 +43,9 @@ GROUP_METADATA = Message(
             (
                 Field("epoch", Kind.INT32, "The group epoch."),
                 Field("metadata_hash", Kind.INT64, "Hash over the source topics."),
-                topology_epoch("validated_topology_epoch", "Topology epoch whose topics were found in order.", 0, "4.2"),
+                topology_epoch(
+                    "validated_topology_epoch", "Topology epoch whose topics were found in order.", 0, "4.2"
+                ),
                 Field(
                     "last_assignment_configs",
                     Array(KEY_VALUE),
@@ -81,7 +84,11 @@ PARTITION_METADATA = Message(
                     Array(
                         Struct(
                             "topic_metadata",
-                            (TOPIC_ID, TOPIC_NAME, Field("num_partitions", Kind.INT32, "How many partitions the topic has.")),
+                            (
+                                TOPIC_ID,
+                                TOPIC_NAME,
+                                Field("num_partitions", Kind.INT32, "How many partitions the topic has."),
+                            ),
                         )
                     ),
                     "The source topics as the coordinator sees them.",
@@ -99,7 +106,9 @@ MEMBER_METADATA = Message(
     (
         Shape(
             (
-                Field("instance_id", Kind.STRING, "The member's own static id, null for dynamic members.", nullable=True),
+                Field(
+                    "instance_id", Kind.STRING, "The member's own static id, null for dynamic members.", nullable=True
+                ),
                 Field("rack_id", Kind.STRING, "The member's rack.", nullable=True),
                 Field("client_id", Kind.STRING, "The client id of the member's connection."),
                 Field("client_host", Kind.STRING, "The member's address as Java prints it."),
@@ -148,7 +157,11 @@ CURRENT_ASSIGNMENT = Message(
             (
                 MEMBER_EPOCH,
                 PREVIOUS_MEMBER_EPOCH,
-                Field("state", Kind.INT8, "1 stable, 2 unrevoked tasks, 3 unreleased tasks: not the codes of consumer groups."),
+                Field(
+                    "state",
+                    Kind.INT8,
+                    "1 stable, 2 unrevoked tasks, 3 unreleased tasks: not the codes of consumer groups.",
+                ),
                 *tasks(OWNED_TASKS, "", "that the member runs"),
                 *tasks(OWNED_TASKS, "_pending_revocation", "that the member is asked to give up"),
             ),
@@ -216,7 +229,9 @@ RECORDS = (
         "The source topics, as the coordinator sees them.",
         "no release; development builds alone",
     ),
-    RecordType(19, "StreamsGroupMemberMetadata", MEMBER_KEY, MEMBER_METADATA, "A member and the process it lives in.", "4.1+"),
+    RecordType(
+        19, "StreamsGroupMemberMetadata", MEMBER_KEY, MEMBER_METADATA, "A member and the process it lives in.", "4.1+"
+    ),
     RecordType(
         20,
         "StreamsGroupTargetAssignmentMetadata",
@@ -225,7 +240,16 @@ RECORDS = (
         "The epoch of the target assignment; completes it.",
         "4.1+",
     ),
-    RecordType(21, "StreamsGroupTargetAssignmentMember", MEMBER_KEY, TARGET_MEMBER, "Tasks that one member shall run.", "4.1+"),
-    RecordType(22, "StreamsGroupCurrentMemberAssignment", MEMBER_KEY, CURRENT_ASSIGNMENT, "Tasks that one member runs now.", "4.1+"),
+    RecordType(
+        21, "StreamsGroupTargetAssignmentMember", MEMBER_KEY, TARGET_MEMBER, "Tasks that one member shall run.", "4.1+"
+    ),
+    RecordType(
+        22,
+        "StreamsGroupCurrentMemberAssignment",
+        MEMBER_KEY,
+        CURRENT_ASSIGNMENT,
+        "Tasks that one member runs now.",
+        "4.1+",
+    ),
     RecordType(23, "StreamsGroupTopology", GROUP_KEY, TOPOLOGY, "The topology that the group runs.", "4.1+"),
 )

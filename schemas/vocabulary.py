@@ -8,6 +8,7 @@ class RejectReason(StrEnum):
 
     NULL_KEY = "null_key"
     UNKNOWN_RECORD_TYPE = "unknown_record_type"
+    UNKNOWN_CONTROL_TYPE = "unknown_control_type"
     UNKNOWN_VALUE_VERSION = "unknown_value_version"
     EMPTY_VALUE = "empty_value"
     UNDERRUN = "underrun"

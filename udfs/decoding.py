@@ -1,0 +1,267 @@
+"""The decoder: keys and values of many records in, typed Arrow columns and rejects out.
+
+    decoded = decode(records.keys, records.values, records.is_control)
+    for part in decoded.parts:          # one per record type, value version and shape; tombstones apart
+        part.rows, part.key, part.value # row numbers of the input, struct of the key's fields, struct of the value's
+    decoded.rejects                     # one per record that could not be decoded: row, part, field, reason, detail
+
+Total: each row ends in exactly one part or one reject. Records are grouped by type, version and shape, and each group is
+read column by column (`walk`, `gather`); rows that do not fit are read once more alone, which tells why.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from schemas import control_records
+from schemas.fields import Layout, RecordType, layout
+from schemas.records import REGISTRY
+from schemas.vocabulary import ControlType, RejectReason
+from schemas.vocabulary import Part as RecordPart
+from udfs.arrow_types import layout_type
+from udfs.gather import gather, invalid_text_rows
+from udfs.scalar_reader import Malformed, read_message
+from udfs.slices import Slices, slices_of
+from udfs.views import Positions, Views
+from udfs.walk import Cursor, walk_layout
+
+PREFIX = 2
+# The record type that parts of transaction markers carry; no key of a data record can open with it.
+CONTROL = -1
+# Larger values are read one by one: waves take as many steps as the longest array has elements, and a hostile record
+# of many megabytes would make millions.
+LARGEST_WALKED = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Part:
+    """Decoded records of one type, value version and shape, in log order. `value_version` is None for tombstones."""
+
+    record_type: int
+    value_version: int | None
+    rows: Positions
+    key: pa.StructArray
+    value: pa.StructArray | None
+    unknown_tags: int = 0
+
+
+@dataclass(frozen=True)
+class Reject:
+    row: int
+    record_type: int | None
+    part: RecordPart
+    field: str
+    reason: RejectReason
+    detail: str
+
+
+@dataclass
+class Decoded:
+    parts: list[Part] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The messages that fit a layout: which rows, and their values."""
+
+    rows: Positions
+    values: pa.StructArray
+    unknown_tags: int
+
+
+def decode_batch(batch: pa.RecordBatch) -> Decoded:
+    """The same for an Arrow batch with columns `key`, `value` and, if it has them, `is_control`."""
+    names = batch.schema.names
+    is_control = (
+        batch.column("is_control").fill_null(False).to_numpy(zero_copy_only=False)
+        if "is_control" in names
+        else np.zeros(batch.num_rows, bool)
+    )
+    return decode(slices_of(batch.column("key")), slices_of(batch.column("value")), is_control)
+
+
+def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_]) -> Decoded:
+    decoder = Decoder(keys, values)
+    if is_control.any():
+        decoder.decode_markers(np.flatnonzero(is_control))
+        decoder.decode_records(np.flatnonzero(~is_control))
+    else:
+        decoder.decode_records(np.arange(len(keys)))
+    return decoder.decoded
+
+
+def read_columns(
+    views: Views, slices: Slices, fields: Layout, version: int, is_open_ended: bool = False
+) -> Columns | None:
+    """Reads the messages behind their two-byte prefix; None when not one of them fits."""
+    if not len(slices):
+        return None
+    cursor = Cursor(views, slices.start + PREFIX, slices.start + slices.length)
+    tree = walk_layout(cursor, fields, version)
+    position = cursor.position()
+    is_fit = ~cursor.is_bad & ((position <= cursor.end) if is_open_ended else (position == cursor.end))
+    if is_fit.all():
+        try:
+            return Columns(np.arange(len(slices)), gather(views, tree), cursor.unknown_tags)
+        except pa.ArrowInvalid:
+            is_fit[invalid_text_rows(views, tree)] = False
+    # Read again without the others, so that nothing of them is in values or counts.
+    rows = np.flatnonzero(is_fit)
+    inner = read_columns(views, slices.take(rows), fields, version, is_open_ended)
+    return inner and Columns(rows[inner.rows], inner.values, inner.unknown_tags)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Keys or values of one call, and how rejects name them."""
+
+    part: RecordPart
+    slices: Slices
+    views: Views
+    missing: RejectReason
+    empty: RejectReason
+
+
+class Decoder:
+    """One call's records and what has become of them so far."""
+
+    def __init__(self, keys: Slices, values: Slices) -> None:
+        views = Views(keys.data)
+        self.keys = Side(RecordPart.KEY, keys, views, RejectReason.NULL_KEY, RejectReason.UNDERRUN)
+        views = views if values.data is keys.data else Views(values.data)
+        self.values = Side(RecordPart.VALUE, values, views, RejectReason.EMPTY_VALUE, RejectReason.EMPTY_VALUE)
+        self.decoded = Decoded()
+
+    def reject(self, row: int, record_type: int | None, part: RecordPart, error: Malformed) -> None:
+        self.decoded.rejects.append(Reject(int(row), record_type, part, error.field, error.reason, error.detail))
+
+    def prefixed(self, side: Side, rows: Positions, record_type: int | None) -> Positions:
+        """The rows long enough to open with an int16; the others are rejected."""
+        length = side.slices.length[rows]
+        if not len(rows) or length.min() >= PREFIX:
+            return rows
+        for row, size in zip(rows[length < PREFIX], length[length < PREFIX], strict=True):
+            reason = {-1: side.missing, 0: side.empty}.get(int(size), RejectReason.UNDERRUN)
+            detail = "null" if size < 0 else f"{size} bytes, at least {PREFIX} wanted"
+            self.reject(row, record_type, side.part, Malformed(reason, detail))
+        return rows[length >= PREFIX]
+
+    def by_number(
+        self, side: Side, rows: Positions, record_type: int | None, known: range, unknown: RejectReason
+    ) -> Iterator[tuple[int, Positions]]:
+        """Rows by the int16 that opens their bytes: a key's record type, a value's version."""
+        rows = self.prefixed(side, rows, record_type)
+        numbers = side.views.i2[side.slices.start[rows]]
+        is_known = (numbers >= known.start) & (numbers < known.stop)
+        if not is_known.all():
+            for row, number in zip(rows[~is_known], numbers[~is_known], strict=True):
+                detail = f"{number}, known are {known.start} to {known.stop - 1}"
+                mine = int(number) if side.part is RecordPart.KEY else record_type
+                self.reject(row, mine, side.part, Malformed(unknown, detail))
+            rows, numbers = rows[is_known], numbers[is_known]
+        while len(rows):
+            number = int(numbers[0])
+            is_mine = numbers == number
+            yield number, rows[is_mine]
+            rows, numbers = rows[~is_mine], numbers[~is_mine]
+
+    def read(
+        self, side: Side, rows: Positions, record_type: int | None, fields: Layout, is_open_ended: bool = False
+    ) -> Columns:
+        """Messages of a single layout; those that do not fit are rejected."""
+        columns = read_columns(side.views, side.slices.take(rows), fields, 0, is_open_ended)
+        columns = columns or Columns(np.zeros(0, np.int64), pa.array([], layout_type(fields, 0)), 0)
+        for row in np.delete(rows, columns.rows):
+            try:
+                read_message(side.slices.bytes_at(row) or b"", fields, 0, PREFIX, is_open_ended)
+            except Malformed as error:
+                self.reject(row, record_type, side.part, error)
+        return Columns(rows[columns.rows], columns.values, columns.unknown_tags)
+
+    # data records
+
+    def decode_records(self, rows: Positions) -> None:
+        known = range(min(REGISTRY), max(REGISTRY) + 1)
+        for number, mine in self.by_number(self.keys, rows, None, known, RejectReason.UNKNOWN_RECORD_TYPE):
+            self.decode_type(REGISTRY[number], mine)
+
+    def decode_type(self, record: RecordType, rows: Positions) -> None:
+        is_tombstone = self.values.slices.length[rows] < 0
+        if is_tombstone.any():
+            keys = self.read_keys(record, rows[is_tombstone])
+            if len(keys.rows):
+                self.decoded.parts.append(Part(record.number, None, keys.rows, keys.values, None))
+            rows = rows[~is_tombstone]
+        known = range(record.value.lowest_version, record.value.highest_version + 1)
+        unknown = RejectReason.UNKNOWN_VALUE_VERSION
+        for version, mine in self.by_number(self.values, rows, record.number, known, unknown):
+            self.decode_version(record, version, self.read_keys(record, mine))
+
+    def read_keys(self, record: RecordType, rows: Positions) -> Columns:
+        return self.read(self.keys, rows, record.number, layout(record.key, 0, is_flexible=False))
+
+    def decode_version(self, record: RecordType, version: int, keys: Columns) -> None:
+        """Values by the first shape that fits them."""
+        slices = self.values.slices.take(keys.rows)
+        is_walked = slices.length <= LARGEST_WALKED
+        left = np.arange(len(slices))
+        for shape in record.value.shapes_of(version):
+            walked = left[is_walked[left]]
+            columns = read_columns(self.values.views, slices.take(walked), shape.layout(version), version)
+            if columns is None:
+                continue
+            mine = walked[columns.rows]
+            key = keys.values if len(mine) == len(slices) else keys.values.take(pa.array(mine))
+            part = Part(record.number, version, keys.rows[mine], key, columns.values, columns.unknown_tags)
+            self.decoded.parts.append(part)
+            left = np.setdiff1d(left, mine, assume_unique=True)
+            if not len(left):
+                return
+        for place in left:
+            self.decode_alone(record, version, int(keys.rows[place]), keys.values.slice(int(place), 1))
+
+    def decode_alone(self, record: RecordType, version: int, row: int, key: pa.StructArray) -> None:
+        """A value that is too large to walk, or that fits no shape: then the newest shape tells why."""
+        failures: list[Malformed] = []
+        for shape in record.value.shapes_of(version):
+            fields = shape.layout(version)
+            try:
+                values, unknown_tags = read_message(self.values.slices.bytes_at(row) or b"", fields, version, PREFIX)
+            except Malformed as error:
+                failures.append(error)
+                continue
+            value = pa.array([values], layout_type(fields, version))
+            self.decoded.parts.append(Part(record.number, version, np.array([row]), key, value, unknown_tags))
+            return
+        self.reject(row, record.number, RecordPart.VALUE, failures[0])
+
+    # control records
+
+    def decode_markers(self, rows: Positions) -> None:
+        any_version = range(2**15)
+        unknown = RejectReason.UNKNOWN_CONTROL_TYPE
+        for _, mine in self.by_number(self.keys, rows, None, any_version, unknown):
+            keys = self.read(self.keys, mine, None, control_records.KEY.shapes[0].layout(0), is_open_ended=True)
+            self.decode_marker_values(self.known_markers(keys))
+
+    def known_markers(self, keys: Columns) -> Columns:
+        types = keys.values.field("type").to_numpy()
+        is_known = np.isin(types, tuple(ControlType))
+        for row, number in zip(keys.rows[~is_known], types[~is_known], strict=True):
+            error = Malformed(RejectReason.UNKNOWN_CONTROL_TYPE, f"{number}, wanted 0 (ABORT) or 1 (COMMIT)", "type")
+            self.reject(row, None, RecordPart.KEY, error)
+        return Columns(keys.rows[is_known], keys.values.filter(pa.array(is_known)), 0)
+
+    def decode_marker_values(self, keys: Columns) -> None:
+        any_version = range(2**15)
+        unknown = RejectReason.UNKNOWN_VALUE_VERSION
+        for version, mine in self.by_number(self.values, keys.rows, None, any_version, unknown):
+            fields = control_records.VALUE.shapes[0].layout(0)
+            values = self.read(self.values, mine, None, fields, is_open_ended=True)
+            key = keys.values.take(pa.array(np.searchsorted(keys.rows, values.rows)))
+            if len(values.rows):
+                self.decoded.parts.append(Part(CONTROL, version, values.rows, key, values.values))

@@ -1,0 +1,174 @@
+"""One message at a time, by the same declarations: tells why bytes do not fit, and reads what is too rare or too large
+for the walk (payloads of Kafka Streams and Connect, records of many megabytes)."""
+
+import base64
+import struct
+from typing import Any
+
+from schemas.fields import FIXED_SIZES, Array, Field, FieldType, Kind, Layout, Struct, layout
+from schemas.vocabulary import RejectReason
+
+INT32_MAX = 2**31 - 1
+LONGEST_STRING = 32767
+LONGEST_VARINT = 5
+FORMATS = {
+    Kind.INT8: struct.Struct(">b"),
+    Kind.INT16: struct.Struct(">h"),
+    Kind.UINT16: struct.Struct(">H"),
+    Kind.INT32: struct.Struct(">i"),
+    Kind.INT64: struct.Struct(">q"),
+}
+
+
+class Malformed(Exception):
+    """Bytes that do not fit their declaration."""
+
+    def __init__(self, reason: RejectReason, detail: str, field: str = "") -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.field = field
+
+    def inside(self, name: str) -> "Malformed":
+        self.field = f"{name}.{self.field}" if self.field else name
+        return self
+
+
+class Reader:
+    def __init__(self, raw: bytes, position: int = 0, end: int | None = None) -> None:
+        self.raw = raw
+        self.position = position
+        self.end = len(raw) if end is None else end
+        self.unknown_tags = 0
+
+    def take(self, size: int) -> bytes:
+        left = self.end - self.position
+        if size > left:
+            raise Malformed(RejectReason.UNDERRUN, f"{size} bytes wanted at byte {self.position}, {left} left")
+        self.position += size
+        return self.raw[self.position - size : self.position]
+
+    def number(self, kind: Kind) -> int:
+        return int(FORMATS[kind].unpack(self.take(FIXED_SIZES[kind]))[0])
+
+    def uvarint(self) -> int:
+        value = 0
+        for place in range(LONGEST_VARINT):
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << 7 * place
+            if byte < 0x80:
+                if value > INT32_MAX:
+                    raise Malformed(RejectReason.BAD_LENGTH, f"varint {value} is above {INT32_MAX}")
+                return value
+        raise Malformed(RejectReason.BAD_LENGTH, f"varint is longer than {LONGEST_VARINT} bytes")
+
+    def length(self, kind: Kind | None, is_flexible: bool, is_nullable: bool) -> int:
+        """Length of a string or bytes, or count of an array (kind None); -1 is null."""
+        if is_flexible:
+            length = self.uvarint() - 1
+        else:
+            length = self.number(Kind.INT16 if kind is Kind.STRING else Kind.INT32)
+        if length < (-1 if is_nullable else 0):
+            wanted = "null or not negative" if is_nullable else "not negative"
+            raise Malformed(RejectReason.BAD_LENGTH, f"length {length}, must be {wanted}")
+        if is_flexible and kind is Kind.STRING and length > LONGEST_STRING:
+            raise Malformed(RejectReason.BAD_LENGTH, f"string of {length} bytes, at most {LONGEST_STRING} allowed")
+        return length
+
+
+def text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise Malformed(RejectReason.INVALID_UTF8, f"byte {error.start} of the string: {error.reason}") from None
+
+
+def java_text(raw: bytes) -> str:
+    """Java's modified UTF-8: NUL takes two bytes, characters beyond the basic plane are surrogate pairs."""
+    try:
+        units = raw.replace(b"\xc0\x80", b"\x00").decode("utf-8", "surrogatepass")
+        return units.encode("utf-16-be", "surrogatepass").decode("utf-16-be")
+    except UnicodeError as error:
+        raise Malformed(RejectReason.INVALID_UTF8, str(error)) from None
+
+
+def utf16_text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-16-be")
+    except UnicodeDecodeError as error:
+        raise Malformed(RejectReason.INVALID_UTF8, str(error)) from None
+
+
+def read_value(reader: Reader, kind: FieldType, is_flexible: bool, is_nullable: bool, version: int) -> Any:
+    match kind:
+        case Array(of):
+            count = reader.length(None, is_flexible, is_nullable)
+            if count > reader.end - reader.position:
+                raise Malformed(
+                    RejectReason.UNDERRUN, f"{count} elements claimed, {reader.end - reader.position} bytes left"
+                )
+            return None if count < 0 else [read_value(reader, of, is_flexible, False, version) for _ in range(count)]
+        case Struct(_, fields):
+            return read_layout(reader, layout(fields, version, is_flexible), version)
+        case Kind.STRING | Kind.BYTES:
+            length = reader.length(kind, is_flexible, is_nullable)
+            raw = reader.take(max(length, 0))
+            return None if length < 0 else text(raw) if kind is Kind.STRING else raw
+        case Kind.UUID:
+            return base64.urlsafe_b64encode(reader.take(16)).decode().rstrip("=")
+        case Kind.JAVA_UTF:
+            return java_text(reader.take(reader.number(Kind.UINT16)))
+        case Kind.UTF16_CHARS:
+            return utf16_text(reader.take(2 * reader.length(None, False, False)))
+        case _:
+            return reader.number(kind)
+
+
+def read_field(reader: Reader, field: Field, is_flexible: bool, version: int) -> Any:
+    try:
+        if isinstance(field.type, Struct) and field.nullable:
+            # Inside a tag the marker of a nullable struct is a varint, elsewhere an int8.
+            is_present = reader.number(Kind.INT8) >= 0 if field.tag is None else reader.uvarint() > 0
+            if not is_present:
+                return None
+        return read_value(reader, field.type, is_flexible, field.nullable, version)
+    except Malformed as error:
+        raise error.inside(field.name) from None
+
+
+def read_layout(reader: Reader, fields: Layout, version: int) -> dict[str, Any]:
+    values = {field.name: read_field(reader, field, fields.is_flexible, version) for field in fields.fields}
+    if fields.is_flexible:
+        read_tags(reader, {field.tag: field for field in fields.tagged}, values, version)
+    return values
+
+
+def read_tags(reader: Reader, known: dict[int | None, Field], values: dict[str, Any], version: int) -> None:
+    try:
+        for _ in range(reader.uvarint()):
+            tag, size = reader.uvarint(), reader.uvarint()
+            body = reader.position
+            reader.take(size)
+            if tag not in known:
+                reader.unknown_tags += 1
+                continue
+            inner = Reader(reader.raw, body, body + size)
+            values[known[tag].name] = read_field(inner, known[tag], True, version)
+            reader.unknown_tags += inner.unknown_tags
+            if inner.position != inner.end:
+                detail = f"tag {tag} has {size} bytes, its content {inner.position - body}"
+                raise Malformed(RejectReason.BAD_LENGTH, detail, known[tag].name)
+    except Malformed as error:
+        raise error if error.field else error.inside("tagged_fields") from None
+
+
+def read_message(
+    raw: bytes, fields: Layout, version: int, start: int, is_open_ended: bool = False
+) -> tuple[dict[str, Any], int]:
+    """The values of a message, which takes every byte from `start` on, and how many unknown tags it had."""
+    reader = Reader(raw, start)
+    values = read_layout(reader, fields, version)
+    if reader.position < reader.end and not is_open_ended:
+        left = reader.end - reader.position
+        raise Malformed(RejectReason.TRAILING_BYTES, f"{left} bytes behind the last field, at byte {reader.position}")
+    return values, reader.unknown_tags
