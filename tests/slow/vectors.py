@@ -21,7 +21,7 @@ def key_of(record_type: int) -> bytes:
     return record_type.to_bytes(2, "big") + bytes.fromhex(KEY_OF_TYPE[record_type])
 
 
-# Here and in CLASSIC_GROUPS the versions that Kafka 4.3.0 was not asked to write (v2; v1 and v2) follow from the others.
+# Here and in CLASSIC_GROUPS, v2 (and v1 of a group) was not written by Kafka 4.3.0 but follows from its neighbours.
 OFFSET_COMMITS: dict[str, tuple[str, dict[str, Any]]] = {
     "v0": ("0000000000000000000500016d00000000000003e8", {"offset": 5, "metadata": "m", "commit_timestamp": 1000}),
     "v1": (
