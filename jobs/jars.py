@@ -75,16 +75,13 @@ def ivy_request(jar_set: JarSet) -> str:
 def run_ivy(jar_set: JarSet, folder: Path) -> None:
     """Resolves the request in `folder` and puts the jars beside it."""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        command: list[str | Path] = [
-            *(java_executable(), *trust_options(Path(scratch)), "-jar", ivy_jar()),
-            *("-ivy", folder / REQUEST, "-confs", "default"),
-            # Without `bundle` five jars stay away, snappy-java and jackson-datatype-jdk8 among them: no broker starts.
-            *("-types", "jar", "bundle"),
-            # Its own cache, since Ivy's does not bear two processes.
-            *("-cache", Path(scratch) / "ivy"),
-            *("-retrieve", f"{folder}/[artifact]-[revision].[ext]"),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        ivy = [str(java_executable()), *trust_options(Path(scratch)), "-jar", str(ivy_jar())]
+        request = ["-ivy", f"{folder / REQUEST}", "-confs", "default"]
+        # Without `bundle` five jars stay away, snappy-java and jackson-datatype-jdk8 among them: no broker starts.
+        types = ["-types", "jar", "bundle"]
+        # Its own cache, since Ivy's does not bear two processes.
+        places = ["-cache", f"{scratch}/ivy", "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
+        done = subprocess.run([*ivy, *request, *types, *places], capture_output=True, text=True, check=False)
     if done.returncode:
         told = (done.stdout + done.stderr)[-4000:]
         raise RuntimeError(f"jar set {jar_set.name} could not be fetched by Ivy:\n{told}")

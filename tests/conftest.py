@@ -1,0 +1,43 @@
+"""What tests share: one seed a test, printed, and one Spark session a run, started by the first test that asks."""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def seed() -> int:
+    """Another one each time; GROUPSCOPE_SEED repeats a failure."""
+    chosen = int(os.environ.get("GROUPSCOPE_SEED") or secrets.randbelow(2**32))
+    sys.stdout.write(f"GROUPSCOPE_SEED={chosen}\n")
+    return chosen
+
+
+@pytest.fixture
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+    from jobs.spark_session import spark_session
+
+    settings = {
+        "spark.master": "local[2]",
+        "spark.driver.memory": "1g",
+        # The machine's name need not resolve, and no test listens beyond the machine.
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+    }
+    session = spark_session("tests", shuffle_partitions=2, settings=settings)
+    yield session
+    session.stop()
