@@ -63,15 +63,17 @@ ASSIGNMENT = Message(
 PREVIOUS_ASSIGNMENT = Field("previous_assignment", Array(TOPIC_PARTITIONS), "What the member owned before.")
 GENERATION = Field("generation", Kind.INT32, "Generation in which it got it.", since="2.3")
 
+KAFKA_PYTHON_VERSION = 1
+
 # User data of the sticky assignors carries no version: the forms are told apart by consuming every byte.
 STICKY_FORMS = (
     Shape((PREVIOUS_ASSIGNMENT, GENERATION), releases="clients 2.3+", provenance="generation, KIP-341"),
+    Shape((PREVIOUS_ASSIGNMENT,), releases="clients up to 2.2", provenance="KIP-54"),
     Shape(
         (Field("version", Kind.INT16, "1 in kafka-python."), PREVIOUS_ASSIGNMENT, GENERATION),
         releases="kafka-python",
         provenance="the same fields behind a version of its own",
     ),
-    Shape((PREVIOUS_ASSIGNMENT,), releases="clients up to 2.2", provenance="KIP-54"),
 )
 COOPERATIVE_STICKY_FORMS = (
     Shape(
@@ -198,7 +200,7 @@ INDEXED_PARTITION = Struct(
 
 
 def by_host(name: str, partition: Struct, first: int, last: int | None = None) -> Field:
-    entry = Struct("host_partitions", (*HOST, Field("partitions", Array(partition), "What it serves.")))
+    entry = Struct("host_partitions", (*HOST, Field("topic_partitions", Array(partition), "What it serves.")))
     return Field(name, Array(entry), "Partitions that each host serves.", first=first, last=last)
 
 
@@ -214,7 +216,7 @@ STREAMS_ASSIGNMENT = Message(
                     Array(
                         Struct(
                             "standby_task",
-                            (*TASK_ID, Field("partitions", Array(NAMED_PARTITION), "Input partitions of the task.")),
+                            (*TASK_ID, Field("topic_partitions", Array(NAMED_PARTITION), "Input partitions of the task.")),
                         )
                     ),
                     "Tasks that it keeps a copy of.",

@@ -119,7 +119,7 @@ def read_value(reader: Reader, kind: FieldType, is_flexible: bool, is_nullable: 
         case Kind.JAVA_UTF:
             return java_text(reader.take(reader.number(Kind.UINT16)))
         case Kind.UTF16_CHARS:
-            return utf16_text(reader.take(2 * reader.length(None, False, False)))
+            return utf16_text(reader.take(2 * reader.length(None, False, False))) or None
         case _:
             return reader.number(kind)
 
