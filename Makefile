@@ -18,7 +18,7 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock && \
 	  cp requirements.lock .venv/requirements.lock; }
 	@cmp -s pyproject.toml .venv/pyproject.toml || { \
-	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e . && \
+	  $(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e . && \
 	  cp pyproject.toml .venv/pyproject.toml; }
 	@$(BIN)/python -m jobs.java > /dev/null
 	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
