@@ -1,11 +1,11 @@
-"""A real broker on free loopback ports: one KRaft node, formatted, started, restarted and stopped by its own process id."""
+"""A real broker on free loopback ports: one KRaft node, formatted, started and stopped by its own process id."""
 
 import base64
 import socket
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,17 +116,20 @@ class Broker:
 def running(release: Release, folder: Path, overrides: dict[str, str] | None = None) -> Iterator[Broker]:
     """A freshly formatted broker in the empty `folder`; `overrides` are broker properties."""
     with ExitStack() as held:
-        broker = Broker(release, folder, *free_ports(2))
+        port, controller_port = free_ports(2)
+        broker = Broker(release, folder, port, controller_port)
         broker.format()
         held.callback(broker.stop)
         broker.start(overrides or {})
         yield broker
 
 
-def kafka_command(release: Release, main: str, arguments: list[str], *classes: Path) -> list[str]:
+def kafka_command(
+    release: Release, main: str, arguments: list[str], *classes: Path, options: Sequence[str] = ()
+) -> list[str]:
     """The command that runs a class of the release's jars, or of `classes` against them."""
     classpath = [*classes, *map(jar_folder, release.jar_sets), LOGGING_FOLDER]
-    return java_command(main, classpath, arguments, SMALL_MACHINE)
+    return java_command(main, classpath, arguments, [*SMALL_MACHINE, *options])
 
 
 def free_ports(number: int) -> list[int]:

@@ -9,6 +9,7 @@ from tests.kafka.jar_sets import KAFKA_3_9_1, KAFKA_4_3_1, LOGGING
 # A broker as small and as hasty as it can be: one replica of everything, timers that fire within a test's patience.
 COMMON: Final = {
     "node.id": "1",
+    "broker.rack": "rack-a",
     "process.roles": "broker,controller",
     "controller.listener.names": "CONTROLLER",
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",

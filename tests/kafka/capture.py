@@ -1,0 +1,127 @@
+"""The log that a real broker wrote, with what Kafka's own tools say about it. Made once, then read from the cache.
+
+`python -m tests.kafka.capture [RELEASE…]` makes the named captures, or all, and prints their folders.
+"""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from jobs.cache_folder import build_once, cache_folder
+from jobs.jars import jar_folder
+from tests.kafka.broker import Broker, kafka_command, running
+from tests.kafka.java_programs import compile_java
+from tests.kafka.phases import ANSWERS, PHASES, Phase
+from tests.kafka.releases import KAFKA_4_3, RELEASES, Release
+
+HERE: Final = Path(__file__).parent
+# What decides over a capture's content, beside the jars: another byte in one of these makes another capture.
+MADE_BY: Final = (
+    *sorted((HERE / "java").glob("*.java")),
+    *(HERE / name for name in ("broker.py", "capture.py", "phases.py", "releases.py")),
+)
+# Written against classes that 3.9 has not.
+ONLY_4_3: Final = frozenset({"RegexGroups", "ShareGroups", "StreamsGroups", "ConnectWorkers"})
+PHASE_SECONDS: Final = 180
+
+
+@dataclass(frozen=True)
+class Capture:
+    release: str
+    folder: Path
+
+    @property
+    def log_dir(self) -> Path:
+        """As a broker's: a folder for each partition of the offsets topic."""
+        return self.folder / "data"
+
+    @property
+    def segments(self) -> list[Path]:
+        return sorted(self.log_dir.glob("__consumer_offsets-*/*.log"))
+
+    @property
+    def dump_text(self) -> str:
+        """What kafka-dump-log printed about all segments."""
+        return (self.folder / "dump.txt").read_text(encoding="utf-8")
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """What the broker said at the end about its topics, groups and offsets."""
+        answers: dict[str, Any] = json.loads((self.folder / "answers.json").read_text(encoding="utf-8"))
+        return answers
+
+
+def capture(release: Release) -> Capture:
+    folder = cache_folder() / "captures" / f"{release.name}-{capture_key(release)}"
+    return Capture(release.name, build_once(folder, lambda empty: make(release, empty)))
+
+
+def capture_key(release: Release) -> str:
+    digest = hashlib.sha256(repr(release).encode())
+    for path in MADE_BY:
+        content = path.read_bytes()
+        digest.update(f"{path.name}:{len(content)}:".encode() + content)
+    return digest.hexdigest()[:16]
+
+
+def make(release: Release, folder: Path) -> None:
+    classes = compile_java(scenario_sources(release), [jar_folder(jar_set) for jar_set in release.jar_sets])
+    phases = PHASES[release.name]
+    with tempfile.TemporaryDirectory(prefix="groupscope-broker-") as scratch:
+        with running(release, Path(scratch), phases[0].overrides) as broker:
+            for i, phase in enumerate(phases):
+                if i:
+                    broker.restart(phase.overrides)
+                run_phase(broker, phase, classes, folder)
+        for partition in sorted(broker.log_dir.glob("__consumer_offsets-*")):
+            (folder / "data" / partition.name).mkdir(parents=True)
+            for segment in partition.glob("*.log"):
+                shutil.copy(segment, folder / "data" / partition.name)
+    dump(release, Capture(release.name, folder).segments, folder / "dump.txt")
+
+
+def scenario_sources(release: Release) -> list[Path]:
+    absent = frozenset() if release is KAFKA_4_3 else ONLY_4_3
+    return [source for source in sorted((HERE / "java").glob("*.java")) if source.stem not in absent]
+
+
+def run_phase(broker: Broker, phase: Phase, classes: Path, folder: Path) -> None:
+    scenarios = [f"{ANSWERS}:{folder / 'answers.json'}" if name == ANSWERS else name for name in phase.scenarios]
+    command = kafka_command(broker.release, "Scenarios", [broker.bootstrap, *scenarios], classes)
+    with (folder / "scenarios.out").open("ab") as output:
+        begin = output.tell()
+        done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False, timeout=PHASE_SECONDS)
+    if done.returncode:
+        said = (folder / "scenarios.out").read_bytes()[begin:].decode(errors="replace")
+        broker_said = broker.output.read_text(errors="replace")
+        raise RuntimeError(f"{broker.release.name}: {said[-6000:]}\nThe broker said: {broker_said[-4000:]}")
+
+
+def dump(release: Release, segments: list[Path], target: Path) -> None:
+    """In UTF-8 whatever the machine's own encoding: the first two options are for Java 17, the last for later ones."""
+    utf8 = ["-Dfile.encoding=UTF-8", "-Dsun.stdout.encoding=UTF-8", "-Dstdout.encoding=UTF-8"]
+    files = ",".join(map(str, segments))
+    arguments = ["--offsets-decoder", "--print-data-log", "--files", files]
+    command = kafka_command(release, release.dump_tool, arguments, options=utf8)
+    with target.open("wb") as output:
+        subprocess.run(command, stdout=output, check=True, timeout=PHASE_SECONDS)
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in RELEASES]
+    if unknown:
+        sys.stderr.write(f"unknown release {unknown[0]}: expected one of {', '.join(RELEASES)}\n")
+        return 2
+    for name in names or RELEASES:
+        sys.stdout.write(f"{capture(RELEASES[name]).folder}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,67 @@
+"""What happens on each broker before its log is captured: scenarios of `java/`, and the settings they run under."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3
+
+CODEC: Final = "offsets.topic.compression.codec"
+# By number, as this one setting wants it.
+NONE, GZIP, SNAPPY, LZ4, ZSTD = ({CODEC: str(number)} for number in range(5))
+# Takes expired offsets and empty groups without any at once, instead of every ten minutes.
+SWEEP: Final = {"offsets.retention.check.interval.ms": "300"}
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Scenarios that run at the same time. The broker restarts before each phase but the first, with other settings."""
+
+    scenarios: tuple[str, ...]
+    overrides: dict[str, str] = field(default_factory=dict)
+
+
+COMMITS: Final = (
+    "Commits.byAdmin", "Commits.withMetadata", "Commits.byOldRequests", "Commits.negative", "Commits.shortLived",
+    "Commits.deletedOffset", "Commits.deletedGroup", "Commits.deletedTopic",
+)
+TRANSACTIONS: Final = (
+    "Transactions.committedAndAborted", "Transactions.interleaved", "Transactions.deletedInBetween",
+    "Transactions.timedOut",
+)
+CLASSIC: Final = ("ClassicGroups.rebalanced:range", "ClassicGroups.rebalanced:roundrobin", "ClassicGroups.deleted")
+STICKY: Final = (
+    "ClassicGroups.rebalanced:sticky", "ClassicGroups.rebalanced:cooperative-sticky", "ClassicGroups.staticMembers"
+)
+CONSUMER: Final = ("ConsumerGroups.rebalanced", "ConsumerGroups.staticMembers", "ConsumerGroups.deleted")
+CONVERTED: Final = ("ConsumerGroups.convertedOnline", "ConsumerGroups.convertedOffline")
+SHARE: Final = ("ShareGroups.rebalanced", "ShareGroups.deleted")
+STREAMS: Final = ("StreamsGroups.classic", "StreamsGroups.modern", "StreamsGroups.modernDeleted")
+ANSWERS: Final = "Answers.write"
+
+# The answers come from a broker that has just loaded the log: what it says then is all in the log.
+LAST: Final = (Phase(("Commits.awaitSweep",), SWEEP), Phase((ANSWERS,), NONE))
+
+PHASES: Final = {
+    KAFKA_4_3.name: (
+        Phase((*COMMITS, *CLASSIC, "RegexGroups.resolved"), NONE),
+        Phase((*TRANSACTIONS, *CONVERTED, "ConnectWorkers.rebalanced"), GZIP),
+        Phase((*CONSUMER, *STICKY), SNAPPY),
+        Phase(STREAMS, LZ4),
+        Phase((*SHARE, "Transactions.leftOpen"), ZSTD),
+        *LAST,
+    ),
+    KAFKA_3_9_OLD.name: (
+        Phase((*COMMITS, *CLASSIC), NONE),
+        Phase(TRANSACTIONS, GZIP),
+        Phase(STICKY, LZ4),
+        Phase(("Transactions.leftOpen",), ZSTD),
+        *LAST,
+    ),
+    KAFKA_3_9_NEW.name: (
+        Phase((*COMMITS, *CLASSIC), NONE),
+        Phase(TRANSACTIONS, GZIP),
+        Phase((*CONSUMER, *CONVERTED), SNAPPY),
+        Phase((*STICKY, "Transactions.leftOpen"), LZ4),
+        *LAST,
+    ),
+}
