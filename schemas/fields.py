@@ -1,4 +1,4 @@
-"""The language in which records are declared: kinds, fields, shapes and messages. Plain data, read by decoder, encoder and docs alike."""
+"""The language in which records are declared: plain data, read by decoder, encoder and docs alike."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,7 +27,7 @@ ZERO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field; `first` and `last` bound the value versions that hold it, `since` names the release that brought it."""
+    """One field; `first` and `last` bound the value versions that hold it, `since` tells which release brought it."""
 
     name: str
     type: "FieldType"

@@ -8,7 +8,7 @@ TOPIC_PARTITIONS = Struct(
 )
 USER_DATA = Field("user_data", Kind.BYTES, "The assignor's own bytes.", nullable=True)
 
-# Protocol type "consumer" --------------------------------------------------------------------------------------------
+# Protocol type "consumer"
 
 SUBSCRIPTION = Message(
     "ConsumerProtocolSubscription",
@@ -89,7 +89,7 @@ COOPERATIVE_STICKY_FORMS = (
     ),
 )
 
-# Kafka Streams as a classic group (protocol "stream") -----------------------------------------------------------------
+# Kafka Streams as a classic group (protocol "stream")
 
 LATEST_STREAMS_VERSION = 11
 STREAMS_VERSION = Field("version", Kind.INT32, "Version of these bytes.")
@@ -216,7 +216,10 @@ STREAMS_ASSIGNMENT = Message(
                     Array(
                         Struct(
                             "standby_task",
-                            (*TASK_ID, Field("topic_partitions", Array(NAMED_PARTITION), "Input partitions of the task.")),
+                            (
+                                *TASK_ID,
+                                Field("topic_partitions", Array(NAMED_PARTITION), "Input partitions of the task."),
+                            ),
                         )
                     ),
                     "Tasks that it keeps a copy of.",
@@ -252,7 +255,7 @@ STREAMS_ASSIGNMENT = Message(
     version_kind=Kind.INT32,
 )
 
-# Protocol type "connect" ----------------------------------------------------------------------------------------------
+# Protocol type "connect"
 
 CONNECTOR_TASKS = Struct(
     "connector_tasks",

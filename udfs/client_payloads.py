@@ -73,7 +73,7 @@ def version_groups(slices: Slices, message: Message) -> Iterator[VersionGroup]:
             yield VersionGroup(rows, versions[rows], columns.values)
 
 
-# Everything else is rare and read one distinct payload at a time ---------------------------------------------------------
+# Everything else is rare and read one distinct payload at a time
 
 Fields = dict[str, Any] | None
 
@@ -99,7 +99,9 @@ def decode_payload(protocol_type: str, is_subscription: bool, raw: bytes) -> Fie
     """A payload of a protocol type other than `consumer`."""
     match protocol_type:
         case payloads.CONNECT:
-            return connect_payload(payloads.CONNECT_SUBSCRIPTION if is_subscription else payloads.CONNECT_ASSIGNMENT, raw)
+            return connect_payload(
+                payloads.CONNECT_SUBSCRIPTION if is_subscription else payloads.CONNECT_ASSIGNMENT, raw
+            )
         case payloads.SCHEMA_REGISTRY:
             return json_object(raw)
     return None
@@ -125,8 +127,9 @@ def streams_payload(message: Message, raw: bytes) -> Fields:
             return None
         if version > message.highest_version:
             # Of a future version nothing but the supported one may be read, and that in subscriptions alone.
-            is_subscription = message is payloads.STREAMS_SUBSCRIPTION
-            return {"version": version, "latest_supported_version": reader.number(Kind.INT32)} if is_subscription else None
+            if message is payloads.STREAMS_ASSIGNMENT:
+                return None
+            return {"version": version, "latest_supported_version": reader.number(Kind.INT32)}
         return {"version": version, **read_layout(reader, message.shapes[0].layout(version), version)}
     except Malformed:
         return None

@@ -5,8 +5,8 @@
         part.rows, part.key, part.value # row numbers of the input, struct of the key's fields, struct of the value's
     decoded.rejects                     # one per record that could not be decoded: row, part, field, reason, detail
 
-Total: each row ends in exactly one part or one reject. Records are grouped by type, version and shape, and each group is
-read column by column (`walk`, `gather`); rows that do not fit are read once more alone, which tells why.
+Total: each row ends in exactly one part or one reject. Records are grouped by type, version and shape, and each group
+is read column by column (`walk`, `gather`); rows that do not fit are read once more alone, which tells why.
 """
 
 from collections.abc import Iterator
@@ -177,9 +177,9 @@ class Decoder:
         columns = columns or Columns(np.zeros(0, np.int64), pa.array([], layout_type(fields, 0)), 0)
         for row in np.delete(rows, columns.rows):
             try:
-                read_message(side.slices.bytes_at(row) or b"", fields, 0, PREFIX, is_open_ended)
+                read_message(side.slices.bytes_at(int(row)) or b"", fields, 0, PREFIX, is_open_ended)
             except Malformed as error:
-                self.reject(row, record_type, side.part, error)
+                self.reject(int(row), record_type, side.part, error)
         return Columns(rows[columns.rows], columns.values, columns.unknown_tags)
 
     # data records

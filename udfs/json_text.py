@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 Pieces = list[str | pa.StringArray]
 
@@ -105,7 +106,7 @@ def list_bounds(column: pa.ListArray) -> pa.Array:
     return pa.array(bounds)
 
 
-def characters(column: pa.Array) -> np.ndarray:  # type: ignore[type-arg]
+def characters(column: pa.Array) -> NDArray[np.uint8]:
     """The bytes of all values of a string or binary column, one after another."""
     offsets, values = column.buffers()[1:]
     if values is None:
@@ -134,7 +135,9 @@ def hex_of(column: pa.BinaryArray) -> pa.StringArray:
     digits = np.frombuffer(raw.tobytes().hex().encode(), np.uint8)
     bounds = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
     ends = (bounds - bounds[0]) * 2
-    text = pa.Array.from_buffers(pa.string(), len(column), [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(digits)])
+    text = pa.Array.from_buffers(
+        pa.string(), len(column), [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(digits)]
+    )
     return pc.if_else(column.is_valid(), text, pa.scalar(None, pa.string())) if column.null_count else text
 
 

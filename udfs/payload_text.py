@@ -50,7 +50,9 @@ def texts_of_kind(protocol_type: str, protocol: str | None, column: pa.BinaryArr
     if protocol_type == payloads.CONSUMER:
         return consumer_texts(protocol, column, message)
     is_subscription = message is payloads.SUBSCRIPTION
-    return pa.array([value_text(decode_payload(protocol_type, is_subscription, raw.as_py()), raw.as_py()) for raw in column])
+    return pa.array(
+        [value_text(decode_payload(protocol_type, is_subscription, raw.as_py()), raw.as_py()) for raw in column]
+    )
 
 
 def consumer_texts(protocol: str | None, column: pa.BinaryArray, message: Message) -> pa.StringArray:
@@ -81,4 +83,6 @@ def user_data_texts(protocol: str | None, column: pa.BinaryArray, message: Messa
 
 
 def value_text(decoded: Any, raw: bytes) -> str:
-    return json.dumps(raw.hex() if decoded is None else decoded, ensure_ascii=False, separators=(",", ":"), default=bytes.hex)
+    return json.dumps(
+        raw.hex() if decoded is None else decoded, ensure_ascii=False, separators=(",", ":"), default=bytes.hex
+    )

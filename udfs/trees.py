@@ -67,7 +67,7 @@ def ranges(starts: Positions, counts: Positions) -> Positions:
 
 
 def starts_of(counts: Positions) -> Positions:
-    return np.cumsum(counts) - counts  # type: ignore[no-any-return]
+    return np.cumsum(counts) - counts
 
 
 def take_rows(node: Node, rows: Positions, memo: Memo | None = None) -> Node:

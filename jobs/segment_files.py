@@ -1,0 +1,81 @@
+"""Segment files: which partition they belong to, and their bytes as framed records, a piece at a time."""
+
+import os
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from udfs.framed import Framed
+from udfs.framing import frame
+from udfs.slices import PADDING
+
+PIECE_BYTES = 4 << 20
+# A batch that claims more is taken for damaged bytes: brokers refuse batches far smaller, and a wrong length must not
+# make a reader hold the rest of a huge file.
+LARGEST_BATCH = 64 << 20
+SMALLEST_ENTRY = 14
+ENTRY_HEADER = struct.Struct(">qi")
+FOLDER = re.compile(r"__consumer_offsets-(\d+)")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A run of whole batches of one file."""
+
+    path: Path
+    start: int
+    end: int
+
+
+def offsets_partition_of(path: Path) -> int | None:
+    """The partition that the file's folder is named after."""
+    match = FOLDER.fullmatch(path.absolute().parent.name)
+    return int(match[1]) if match else None
+
+
+def spans_of(path: Path, span_bytes: int) -> Iterator[Span]:
+    """Cuts a file between batches, by their lengths alone; from the first implausible length on it is one span."""
+    size = os.stat(path).st_size
+    start = position = 0
+    with path.open("rb") as file:
+        block, block_start = b"", 0
+        while position + ENTRY_HEADER.size <= size:
+            at = position - block_start
+            if at + ENTRY_HEADER.size > len(block):
+                file.seek(position)
+                block, block_start, at = file.read(PIECE_BYTES), position, 0
+                if len(block) < ENTRY_HEADER.size:
+                    break
+            length = ENTRY_HEADER.unpack_from(block, at)[1]
+            if length < SMALLEST_ENTRY or position + ENTRY_HEADER.size + length > size:
+                break
+            position += ENTRY_HEADER.size + length
+            if position - start >= span_bytes:
+                yield Span(path, start, position)
+                start = position
+    if start < size:
+        yield Span(path, start, size)
+
+
+def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed]:
+    """The span's records, as much at a time as fits a piece; a batch that is larger makes the piece grow."""
+    with span.path.open("rb") as file:
+        position, size = span.start, piece_bytes
+        while position < span.end:
+            size = min(size, span.end - position)
+            file.seek(position)
+            data = np.zeros(size + PADDING, np.uint8)
+            got = file.readinto(data.data[:size])
+            is_last = position + got >= span.end or got < size or size >= LARGEST_BATCH
+            framed = frame(data, got, base_position=position, is_last=is_last)
+            if not framed.consumed and not is_last:
+                size *= 2
+                continue
+            yield framed
+            if not framed.consumed:
+                return
+            position, size = position + framed.consumed, piece_bytes

@@ -1,0 +1,12 @@
+"""Exit codes of every command."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    CLEAN = 0
+    USAGE = 2
+    FINDINGS = 20
+    UNREADABLE_INPUT = 21
+    REJECTED_SHARE = 22
+    UNUSABLE_WAREHOUSE = 23
