@@ -27,7 +27,6 @@ exec '{java}' "$@"
 """
 
 
-@cache
 def java_home() -> Path:
     """The folder that Spark wants as JAVA_HOME."""
     return java_executable().parent.parent
