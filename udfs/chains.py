@@ -31,12 +31,16 @@ class Prefix(Enum):
 class PrefixTable:
     """What the first two bytes of an element say, for each of their 65,536 values (first byte in the low half).
 
-    `step` is the size of the whole element. It is 0 where two bytes do not tell: a longer varint, or a length below the
-    lowest that is allowed. Such elements are rare and read again in full.
+    `step` is the size of the whole element, `length` that of its bytes alone (-1 null). Where two bytes do not tell (a
+    longer varint, or a length below the lowest that is allowed) they are 0 and UNTOLD: such elements are rare and read
+    again in full.
     """
 
     step: NDArray[np.int64]
     length: NDArray[np.int64]
+
+
+UNTOLD = -2
 
 
 @cache
@@ -51,8 +55,8 @@ def prefix_table(prefix: Prefix, lowest: int) -> PrefixTable:
         raw = np.where(has_two, (first & 0x7F) | (second << 7), first)
         length = (raw >> 1) ^ -(raw & 1) if prefix is Prefix.ZIGZAG else raw - 1
         size, is_told = 1 + has_two, ~(has_two & (second >= 0x80))
-    step = np.where(is_told & (length >= lowest), size + np.maximum(length, 0), 0)
-    return PrefixTable(step, length)
+    is_told &= length >= lowest
+    return PrefixTable(np.where(is_told, size + np.maximum(length, 0), 0), np.where(is_told, length, UNTOLD))
 
 
 @dataclass(frozen=True)
@@ -174,11 +178,10 @@ def read_lengths(data: NDArray[np.uint8], position: Positions, prefix: Prefix) -
 
 def slices_of_elements(views: Views, walked: Walked, prefix: Prefix, lowest: int) -> tuple[Positions, Positions]:
     """Where each element's bytes begin behind its length, and how long they are (-1 null)."""
-    table = prefix_table(prefix, lowest)
     both = walked.word & 0xFFFF
-    length = table.length.take(both, mode="clip")
+    length = prefix_table(prefix, lowest).length.take(both, mode="clip")
     size: Positions = np.full(len(both), 2) if prefix is Prefix.INT16 else 1 + (both >> 7 & 1)
-    rare = np.flatnonzero(table.step.take(both, mode="clip") == 0)
+    rare = np.flatnonzero(length == UNTOLD)
     if len(rare):
         length[rare], size[rare] = read_lengths(views.data, walked.position[rare], prefix)
     return walked.position + size, length

@@ -1,0 +1,103 @@
+"""Checksums of Kafka's formats: CRC-32C of record batches, CRC-32 of the older messages.
+
+Both work on the bytes of a NumPy slice without copying them.
+"""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+import google_crc32c
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Remainders: TypeAlias = NDArray[np.uint32]
+
+crc32c: Callable[[Bytes], int] = google_crc32c.value
+
+
+def crc32(data: Bytes) -> int:
+    return zlib.crc32(data.data)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A CRC of 32 bits; the polynomial is written with its lowest power in the highest bit."""
+
+    polynomial: int
+    extend: Callable[[int, Bytes], int]
+
+
+CRC32C = Algorithm(0x82F63B78, google_crc32c.extend)
+CRC32 = Algorithm(0xEDB88320, lambda crc, data: zlib.crc32(data.data, crc))
+
+# How many bytes lie between two remembered prefixes: looking one up costs this many bytes of checksum at most.
+GRID = 1024
+# Longest shift is 2^(2 * HALF_BITS) bytes.
+HALF_BITS = 14
+
+
+class RangeChecksums:
+    """Checksums of many overlapping ranges of one buffer, in time that does not grow with their lengths.
+
+    The checksum of a range follows from those of two prefixes: crc(AB) is crc(A) shifted by the length of B, plus
+    crc(B). Without this, bytes made to look like many long batches would take quadratic time to refuse.
+    """
+
+    def __init__(self, algorithm: Algorithm, data: Bytes) -> None:
+        self.algorithm = algorithm
+        self.data = data
+        self.origin = 0
+        self.grid: list[int] = []
+
+    def of(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> Remainders:
+        if not len(start):
+            return np.empty(0, np.uint32)
+        if not self.grid:
+            # Ranges are asked for in rising order, so nothing before the first is ever needed.
+            self.origin, self.grid = int(start.min()), [0]
+        before = np.array([self.prefix(p) for p in start.tolist()], np.uint32)
+        through = np.array([self.prefix(p) for p in end.tolist()], np.uint32)
+        return through ^ shifted(self.algorithm.polynomial, before, end - start)
+
+    def prefix(self, position: int) -> int:
+        """Checksum of everything from the origin to a position."""
+        line = (position - self.origin) // GRID
+        while len(self.grid) <= line:
+            last = self.origin + (len(self.grid) - 1) * GRID
+            self.grid.append(self.algorithm.extend(self.grid[-1], self.data[last : last + GRID]))
+        return self.algorithm.extend(self.grid[line], self.data[self.origin + line * GRID : position])
+
+
+def shifted(polynomial: int, crc: Remainders, size: NDArray[np.int64]) -> Remainders:
+    """The checksums' share in those of data that goes on for `size` more bytes."""
+    low, high = shift_tables(polynomial)
+    mask = (1 << HALF_BITS) - 1
+    return multiplied(polynomial, multiplied(polynomial, crc, low[size & mask]), high[size >> HALF_BITS])
+
+
+@cache
+def shift_tables(polynomial: int) -> tuple[Remainders, Remainders]:
+    """x^(8n) for n below 2^HALF_BITS, and for the multiples of 2^HALF_BITS."""
+    tables = []
+    factor = np.array([1 << 31 - 8], np.uint32)  # x^8: one byte
+    for _ in range(2):
+        powers = np.array([1 << 31], np.uint32)  # x^0
+        for _ in range(HALF_BITS):
+            powers = np.concatenate((powers, multiplied(polynomial, powers, factor)))
+            factor = multiplied(polynomial, factor, factor)
+        tables.append(powers)
+    return tables[0], tables[1]
+
+
+def multiplied(polynomial: int, a: Remainders, b: Remainders) -> Remainders:
+    """Products of polynomials over GF(2), modulo the CRC's own; bit 31 is the power 0."""
+    product = np.zeros(np.broadcast_shapes(a.shape, b.shape), np.uint32)
+    term = b.copy()
+    for bit in range(31, -1, -1):
+        product ^= term * (a >> np.uint32(bit) & np.uint32(1))
+        term = term >> np.uint32(1) ^ (term & np.uint32(1)) * np.uint32(polynomial)
+    return product
