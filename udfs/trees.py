@@ -102,10 +102,11 @@ def concat_nodes(nodes: Sequence[Node], memo: Memo | None = None) -> Node:
         return first
     match first:
         case Fixed(kind, _, skip):
-            anchors = [node.anchor for node in nodes if isinstance(node, Fixed)]
-            identity = tuple(map(id, anchors))
+            # Distances differ from wave to wave: a count of two bytes sets a new anchor, one of a single byte does not.
+            anchors = [(node.anchor, node.skip - skip) for node in nodes if isinstance(node, Fixed)]
+            identity = tuple((id(anchor), shift) for anchor, shift in anchors)
             if identity not in memo:
-                memo[identity] = np.concatenate(anchors)
+                memo[identity] = np.concatenate([anchor + shift if shift else anchor for anchor, shift in anchors])
             return Fixed(kind, memo[identity], skip)
         case Sliced(is_text, _, _):
             sliced = [node for node in nodes if isinstance(node, Sliced)]

@@ -18,13 +18,19 @@ LONGEST_STRING = 32767
 LONGEST_VARINT = 5
 
 
+def held(views: Views, position: Positions) -> Positions:
+    """Positions not beyond the buffer. Overruns are held one byte behind it, where no message ends: held at its very
+    end, the last message of a buffer would seem to fit."""
+    return np.minimum(position, views.size + 1)
+
+
 class Cursor:
     """Where a set of messages is being read. `skip` bytes behind the anchors comes the next field: fields of fixed
     size only move `skip`, so a run of them shares its anchors and is later gathered as one block."""
 
     def __init__(self, views: Views, start: Positions, end: Positions) -> None:
         self.views = views
-        self.anchor = np.minimum(start, views.size)
+        self.anchor = held(views, start)
         self.end = end
         self.skip = 0
         self.is_bad = np.zeros(len(start), bool)
@@ -37,7 +43,7 @@ class Cursor:
         return self.anchor + self.skip if self.skip else self.anchor
 
     def move_to(self, position: Positions) -> None:
-        self.anchor = np.minimum(position, self.views.size)
+        self.anchor = held(self.views, position)
         self.skip = 0
 
     def sub(self, rows: Positions | None) -> "Cursor":
@@ -154,6 +160,8 @@ def walk_elements(cursor: Cursor, sizes: Positions, walk_one: Callable[[Cursor],
     waves: list[Node] = []
     places: list[Positions] = []
     while len(rows):
+        # Else `skip` would grow from wave to wave, unheld.
+        live.move_to(live.position())
         waves.append(walk_one(live))
         places.append(first[rows] + len(waves) - 1)
         has_more = sizes[rows] > len(waves)
