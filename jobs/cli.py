@@ -3,12 +3,10 @@ without Spark start at once."""
 
 import argparse
 import importlib
-import os
 import sys
-import traceback
 from collections.abc import Sequence
 
-from jobs.failure import Failure, say
+from jobs.failure import Failure, guarded
 from schemas.exit_codes import ExitCode
 
 COMMANDS = {"dump": "decoded records of segment files as JSON lines or CSV, without Spark"}
@@ -20,22 +18,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    arguments = sys.argv[1:] if arguments is None else arguments
-    try:
-        return run(arguments)
-    except Failure as failure:
-        return failure.told()
-    except BrokenPipeError:
-        # Whoever read our output has gone: nothing went wrong, and Python must not complain while it closes it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.CLEAN
-    except KeyboardInterrupt:
-        return 130
-    except OSError as error:
-        if "--debug" in arguments:
-            traceback.print_exc()
-        say(f"{error.filename or 'output'}: {error.strerror}")
-        return ExitCode.UNREADABLE_INPUT
+    words = sys.argv[1:] if arguments is None else arguments
+    return guarded(lambda: run(words), "--debug" in words)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -111,19 +111,19 @@ def run(arguments: argparse.Namespace) -> int:
         check_file(path)
     if options.is_csv:
         write_all(csv_header())
-    counts = dump_in_turns(options)
+    counts = dump_in_turns(options, arguments.debug)
     if counts.rejected > MAX_REJECTED_SHARE * counts.records:
         share = f"{counts.rejected} of {counts.records} records rejected, at most {MAX_REJECTED_SHARE:.1%} expected"
         raise Failure(ExitCode.REJECTED_SHARE, share)
     return ExitCode.CLEAN
 
 
-def dump_in_turns(options: Options) -> Counts:
+def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     sizes = sum(path.stat().st_size for path in options.files)
     workers = max(1, min(len(os.sched_getaffinity(0)), sizes // SPAN_BYTES))
     # Arrow's own threads would only fight over the same cores, and do not survive a fork.
     pa.set_cpu_count(1)
-    return Counts(*take_turns(workers, lambda worker, turn: dump_share(options, worker, workers, turn)))
+    return Counts(*take_turns(workers, lambda worker, turn: dump_share(options, worker, workers, turn), is_debug))
 
 
 def dump_share(options: Options, worker: int, workers: int, turn: Turn) -> tuple[int, int]:

@@ -9,16 +9,12 @@ import struct
 from collections.abc import Callable
 from contextlib import suppress
 
-from jobs.failure import Failure
+from jobs.failure import Failure, guarded
 from schemas.exit_codes import ExitCode
 
 TOKEN = b"."
 RESULT = struct.Struct("qq")
 Result = tuple[int, int]
-
-
-class Interrupted(Exception):
-    """The process before this one is gone."""
 
 
 class Turn:
@@ -28,14 +24,17 @@ class Turn:
 
     def wait(self) -> None:
         if not os.read(self.taken_from, 1):
-            raise Interrupted
+            raise BrokenPipeError  # the process before this one is gone
 
     def hand_on(self) -> None:
         with suppress(BrokenPipeError):  # the next one has nothing left to write
             os.write(self.handed_to, TOKEN)
 
 
-def take_turns(workers: int, work: Callable[[int, Turn], Result]) -> Result:
+Work = Callable[[int, Turn], Result]
+
+
+def take_turns(workers: int, work: Work, is_debug: bool) -> Result:
     """Runs `work(number, turn)` in each of the processes; returns the sums of their results."""
     ring = [os.pipe() for _ in range(workers)]
     results = os.pipe()
@@ -44,31 +43,29 @@ def take_turns(workers: int, work: Callable[[int, Turn], Result]) -> Result:
     for number in range(workers):
         child = os.fork()
         if child == 0:
-            os._exit(run_child(number, ring, results, work))
+            os._exit(run_child(number, ring, results, work, is_debug))
         children.append(child)
     close_all([end for pipe in ring for end in pipe] + [results[1]])
     sums = [sum(column) for column in zip((0, 0), *read_results(results[0]), strict=True)]
     codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    if killed := [-code for code in codes if code < 0]:
+        raise Failure(ExitCode.INTERNAL_ERROR, f"a process was ended by signal {killed[0]}, the output is incomplete")
     if any(codes):
-        # What went wrong has been said by the process that met it.
-        raise Failure(ExitCode(max(codes)) if max(codes) in set(ExitCode) else ExitCode.UNREADABLE_INPUT, "")
+        raise Failure(max(codes), "")  # told by the process that met it
     return sums[0], sums[1]
 
 
-def run_child(
-    number: int, ring: list[tuple[int, int]], results: tuple[int, int], work: Callable[[int, Turn], Result]
-) -> int:
+def run_child(number: int, ring: list[tuple[int, int]], results: tuple[int, int], work: Work, is_debug: bool) -> int:
     turn = Turn(ring[number][0], ring[(number + 1) % len(ring)][1])
     # Ends that stay open in a process that does not use them would hide that another one has died.
     unused = {end for pipe in ring for end in pipe} - {turn.taken_from, turn.handed_to}
     close_all([*unused, results[0]])
-    try:
+
+    def share() -> int:
         os.write(results[1], RESULT.pack(*work(number, turn)))
-        return 0
-    except (BrokenPipeError, Interrupted):
-        return 0  # nobody reads any more
-    except Failure as failure:
-        return failure.told()
+        return ExitCode.CLEAN
+
+    return guarded(share, is_debug)
 
 
 def read_results(end: int) -> list[Result]:

@@ -1,0 +1,258 @@
+"""`groupscope dump` as its users call it: segment files in, lines and an exit code out. Files are written by
+kafka-python's record builder."""
+
+import csv
+import io
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from kafka.record import MemoryRecordsBuilder
+
+COMMIT_KEY = bytes.fromhex("000100016700017400000003")
+COMMIT_V3 = bytes.fromhex("000300000000000000050000000700016d00000000000003e8")
+GROUP_KEY = bytes.fromhex("0002000167")
+GROUP_V3 = bytes.fromhex("0003000000000000ffffffff00000000000003e800000000")
+T0 = 1_700_000_000_000
+
+
+def batch(first_offset: int, records: Sequence[tuple[bytes | None, bytes | None]]) -> bytes:
+    builder = MemoryRecordsBuilder(magic=2, compression_type=0, batch_size=1 << 24)
+    for number, (key, value) in enumerate(records):
+        builder.append(T0 + first_offset + number, key, value)
+    builder.close()
+    raw = bytearray(builder.buffer())
+    struct.pack_into(">q", raw, 0, first_offset)
+    return bytes(raw)
+
+
+def segment(folder: Path, content: bytes, partition: int = 7) -> Path:
+    path = folder / f"__consumer_offsets-{partition}" / "00000000000000000000.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def dump(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    records = [(COMMIT_KEY, COMMIT_V3), (GROUP_KEY, GROUP_V3), (COMMIT_KEY, None)]
+    return segment(tmp_path, batch(10, records) + batch(20, [(COMMIT_KEY.replace(b"g", b"h", 1), COMMIT_V3)]))
+
+
+def test_a_line_has_the_fields_of_the_contract_in_their_order(mixed: Path) -> None:
+    done = dump(mixed)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[0] == (
+        '{"offsets_partition":7,"offset":10,"timestamp_ms":1700000000010,"partition_leader_epoch":0,"producer_id":null,'
+        '"producer_epoch":null,"is_transactional":false,"is_control":false,"record_type":1,"type":"OffsetCommit",'
+        '"key":{"group":"g","topic":"t","partition":3},'
+        '"value":{"offset":5,"leader_epoch":7,"metadata":"m","commit_timestamp":1000},"value_version":3}'
+    )
+
+
+def test_records_of_all_types_stand_in_log_order_with_tombstones_as_null(mixed: Path) -> None:
+    found = [
+        (line["offset"], line["record_type"], line["value"] is None, line["value_version"])
+        for line in lines(dump(mixed))
+    ]
+    assert found == [(10, 1, False, 3), (11, 2, False, 3), (12, 1, True, None), (20, 1, False, 3)]
+
+
+def test_a_type_is_chosen_by_number_or_name(mixed: Path) -> None:
+    for wanted in ("2", "GroupMetadata", "groupmetadata"):
+        assert [line["offset"] for line in lines(dump(mixed, "--type", wanted))] == [11]
+    assert [line["offset"] for line in lines(dump(mixed, "--type", "2", "--type", "OffsetCommit"))] == [10, 11, 12, 20]
+
+
+def test_a_group_is_chosen_by_a_pattern(mixed: Path) -> None:
+    assert [line["offset"] for line in lines(dump(mixed, "--group", "^h$"))] == [20]
+
+
+def test_offsets_before_the_first_wanted_one_are_left_out(mixed: Path) -> None:
+    assert [line["offset"] for line in lines(dump(mixed, "--from-offset", "12"))] == [12, 20]
+
+
+def test_csv_holds_the_same_values(mixed: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(dump(mixed, "--format", "csv").stdout)))
+    for row, line in zip(rows, lines(dump(mixed)), strict=True):
+        assert int(row["offset"]) == line["offset"]
+        assert row["type"] == line["type"]
+        assert json.loads(row["key"]) == line["key"]
+        assert (json.loads(row["value"]) if row["value"] else None) == line["value"]
+
+
+def test_text_that_json_must_escape_comes_back(tmp_path: Path) -> None:
+    text = 'a"b\\c\n\t\x01\u007f é 測 😀'
+    raw = text.encode()
+    key = struct.pack(">hh", 1, len(raw)) + raw + COMMIT_KEY[5:]
+    value = COMMIT_V3[:14] + struct.pack(">h", len(raw)) + raw + COMMIT_V3[-8:]
+    (line,) = lines(dump(segment(tmp_path, batch(0, [(key, value)]))))
+    assert line["key"] == {"group": text, "topic": "t", "partition": 3}
+    assert line["value"]["metadata"] == text  # type: ignore[index]
+
+
+def test_a_record_that_cannot_be_decoded_is_a_line_with_reason_and_bytes(tmp_path: Path) -> None:
+    records = [(COMMIT_KEY, COMMIT_V3[:-1]), (COMMIT_KEY, COMMIT_V3)]
+    done = dump(segment(tmp_path, batch(0, records)))
+    rejected, decoded = lines(done)
+    assert rejected["rejected"]["part"] == "value"  # type: ignore[index]
+    assert rejected["rejected"]["field"] == "commit_timestamp"  # type: ignore[index]
+    assert rejected["rejected"]["reason"] == "underrun"  # type: ignore[index]
+    assert rejected["key_hex"] == COMMIT_KEY.hex()
+    assert rejected["value_hex"] == COMMIT_V3[:-1].hex()
+    assert (rejected["offset"], decoded["offset"]) == (0, 1)
+    assert done.returncode == 22
+    assert done.stderr == "groupscope: 1 of 2 records rejected, at most 0.1% expected\n"
+
+
+def test_types_and_versions_of_newer_releases_do_not_fail_a_dump(tmp_path: Path) -> None:
+    done = dump(segment(tmp_path, batch(0, [(b"\x00\x63\x00\x01g", b"\0\0"), (COMMIT_KEY, b"\0\x09")])))
+    assert [line["rejected"]["reason"] for line in lines(done)] == ["unknown_record_type", "unknown_value_version"]  # type: ignore[index]
+    assert done.returncode == 0
+
+
+def test_a_torn_last_batch_is_a_line_but_no_error(tmp_path: Path) -> None:
+    whole = batch(0, [(COMMIT_KEY, COMMIT_V3)])
+    done = dump(segment(tmp_path, whole + batch(1, [(COMMIT_KEY, COMMIT_V3)])[:-5]))
+    decoded, torn = lines(done)
+    assert decoded["offset"] == 0
+    assert torn["rejected"]["reason"] == "torn_batch"  # type: ignore[index]
+    assert (torn["byte_position"], torn["size_bytes"]) == (len(whole), len(whole) - 5)
+    assert done.returncode == 0
+
+
+def test_a_damaged_batch_between_others_is_a_line_with_its_position(tmp_path: Path) -> None:
+    first, second, third = (batch(offset, [(COMMIT_KEY, COMMIT_V3)]) for offset in range(3))
+    damaged = second[:-1] + bytes([second[-1] ^ 1])
+    found = lines(dump(segment(tmp_path, first + damaged + third)))
+    # A range of bytes has no offset: it stands behind the records of the bytes read with it.
+    assert [line.get("offset") for line in found] == [0, 2, None]
+    assert found[2]["rejected"]["reason"] == "bad_crc"  # type: ignore[index]
+    assert (found[2]["byte_position"], found[2]["size_bytes"]) == (len(first), len(second))
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "count"),
+    [(b"", 0, 0), (b"these are no records, just words\n" * 40, 22, 1), (bytes(4096), 0, 0)],
+    ids=["empty", "text", "preallocated zeros"],
+)
+def test_a_file_without_records_ends_with_its_exit_code(tmp_path: Path, content: bytes, code: int, count: int) -> None:
+    done = dump(segment(tmp_path, content))
+    assert (done.returncode, len(lines(done))) == (code, count)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_directory_is_refused_in_one_line(tmp_path: Path) -> None:
+    done = dump(tmp_path)
+    assert done.returncode == 21
+    assert (
+        done.stderr
+        == f"groupscope: {tmp_path}: is a directory, segment files were expected, such as {tmp_path}/*.log\n"
+    )
+
+
+def test_an_absent_file_is_refused_before_anything_is_written(mixed: Path, tmp_path: Path) -> None:
+    done = dump(mixed, tmp_path / "absent.log")
+    assert (done.returncode, done.stdout) == (21, "")
+    assert done.stderr.count("\n") == 1
+    assert "absent.log: No such file or directory" in done.stderr
+
+
+def test_a_file_that_cannot_be_opened_is_refused_in_one_line(tmp_path: Path) -> None:
+    # Unlike missing permission, a link to itself stops root as well.
+    path = tmp_path / "loop.log"
+    path.symlink_to(path)
+    done = dump(path)
+    assert done.returncode == 21
+    assert done.stderr == (
+        f"groupscope: {path}: Too many levels of symbolic links, a readable segment file was expected\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--type", "24"], "--type '24': expected a number from 0 to 23 or a name such as OffsetCommit"),
+        (["--group", "("], "--group '(': missing ), unterminated subpattern at position 0, a regular expression"),
+        (["--from-offset", "x"], "argument --from-offset: invalid int value: 'x'"),
+        (["--format", "xml"], "argument --format: invalid choice: 'xml'"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(mixed: Path, arguments: list[str], message: str) -> None:
+    done = dump(mixed, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"groupscope: {message}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Three files that several processes share: 13 MB each, 8,000 batches of 10 records."""
+    one = batch(0, [(COMMIT_KEY, COMMIT_V3[:14] + b"\0\x40" + b"m" * 64 + COMMIT_V3[-8:])] * 10)
+    paths = []
+    for partition in range(3):
+        raw = bytearray(one * 8_000)
+        for number in range(8_000):
+            struct.pack_into(">q", raw, number * len(one), number * 10)
+        paths.append(segment(tmp_path_factory.mktemp("large"), bytes(raw), partition))
+    return paths
+
+
+def test_several_processes_write_every_record_once_in_order(large: list[Path]) -> None:
+    done = dump(*large)
+    found = [(line["offsets_partition"], line["offset"]) for line in lines(done)]
+    assert done.returncode == 0
+    assert found == [(partition, offset) for partition in range(3) for offset in range(80_000)]
+
+
+def test_a_reader_that_leaves_ends_the_dump_quietly(large: list[Path]) -> None:
+    command = f"{sys.executable} -m jobs.cli dump {' '.join(map(str, large))} | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=True)
+    line, code = done.stdout.splitlines()
+    assert json.loads(line)["offset"] == 0
+    assert (code, done.stderr) == ("0", "")
+
+
+def test_a_full_disk_is_told_in_one_line(mixed: Path) -> None:
+    command = f"{sys.executable} -m jobs.cli dump {mixed} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 21
+    assert done.stderr == "groupscope: output: No space left on device\n"
+
+
+def test_a_killed_process_is_told_and_leaves_none_behind(large: list[Path]) -> None:
+    # The reader does not read, so every process waits to write.
+    command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, large)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        workers = wait_for_children(running.pid)
+        os.kill(workers[0], signal.SIGKILL)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert errors == "groupscope: a process was ended by signal 9, the output is incomplete\n"
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+def wait_for_children(parent: int) -> list[int]:
+    children = Path(f"/proc/{parent}/task/{parent}/children")
+    for _ in range(200):
+        if found := children.read_text().split():
+            return [int(child) for child in found]
+        time.sleep(0.05)
+    raise AssertionError("no process was started")
