@@ -111,7 +111,7 @@ def test_a_value_version_out_of_range_is_rejected_not_guessed(record_type: int) 
         (5, "0000 00 00 0263 032f68 02 00 00 0000012c 00 00", "subscribed_topic_names", "bad_length"),
         (5, "0000 00 00 0263 032f68 02 02 ff 00 0000012c 00 00", "subscribed_topic_names", "invalid_utf8"),
         # The tag says 3 bytes, its content wants more; then 8 where 7 are enough.
-        (5, "0000 00 00 0263 032f68 01 00 0000012c 00 01 00 03 010000", "classic_member_metadata", "bad_length"),
+        (5, "0000 00 00 0263 032f68 01 00 0000012c 00 01 00 03 010000", "classic_member_metadata.session_timeout_ms", "bad_length"),
         (
             5,
             "0000 00 00 0263 032f68 01 00 0000012c 00 01 00 08 01 0000002d 01 00 00",
@@ -155,9 +155,9 @@ def test_where_no_shape_fits_the_newest_one_says_why() -> None:
     ("key_hex", "value_hex", "expected"),
     [
         (None, "0000 00000007", rejected("key", None, "null_key", None)),
-        ("", "0000 00000007", rejected("key", "version", "underrun", None)),
+        ("", "0000 00000007", rejected("key", None, "underrun", None)),
         ("0000", "0000 00000007", rejected("key", "type", "underrun", None)),
-        ("ffff 0001", "0000 00000007", rejected("key", None, "unknown_record_type", None)),
+        ("ffff 0001", "0000 00000007", rejected("key", None, "unknown_control_type", None)),
         ("0000 0001 00", "0000 00000007", rejected("key", None, "trailing_bytes", None)),
         ("0000 0001", None, rejected("value", None, "empty_value", None)),
         ("0000 0001", "", rejected("value", None, "empty_value", None)),
@@ -169,11 +169,11 @@ def test_where_no_shape_fits_the_newest_one_says_why() -> None:
             "0002 00000007 cd",
             {"record_type": None, "control": "COMMIT", "key_version": 1, "value_version": 2, "coordinator_epoch": 7},
         ),
-        ("0000 0002", "00", {"record_type": None, "control": "2", "key_version": 0}),
-        ("0000 0063", None, {"record_type": None, "control": "99", "key_version": 0}),
+        ("0000 0002", "00", rejected("key", "type", "unknown_control_type", None)),
+        ("0000 0063", None, rejected("key", "type", "unknown_control_type", None)),
     ],
 )
-def test_control_records_end_as_markers_as_kept_numbers_or_rejected(
+def test_control_records_end_as_markers_or_rejected(
     key_hex: str | None, value_hex: str | None, expected: dict[str, Any]
 ) -> None:
     key = None if key_hex is None else bytes.fromhex(key_hex)

@@ -109,6 +109,8 @@ def read_columns(
             return Columns(np.arange(len(slices)), gather(views, tree), cursor.unknown_tags)
         except pa.ArrowInvalid:
             is_fit[invalid_text_rows(views, tree)] = False
+            if is_fit.all():
+                raise
     # Read again without the others, so that nothing of them is in values or counts.
     rows = np.flatnonzero(is_fit)
     inner = read_columns(views, slices.take(rows), fields, version, is_open_ended)
@@ -144,11 +146,18 @@ class Decoder:
         length = side.slices.length[rows]
         if not len(rows) or length.min() >= PREFIX:
             return rows
-        for row, size in zip(rows[length < PREFIX], length[length < PREFIX], strict=True):
-            reason = {-1: side.missing, 0: side.empty}.get(int(size), RejectReason.UNDERRUN)
+        for row in self.with_good_keys(side, rows[length < PREFIX], record_type):
+            size = int(side.slices.length[row])
+            reason = {-1: side.missing, 0: side.empty}.get(size, RejectReason.UNDERRUN)
             detail = "null" if size < 0 else f"{size} bytes, at least {PREFIX} wanted"
             self.reject(row, record_type, side.part, Malformed(reason, detail))
         return rows[length >= PREFIX]
+
+    def with_good_keys(self, side: Side, rows: Positions, record_type: int | None) -> Positions:
+        """Of rows about to be rejected those that have no better reason: a bad key is told before a bad value."""
+        if side.part is RecordPart.KEY or record_type is None:
+            return rows
+        return self.read_keys(REGISTRY[record_type], rows).rows
 
     def by_number(
         self, side: Side, rows: Positions, record_type: int | None, known: range, unknown: RejectReason
@@ -158,9 +167,10 @@ class Decoder:
         numbers = side.views.i2[side.slices.start[rows]]
         is_known = (numbers >= known.start) & (numbers < known.stop)
         if not is_known.all():
-            for row, number in zip(rows[~is_known], numbers[~is_known], strict=True):
+            for row in self.with_good_keys(side, rows[~is_known], record_type):
+                number = int(side.views.i2[side.slices.start[row]])
+                mine = number if side.part is RecordPart.KEY else record_type
                 detail = f"{number}, known are {known.start} to {known.stop - 1}"
-                mine = int(number) if side.part is RecordPart.KEY else record_type
                 self.reject(row, mine, side.part, Malformed(unknown, detail))
             rows, numbers = rows[is_known], numbers[is_known]
         while len(rows):
@@ -244,8 +254,10 @@ class Decoder:
     def decode_markers(self, rows: Positions) -> None:
         any_version = range(2**15)
         unknown = RejectReason.UNKNOWN_CONTROL_TYPE
-        for _, mine in self.by_number(self.keys, rows, None, any_version, unknown):
-            keys = self.read(self.keys, mine, None, control_records.KEY.shapes[0].layout(0), is_open_ended=True)
+        for version, mine in self.by_number(self.keys, rows, None, any_version, unknown):
+            fields = control_records.KEY.shapes[0].layout(0)
+            # Kafka reads a version above 0 as 0, so bytes may follow there.
+            keys = self.read(self.keys, mine, None, fields, is_open_ended=version > 0)
             self.decode_marker_values(self.known_markers(keys))
 
     def known_markers(self, keys: Columns) -> Columns:
@@ -261,7 +273,7 @@ class Decoder:
         unknown = RejectReason.UNKNOWN_VALUE_VERSION
         for version, mine in self.by_number(self.values, keys.rows, None, any_version, unknown):
             fields = control_records.VALUE.shapes[0].layout(0)
-            values = self.read(self.values, mine, None, fields, is_open_ended=True)
+            values = self.read(self.values, mine, None, fields, is_open_ended=version > 0)
             key = keys.values.take(pa.array(np.searchsorted(keys.rows, values.rows)))
             if len(values.rows):
                 self.decoded.parts.append(Part(CONTROL, version, values.rows, key, values.values))

@@ -35,16 +35,25 @@ class Malformed(Exception):
 
 
 class Reader:
-    def __init__(self, raw: bytes, position: int = 0, end: int | None = None) -> None:
+    def __init__(self, raw: bytes, position: int = 0) -> None:
         self.raw = raw
         self.position = position
-        self.end = len(raw) if end is None else end
+        self.end = len(raw)
+        self.shortage = RejectReason.UNDERRUN
         self.unknown_tags = 0
+
+    def within(self, size: int) -> "Reader":
+        """Reads the next bytes alone. Where they do not suffice nothing is missing: the size is wrong."""
+        inner = Reader(self.raw, self.position)
+        self.take(size)
+        inner.end = self.position
+        inner.shortage = RejectReason.BAD_LENGTH
+        return inner
 
     def take(self, size: int) -> bytes:
         left = self.end - self.position
         if size > left:
-            raise Malformed(RejectReason.UNDERRUN, f"{size} bytes wanted at byte {self.position}, {left} left")
+            raise Malformed(self.shortage, f"{size} bytes wanted at byte {self.position}, {left} left")
         self.position += size
         return self.raw[self.position - size : self.position]
 
@@ -105,7 +114,7 @@ def read_value(reader: Reader, kind: FieldType, is_flexible: bool, is_nullable: 
             count = reader.length(None, is_flexible, is_nullable)
             if count > reader.end - reader.position:
                 raise Malformed(
-                    RejectReason.UNDERRUN, f"{count} elements claimed, {reader.end - reader.position} bytes left"
+                    reader.shortage, f"{count} elements claimed, {reader.end - reader.position} bytes left"
                 )
             return None if count < 0 else [read_value(reader, of, is_flexible, False, version) for _ in range(count)]
         case Struct(_, fields):
@@ -147,16 +156,14 @@ def read_tags(reader: Reader, known: dict[int | None, Field], values: dict[str, 
     try:
         for _ in range(reader.uvarint()):
             tag, size = reader.uvarint(), reader.uvarint()
-            body = reader.position
-            reader.take(size)
+            inner = reader.within(size)
             if tag not in known:
                 reader.unknown_tags += 1
                 continue
-            inner = Reader(reader.raw, body, body + size)
             values[known[tag].name] = read_field(inner, known[tag], True, version)
             reader.unknown_tags += inner.unknown_tags
             if inner.position != inner.end:
-                detail = f"tag {tag} has {size} bytes, its content {inner.position - body}"
+                detail = f"tag {tag} has {size} bytes, {inner.end - inner.position} more than its content"
                 raise Malformed(RejectReason.BAD_LENGTH, detail, known[tag].name)
     except Malformed as error:
         raise error if error.field else error.inside("tagged_fields") from None

@@ -14,10 +14,10 @@ MAX_STRING_BYTES = 32767
 class Refused(Exception):
     """Bytes that are not what they should be; the path of the field grows while the error climbs out."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *path: str) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.path: list[str] = []
+        self.path = list(path)
 
 
 class Cursor:
@@ -220,7 +220,7 @@ def _tag_and_size(cursor: Cursor) -> tuple[int, int]:
 
 
 def _exactly(size: int, reader: Reader) -> Reader:
-    """Content that ends before its announced size, or wants more than that, belies the size."""
+    """Content that ends before its announced size, or wants more than that, belies the size: no byte is missing."""
 
     def read(cursor: Cursor) -> Any:
         outer_end = cursor.end
@@ -229,7 +229,7 @@ def _exactly(size: int, reader: Reader) -> Reader:
             value = reader(cursor)
         except Refused as refused:
             if refused.reason == "underrun":
-                raise Refused("bad_length") from None
+                refused.reason = "bad_length"
             raise
         if cursor.left() > 0:
             raise Refused("bad_length")

@@ -173,12 +173,11 @@ def _decode_control(key: bytes | None, value: bytes | None) -> dict[str, Any]:
     try:
         if key is None:
             raise Refused("null_key")
-        control = _read_versioned(control_key, key, "unknown_record_type")
+        control = _read_versioned(control_key, key, "unknown_control_type")
+        if control["type"] not in MARKERS:  # markers of the metadata log and of the future
+            raise Refused("unknown_control_type", "type")
     except Refused as refused:
         return _rejected("key", refused, None)
-    decoded = {"record_type": None, "key_version": control["version"]}
-    if control["type"] not in MARKERS:  # markers of the metadata log and of the future: kept, not read
-        return {**decoded, "control": str(control["type"])}
     try:
         if not value:
             raise Refused("empty_value")
@@ -186,7 +185,8 @@ def _decode_control(key: bytes | None, value: bytes | None) -> dict[str, Any]:
     except Refused as refused:
         return _rejected("value", refused, None)
     return {
-        **decoded,
+        "record_type": None,
+        "key_version": control["version"],
         "control": MARKERS[control["type"]],
         "value_version": marker["version"],
         "coordinator_epoch": marker["coordinator_epoch"],
@@ -195,10 +195,10 @@ def _decode_control(key: bytes | None, value: bytes | None) -> dict[str, Any]:
 
 def _read_versioned(layout: Reader, data: bytes, reason_below_zero: str) -> dict[str, Any]:
     """Versions above 0 are read as 0 and may go on after it; version 0 itself may not."""
+    if int16(Cursor(data)) < 0:
+        raise Refused(reason_below_zero)
     cursor = Cursor(data)
     fields: dict[str, Any] = layout(cursor)
-    if fields["version"] < 0:
-        raise Refused(reason_below_zero)
     if fields["version"] == 0 and cursor.left() > 0:
         raise Refused("trailing_bytes")
     return fields
