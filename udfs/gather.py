@@ -18,11 +18,6 @@ NUMBERS = {
 
 # Beyond this a block would reach past the buffer's padding.
 WIDEST_BLOCK = 48
-INLINE_BYTES = 12
-INLINE_MASKS = np.array(
-    [[(1 << 8 * min(4, max(0, length - 4 * word))) - 1 for word in range(3)] for length in range(INLINE_BYTES + 1)],
-    np.uint32,
-)
 
 ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8)
 # Two letters for each 12 bits, so that a uuid takes 11 look-ups instead of 22.
@@ -98,35 +93,43 @@ def validity(is_valid: NDArray[np.bool_]) -> pa.Buffer | None:
 
 
 def binaries(views: Views, start: Positions, length: Positions) -> pa.BinaryArray:
-    """Bytes copied into a column by way of Arrow's views: 16 bytes a row that hold up to 12 bytes themselves and else
-    point into the buffer, so that the copying is Arrow's."""
+    """The slices copied into a column. The bounds of all slices one after another are those of a column over the whole
+    buffer, of which every other value is one of ours: taking these leaves the copying to Arrow."""
     size = len(start)
-    nulls = validity(length >= 0) if size and length.min() < 0 else None
-    length = np.maximum(length, 0)
-    rows = np.empty((size, 4), np.uint32)
-    head = views.blocks(start, 16).view(np.uint32).reshape(size, 4)
-    rows[:, 0] = length
-    rows[:, 1] = head[:, 0]
-    rows[:, 2] = 0
-    rows[:, 3] = start
-    short = np.flatnonzero(length <= INLINE_BYTES)
-    if len(short):
-        rows[short, 1:] = head[short, :3] & INLINE_MASKS[length[short]]
-    array = pa.Array.from_buffers(pa.binary_view(), size, [nulls, pa.py_buffer(rows), pa.py_buffer(views.data)])
-    return array.cast(pa.binary())
+    if not size:
+        return pa.array([], pa.binary())
+    nulls = validity(length >= 0) if length.min() < 0 else None
+    # Framed by the buffer's own bounds: slices of decompressed batches do not stand in ascending order.
+    bounds = np.empty(2 * size + 2, np.int64)
+    bounds[0], bounds[-1] = 0, len(views.data)
+    bounds[1:-1:2] = start
+    np.add(start, length if nulls is None else np.maximum(length, 0), out=bounds[2:-1:2])
+    whole = pa.Array.from_buffers(
+        pa.large_binary(), 2 * size + 1, [None, pa.py_buffer(bounds), pa.py_buffer(views.data)], null_count=0
+    )
+    taken = whole.take(pa.array(np.arange(1, 2 * size, 2))).cast(pa.binary())
+    return pa.Array.from_buffers(pa.binary(), size, [nulls, *taken.buffers()[1:]])
 
 
 def strings(views: Views, start: Positions, length: Positions) -> pa.StringArray:
     """Raises ArrowInvalid when one of them is not UTF-8."""
     filled = np.flatnonzero(length > 0)
     if len(filled) * 2 > len(length):
-        return binaries(views, start, length).cast(pa.string())
+        return as_text(binaries(views, start, length))
     # Mostly empty, as the metadata of commits is: only the filled ones need copying.
-    few = binaries(views, start[filled], length[filled]).cast(pa.string())
+    few = as_text(binaries(views, start[filled], length[filled]))
     ends = np.zeros(len(length) + 1, np.int32)
     np.cumsum(np.maximum(length, 0), out=ends[1:])
     nulls = validity(length >= 0) if len(length) else None
     return pa.Array.from_buffers(pa.string(), len(length), [nulls, pa.py_buffer(ends), few.buffers()[2]])
+
+
+def as_text(column: pa.BinaryArray) -> pa.StringArray:
+    """Nearly all texts are ASCII, which one look at all bytes tells; Arrow's check takes each string alone."""
+    nulls, ends, raw = column.buffers()
+    if raw is None or not len(column) or np.frombuffer(raw, np.uint8).max(initial=0) >= 0x80:
+        return column.cast(pa.string())
+    return pa.Array.from_buffers(pa.string(), len(column), [nulls, ends, raw])
 
 
 def listed(count: Positions, items: pa.Array) -> pa.ListArray:
