@@ -81,11 +81,11 @@ def or_null(column: pa.Array, pieces: Pieces) -> Pieces:
 
 
 def struct_text(column: pa.StructArray, style: Style = PLAIN) -> Pieces:
-    """The fields of a struct as an object; the first field is never one that may be left out."""
+    """The fields of a struct as an object; its first field is never left out."""
     pieces: Pieces = []
     for field, child in zip(column.type, column.flatten(), strict=True):
         text: Pieces = [style.replaced[field.name]] if field.name in style.replaced else text_of(child, style)
-        if field.name in style.omitted:
+        if pieces and field.name in style.omitted:
             pieces += optional_field(field.name, child, text)
         else:
             pieces += [("," if pieces else "{") + f'"{field.name}":', *text]
