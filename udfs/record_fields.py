@@ -16,6 +16,8 @@ from udfs.views import Positions, Views
 # A record of seven bytes has no key, no value and no headers.
 SMALLEST_RECORD = 7
 
+# In a record's first bytes: both set where its length takes three bytes or more.
+LONG_LENGTH = 0x8080
 # In the bytes behind a record's length (attributes, time, offset, …): set where time or offset is negative or longer
 # than one byte.
 NOT_PLAIN = 0x818100
@@ -63,6 +65,7 @@ def read_plain(views: Views, start: Positions, word: Positions, end: Positions) 
     headers_at += value_start
     headers_at -= end
     is_good = headers_at == -1
+    is_good &= (word & LONG_LENGTH) != LONG_LENGTH
     is_good &= (body & NOT_PLAIN) == 0
     is_good &= views.data[end - 1] == 0
     is_good &= np.minimum(key_length, value_length) > UNTOLD
