@@ -57,7 +57,7 @@ class Capture:
         return answers
 
 
-def capture(release: Release) -> Capture:
+def capture_of(release: Release) -> Capture:
     folder = cache_folder() / "captures" / f"{release.name}-{capture_key(release)}"
     return Capture(release.name, build_once(folder, lambda empty: make(release, empty)))
 
@@ -119,7 +119,7 @@ def main(names: list[str]) -> int:
         sys.stderr.write(f"unknown release {unknown[0]}: expected one of {', '.join(RELEASES)}\n")
         return 2
     for name in names or RELEASES:
-        sys.stdout.write(f"{capture(RELEASES[name]).folder}\n")
+        sys.stdout.write(f"{capture_of(RELEASES[name]).folder}\n")
     return 0
 
 

@@ -29,9 +29,7 @@ TRANSACTIONS: Final = (
     "Transactions.timedOut",
 )
 CLASSIC: Final = ("ClassicGroups.rebalanced:range", "ClassicGroups.rebalanced:roundrobin", "ClassicGroups.deleted")
-STICKY: Final = (
-    "ClassicGroups.rebalanced:sticky", "ClassicGroups.rebalanced:cooperative-sticky", "ClassicGroups.staticMembers"
-)
+STICKY: Final = ("ClassicGroups.rebalanced:sticky", "ClassicGroups.rebalanced:cooperative-sticky")
 CONSUMER: Final = ("ConsumerGroups.rebalanced", "ConsumerGroups.staticMembers", "ConsumerGroups.deleted")
 CONVERTED: Final = ("ConsumerGroups.convertedOnline", "ConsumerGroups.convertedOffline")
 SHARE: Final = ("ShareGroups.rebalanced", "ShareGroups.deleted")
@@ -45,7 +43,7 @@ PHASES: Final = {
     KAFKA_4_3.name: (
         Phase((*COMMITS, *CLASSIC, "RegexGroups.resolved"), NONE),
         Phase((*TRANSACTIONS, *CONVERTED, "ConnectWorkers.rebalanced"), GZIP),
-        Phase((*CONSUMER, *STICKY), SNAPPY),
+        Phase((*CONSUMER, *STICKY, "ClassicGroups.staticMembers"), SNAPPY),
         Phase(STREAMS, LZ4),
         Phase((*SHARE, "Transactions.leftOpen"), ZSTD),
         *LAST,
@@ -53,15 +51,17 @@ PHASES: Final = {
     KAFKA_3_9_OLD.name: (
         Phase((*COMMITS, *CLASSIC), NONE),
         Phase(TRANSACTIONS, GZIP),
-        Phase(STICKY, LZ4),
+        Phase(STICKY, SNAPPY),
+        Phase(("ClassicGroups.staticMembers",), LZ4),
         Phase(("Transactions.leftOpen",), ZSTD),
         *LAST,
     ),
     KAFKA_3_9_NEW.name: (
         Phase((*COMMITS, *CLASSIC), NONE),
         Phase(TRANSACTIONS, GZIP),
-        Phase((*CONSUMER, *CONVERTED), SNAPPY),
-        Phase((*STICKY, "Transactions.leftOpen"), LZ4),
+        Phase(CONSUMER, SNAPPY),
+        Phase((*CONVERTED, "ClassicGroups.staticMembers"), LZ4),
+        Phase((*STICKY, "Transactions.leftOpen"), ZSTD),
         *LAST,
     ),
 }

@@ -85,7 +85,11 @@ final class Member implements AutoCloseable {
 
     /** Commits where the member stands, on its own thread. */
     Member commit() throws Exception {
-        return onItsThread(KafkaConsumer::commitSync);
+        return onItsThread(consumer -> {
+            // Just after an assignment no position is known yet, and a commit would commit nothing.
+            consumer.assignment().forEach(consumer::position);
+            consumer.commitSync();
+        });
     }
 
     Member onItsThread(Consumer<KafkaConsumer<String, String>> action) throws Exception {
