@@ -44,6 +44,8 @@ public final class SerdeRounds {
         for (String file : files) {
             rounds.load(new File(file));
         }
+        // The records of all rounds move out of the way of the collector once.
+        System.gc();
         System.out.printf("{\"records\": %d, \"commits\": %d}%n", rounds.keys.size(), rounds.commitKeys.size());
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
         for (String command = commands.readLine(); command != null; command = commands.readLine()) {
