@@ -14,6 +14,30 @@ from typing import Any, Final
 from tests.kafka.oracle.kafka_json import project_form
 from tests.slow_decoder import decode_payload, decode_user_data
 
+# As Kafka's enumeration of the types has them; types 0, 9 and 18 stand in no capture.
+TYPES: Final = {
+    1: "OffsetCommit",
+    2: "GroupMetadata",
+    3: "ConsumerGroupMetadata",
+    4: "ConsumerGroupPartitionMetadata",
+    5: "ConsumerGroupMemberMetadata",
+    6: "ConsumerGroupTargetAssignmentMetadata",
+    7: "ConsumerGroupTargetAssignmentMember",
+    8: "ConsumerGroupCurrentMemberAssignment",
+    10: "ShareGroupMemberMetadata",
+    11: "ShareGroupMetadata",
+    12: "ShareGroupTargetAssignmentMetadata",
+    13: "ShareGroupTargetAssignmentMember",
+    14: "ShareGroupCurrentMemberAssignment",
+    15: "ShareGroupStatePartitionMetadata",
+    16: "ConsumerGroupRegularExpression",
+    17: "StreamsGroupMetadata",
+    19: "StreamsGroupMemberMetadata",
+    20: "StreamsGroupTargetAssignmentMetadata",
+    21: "StreamsGroupTargetAssignmentMember",
+    22: "StreamsGroupCurrentMemberAssignment",
+    23: "StreamsGroupTopology",
+}
 TOMBSTONE: Final = "<DELETE>"
 FILE: Final = re.compile(r"Dumping (.+)")
 # `position: 78 CreateTime: 17…`: whichever clock gave it, the time stands after its name.
@@ -61,7 +85,7 @@ class DumpedRecord:
     coordinator_epoch: int | None = None
 
     def line(self) -> dict[str, Any]:
-        """The line that `groupscope dump` should print, without the name of the type."""
+        """The line that `groupscope dump` should print."""
         return {
             "offsets_partition": self.offsets_partition,
             "offset": self.offset,
@@ -72,6 +96,7 @@ class DumpedRecord:
             "is_transactional": self.batch.is_transactional,
             "is_control": self.batch.is_control,
             "record_type": self.record_type,
+            "type": self.marker if self.record_type is None else TYPES[self.record_type],
             "key": {"type": {"ABORT": 0, "COMMIT": 1}[self.marker]} if self.marker else in_our_words(self.key),
             "value": {"coordinator_epoch": self.coordinator_epoch} if self.marker else in_our_words(self.value),
             "value_version": 0 if self.marker else self.value_version,
@@ -132,7 +157,7 @@ def read_record(line: str, partition: int, batch: DumpedBatch) -> DumpedRecord:
 def in_our_words(printed: dict[str, Any] | None) -> Any:
     """Kafka's JSON in the form of a dump line: snake_case, hex, and what the tool leaves as bytes read as payloads.
 
-    The tool says no payload's version, so a subscription or assignment of the consumer protocol has none here.
+    The tool tells no payload's version, so a member's subscription and assignment of type `consumer` have none here.
     """
     if printed is None:
         return None
@@ -141,12 +166,18 @@ def in_our_words(printed: dict[str, Any] | None) -> Any:
     for member in value.get("members", []):
         for part in ("subscription", "assignment"):
             member[part] = readable_payload(value["protocol_type"], value["protocol"], part, member[part])
+    for offered in value.get("classic_member_metadata", {}).get("supported_protocols", []):
+        offered["metadata"] = readable_payload("consumer", offered["name"], "subscription", offered["metadata"])
     return json.loads(json.dumps(value, default=bytes.hex))
 
 
 def readable_payload(protocol_type: str, protocol: str, part: str, payload: Any) -> Any:
     if isinstance(payload, bytes):
-        return decode_payload(protocol_type, protocol, part, payload) or payload
+        raw, payload = payload, decode_payload(protocol_type, protocol, part, payload)
+        if payload is None:
+            return raw
+    if "user_data" not in payload:
+        return payload
     user_data = payload["user_data"]
     return payload | {"user_data": decode_user_data(protocol, part, user_data) or user_data}
 

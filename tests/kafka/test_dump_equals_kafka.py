@@ -1,0 +1,42 @@
+"""On each broker's log `groupscope dump` says what kafka-dump-log says: the same records, and nothing else."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.kafka.capture import Capture
+from tests.kafka.dump_log import dumped_records
+
+pytestmark = pytest.mark.broker
+
+# The newest version of the consumer protocol's payloads, which every Java client since 3.4 writes.
+JAVA_CLIENTS_PAYLOAD = 3
+
+
+def test_dump_prints_what_kafka_prints(capture: Capture) -> None:
+    command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, capture.segments)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    ours = [without_payload_versions(json.loads(line)) for line in done.stdout.split("\n")[:-1]]
+    kafkas = [record.line() for record in dumped_records(capture.dump_text)]
+    for our_line, kafkas_line in zip(ours, kafkas, strict=False):
+        # As text, where 0 is not false.
+        assert as_text(our_line) == as_text(kafkas_line)
+    assert len(ours) == len(kafkas)
+
+
+def as_text(line: dict[str, Any]) -> str:
+    return json.dumps(line, sort_keys=True, indent=1)
+
+
+def without_payload_versions(line: dict[str, Any]) -> dict[str, Any]:
+    """The tool reads members' payloads too, and leaves out which version they had."""
+    value = line["value"] or {}
+    if value.get("protocol_type") == "consumer":
+        for member in value["members"]:
+            assert member["subscription"].pop("version") == JAVA_CLIENTS_PAYLOAD
+            assert member["assignment"].pop("version") == JAVA_CLIENTS_PAYLOAD
+    return line
