@@ -31,9 +31,9 @@ from udfs.walk import Cursor, walk_layout
 PREFIX = 2
 # The record type that parts of transaction markers carry; no key of a data record can open with it.
 CONTROL = -1
-# Larger values are read one by one: waves take as many steps as the longest array has elements, and a hostile record
-# of many megabytes would make millions.
-LARGEST_WALKED = 256 * 1024
+# Larger values are read one by one: the walk takes as many steps as the longest array has elements, however few values
+# go that far, and a hostile one could make a step of every byte.
+LARGEST_WALKED = 16 * 1024
 
 
 @dataclass(frozen=True)
