@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 WARM_UP = 2
 
@@ -17,7 +17,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Measured:
-    """Speeds are in `unit` a second. `extra` holds what else was seen, by name."""
+    """Two speeds, in `unit`."""
 
     name: str
     rival: str
@@ -26,7 +26,6 @@ class Measured:
     theirs: float
     goal: Goal
     rounds: int
-    extra: dict[str, float] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float:
@@ -35,14 +34,48 @@ class Measured:
     @property
     def verdict(self) -> str:
         if self.ratio < self.goal.at_least:
-            return "MISSED"
+            return "missed"
         return "aim reached" if self.ratio >= self.goal.aim else "reached"
+
+    def cells(self) -> tuple[str, ...]:
+        speeds = (f"{speed:,.0f} {self.unit}" for speed in (self.ours, self.theirs))
+        return (
+            self.name,
+            *speeds,
+            f"{self.ratio:.2f} x",
+            f"{self.goal.at_least} x",
+            f"{self.goal.aim} x",
+            self.verdict,
+        )
+
+    def facts(self) -> dict[str, object]:
+        return vars(self) | {"goal": vars(self.goal), "ratio": self.ratio, "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Something that must stay below a bound, whatever others do."""
+
+    name: str
+    seen: str
+    largest: float
+    bound: float
+
+    @property
+    def verdict(self) -> str:
+        return "reached" if self.largest < self.bound else "missed"
+
+    def cells(self) -> tuple[str, ...]:
+        return (self.name, self.seen, "", "", f"below {self.bound / 1e6:.0f} MB", "", self.verdict)
+
+    def facts(self) -> dict[str, object]:
+        return vars(self) | {"verdict": self.verdict}
 
 
 def take_turns(
     ours: Callable[[], float], theirs: Callable[[], float], rounds: int, warm_up: int = WARM_UP
 ) -> tuple[float, float]:
-    """Median seconds of both; each call returns the seconds of one round."""
+    """Median seconds of both; each call gives the seconds of one round."""
     pairs = [(ours(), theirs()) for _ in range(warm_up + rounds)][warm_up:]
     mine, other = zip(*pairs, strict=True)
     return statistics.median(mine), statistics.median(other)

@@ -46,7 +46,7 @@ public final class SerdeRounds {
         }
         // The records of all rounds move out of the way of the collector once.
         System.gc();
-        System.out.printf("{\"records\": %d, \"commits\": %d}%n", rounds.keys.size(), rounds.commitKeys.size());
+        System.out.printf("{\"mix\": %d, \"commits\": %d}%n", rounds.keys.size(), rounds.commitKeys.size());
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
         for (String command = commands.readLine(); command != null; command = commands.readLine()) {
             rounds.answer(command);

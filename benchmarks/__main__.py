@@ -1,0 +1,68 @@
+"""Every figure of the project, each beside its rival in the same run: a table, and the same as JSON.
+
+python -m benchmarks [MEASURE…] [--records N] [--rounds N] [--json FILE]
+"""
+
+import os
+
+# Before NumPy and Arrow are loaded, which is when they make their threads.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks import decoding, dump, framing
+from benchmarks.rounds import Limit, Measured
+from benchmarks.run import Run
+
+MEASURES: dict[str, Callable[[Run], Measured | Limit]] = {
+    "decode": decoding.measure_commits,
+    "mix": decoding.measure_mix,
+    "framing": framing.measure,
+    "dump": dump.measure,
+    "memory": dump.measure_memory,
+}
+HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument(
+        "measures", nargs="*", metavar="MEASURE", help=f"of {', '.join(MEASURES)}; all when none is named"
+    )
+    parser.add_argument("--records", type=int, help="instead of as many as each figure speaks of")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures as JSON too")
+    given = parser.parse_args(arguments)
+    if unknown := [name for name in given.measures if name not in MEASURES]:
+        parser.error(f"unknown measure {unknown[0]}: expected one of {', '.join(MEASURES)}")
+    pa.set_cpu_count(1)
+    found = []
+    with tempfile.TemporaryDirectory(prefix="groupscope-bench-") as folder:
+        run = Run(Path(folder), given.rounds, given.records)
+        for name in given.measures or MEASURES:
+            found.append(MEASURES[name](run))
+            sys.stderr.write(f"{' · '.join(filter(None, found[-1].cells()))}\n")
+    sys.stdout.write(table([HEAD, *(each.cells() for each in found)]))
+    if given.json:
+        given.json.write_text(json.dumps([each.facts() for each in found], indent=2) + "\n")
+    return int(any(each.verdict == "missed" for each in found))
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """A Markdown table, ready to be put into a page."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, tuple("-" * width for width in widths))
+    return "".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |\n" for row in rows
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

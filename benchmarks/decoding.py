@@ -1,0 +1,85 @@
+"""Decoding, one thread, against Kafka's own deserialisers over the same records: `decode` of offset commits into
+columns, and `mix` of everything, with what classic members carry."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from benchmarks.rounds import Goal, Measured, take_turns
+from benchmarks.run import Run
+from benchmarks.serde_rounds import SerdeRounds
+from schemas import payloads
+from udfs.client_payloads import consumer_payloads
+from udfs.decoding import Decoded, Part, decode
+from udfs.framed import Records
+from udfs.slices import Slices
+
+GROUP_METADATA = 2
+# Large enough that the cost of a call does not count, small enough that what a chunk touches stays in the cache.
+CHUNK_RECORDS = 32_768
+
+
+def measure_commits(run: Run) -> Measured:
+    name = "decoding offset commits into columns, one thread"
+    goal = Goal(at_least=1.0, aim=1.3)
+    return against_kafka(run, run.million.commits, decode_commits, "commits", name, goal)
+
+
+def measure_mix(run: Run) -> Measured:
+    name = "decoding the whole mix, classic members and their payloads too, one thread"
+    goal = Goal(at_least=0.6, aim=1.0)
+    return against_kafka(run, run.million.records, decode_mix, "mix", name, goal)
+
+
+def against_kafka(
+    run: Run, records: Records, ours: Callable[[Records], int], command: str, name: str, goal: Goal
+) -> Measured:
+    def seconds() -> float:
+        start = time.perf_counter()
+        decoded = ours(records)
+        taken = time.perf_counter() - start
+        expect(decoded, len(records))
+        return taken
+
+    with SerdeRounds([run.million.segment]) as kafka:
+        expect(kafka.counts[command], len(records))
+        kafka.warm_up(command)
+        ours_seconds, theirs_seconds = take_turns(seconds, lambda: kafka.seconds(command), run.rounds)
+    speed, their_speed = len(records) / ours_seconds, len(records) / theirs_seconds
+    return Measured(name, "Kafka's own deserialisers", "records/s", speed, their_speed, goal, run.rounds)
+
+
+def decode_commits(records: Records) -> int:
+    return sum(len(part.rows) for decoded in chunks(records) for part in decoded.parts)
+
+
+def decode_mix(records: Records) -> int:
+    count = 0
+    for decoded in chunks(records):
+        for part in decoded.parts:
+            decode_members(part)
+            count += len(part.rows)
+    return count
+
+
+def decode_members(part: Part) -> None:
+    if part.record_type == GROUP_METADATA and part.value is not None:
+        members = part.value.field("members").values
+        consumer_payloads(members.field("subscription"), payloads.SUBSCRIPTION)
+        consumer_payloads(members.field("assignment"), payloads.ASSIGNMENT)
+
+
+def chunks(records: Records) -> Iterator[Decoded]:
+    for start in range(0, len(records), CHUNK_RECORDS):
+        keys, values = (
+            Slices(side.data, side.start[start : start + CHUNK_RECORDS], side.length[start : start + CHUNK_RECORDS])
+            for side in (records.keys, records.values)
+        )
+        yield decode(keys, values, np.zeros(len(keys), bool))
+
+
+def expect(found: int, wanted: int) -> None:
+    """A figure for other work than the rival's would be worth nothing."""
+    if found != wanted:
+        raise RuntimeError(f"{found} records, {wanted} expected")

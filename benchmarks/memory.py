@@ -1,0 +1,39 @@
+"""The memory that a command takes with all its processes, as Linux accounts for it."""
+
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+INTERVAL_SECONDS = 0.02
+
+
+def peak_bytes(command: Sequence[str]) -> int:
+    """Largest sum seen of what the processes hold; pages that several share count once."""
+    peak = 0
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            peak = max(peak, sum(held_bytes(member) for member in family(process.pid)))
+            time.sleep(INTERVAL_SECONDS)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, list(command))
+    return peak
+
+
+def family(pid: int) -> list[int]:
+    """The process and everything that it started."""
+    children: list[int] = []
+    # A process may end between any two looks at it.
+    with suppress(OSError):
+        for tasks in Path(f"/proc/{pid}/task").iterdir():
+            children += map(int, (tasks / "children").read_text().split())
+    return [pid, *(member for child in children for member in family(child))]
+
+
+def held_bytes(pid: int) -> int:
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return 0

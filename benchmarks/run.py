@@ -1,0 +1,61 @@
+"""What every measure is given, and the input that measures share."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.segments import Plan, write_segments
+from udfs.framed import Records
+from udfs.framing import frame
+from udfs.slices import PADDING
+
+ONE_FILE = 1 << 40
+
+
+@dataclass(frozen=True)
+class Run:
+    """`records` is None when each measure takes the size that its figure speaks of."""
+
+    folder: Path
+    rounds: int
+    records: int | None = None
+    seed: int = 1
+    written: dict[Plan, list[Path]] = field(default_factory=dict)
+
+    def segments(
+        self, records: int, *, partitions: int = 1, segment_bytes: int = ONE_FILE, compressed_share: float = 0.0
+    ) -> list[Path]:
+        plan = Plan(self.records or records, self.seed, partitions, segment_bytes, compressed_share)
+        if plan not in self.written:
+            self.written[plan] = write_segments(self.folder / f"plan-{len(self.written)}", plan)
+        return self.written[plan]
+
+    @cached_property
+    def million(self) -> "InMemory":
+        return in_memory(self.segments(1_000_000)[0])
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """A segment's records without markers, all over one buffer."""
+
+    segment: Path
+    records: Records
+
+    @cached_property
+    def commits(self) -> Records:
+        keys, values = self.records.keys, self.records.values
+        return self.records.take(np.flatnonzero((keys.data[keys.start + 1] == 1) & (values.length >= 0)))
+
+
+def in_memory(segment: Path) -> InMemory:
+    size = segment.stat().st_size
+    data = np.zeros(size + PADDING, np.uint8)
+    with segment.open("rb") as file:
+        file.readinto(data.data[:size])
+    framed = frame(data, size)
+    if framed.consumed != size or framed.rejected:
+        raise RuntimeError(f"{segment}: {framed.consumed} of {size} bytes read, {framed.rejected[:1]}")
+    return InMemory(segment, framed.records.take(np.flatnonzero(~framed.records.is_control)))
