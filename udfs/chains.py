@@ -12,11 +12,14 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.varints import LONGEST_INT32, read_signed, read_unsigned
+from udfs.varints import LONGEST_INT32, read_one_unsigned, read_signed, read_unsigned
 from udfs.views import Positions, Views
 
 # Below this number of chains a plain loop is faster than array operations.
 FEW_CHAINS = 24
+
+# A step beyond the end of any buffer: it leads a chain to its limit, so that it counts as overrun.
+BEYOND = 1 << 40
 
 
 class Prefix(Enum):
@@ -127,8 +130,7 @@ class Walker:
         rare = np.flatnonzero(step == 0)
         length, size = read_lengths(self.data, position[rare], self.prefix)
         is_bad = (size == 0) | (length < self.lowest)
-        # More than any buffer holds, so the chain is led to its limit and counts as overrun.
-        step[rare] = np.where(is_bad, 1 << 40, size + np.maximum(length, 0))
+        step[rare] = np.where(is_bad, BEYOND, size + np.maximum(length, 0))
 
     def finish_one_by_one(self, live: int, wave: int) -> None:
         for chain in range(live):
@@ -145,16 +147,20 @@ class Walker:
         positions = [position]
         for _ in range(count):
             step = steps[data[position] | data[position + 1] << 8]
-            if not step:
-                one = np.zeros(1, np.int64)
-                self.read_in_full(np.array([position]), one)
-                step = int(one[0])
-            position += step
+            position += step or self.step_of_one(data, position)
             if position >= limit:
                 positions.extend([limit] * (count + 1 - len(positions)))
                 break
             positions.append(position)
         return positions
+
+    def step_of_one(self, data: memoryview, position: int) -> int:
+        """What `read_in_full` does, for one element."""
+        if self.prefix is Prefix.INT16:
+            return BEYOND
+        raw, size = read_one_unsigned(data, position, LONGEST_INT32)
+        length = raw - 1 if self.prefix is Prefix.COMPACT else raw >> 1 ^ -(raw & 1)
+        return BEYOND if size == 0 or length < self.lowest else size + max(length, 0)
 
     def result(self) -> Walked:
         after = np.empty_like(self.position)

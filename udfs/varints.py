@@ -38,3 +38,14 @@ def read_signed(data: NDArray[np.uint8], position: Positions, longest: int) -> t
     sign = -(value & 1)
     half = value.view(np.uint64) >> np.uint64(1)
     return half.view(np.int64) ^ sign, size
+
+
+def read_one_unsigned(data: memoryview, position: int, longest: int) -> tuple[int, int]:
+    """The same for one number, in plain Python."""
+    value = 0
+    for place in range(min(longest, len(data) - position)):
+        byte = data[position + place]
+        value |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            return value & (0xFFFFFFFF if longest == LONGEST_INT32 else 0xFFFFFFFFFFFFFFFF), place + 1
+    return value, 0
