@@ -26,6 +26,7 @@ from schemas.records import REGISTRY
 from schemas.vocabulary import RejectReason
 from udfs.decoding import Reject, decode
 from udfs.framed import Framed, Rejected
+from udfs.payload_text import PayloadTexts
 from udfs.record_lines import Selection, Writer, csv_header
 
 SPAN_BYTES = 8 << 20
@@ -128,25 +129,28 @@ def dump_in_turns(options: Options, is_debug: bool) -> Counts:
 
 def dump_share(options: Options, worker: int, workers: int, turn: Turn) -> tuple[int, int]:
     """Every worker cuts the files alike and takes each n-th span, so no work has to be handed out."""
-    counts = Counts()
+    counts, payload_texts = Counts(), PayloadTexts()
     spans = (span for path in options.files for span in spans_of(path, SPAN_BYTES))
     for span in islice(spans, worker, None, workers):
-        texts = span_texts(span, options, counts)
-        first = next(texts, b"")  # made before the turn comes, which is where the time goes
+        texts = span_texts(span, options, counts, payload_texts)
+        first = next(texts, ())  # made before the turn comes, which is where the time goes
         turn.wait()
-        for text in chain((first,), texts):
+        for text in chain(first, chain.from_iterable(texts)):
             write_all(text)
         turn.hand_on()
     return counts.records, counts.rejected
 
 
-def span_texts(span: Span, options: Options, counts: Counts) -> Iterator[bytes]:
-    writer = Writer(offsets_partition_of(span.path), str(span.path), options.is_csv, options.selection)
+def span_texts(
+    span: Span, options: Options, counts: Counts, payload_texts: PayloadTexts
+) -> Iterator[list[pa.Buffer]]:
+    partition = offsets_partition_of(span.path)
+    writer = Writer(partition, str(span.path), options.is_csv, options.selection, payload_texts)
     for framed in framed_pieces(span):
-        yield b"".join(piece_texts(framed, writer, options.from_offset, counts))
+        yield list(piece_texts(framed, writer, options.from_offset, counts))
 
 
-def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts: Counts) -> Iterator[bytes]:
+def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts: Counts) -> Iterator[pa.Buffer]:
     records = framed.records
     counts.records += len(records) + len(framed.rejected)
     counts.note(framed.rejected)
@@ -160,7 +164,7 @@ def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts:
     yield from map(writer.range_line, framed.rejected)
 
 
-def write_all(text: bytes) -> None:
+def write_all(text: pa.Buffer | bytes) -> None:
     view = memoryview(text)
     while view:
         view = view[os.write(sys.stdout.fileno(), view) :]

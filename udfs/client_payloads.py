@@ -95,7 +95,7 @@ def decode_user_data(protocol: str | None, message: Message, raw: bytes) -> Fiel
     return None
 
 
-def decode_payload(protocol_type: str, is_subscription: bool, raw: bytes) -> Fields:
+def decode_payload(protocol_type: str | None, is_subscription: bool, raw: bytes) -> Fields:
     """A payload of a protocol type other than `consumer`."""
     match protocol_type:
         case payloads.CONNECT:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,11 @@ from schemas.vocabulary import NONE, ControlType
 from udfs.decoding import CONTROL, Decoded, Part, Reject
 from udfs.framed import Records, Rejected
 from udfs.json_text import Pieces, Style, escaped, joined, struct_text, text_of
-from udfs.payload_text import payload_texts
+from udfs.payload_text import PayloadTexts
 from udfs.views import Positions
+
+# Records whose members carry client payloads.
+GROUP_METADATA, CONSUMER_MEMBER_METADATA = 2, 5
 
 COLUMNS = (
     "offsets_partition",
@@ -97,8 +100,9 @@ class Writer:
     source_file: str
     is_csv: bool = False
     selection: Selection = Selection()
+    payload_texts: PayloadTexts = field(default_factory=PayloadTexts)  # shared by the files of one run
 
-    def lines(self, records: Records, decoded: Decoded) -> bytes:
+    def lines(self, records: Records, decoded: Decoded) -> pa.Buffer:
         texts: list[pa.StringArray] = []
         rows: list[Positions] = []
         for part in decoded.parts:
@@ -119,7 +123,7 @@ class Writer:
             "record_type": [json.dumps(None if part.record_type == CONTROL else part.record_type)],
             "type": type_text(part),
             "key": struct_text(part.key),
-            "value": value_text(part),
+            "value": self.value_text(part),
             "value_version": [json.dumps(part.value_version)],
         }
         return joined(csv_line(fields, len(part.rows)) if self.is_csv else json_line(fields), len(part.rows))
@@ -141,10 +145,10 @@ class Writer:
         }
         return self.one_line(fields)
 
-    def range_line(self, rejected: Rejected) -> bytes:
+    def range_line(self, rejected: Rejected) -> pa.Buffer:
         """A range of bytes that no record could be read from."""
         if not self.selection.has_ranges():
-            return b""
+            return pa.py_buffer(b"")
         fields = {
             "offsets_partition": self.offsets_partition,
             "source_file": self.source_file,
@@ -157,7 +161,29 @@ class Writer:
                 "detail": rejected.detail,
             },
         }
-        return self.one_line(fields).encode()
+        return pa.py_buffer(self.one_line(fields).encode())
+
+    def value_text(self, part: Part) -> Pieces:
+        if part.value is None:
+            return ["null"]
+        return struct_text(part.value, Style(self.member_payloads(part.record_type, part.value), TAGGED))
+
+    def member_payloads(self, record_type: int, value: pa.StructArray) -> dict[str, pa.StringArray]:
+        """Text of the payloads that classic members carry, in the place of their bytes."""
+        if record_type == GROUP_METADATA:
+            members = value.field("members")
+            owner = pc.list_parent_indices(members)
+            kinds = [value.field(name).take(owner) for name in ("protocol_type", "protocol")]
+            return {
+                name: self.payload_texts.texts(kinds[0], kinds[1], members.flatten().field(name), message)
+                for name, message in (("subscription", payloads.SUBSCRIPTION), ("assignment", payloads.ASSIGNMENT))
+            }
+        if record_type == CONSUMER_MEMBER_METADATA and value.type.get_field_index("classic_member_metadata") >= 0:
+            offered = pc.struct_field(value, ["classic_member_metadata", "supported_protocols"]).flatten()
+            names, metadata = (pc.struct_field(offered, name) for name in ("name", "metadata"))
+            types = pa.array([payloads.CONSUMER] * len(offered), pa.string())
+            return {"metadata": self.payload_texts.texts(types, names, metadata, payloads.SUBSCRIPTION)}
+        return {}
 
     def one_line(self, fields: Mapping[str, Any]) -> str:
         if not self.is_csv:
@@ -182,15 +208,15 @@ def take_part(part: Part, rows: Positions) -> Part:
     return Part(part.record_type, part.value_version, part.rows[rows], part.key.take(picked), value)
 
 
-def in_order(texts: list[pa.StringArray], rows: list[Positions]) -> bytes:
+def in_order(texts: list[pa.StringArray], rows: list[Positions]) -> pa.Buffer:
     """All lines in log order, as one run of bytes."""
     if not texts:
-        return b""
+        return pa.py_buffer(b"")
     lines = pa.concat_arrays(texts) if len(texts) > 1 else texts[0]
     if len(texts) > 1:
         lines = lines.take(pa.array(np.argsort(np.concatenate(rows), kind="stable")))
     bounds = np.frombuffer(lines.buffers()[1], np.int32)
-    return bytes(lines.buffers()[2][: bounds[lines.offset + len(lines)]])
+    return lines.buffers()[2].slice(0, int(bounds[len(lines)]))
 
 
 def hex_at(raw: bytes | None) -> str | None:
@@ -253,28 +279,3 @@ def type_text(part: Part) -> Pieces:
         return [f'"{REGISTRY[part.record_type].name}"']
     names = pa.array([ControlType(code.as_py()).name for code in part.key.field("type")])
     return ['"', escaped(names), '"']
-
-
-def value_text(part: Part) -> Pieces:
-    if part.value is None:
-        return ["null"]
-    return struct_text(part.value, Style(payloads_of(part), TAGGED))
-
-
-def payloads_of(part: Part) -> dict[str, pa.StringArray]:
-    """Text of the payloads that classic members carry, in the place of their bytes."""
-    assert part.value is not None
-    if part.record_type == 2:
-        members = part.value.field("members").flatten()
-        owner = pc.list_parent_indices(part.value.field("members"))
-        kinds = [part.value.field(name).take(owner) for name in ("protocol_type", "protocol")]
-        return {
-            name: payload_texts(kinds[0], kinds[1], members.field(name), message)
-            for name, message in (("subscription", payloads.SUBSCRIPTION), ("assignment", payloads.ASSIGNMENT))
-        }
-    if part.record_type == 5 and part.value.type.get_field_index("classic_member_metadata") >= 0:
-        offered = pc.struct_field(part.value, ["classic_member_metadata", "supported_protocols"]).flatten()
-        names, metadata = (pc.struct_field(offered, name) for name in ("name", "metadata"))
-        consumer = pa.array([payloads.CONSUMER] * len(offered), pa.string())
-        return {"metadata": payload_texts(consumer, names, metadata, payloads.SUBSCRIPTION)}
-    return {}
