@@ -169,7 +169,7 @@ class Decoder:
         if not is_known.all():
             for row in self.with_good_keys(side, rows[~is_known], record_type):
                 number = int(side.views.i2[side.slices.start[row]])
-                mine = number if side.part is RecordPart.KEY else record_type
+                mine = number if unknown is RejectReason.UNKNOWN_RECORD_TYPE else record_type
                 detail = f"{number}, known are {known.start} to {known.stop - 1}"
                 self.reject(row, mine, side.part, Malformed(unknown, detail))
             rows, numbers = rows[is_known], numbers[is_known]

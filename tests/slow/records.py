@@ -186,7 +186,6 @@ def _decode_control(key: bytes | None, value: bytes | None) -> dict[str, Any]:
         return _rejected("value", refused, None)
     return {
         "record_type": None,
-        "key_version": control["version"],
         "control": MARKERS[control["type"]],
         "value_version": marker["version"],
         "coordinator_epoch": marker["coordinator_epoch"],
