@@ -11,7 +11,7 @@ from udfs.chains import Prefix, walk
 from udfs.checksums import Bytes
 from udfs.framed import Fault, Records
 from udfs.record_batches import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, BatchHeaders
-from udfs.record_fields import SMALLEST_RECORD, RecordFields, read_records
+from udfs.record_fields import SMALLEST_RECORD, RecordFields, empty_fields, read_records
 from udfs.slices import Slices
 from udfs.views import Positions, Views
 
@@ -21,12 +21,16 @@ RECORDS_AT_ONCE = 1 << 14
 
 def records_of(views: Views, headers: BatchHeaders) -> tuple[Records, dict[int, Fault]]:
     """Records of all batches but those at fault, and the faults by batch."""
-    first_row = np.cumsum(headers.num_records) - headers.num_records
-    records = empty_records(views.data, int(headers.num_records.sum()))
+    fields = empty_fields(int(headers.num_records.sum()))
     faults: dict[int, Fault] = {}
+    row = 0
     for group in groups(headers.num_records):
-        found = fill(records, int(first_row[group.start]), views, headers.slice(group))
+        batches = headers.slice(group)
+        rows = slice(row, row + int(batches.num_records.sum()))
+        found = read_group(views, batches, fields, rows)
         faults.update({group.start + batch: fault for batch, fault in found.items()})
+        row = rows.stop
+    records = with_headers(views.data, headers, fields)
     if faults:
         is_kept = np.ones(len(headers), bool)
         is_kept[list(faults)] = False
@@ -41,45 +45,23 @@ def groups(count: Positions) -> Iterator[slice]:
     return (slice(first, behind) for first, behind in pairwise(bounds) if first < behind)
 
 
-def empty_records(data: Bytes, count: int) -> Records:
-    def column(dtype: type) -> NDArray:  # type: ignore[type-arg]
-        return np.empty(count, dtype)
-
-    return Records(
-        offset=column(np.int64),
-        timestamp_ms=column(np.int64),
-        batch_first_offset=column(np.int64),
-        record_bytes=column(np.int32),
-        partition_leader_epoch=column(np.int32),
-        producer_id=column(np.int64),
-        producer_epoch=column(np.int16),
-        is_transactional=column(np.bool_),
-        is_control=column(np.bool_),
-        keys=Slices(data, column(np.int64), column(np.int64)),
-        values=Slices(data, column(np.int64), column(np.int64)),
-    )
-
-
-def fill(records: Records, first_row: int, views: Views, headers: BatchHeaders) -> dict[int, Fault]:
-    """Writes the records of a group of batches into their rows."""
-    count = headers.num_records
+def read_group(views: Views, headers: BatchHeaders, into: RecordFields, rows: slice) -> dict[int, Fault]:
+    """Reads the records of a group of batches into rows of the columns."""
     walked = walk(
-        views, headers.records_start, count, headers.records_end, prefix=Prefix.ZIGZAG, lowest=SMALLEST_RECORD - 1
+        views,
+        headers.records_start,
+        headers.num_records,
+        headers.records_end,
+        prefix=Prefix.ZIGZAG,
+        lowest=SMALLEST_RECORD - 1,
     )
     is_broken = walked.is_bad | (walked.after != headers.records_end)
     end = record_ends(walked.position, headers)
-    total = len(end)
-    fill_from_headers(records, slice(first_row, first_row + total), headers)
-    is_stamped_by_log = np.repeat(headers.has(LOG_APPEND_TIME), count)
-    is_good = np.empty(total, bool)
-    for first in range(0, total, 2 * RECORDS_AT_ONCE):
-        piece = slice(first, min(first + 2 * RECORDS_AT_ONCE, total))
-        fields = read_records(views, walked.position[piece], walked.word[piece], end[piece])
-        fields.timestamp_delta[is_stamped_by_log[piece]] = 0
-        fill_from_fields(
-            records, slice(first_row + piece.start, first_row + piece.stop), walked.position[piece], fields
-        )
-        is_good[piece] = fields.is_good
+    is_good = np.empty(len(end), bool)
+    for first in range(0, len(end), 2 * RECORDS_AT_ONCE):
+        piece = slice(first, min(first + 2 * RECORDS_AT_ONCE, len(end)))
+        fields, is_good[piece] = read_records(views, walked.position[piece], walked.word[piece], end[piece])
+        fields.copy_into(into, slice(rows.start + piece.start, rows.start + piece.stop))
     return faults_of(views, headers, is_broken, walked.position, end, is_good)
 
 
@@ -92,27 +74,31 @@ def record_ends(position: Positions, headers: BatchHeaders) -> Positions:
     return end
 
 
-def fill_from_headers(records: Records, rows: slice, headers: BatchHeaders) -> None:
-    """What all records of a batch share; offset and time are completed by `fill_from_fields`."""
-    count = headers.num_records
-    base_time = np.where(headers.has(LOG_APPEND_TIME), headers.max_timestamp, headers.base_timestamp)
-    records.batch_first_offset[rows] = np.repeat(headers.base_offset, count)
-    records.timestamp_ms[rows] = np.repeat(base_time, count)
-    records.partition_leader_epoch[rows] = np.repeat(headers.partition_leader_epoch, count)
-    records.producer_id[rows] = np.repeat(headers.producer_id, count)
-    records.producer_epoch[rows] = np.repeat(headers.producer_epoch, count)
-    records.is_transactional[rows] = np.repeat(headers.has(TRANSACTIONAL), count)
-    records.is_control[rows] = np.repeat(headers.has(CONTROL), count)
+def with_headers(data: Bytes, headers: BatchHeaders, fields: RecordFields) -> Records:
+    """Completes the records by what all of a batch share."""
 
+    def repeated(column: NDArray, dtype: type = np.int64) -> NDArray:  # type: ignore[type-arg]
+        return np.repeat(column.astype(dtype, copy=False), headers.num_records)
 
-def fill_from_fields(records: Records, rows: slice, start: Positions, fields: RecordFields) -> None:
-    np.add(records.batch_first_offset[rows], fields.offset_delta, out=records.offset[rows])
-    records.timestamp_ms[rows] += fields.timestamp_delta
-    records.record_bytes[rows] = fields.end - start
-    records.keys.start[rows] = fields.key_start
-    records.keys.length[rows] = fields.key_length
-    records.values.start[rows] = fields.value_start
-    records.values.length[rows] = fields.value_length
+    base_time = headers.base_timestamp
+    is_log_append_time = headers.has(LOG_APPEND_TIME)
+    if is_log_append_time.any():
+        base_time = np.where(is_log_append_time, headers.max_timestamp, base_time)
+        fields.timestamp_delta[np.repeat(is_log_append_time, headers.num_records)] = 0
+    first_offset = repeated(headers.base_offset)
+    return Records(
+        offset=np.add(fields.offset_delta, first_offset, out=fields.offset_delta),
+        timestamp_ms=np.add(fields.timestamp_delta, repeated(base_time), out=fields.timestamp_delta),
+        batch_first_offset=first_offset,
+        record_bytes=fields.size,
+        partition_leader_epoch=repeated(headers.partition_leader_epoch, np.int32),
+        producer_id=repeated(headers.producer_id),
+        producer_epoch=repeated(headers.producer_epoch, np.int16),
+        is_transactional=repeated(headers.has(TRANSACTIONAL), np.bool_),
+        is_control=repeated(headers.has(CONTROL), np.bool_),
+        keys=Slices(data, fields.key_start, fields.key_length),
+        values=Slices(data, fields.value_start, fields.value_length),
+    )
 
 
 def faults_of(

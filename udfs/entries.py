@@ -9,9 +9,10 @@ from udfs.checksums import Bytes, crc32, crc32c
 from udfs.framed import Fault, Rejected
 from udfs.resync import CHECKED_FROM, LARGEST_ENTRY, PREFIX_SIZE, SHORTEST_LOOK, SMALLEST_ENTRY, Resync
 
-HEADER_SIZE = SMALLEST_ENTRY[2]
+SHORTEST_BATCH_LENGTH = SMALLEST_ENTRY[2] - PREFIX_SIZE
+LONGEST_LENGTH = LARGEST_ENTRY - PREFIX_SIZE
 
-read_batch_prefix = Struct(">iIBI").unpack_from  # size, leader epoch, magic, checksum
+read_batch_prefix = Struct(">i4xBI").unpack_from  # size, past the leader epoch, magic, checksum
 read_message_prefix = Struct(">iIB").unpack_from  # size, checksum, magic
 
 # The first bytes of an entry may all be zero (offset 0, a small size), so as many are never taken for a tail of zeros
@@ -73,12 +74,11 @@ class EntryWalk:
         """The hot loop: record batches of magic 2 for as long as they are good. All else is left to `check`."""
         data, view, size, checksum = self.data, self.data.data, self.size, crc32c
         add_start, add_end = self.entries.start.append, self.entries.end.append
-        while position + HEADER_SIZE <= size:
-            batch_length, _, magic, crc = read_batch_prefix(view, position + 8)
-            end = position + PREFIX_SIZE + batch_length
-            if magic != 2 or end > size or not HEADER_SIZE <= end - position <= LARGEST_ENTRY:
-                break
-            if self.bytes_to_waste < 0:
+        while self.bytes_to_waste >= 0:
+            # The padding lets this read a header that is cut off.
+            length, magic, crc = read_batch_prefix(view, position + 8)
+            end = position + PREFIX_SIZE + length
+            if magic != 2 or not SHORTEST_BATCH_LENGTH <= length <= LONGEST_LENGTH or end > size:
                 break
             if checksum(data[position + 21 : end]) != crc:
                 self.bytes_to_waste -= end - position
@@ -116,7 +116,7 @@ class EntryWalk:
         checked = self.data[position + CHECKED_FROM[magic] : end]
         is_right: bool
         if magic == 2:
-            is_right = crc32c(checked) == read_batch_prefix(self.data.data, position + 8)[3]
+            is_right = crc32c(checked) == read_batch_prefix(self.data.data, position + 8)[2]
         else:
             is_right = crc32(checked) == read_message_prefix(self.data.data, position + 8)[1]
         if not is_right:

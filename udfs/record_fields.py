@@ -5,6 +5,7 @@ begin. What is not plain is read again in full, still many at a time.
 """
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,21 +29,32 @@ MOST_HEADERS = 1 << 16
 HEADERS_AT_ONCE = 1 << 18
 
 
-@dataclass
+@dataclass(frozen=True)
 class RecordFields:
-    """One row a record. Rows that are not `is_good` are meaningless."""
+    """One row a record."""
 
-    end: Positions
+    size: NDArray[np.int32]
     timestamp_delta: Positions
     offset_delta: Positions
     key_start: Positions
     key_length: Positions
     value_start: Positions
     value_length: Positions
-    is_good: NDArray[np.bool_]
+
+    def copy_into(self, other: "RecordFields", rows: slice | Positions) -> None:
+        for name, column in vars(self).items():
+            getattr(other, name)[rows] = column
 
 
-def read_plain(views: Views, start: Positions, word: Positions, end: Positions) -> RecordFields:
+def empty_fields(count: int) -> RecordFields:
+    return RecordFields(np.empty(count, np.int32), *(np.empty(count, np.int64) for _ in range(6)))
+
+
+# Fields, and which rows of them hold: the others are meaningless.
+FieldsAndGood: TypeAlias = tuple[RecordFields, NDArray[np.bool_]]
+
+
+def read_plain(views: Views, start: Positions, word: Positions, end: Positions) -> FieldsAndGood:
     """Fields of records that begin at `start` with the eight bytes `word` (little-endian) and claim to end at `end`."""
     lengths = prefix_table(Prefix.ZIGZAG, -1).length
     has_two = word >> 7 & 1
@@ -69,12 +81,12 @@ def read_plain(views: Views, start: Positions, word: Positions, end: Positions) 
     is_good &= (body & NOT_PLAIN) == 0
     is_good &= views.data[end - 1] == 0
     is_good &= np.minimum(key_length, value_length) > UNTOLD
-    return RecordFields(
-        end, body >> 9 & 0x3F, body >> 17 & 0x3F, key_start, key_length, value_start, value_length, is_good
-    )
+    size = (end - start).astype(np.int32)
+    fields = RecordFields(size, body >> 9 & 0x3F, body >> 17 & 0x3F, key_start, key_length, value_start, value_length)
+    return fields, is_good
 
 
-def read_in_full(views: Views, start: Positions, end: Positions) -> RecordFields:
+def read_in_full(views: Views, start: Positions, end: Positions) -> FieldsAndGood:
     cursor = RecordCursor(views, start, end)
     cursor.number(LONGEST_INT32)  # the length: known from `end`
     cursor.move(1)  # attributes: unused
@@ -84,8 +96,9 @@ def read_in_full(views: Views, start: Positions, end: Positions) -> RecordFields
     value_start, value_length = cursor.slice()
     num_headers = cursor.number(LONGEST_INT32)
     cursor.headers(num_headers)
-    is_good = cursor.is_good & (cursor.position == end)
-    return RecordFields(end, timestamp_delta, offset_delta, key_start, key_length, value_start, value_length, is_good)
+    size = (end - start).astype(np.int32)
+    fields = RecordFields(size, timestamp_delta, offset_delta, key_start, key_length, value_start, value_length)
+    return fields, cursor.is_good & (cursor.position == end)
 
 
 class RecordCursor:
@@ -133,11 +146,10 @@ class RecordCursor:
         self.position[rows] = walked.after
 
 
-def read_records(views: Views, start: Positions, word: Positions, end: Positions) -> RecordFields:
-    fields = read_plain(views, start, word, end)
-    rows = np.flatnonzero(~fields.is_good)
+def read_records(views: Views, start: Positions, word: Positions, end: Positions) -> FieldsAndGood:
+    fields, is_good = read_plain(views, start, word, end)
+    rows = np.flatnonzero(~is_good)
     if len(rows):
-        full = read_in_full(views, start[rows], end[rows])
-        for name, column in vars(full).items():
-            getattr(fields, name)[rows] = column
-    return fields
+        full, is_good[rows] = read_in_full(views, start[rows], end[rows])
+        full.copy_into(fields, rows)
+    return fields, is_good
