@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ from udfs.framed import Framed, Rejected
 from udfs.payload_text import PayloadTexts
 from udfs.record_lines import Selection, Writer, csv_header
 
-SPAN_BYTES = 8 << 20
+SPAN_BYTES = 4 << 20
 # Everything that a chunk touches stays in the processor's cache.
 CHUNK_RECORDS = 32_768
 MAX_REJECTED_SHARE = 0.001
@@ -133,10 +133,12 @@ def dump_share(options: Options, worker: int, workers: int, turn: Turn) -> tuple
     spans = (span for path in options.files for span in spans_of(path, SPAN_BYTES))
     for span in islice(spans, worker, None, workers):
         texts = span_texts(span, options, counts, payload_texts)
-        first = next(texts, ())  # made before the turn comes, which is where the time goes
+        ready = next(texts, None)  # made before the turn comes, which is where the time goes
         turn.wait()
-        for text in chain(first, chain.from_iterable(texts)):
-            write_all(text)
+        while ready is not None:
+            while ready:  # taken out as they are written: nothing finished stays in memory beside the next piece
+                write_all(ready.pop(0))
+            ready = next(texts, None)
         turn.hand_on()
     return counts.records, counts.rejected
 

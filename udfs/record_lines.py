@@ -212,8 +212,10 @@ def in_order(texts: list[pa.StringArray], rows: list[Positions]) -> pa.Buffer:
     """All lines in log order, as one run of bytes."""
     if not texts:
         return pa.py_buffer(b"")
-    lines = pa.concat_arrays(texts) if len(texts) > 1 else texts[0]
-    if len(texts) > 1:
+    is_mixed = len(texts) > 1
+    lines = pa.concat_arrays(texts) if is_mixed else texts[0]
+    texts.clear()  # the lines are long: two copies of them at a time are enough
+    if is_mixed:
         lines = lines.take(pa.array(np.argsort(np.concatenate(rows), kind="stable")))
     bounds = np.frombuffer(lines.buffers()[1], np.int32)
     return lines.buffers()[2].slice(0, int(bounds[len(lines)]))
