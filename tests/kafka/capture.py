@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from jobs.cache_folder import build_once, cache_folder
 from jobs.jars import jar_folder
 from tests.kafka.broker import Broker, kafka_command, running
 from tests.kafka.java_programs import compile_java
-from tests.kafka.phases import ANSWERS, PHASES, Phase
+from tests.kafka.phases import COMPACTION, PHASES, Phase
 from tests.kafka.releases import KAFKA_4_3, RELEASES, Release
 
 HERE: Final = Path(__file__).parent
@@ -35,20 +35,30 @@ PHASE_SECONDS: Final = 180
 class Capture:
     release: str
     folder: Path
+    name: str = "full"
 
     @property
     def log_dir(self) -> Path:
         """As a broker's: a folder for each partition of the offsets topic."""
-        return self.folder / "data"
+        return self.folder / self.name
 
     @property
     def segments(self) -> list[Path]:
         return sorted(self.log_dir.glob("__consumer_offsets-*/*.log"))
 
     @property
-    def dump_text(self) -> str:
+    def dump_file(self) -> Path:
         """What kafka-dump-log printed about all segments."""
-        return (self.folder / "dump.txt").read_text(encoding="utf-8")
+        return self.folder / f"{self.name}.txt"
+
+    @property
+    def dump_text(self) -> str:
+        return self.dump_file.read_text(encoding="utf-8")
+
+    @property
+    def compacted(self) -> "Capture":
+        """The same log after the cleaner went over it, and with what kept the cleaner going."""
+        return replace(self, name="compacted")
 
     @property
     def answers(self) -> dict[str, Any]:
@@ -72,18 +82,29 @@ def capture_key(release: Release) -> str:
 
 def make(release: Release, folder: Path) -> None:
     classes = compile_java(scenario_sources(release), [jar_folder(jar_set) for jar_set in release.jar_sets])
+    full = Capture(release.name, folder)
     phases = PHASES[release.name]
-    with tempfile.TemporaryDirectory(prefix="groupscope-broker-") as scratch:
-        with running(release, Path(scratch), phases[0].overrides) as broker:
-            for i, phase in enumerate(phases):
-                if i:
-                    broker.restart(phase.overrides)
-                run_phase(broker, phase, classes, folder)
-        for partition in sorted(broker.log_dir.glob("__consumer_offsets-*")):
-            (folder / "data" / partition.name).mkdir(parents=True)
-            for segment in partition.glob("*.log"):
-                shutil.copy(segment, folder / "data" / partition.name)
-    dump(release, Capture(release.name, folder).segments, folder / "dump.txt")
+    with (
+        tempfile.TemporaryDirectory(prefix="groupscope-broker-") as scratch,
+        running(release, Path(scratch), phases[0].overrides) as broker,
+    ):
+        run_phase(broker, phases[0], classes, folder)
+        for phase in phases[1:]:
+            broker.restart(phase.overrides)
+            run_phase(broker, phase, classes, folder)
+        keep(broker, full)
+        broker.restart(COMPACTION.overrides)
+        run_phase(broker, COMPACTION, classes, folder)
+        keep(broker, full.compacted)
+
+
+def keep(broker: Broker, kept: Capture) -> None:
+    broker.stop()
+    for segment in broker.log_dir.glob("__consumer_offsets-*/*.log"):
+        copy = kept.log_dir / segment.relative_to(broker.log_dir)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(segment, copy)
+    dump(broker.release, kept.segments, kept.dump_file)
 
 
 def scenario_sources(release: Release) -> list[Path]:
@@ -92,7 +113,7 @@ def scenario_sources(release: Release) -> list[Path]:
 
 
 def run_phase(broker: Broker, phase: Phase, classes: Path, folder: Path) -> None:
-    scenarios = [f"{ANSWERS}:{folder / 'answers.json'}" if name == ANSWERS else name for name in phase.scenarios]
+    scenarios = [scenario.format(folder=folder, log_dir=broker.log_dir) for scenario in phase.scenarios]
     command = kafka_command(broker.release, "Scenarios", [broker.bootstrap, *scenarios], classes)
     with (folder / "scenarios.out").open("ab") as output:
         begin = output.tell()
@@ -110,7 +131,8 @@ def dump(release: Release, segments: list[Path], target: Path) -> None:
     arguments = ["--offsets-decoder", "--print-data-log", "--files", files]
     command = kafka_command(release, release.dump_tool, arguments, options=utf8)
     with target.open("wb") as output:
-        subprocess.run(command, stdout=output, check=True, timeout=PHASE_SECONDS)
+        # Its complaints about gaps, which cleaned logs have, go with its lines.
+        subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=True, timeout=PHASE_SECONDS)
 
 
 def main(names: list[str]) -> int:

@@ -64,6 +64,7 @@ class DumpedBatch:
     partition_leader_epoch: int
     is_transactional: bool
     is_control: bool
+    has_delete_horizon: bool
     position: int
     size_bytes: int
     codec: str
@@ -132,6 +133,7 @@ def read_batch(line: str) -> DumpedBatch:
         partition_leader_epoch=int(pairs["partitionLeaderEpoch"]),
         is_transactional=pairs["isTransactional"] == "true",
         is_control=pairs["isControl"] == "true",
+        has_delete_horizon=pairs["deleteHorizonMs"] != "OptionalLong.empty",
         position=int(pairs["position"]),
         size_bytes=int(pairs["size"]),
         codec=pairs["compresscodec"],

@@ -34,10 +34,15 @@ CONSUMER: Final = ("ConsumerGroups.rebalanced", "ConsumerGroups.staticMembers", 
 CONVERTED: Final = ("ConsumerGroups.convertedOnline", "ConsumerGroups.convertedOffline")
 SHARE: Final = ("ShareGroups.rebalanced", "ShareGroups.deleted")
 STREAMS: Final = ("StreamsGroups.classic", "StreamsGroups.modern", "StreamsGroups.modernDeleted")
-ANSWERS: Final = "Answers.write"
+# What stands in braces is the capture's.
+ANSWERS: Final = "Answers.write:{folder}/answers.json"
 
 # The answers come from a broker that has just loaded the log: what it says then is all in the log.
 LAST: Final = (Phase(("Commits.awaitSweep",), SWEEP), Phase((ANSWERS,), NONE))
+
+# After all that, and copied apart: the cleaner takes most records away. Hasty, and with a small buffer.
+CLEANER: Final = {"log.cleaner.backoff.ms": "100", "log.cleaner.dedupe.buffer.size": "8388608"}
+COMPACTION: Final = Phase(("Compaction.awaited:{log_dir}",), CLEANER)
 
 PHASES: Final = {
     KAFKA_4_3.name: (

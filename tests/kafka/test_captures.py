@@ -76,7 +76,9 @@ def test_what_can_be_provoked_was_and_nothing_else(capture: Capture) -> None:
     assert set(counts) == WRITTEN[capture.release]
 
 
-def test_the_tool_accounts_for_every_byte(capture: Capture) -> None:
+@pytest.mark.parametrize("is_compacted", [False, True])
+def test_the_tool_accounts_for_every_byte(capture: Capture, is_compacted: bool) -> None:
+    capture = capture.compacted if is_compacted else capture
     batches = dumped_batches(capture.dump_text)
     assert sum(batch.size_bytes for batch in batches) == sum(segment.stat().st_size for segment in capture.segments)
     assert sum(batch.num_records for batch in batches) == len(records(capture))
@@ -198,6 +200,13 @@ def test_a_transaction_is_left_open(capture: Capture) -> None:
         elif record.batch.is_transactional and record.key:
             open_at_the_end.setdefault(record.batch.producer_id, set()).add(record.key["group"])
     assert list(open_at_the_end.values()) == [{"transaction-left-open"}]
+
+
+def test_the_cleaner_left_what_only_it_leaves(capture: Capture) -> None:
+    batches = dumped_batches(capture.compacted.dump_text)
+    assert any(batch.has_delete_horizon for batch in batches)
+    assert any(batch.is_control and batch.num_records == 0 for batch in batches)
+    assert any(batch.last_offset - batch.base_offset + 1 > batch.num_records > 0 for batch in batches)
 
 
 def test_the_broker_answered_about_what_it_had_loaded(capture: Capture) -> None:

@@ -17,6 +17,14 @@ JAVA_CLIENTS_PAYLOAD = 3
 
 
 def test_dump_prints_what_kafka_prints(capture: Capture) -> None:
+    assert_same_records(capture)
+
+
+def test_dump_prints_what_kafka_prints_about_a_cleaned_log(capture: Capture) -> None:
+    assert_same_records(capture.compacted)
+
+
+def assert_same_records(capture: Capture) -> None:
     command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, capture.segments)]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
