@@ -106,7 +106,7 @@ final class RandomValues {
         if (mayBeWide && oneIn(3)) {
             mayBeWide = false;
             isThrifty = true;
-            return areSmall && oneIn(4) ? THIRD_BYTE - 2 + random.nextInt(5) : SECOND_BYTE - 2 + random.nextInt(30);
+            return areSmall && oneIn(12) ? THIRD_BYTE - 2 + random.nextInt(5) : SECOND_BYTE - 2 + random.nextInt(30);
         }
         return isThrifty ? random.nextInt(2) : new int[] {0, 1, 1, 2, 3}[random.nextInt(5)];
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URL;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.jar.JarFile;
@@ -15,8 +16,8 @@ import org.apache.kafka.common.protocol.ApiMessage;
  * Writes `COUNT` random values of each record type and version that the release on the classpath has classes for, and
  * some tombstones.
  *
- * Arguments: SEED COUNT [CLASSPATH of a later release]. One JSON line a record: its bytes in hex, and what Kafka says
- * that they are. Bytes that the later release would take for something else are drawn again, since no reader can tell
+ * Arguments: SEED COUNT [CLASSPATH of each later release]…. One JSON line a record: its bytes in hex, and what Kafka says
+ * that they are. Bytes that a later release would take for something else are drawn again, since no reader can tell
  * who wrote them.
  */
 public final class RecordOracle {
@@ -24,20 +25,19 @@ public final class RecordOracle {
     private static final int VALUES_PER_TOMBSTONE = 10;
 
     private final RandomValues values;
-    private final NewerRelease newer;
+    private final List<NewerRelease> newer = new ArrayList<>();
     private final OutputStream out;
     private final ObjectMapper mapper = new ObjectMapper();
 
-    private RecordOracle(long seed, NewerRelease newer, OutputStream out) {
+    private RecordOracle(long seed, OutputStream out) {
         this.values = new RandomValues(seed);
-        this.newer = newer;
         this.out = out;
     }
 
     public static void main(String[] arguments) throws Exception {
         try (OutputStream out = new BufferedOutputStream(System.out, 1 << 20)) {
-            NewerRelease newer = arguments.length > 2 ? new NewerRelease(arguments[2]) : null;
-            RecordOracle oracle = new RecordOracle(Long.parseLong(arguments[0]), newer, out);
+            RecordOracle oracle = new RecordOracle(Long.parseLong(arguments[0]), out);
+            for (int i = 2; i < arguments.length; i++) oracle.newer.add(new NewerRelease(arguments[i]));
             for (String name : keyClasses()) oracle.writeType(name, Integer.parseInt(arguments[1]));
         }
     }
@@ -98,8 +98,13 @@ public final class RecordOracle {
     }
 
     private boolean isReadOtherwise(Class<?> type, GeneratedMessage value) throws ReflectiveOperationException {
-        return newer != null
-            && newer.readsOtherwise(type.getName(), value.version, value.bytes(), value.json().toString());
+        if (newer.isEmpty()) return false;
+        byte[] bytes = value.bytes();
+        String json = value.json().toString();
+        for (NewerRelease release : newer) {
+            if (release.readsOtherwise(type.getName(), value.version, bytes, json)) return true;
+        }
+        return false;
     }
 
     private static String prefixed(short prefix, byte[] bytes) {

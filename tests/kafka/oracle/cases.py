@@ -25,8 +25,8 @@ RELEASES: Final = {
     "3.7.2": jar_sets.KAFKA_3_7_2,
 }
 
-# Releases that wrote other bytes than later ones under the same version number, and a later one with the other layout.
-NEWER: Final = {"4.0.1": "4.3.1", "3.9.1": "4.0.1", "3.7.2": "4.3.1"}
+# Later releases wrote other bytes under the same version numbers; each shape of theirs is in one of these.
+NEWER: Final = {"4.0.1": ("4.3.1",), "3.9.1": ("4.0.1", "4.3.1"), "3.7.2": ("4.3.1",)}
 
 # The record types that each release has classes for. Up to 4.0 type 0 shares the classes of type 1.
 RECORD_TYPES: Final = {
@@ -88,7 +88,7 @@ def expected_values(release: str) -> set[tuple[int, int | None]]:
 def record_cases(release: str, count: int, seed: int) -> Iterator[RecordCase]:
     """`count` values of each type and version that the release knows, and a tenth as many tombstones of each type."""
     sources = (*MESSAGE_SOURCES, "NewerRelease.java", "RecordOracle.java")
-    newer = [classpath(RELEASES[NEWER[release]])] if release in NEWER else []
+    newer = [classpath(RELEASES[later]) for later in NEWER.get(release, ())]
     for line in run(RELEASES[release], sources, "RecordOracle", str(seed), str(count), *newer):
         record_type, value = line["record_type"], line.get("value")
         yield RecordCase(
