@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 Pieces = list[str | pa.StringArray]
 
-NULL = pa.scalar("null")
-EMPTY = pa.scalar("")
+NULL = "null"
+EMPTY = ""
 
 
 def joined(pieces: Sequence[str | pa.StringArray], rows: int) -> pa.StringArray:
@@ -30,8 +30,7 @@ def joined(pieces: Sequence[str | pa.StringArray], rows: int) -> pa.StringArray:
             merged.append(piece)
     if len(merged) == 1:
         return pa.array([merged[0]] * rows, pa.string()) if isinstance(merged[0], str) else merged[0]
-    inputs = [pa.scalar(piece) if isinstance(piece, str) else piece for piece in merged]
-    return pc.binary_join_element_wise(*inputs, EMPTY)
+    return pc.binary_join_element_wise(*merged, EMPTY)
 
 
 @dataclass(frozen=True)
