@@ -16,7 +16,7 @@ from udfs.slices import Slices
 from udfs.views import Positions, Views
 
 # Records are read in groups of batches with about this many: what is in hand then stays in the processor's cache.
-RECORDS_AT_ONCE = 1 << 14
+RECORDS_AT_ONCE = 1 << 15
 
 
 def records_of(views: Views, headers: BatchHeaders) -> tuple[Records, dict[int, Fault]]:
@@ -58,8 +58,8 @@ def read_group(views: Views, headers: BatchHeaders, into: RecordFields, rows: sl
     is_broken = walked.is_bad | (walked.after != headers.records_end)
     end = record_ends(walked.position, headers)
     is_good = np.empty(len(end), bool)
-    for first in range(0, len(end), 2 * RECORDS_AT_ONCE):
-        piece = slice(first, min(first + 2 * RECORDS_AT_ONCE, len(end)))
+    for first in range(0, len(end), RECORDS_AT_ONCE):
+        piece = slice(first, min(first + RECORDS_AT_ONCE, len(end)))
         fields, is_good[piece] = read_records(views, walked.position[piece], walked.word[piece], end[piece])
         fields.copy_into(into, slice(rows.start + piece.start, rows.start + piece.stop))
     return faults_of(views, headers, is_broken, walked.position, end, is_good)

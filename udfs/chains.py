@@ -35,8 +35,8 @@ class PrefixTable:
     """What the first two bytes of an element say, for each of their 65,536 values (first byte in the low half).
 
     `step` is the size of the whole element, `length` that of its bytes alone (-1 null). Where two bytes do not tell (a
-    longer varint, or a length below the lowest that is allowed) they are 0 and UNTOLD: such elements are rare and read
-    again in full.
+    longer varint, or a length below the lowest that is allowed) they are BEYOND and UNTOLD: such elements are rare and
+    read again in full.
     """
 
     step: NDArray[np.int64]
@@ -59,7 +59,7 @@ def prefix_table(prefix: Prefix, lowest: int) -> PrefixTable:
         length = (raw >> 1) ^ -(raw & 1) if prefix is Prefix.ZIGZAG else raw - 1
         size, is_told = 1 + has_two, ~(has_two & (second >= 0x80))
     is_told &= length >= lowest
-    return PrefixTable(np.where(is_told, size + np.maximum(length, 0), 0), np.where(is_told, length, UNTOLD))
+    return PrefixTable(np.where(is_told, size + np.maximum(length, 0), BEYOND), np.where(is_told, length, UNTOLD))
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ def walk(views: Views, start: Positions, count: Positions, end: Positions, *, pr
             walker.finish_one_by_one(live, wave)
             break
         walker.step(live, wave)
+    walker.again_in_full(start)
     return walker.result()
 
 
@@ -94,7 +95,7 @@ class Walker:
     ) -> None:
         self.data, self.words = views.data, views.of("<i8")
         self.prefix, self.lowest = prefix, lowest
-        self.table = prefix_table(prefix, lowest)
+        self.steps = prefix_table(prefix, lowest).step
         self.order = np.argsort(-count, kind="stable")
         self.count = count[self.order]
         self.row = (np.cumsum(count) - count)[self.order]
@@ -120,42 +121,42 @@ class Walker:
         row = self.row[:live] + wave
         self.element[row] = position
         self.word[row] = word
-        step = self.table.step.take(word & 0xFFFF, mode="clip")
-        if not step.all():
-            self.read_in_full(position, step)
-        position += step
+        position += self.steps.take(word & 0xFFFF, mode="clip")
         np.minimum(position, self.limit[:live], out=position)
-
-    def read_in_full(self, position: Positions, step: Positions) -> None:
-        rare = np.flatnonzero(step == 0)
-        length, size = read_lengths(self.data, position[rare], self.prefix)
-        is_bad = (size == 0) | (length < self.lowest)
-        step[rare] = np.where(is_bad, BEYOND, size + np.maximum(length, 0))
 
     def finish_one_by_one(self, live: int, wave: int) -> None:
         for chain in range(live):
-            count = int(self.count[chain]) - wave
-            positions = self.rest_of(int(self.position[chain]), count, int(self.limit[chain]))
-            self.position[chain] = positions.pop()
-            rows = slice(int(self.row[chain]) + wave, int(self.row[chain]) + wave + count)
-            self.element[rows] = positions
-            self.word[rows] = self.words[self.element[rows]]
+            self.finish(chain, wave)
+
+    def again_in_full(self, start: Positions) -> None:
+        """Chains that hold what two bytes do not tell have been led to their limits, like those that overrun."""
+        for chain in np.flatnonzero((self.position >= self.limit) & (self.count > 0)).tolist():
+            self.position[chain] = start[self.order[chain]]
+            self.finish(chain, 0)
+
+    def finish(self, chain: int, wave: int) -> None:
+        """Walks the rest of one chain in plain Python."""
+        count = int(self.count[chain]) - wave
+        positions = self.rest_of(int(self.position[chain]), count, int(self.limit[chain]))
+        self.position[chain] = positions.pop()
+        rows = slice(int(self.row[chain]) + wave, int(self.row[chain]) + wave + count)
+        self.element[rows] = positions
+        self.word[rows] = self.words[self.element[rows]]
 
     def rest_of(self, position: int, count: int, limit: int) -> list[int]:
         """Where `count` elements begin, and where the last one ends."""
-        data, steps = self.data.data, self.table.step.data
-        positions = [position]
+        data, steps = self.data.data, self.steps.data
+        positions = [min(position, limit)]
         for _ in range(count):
-            step = steps[data[position] | data[position + 1] << 8]
-            position += step or self.step_of_one(data, position)
+            step = steps[data[position] | data[position + 1] << 8] if position < limit else BEYOND
+            position += step if step < BEYOND else self.step_in_full(data, position)
             if position >= limit:
                 positions.extend([limit] * (count + 1 - len(positions)))
                 break
             positions.append(position)
         return positions
 
-    def step_of_one(self, data: memoryview, position: int) -> int:
-        """What `read_in_full` does, for one element."""
+    def step_in_full(self, data: memoryview, position: int) -> int:
         if self.prefix is Prefix.INT16:
             return BEYOND
         raw, size = read_one_unsigned(data, position, LONGEST_INT32)

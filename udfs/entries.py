@@ -25,7 +25,6 @@ class Entries:
     """Entries with the right checksum, and what else was met."""
 
     start: list[int] = field(default_factory=list)
-    end: list[int] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     consumed: int = 0
     zero_tail_bytes: int = 0
@@ -64,7 +63,6 @@ class EntryWalk:
             end = self.check(position)
             if isinstance(end, int):
                 self.entries.start.append(position)
-                self.entries.end.append(end)
                 position = end
             else:
                 position = self.go_on_behind(position, end)
@@ -73,7 +71,7 @@ class EntryWalk:
     def take_batches(self, position: int) -> int:
         """The hot loop: record batches of magic 2 for as long as they are good. All else is left to `check`."""
         data, view, size, checksum = self.data, self.data.data, self.size, crc32c
-        add_start, add_end = self.entries.start.append, self.entries.end.append
+        add_start = self.entries.start.append
         while self.bytes_to_waste >= 0:
             # The padding lets this read a header that is cut off.
             length, magic, crc = read_batch_prefix(view, position + 8)
@@ -84,7 +82,6 @@ class EntryWalk:
                 self.bytes_to_waste -= end - position
                 break
             add_start(position)
-            add_end(end)
             position = end
         return position
 

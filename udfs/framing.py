@@ -26,6 +26,7 @@ from udfs.record_batches import (
     header_faults,
     read_headers,
 )
+from udfs.resync import PREFIX_SIZE
 from udfs.room import Room
 from udfs.views import Views
 
@@ -55,12 +56,13 @@ class Framing:
         self.data = data
         self.entries = entries
         self.room = Room(data, size)
+        views = Views(data)
         self.start = np.array(entries.start, np.int64)
-        self.end = np.array(entries.end, np.int64)
+        self.end = self.start + PREFIX_SIZE + views.i4[self.start + 8]
         # Batches of magic 2, and which entries they are.
         self.is_modern = data[self.start + 16] == 2
         self.numbers = np.flatnonzero(self.is_modern)
-        self.headers = read_headers(Views(data), self.start[self.numbers], self.end[self.numbers])
+        self.headers = read_headers(views, self.start[self.numbers], self.end[self.numbers])
         # Older messages by entry.
         self.legacy: dict[int, Entry] = {}
         self.faults: dict[int, Fault] = {}
