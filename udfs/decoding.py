@@ -10,7 +10,7 @@ is read column by column (`walk`, `gather`); rows that do not fit are read once 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -176,6 +176,9 @@ class Decoder:
         while len(rows):
             number = int(numbers[0])
             is_mine = numbers == number
+            if is_mine.all():
+                yield number, rows
+                return
             yield number, rows[is_mine]
             rows, numbers = rows[~is_mine], numbers[~is_mine]
 
@@ -185,6 +188,8 @@ class Decoder:
         """Messages of a single layout; those that do not fit are rejected."""
         columns = read_columns(side.views, side.slices.take(rows), fields, 0, is_open_ended)
         columns = columns or Columns(np.zeros(0, np.int64), pa.array([], layout_type(fields, 0)), 0)
+        if len(columns.rows) == len(rows):
+            return replace(columns, rows=rows)
         for row in np.delete(rows, columns.rows):
             try:
                 read_message(side.slices.bytes_at(int(row)) or b"", fields, 0, PREFIX, is_open_ended)
@@ -217,20 +222,21 @@ class Decoder:
     def decode_version(self, record: RecordType, version: int, keys: Columns) -> None:
         """Values by the first shape that fits them."""
         slices = self.values.slices.take(keys.rows)
-        is_walked = slices.length <= LARGEST_WALKED
         left = np.arange(len(slices))
+        is_walked = slices.length <= LARGEST_WALKED
+        walked = left if is_walked.all() else left[is_walked]
         for shape in record.value.shapes_of(version):
-            walked = left[is_walked[left]]
             columns = read_columns(self.values.views, slices.take(walked), shape.layout(version), version)
             if columns is None:
                 continue
             mine = walked[columns.rows]
-            key = keys.values if len(mine) == len(slices) else keys.values.take(pa.array(mine))
-            part = Part(record.number, version, keys.rows[mine], key, columns.values, columns.unknown_tags)
+            is_all = len(mine) == len(slices)
+            rows, key = (keys.rows, keys.values) if is_all else (keys.rows[mine], keys.values.take(pa.array(mine)))
+            part = Part(record.number, version, rows, key, columns.values, columns.unknown_tags)
             self.decoded.parts.append(part)
-            left = np.setdiff1d(left, mine, assume_unique=True)
-            if not len(left):
+            if is_all:
                 return
+            left, walked = (np.setdiff1d(places, mine, assume_unique=True) for places in (left, walked))
         for place in left:
             self.decode_alone(record, version, int(keys.rows[place]), keys.values.slice(int(place), 1))
 

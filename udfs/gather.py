@@ -113,9 +113,10 @@ def binaries(views: Views, start: Positions, length: Positions) -> pa.BinaryArra
 
 def strings(views: Views, start: Positions, length: Positions) -> pa.StringArray:
     """Raises ArrowInvalid when one of them is not UTF-8."""
-    filled = np.flatnonzero(length > 0)
-    if len(filled) * 2 > len(length):
+    is_filled = length > 0
+    if np.count_nonzero(is_filled) * 2 > len(length):
         return as_text(binaries(views, start, length))
+    filled = np.flatnonzero(is_filled)
     # Mostly empty, as the metadata of commits is: only the filled ones need copying.
     few = as_text(binaries(views, start[filled], length[filled]))
     ends = np.zeros(len(length) + 1, np.int32)
