@@ -73,10 +73,8 @@ class Reader:
 
     def length(self, kind: Kind | None, is_flexible: bool, is_nullable: bool) -> int:
         """Length of a string or bytes, or count of an array (kind None); -1 is null."""
-        if is_flexible:
-            length = self.uvarint() - 1
-        else:
-            length = self.number(Kind.INT16 if kind is Kind.STRING else Kind.INT32)
+        classic = Kind.INT16 if kind is Kind.STRING else Kind.INT32
+        length = self.uvarint() - 1 if is_flexible else self.number(classic)
         if length < (-1 if is_nullable else 0):
             wanted = "null or not negative" if is_nullable else "not negative"
             raise Malformed(RejectReason.BAD_LENGTH, f"length {length}, must be {wanted}")
