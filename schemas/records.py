@@ -3,8 +3,13 @@
 from schemas import classic_records, consumer_records, offset_records, share_records, streams_records
 from schemas.fields import RecordType
 
+RECORDS = (
+    *offset_records.RECORDS,
+    *classic_records.RECORDS,
+    *consumer_records.RECORDS,
+    *share_records.RECORDS,
+    *streams_records.RECORDS,
+)
 REGISTRY: dict[int, RecordType] = {
-    record.number: record
-    for module in (offset_records, classic_records, consumer_records, share_records, streams_records)
-    for record in module.RECORDS
+    record.number: record for record in sorted(RECORDS, key=lambda record: record.number)
 }
