@@ -1,6 +1,5 @@
 """Records of many batches of magic 2 at once, into columns."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ from udfs.chains import Prefix, walk
 from udfs.checksums import Bytes
 from udfs.framed import Fault, Records
 from udfs.record_batches import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, BatchHeaders
-from udfs.record_fields import SMALLEST_RECORD, RecordFields, empty_fields, read_records
+from udfs.record_fields import SMALLEST_RECORD, RecordFields, joined_fields, read_records
 from udfs.slices import Slices
 from udfs.views import Positions, Views
 
@@ -21,16 +20,12 @@ RECORDS_AT_ONCE = 1 << 15
 
 def records_of(views: Views, headers: BatchHeaders) -> tuple[Records, dict[int, Fault]]:
     """Records of all batches but those at fault, and the faults by batch."""
-    fields = empty_fields(int(headers.num_records.sum()))
+    pieces: list[RecordFields] = []
     faults: dict[int, Fault] = {}
-    row = 0
     for group in groups(headers.num_records):
-        batches = headers.slice(group)
-        rows = slice(row, row + int(batches.num_records.sum()))
-        found = read_group(views, batches, fields, rows)
+        found = read_group(views, headers.slice(group), pieces)
         faults.update({group.start + batch: fault for batch, fault in found.items()})
-        row = rows.stop
-    records = with_headers(views.data, headers, fields)
+    records = with_headers(views.data, headers, joined_fields(pieces))
     if faults:
         is_kept = np.ones(len(headers), bool)
         is_kept[list(faults)] = False
@@ -38,15 +33,18 @@ def records_of(views: Views, headers: BatchHeaders) -> tuple[Records, dict[int, 
     return records, faults
 
 
-def groups(count: Positions) -> Iterator[slice]:
+def groups(count: Positions) -> list[slice]:
     """Runs of batches with about RECORDS_AT_ONCE records."""
-    number = (np.cumsum(count) - count) // RECORDS_AT_ONCE
+    behind = np.cumsum(count)
+    if not len(count) or behind[-1] <= RECORDS_AT_ONCE:
+        return [slice(0, len(count))]
+    number = (behind - count) // RECORDS_AT_ONCE
     bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(count)]
-    return (slice(first, behind) for first, behind in pairwise(bounds) if first < behind)
+    return [slice(first, behind) for first, behind in pairwise(bounds)]
 
 
-def read_group(views: Views, headers: BatchHeaders, into: RecordFields, rows: slice) -> dict[int, Fault]:
-    """Reads the records of a group of batches into rows of the columns."""
+def read_group(views: Views, headers: BatchHeaders, pieces: list[RecordFields]) -> dict[int, Fault]:
+    """Adds the fields of a group's records to the pieces."""
     walked = walk(
         views,
         headers.records_start,
@@ -57,12 +55,14 @@ def read_group(views: Views, headers: BatchHeaders, into: RecordFields, rows: sl
     )
     is_broken = walked.is_bad | (walked.after != headers.records_end)
     end = record_ends(walked.position, headers)
-    is_good = np.empty(len(end), bool)
-    for first in range(0, len(end), RECORDS_AT_ONCE):
-        piece = slice(first, min(first + RECORDS_AT_ONCE, len(end)))
-        fields, is_good[piece] = read_records(views, walked.position[piece], walked.word[piece], end[piece])
-        fields.copy_into(into, slice(rows.start + piece.start, rows.start + piece.stop))
-    return faults_of(views, headers, is_broken, walked.position, end, is_good)
+    good = []
+    # One batch may hold more than a group should.
+    for first in range(0, max(len(end), 1), 2 * RECORDS_AT_ONCE):
+        piece = slice(first, first + 2 * RECORDS_AT_ONCE)
+        fields, is_good = read_records(views, walked.position[piece], walked.word[piece], end[piece])
+        pieces.append(fields)
+        good.append(is_good)
+    return faults_of(views, headers, is_broken, walked.position, end, np.concatenate(good))
 
 
 def record_ends(position: Positions, headers: BatchHeaders) -> Positions:

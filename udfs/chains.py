@@ -96,7 +96,9 @@ class Walker:
         self.data, self.words = views.data, views.of("<i8")
         self.prefix, self.lowest = prefix, lowest
         self.steps = prefix_table(prefix, lowest).step
-        self.order = np.argsort(-count, kind="stable")
+        # NumPy sorts small integers by radix, larger ones by merging, which is slower.
+        is_small = len(count) > 0 and count.max() < 1 << 15
+        self.order = np.argsort(-count.astype(np.int16) if is_small else -count, kind="stable")
         self.count = count[self.order]
         self.row = (np.cumsum(count) - count)[self.order]
         self.position = start[self.order]

@@ -56,7 +56,8 @@ class EntryWalk:
     def run(self) -> Entries:
         position: int | None = 0
         while position is not None:
-            position = self.take_batches(position)
+            if self.bytes_to_waste >= 0:
+                position = self.take_batches(position)
             if position == self.size:
                 self.entries.consumed = position
                 break
@@ -72,7 +73,7 @@ class EntryWalk:
         """The hot loop: record batches of magic 2 for as long as they are good. All else is left to `check`."""
         data, view, size, checksum = self.data, self.data.data, self.size, crc32c
         add_start = self.entries.start.append
-        while self.bytes_to_waste >= 0:
+        while True:
             # The padding lets this read a header that is cut off.
             length, magic, crc = read_batch_prefix(view, position + 8)
             end = position + PREFIX_SIZE + length
@@ -172,10 +173,11 @@ class EntryWalk:
 
     @cached_property
     def last_nonzero(self) -> int:
-        step = 1 << 16
-        for behind in range(self.size, 0, -step):
+        behind, step = self.size, 64
+        while behind > 0:
             first = max(behind - step, 0)
-            piece = self.data[first:behind]
-            if piece.any():
-                return first + int(piece.nonzero()[0][-1])
+            found = self.data[first:behind].nonzero()[0]
+            if len(found):
+                return first + int(found[-1])
+            behind, step = first, min(2 * step, 1 << 16)
         return -1

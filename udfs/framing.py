@@ -23,12 +23,13 @@ from udfs.record_batches import (
     batches_of,
     count_faults,
     decompress,
+    header_blocks,
     header_faults,
     read_headers,
 )
 from udfs.resync import PREFIX_SIZE
 from udfs.room import Room
-from udfs.views import Views
+from udfs.views import Views, column
 
 __all__ = ["Batches", "Framed", "Records", "Rejected", "frame"]
 
@@ -56,13 +57,16 @@ class Framing:
         self.data = data
         self.entries = entries
         self.room = Room(data, size)
-        views = Views(data)
         self.start = np.array(entries.start, np.int64)
-        self.end = self.start + PREFIX_SIZE + views.i4[self.start + 8]
+        blocks = header_blocks(Views(data), self.start)
+        self.end = self.start + PREFIX_SIZE + column(blocks, 8, ">i4")
+        self.is_modern = column(blocks, 16, "u1") == 2
         # Batches of magic 2, and which entries they are.
-        self.is_modern = data[self.start + 16] == 2
         self.numbers = np.flatnonzero(self.is_modern)
-        self.headers = read_headers(views, self.start[self.numbers], self.end[self.numbers])
+        if len(self.numbers) == len(self.start):
+            self.headers = read_headers(blocks, self.start, self.end)
+        else:
+            self.headers = read_headers(blocks[self.numbers], self.start[self.numbers], self.end[self.numbers])
         # Older messages by entry.
         self.legacy: dict[int, Entry] = {}
         self.faults: dict[int, Fault] = {}
@@ -115,7 +119,8 @@ class Framing:
         batches = batches_of(self.headers)
         if self.legacy:
             records, batches = self.with_legacy(buffer, records, batches)
-        batches.position[:] += base_position
+        if base_position:
+            batches = replace(batches, position=batches.position + base_position)
         return Framed(
             records=records,
             batches=batches,

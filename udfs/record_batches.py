@@ -53,9 +53,12 @@ class BatchHeaders(Columns):
         return is_set
 
 
-def read_headers(views: Views, start: Positions, end: Positions) -> BatchHeaders:
-    blocks = views.blocks(start, HEADER_SIZE)
+def header_blocks(views: Views, start: Positions) -> NDArray[np.void]:
+    """The bytes in which entries begin. Of an older message, which may be shorter, what follows it is among them."""
+    return views.blocks(start, HEADER_SIZE)
 
+
+def read_headers(blocks: NDArray[np.void], start: Positions, end: Positions) -> BatchHeaders:
     def number(at: int, dtype: str) -> Positions:
         return column(blocks, at, dtype).astype(np.int64)
 

@@ -41,13 +41,15 @@ class RecordFields:
     value_start: Positions
     value_length: Positions
 
-    def copy_into(self, other: "RecordFields", rows: slice | Positions) -> None:
+    def put_into(self, other: "RecordFields", rows: Positions) -> None:
         for name, column in vars(self).items():
             getattr(other, name)[rows] = column
 
 
-def empty_fields(count: int) -> RecordFields:
-    return RecordFields(np.empty(count, np.int32), *(np.empty(count, np.int64) for _ in range(6)))
+def joined_fields(pieces: list[RecordFields]) -> RecordFields:
+    if len(pieces) == 1:
+        return pieces[0]
+    return RecordFields(*(np.concatenate(columns) for columns in zip(*(vars(p).values() for p in pieces), strict=True)))
 
 
 # Fields, and which rows of them hold: the others are meaningless.
@@ -151,5 +153,5 @@ def read_records(views: Views, start: Positions, word: Positions, end: Positions
     rows = np.flatnonzero(~is_good)
     if len(rows):
         full, is_good[rows] = read_in_full(views, start[rows], end[rows])
-        full.copy_into(fields, rows)
+        full.put_into(fields, rows)
     return fields, is_good
