@@ -76,7 +76,9 @@ def conform(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     if array.type == wanted:
         return array
     if pa.types.is_list(wanted):
-        return pa.ListArray.from_arrays(array.offsets, conform(array.values, wanted.value_type), mask=array.is_null())
+        # By buffers, since ListArray.from_arrays takes no nulls of a slice.
+        items = conform(array.values, wanted.value_type)
+        return pa.Array.from_buffers(wanted, len(array), array.buffers()[:2], offset=array.offset, children=[items])
     children = [
         conform(array.field(field.name), field.type)
         if array.type.get_field_index(field.name) >= 0

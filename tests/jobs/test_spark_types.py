@@ -1,0 +1,61 @@
+"""Arrow and Spark types of records are one: what the decoder makes is what Spark is told."""
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from jobs.spark_types import record_type
+from schemas.fields import RecordType
+from schemas.records import REGISTRY
+from tests.random_records import EVERY_LAYOUT, Draw
+from tests.udfs.both_decoders import table
+from udfs.arrow_types import record_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.mark.parametrize("record", REGISTRY.values(), ids=lambda record: record.name)
+def test_spark_types_are_arrow_types(record: RecordType) -> None:
+    spark_type = record_type(record)
+    assert to_arrow_schema(spark_type).equals(record_schema(record))
+    assert [(field.name, field.nullable) for field in spark_type] == [("key", False), ("value", True)]
+
+
+def test_spark_types_of_a_commit_and_of_what_has_a_port() -> None:
+    assert record_type(REGISTRY[1]).simpleString() == (
+        "struct<key:struct<group:string,topic:string,partition:int>,value:struct<offset:bigint,leader_epoch:int,"
+        "metadata:string,commit_timestamp:bigint,topic_id:string,expire_timestamp:bigint>>"
+    )
+    (endpoint,) = (field for field in record_type(REGISTRY[19])["value"].dataType if field.name == "user_endpoint")
+    assert endpoint.dataType.simpleString() == "struct<host:string,port:int>"
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("number", [1, 5, 8, 19])
+def test_spark_takes_the_decoder_s_columns_as_they_are(spark: "SparkSession", seed: int, number: int) -> None:
+    layouts = [kept for kept in EVERY_LAYOUT if kept.record.number == number]
+    draw = Draw(random.Random(seed))
+    records = [draw.record(kept) for kept in layouts for _ in range(20)]
+    record = REGISTRY[number]
+
+    def decoded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from udfs.arrow_types import conform
+        from udfs.decoding import decode_batch
+
+        schema = record_schema(record)
+        for batch in batches:
+            for part in decode_batch(batch).parts:
+                wanted = schema.field("value").type
+                value = pa.nulls(len(part.rows), wanted) if part.value is None else conform(part.value, wanted)
+                yield pa.record_batch([part.key, value], schema)
+
+    given = spark.createDataFrame(table([(each.key_bytes, each.value_bytes) for each in records]).to_pandas())
+    rows = given.mapInArrow(decoded, record_type(record)).collect()
+    assert len(rows) == len(records)
+    assert sorted(str(row.key.asDict()) for row in rows) == sorted(str(each.key) for each in records)
+    assert sum(row.value is None for row in rows) == sum(each.value is None for each in records)
