@@ -241,7 +241,7 @@ STREAMS_ASSIGNMENT = Message(
                 ),
                 by_host("partitions_by_host", INDEXED_PARTITION, 5),
                 by_host("standby_partitions_by_host", INDEXED_PARTITION, 6),
-                Field("error_code", Kind.INT32, "What went wrong, 0 for nothing.", first=4),
+                Field("err_code", Kind.INT32, "What went wrong, 0 for nothing.", first=4),
                 Field(
                     "next_rebalance_ms", Kind.INT64, "When the next rebalance is planned; Long.MAX for never.", first=7
                 ),
