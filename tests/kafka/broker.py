@@ -50,6 +50,11 @@ class Broker:
     def output(self) -> Path:
         return self.folder / "broker.out"
 
+    @property
+    def scratch_options(self) -> list[str]:
+        """For whatever runs beside the broker too: what Java leaves in its temporary folder goes with the broker's."""
+        return [f"-Djava.io.tmpdir={self.folder}"]
+
     def write_properties(self, overrides: dict[str, str]) -> Path:
         properties = self.release.properties | {
             "controller.quorum.voters": f"1@127.0.0.1:{self.controller_port}",
@@ -79,7 +84,7 @@ class Broker:
         with self.output.open("ab") as output:
             begin = output.tell()
             self._process = subprocess.Popen(
-                kafka_command(self.release, "kafka.Kafka", [str(config)]),
+                kafka_command(self.release, "kafka.Kafka", [str(config)], options=self.scratch_options),
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 # In its own session: an interrupt at the keyboard must not stop it before its clients.
                 start_new_session=True,

@@ -114,7 +114,8 @@ def scenario_sources(release: Release) -> list[Path]:
 
 def run_phase(broker: Broker, phase: Phase, classes: Path, folder: Path) -> None:
     scenarios = [scenario.format(folder=folder, log_dir=broker.log_dir) for scenario in phase.scenarios]
-    command = kafka_command(broker.release, "Scenarios", [broker.bootstrap, *scenarios], classes)
+    arguments = [broker.bootstrap, *scenarios]
+    command = kafka_command(broker.release, "Scenarios", arguments, classes, options=broker.scratch_options)
     with (folder / "scenarios.out").open("ab") as output:
         begin = output.tell()
         done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False, timeout=PHASE_SECONDS)

@@ -46,8 +46,8 @@ final class Answers {
         List<ListedGroup> groups = new ArrayList<>();
         // An empty list is also what a broker says whose coordinator still loads, with an error beside it.
         Cluster.until("all groups are listed", () -> {
-            var answer = new ListGroupsResponseData(
-                RawRequests.send(cluster, ApiKeys.LIST_GROUPS, WITH_GROUP_TYPE, new ListGroupsRequestData()), WITH_GROUP_TYPE);
+            var bytes = RawRequests.send(cluster, ApiKeys.LIST_GROUPS, WITH_GROUP_TYPE, new ListGroupsRequestData());
+            var answer = new ListGroupsResponseData(bytes, WITH_GROUP_TYPE);
             groups.addAll(answer.errorCode() == 0 ? answer.groups() : List.of());
             return answer.errorCode() == 0;
         });
@@ -61,8 +61,7 @@ final class Answers {
 
     private static List<Object> offsets(Cluster cluster, String group) throws Exception {
         List<Object> answered = new ArrayList<>();
-        var offsets = cluster.admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get();
-        for (Map.Entry<TopicPartition, OffsetAndMetadata> entry : offsets.entrySet()) {
+        for (Map.Entry<TopicPartition, OffsetAndMetadata> entry : cluster.offsetsOf(group).entrySet()) {
             OffsetAndMetadata committed = entry.getValue();
             if (committed != null) {
                 answered.add(Map.of("topic", entry.getKey().topic(), "partition", entry.getKey().partition(),

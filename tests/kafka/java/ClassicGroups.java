@@ -2,7 +2,7 @@ import java.util.Map;
 
 /** Groups whose members assign partitions themselves. */
 final class ClassicGroups {
-    /** A second member comes, the first goes: generations with added, kept and revoked partitions, then an empty one. */
+    /** A second member comes, the first goes: generations with added, kept and revoked partitions, then none. */
     static void rebalanced(Cluster cluster, String assignor) throws Exception {
         cluster.topic("orders", 6);
         cluster.topic("payments", 3);
@@ -21,14 +21,17 @@ final class ClassicGroups {
     /** The same instance comes back under a new member id: no rebalance, one more value of the same generation. */
     static void staticMembers(Cluster cluster) throws Exception {
         cluster.topic("orders", 6);
-        String[] assignors = {"range"};
-        Member first = Member.classic(cluster, "classic-static", assignors, Map.of("group.instance.id", "one"), "orders");
-        Member second = Member.classic(cluster, "classic-static", assignors, Map.of("group.instance.id", "two"), "orders");
+        Member first = instance(cluster, "one");
+        Member second = instance(cluster, "two");
         first.awaitPartitions(3);
         second.awaitPartitions(3).commit().close();
-        Member again = Member.classic(cluster, "classic-static", assignors, Map.of("group.instance.id", "two"), "orders");
-        again.awaitPartitions(3).close();
+        instance(cluster, "two").awaitPartitions(3).close();
         first.close();
+    }
+
+    private static Member instance(Cluster cluster, String id) {
+        Map<String, Object> named = Map.of("group.instance.id", id);
+        return Member.classic(cluster, "classic-static", new String[] {"range"}, named, "orders");
     }
 
     static void deleted(Cluster cluster) throws Exception {

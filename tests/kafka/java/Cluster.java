@@ -1,5 +1,4 @@
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,12 +8,15 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -70,6 +72,18 @@ final class Cluster implements AutoCloseable {
         settled(() -> admin.deleteConsumerGroups(Set.of(group)).all());
     }
 
+    Map<TopicPartition, OffsetAndMetadata> offsetsOf(String group) throws Exception {
+        return admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get();
+    }
+
+    void configure(ConfigResource.Type kind, String name, Map<String, String> settings) throws Exception {
+        List<AlterConfigOp> operations = settings.entrySet().stream()
+            .map(entry -> new ConfigEntry(entry.getKey(), entry.getValue()))
+            .map(entry -> new AlterConfigOp(entry, AlterConfigOp.OpType.SET))
+            .toList();
+        settled(() -> admin.incrementalAlterConfigs(Map.of(new ConfigResource(kind, name), operations)).all());
+    }
+
     KafkaProducer<String, String> producer(Map<String, Object> settings) {
         Map<String, Object> all = new HashMap<>(settings);
         all.put("bootstrap.servers", bootstrap);
@@ -121,12 +135,6 @@ final class Cluster implements AutoCloseable {
                 throw new IllegalStateException("waited in vain until " + what.get());
             }
             Thread.sleep(20);
-        }
-    }
-
-    static void closeAll(List<? extends AutoCloseable> resources) throws Exception {
-        for (AutoCloseable resource : new ArrayList<>(resources)) {
-            resource.close();
         }
     }
 }

@@ -10,6 +10,9 @@ final class Commits {
     private static final TopicPartition FIRST = new TopicPartition("orders", 0);
     private static final TopicPartition SECOND = new TopicPartition("orders", 1);
 
+    private static final Map<TopicPartition, OffsetAndMetadata> BOTH =
+        Map.of(FIRST, new OffsetAndMetadata(1), SECOND, new OffsetAndMetadata(1));
+
     static void byAdmin(Cluster cluster) throws Exception {
         cluster.topic("orders", 6);
         cluster.commitAsAdmin("admin-reset", Map.of(FIRST, new OffsetAndMetadata(3), SECOND, new OffsetAndMetadata(2)));
@@ -19,8 +22,10 @@ final class Commits {
     /** Metadata is any text: empty, long, with control characters, beyond the basic plane. */
     static void withMetadata(Cluster cluster) throws Exception {
         cluster.topic("orders", 6);
-        List<String> texts = List.of("", "{\"host\": \"a\"}", "ünï–\uD83D\uDE00", "\u0000\u001b[0m\n\"\\", "x".repeat(4096));
-        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(cluster.consumerSettings("assigned", Map.of()))) {
+        List<String> texts = List.of(
+            "", "{\"host\": \"a\"}", "ünï–\uD83D\uDE00", "\u0000\u001b[0m\n\"\\", "x".repeat(4096));
+        Map<String, Object> settings = cluster.consumerSettings("assigned", Map.of());
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
             consumer.assign(List.of(FIRST, SECOND));
             for (int i = 0; i < texts.size(); i++) {
                 Optional<Integer> epoch = i % 2 == 0 ? Optional.of(0) : Optional.empty();
@@ -32,11 +37,13 @@ final class Commits {
     static void byOldRequests(Cluster cluster) throws Exception {
         cluster.topic("orders", 6);
         for (short version : new short[] {2, 3, 4}) {
-            RawRequests.commit(cluster, version, "old-client-v" + version, FIRST, 10 + version, 3_600_000);
-            RawRequests.commit(cluster, version, "old-client-v" + version, SECOND, version, RawRequests.BROKERS_RETENTION);
+            String group = "old-client-v" + version;
+            RawRequests.commit(cluster, version, group, FIRST, 10 + version, 3_600_000);
+            RawRequests.commit(cluster, version, group, SECOND, version, RawRequests.BROKERS_RETENTION);
         }
         for (short version : new short[] {5, 6, 7, 8, 9}) {
-            RawRequests.commit(cluster, version, "request-versions", new TopicPartition("orders", version % 6), version, 0);
+            TopicPartition at = new TopicPartition("orders", version % 6);
+            RawRequests.commit(cluster, version, "request-versions", at, version, 0);
         }
     }
 
@@ -57,20 +64,20 @@ final class Commits {
 
     static void awaitSweep(Cluster cluster) throws Exception {
         Cluster.until("the sweep took the expired offsets", () -> {
-            var offsets = cluster.admin.listConsumerGroupOffsets("partly-short-lived").partitionsToOffsetAndMetadata().get();
+            var offsets = cluster.offsetsOf("partly-short-lived");
             return !offsets.containsKey(FIRST) && offsets.containsKey(SECOND);
         });
     }
 
     static void deletedOffset(Cluster cluster) throws Exception {
         cluster.topic("orders", 6);
-        cluster.commitAsAdmin("offset-deleted", Map.of(FIRST, new OffsetAndMetadata(1), SECOND, new OffsetAndMetadata(1)));
+        cluster.commitAsAdmin("offset-deleted", BOTH);
         cluster.deleteOffsets("offset-deleted", FIRST);
     }
 
     static void deletedGroup(Cluster cluster) throws Exception {
         cluster.topic("orders", 6);
-        cluster.commitAsAdmin("simple-deleted", Map.of(FIRST, new OffsetAndMetadata(1), SECOND, new OffsetAndMetadata(1)));
+        cluster.commitAsAdmin("simple-deleted", BOTH);
         cluster.deleteGroup("simple-deleted");
     }
 
@@ -83,6 +90,6 @@ final class Commits {
         }
         cluster.deleteTopic("doomed");
         Cluster.until("the offsets of the deleted topic are gone", () ->
-            !cluster.admin.listConsumerGroupOffsets("of-doomed-2").partitionsToOffsetAndMetadata().get().containsKey(doomed));
+            !cluster.offsetsOf("of-doomed-2").containsKey(doomed));
     }
 }

@@ -9,14 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 
 /** Lets the cleaner go over the offsets topic, which needs closed segments, and these need new records behind them. */
 final class Compaction {
+    private static final String TOPIC = "__consumer_offsets";
     private static final TopicPartition AT = new TopicPartition("orders", 0);
     private static final int LOG_OVERHEAD = 12;
     private static final int HEADER = 61;
@@ -30,11 +29,13 @@ final class Compaction {
     /** Until the log has markers of which nothing but the batch's header is left, and tombstones on their way out. */
     static void awaited(Cluster cluster, String logDir) throws Exception {
         cluster.topic("orders", 6);
-        configure(cluster, Map.of("segment.ms", "100", "min.cleanable.dirty.ratio", "0", "delete.retention.ms", "0"));
+        Map<String, String> hasty =
+            Map.of("segment.ms", "100", "min.cleanable.dirty.ratio", "0", "delete.retention.ms", "0");
+        cluster.configure(ConfigResource.Type.TOPIC, TOPIC, hasty);
         awaitWhileCommitting(cluster, logDir, "emptied markers", header ->
             (header.getShort(ATTRIBUTES) & IS_CONTROL) != 0 && header.getInt(RECORD_COUNT) == 0);
         // Those that the cleaner meets from now on stay: in their first pass they get a horizon in the future.
-        configure(cluster, Map.of("delete.retention.ms", String.valueOf(DAY_MS)));
+        cluster.configure(ConfigResource.Type.TOPIC, TOPIC, Map.of("delete.retention.ms", String.valueOf(DAY_MS)));
         long tomorrow = System.currentTimeMillis() + DAY_MS;
         awaitWhileCommitting(cluster, logDir, "lasting tombstones", header ->
             (header.getShort(ATTRIBUTES) & HAS_DELETE_HORIZON) != 0 && header.getLong(DELETE_HORIZON) >= tomorrow);
@@ -60,17 +61,9 @@ final class Compaction {
         }
     }
 
-    private static void configure(Cluster cluster, Map<String, String> settings) throws Exception {
-        ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, "__consumer_offsets");
-        List<AlterConfigOp> operations = settings.entrySet().stream()
-            .map(entry -> new AlterConfigOp(new ConfigEntry(entry.getKey(), entry.getValue()), AlterConfigOp.OpType.SET))
-            .toList();
-        Cluster.settled(() -> cluster.admin.incrementalAlterConfigs(Map.of(topic, operations)).all());
-    }
-
     private static List<ByteBuffer> headers(String logDir) throws IOException {
         List<ByteBuffer> headers = new ArrayList<>();
-        try (DirectoryStream<Path> partitions = Files.newDirectoryStream(Path.of(logDir), "__consumer_offsets-*")) {
+        try (DirectoryStream<Path> partitions = Files.newDirectoryStream(Path.of(logDir), TOPIC + "-*")) {
             for (Path partition : partitions) {
                 try (Stream<Path> files = Files.list(partition)) {
                     for (Path segment : files.filter(file -> file.toString().endsWith(".log")).toList()) {

@@ -23,8 +23,7 @@ final class ConnectWorkers {
         first.put("lines", Map.of("connector.class", "FileStreamSource", "topic", "lines", "file", lines.toString()));
         first.put("orders", Map.of("connector.class", "FileStreamSink", "topics", "orders", "tasks.max", "2",
             "file", folder.resolve("orders.txt").toString()));
-        Cluster.until("the sink committed", () -> !cluster.admin.listConsumerGroupOffsets("connect-orders")
-            .partitionsToOffsetAndMetadata().get().isEmpty());
+        Cluster.until("the sink committed", () -> !cluster.offsetsOf("connect-orders").isEmpty());
         Worker second = new Worker(cluster, folder);
         Cluster.until("both workers are in the group", () -> {
             ClassicGroupDescription group = cluster.admin.describeClassicGroups(List.of(GROUP)).all().get().get(GROUP);

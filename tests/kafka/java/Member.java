@@ -5,10 +5,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 
 /** A consumer that polls in a thread of its own, as an application does. */
 final class Member implements AutoCloseable {
@@ -40,7 +42,8 @@ final class Member implements AutoCloseable {
     }
 
     /** Of a classic group; `assignors` are names of the client library's own, first choice first. */
-    static Member classic(Cluster cluster, String group, String[] assignors, Map<String, Object> more, String... topics) {
+    static Member classic(
+            Cluster cluster, String group, String[] assignors, Map<String, Object> more, String... topics) {
         Map<String, Object> settings = new HashMap<>(more);
         settings.put("session.timeout.ms", 3000);
         settings.put("heartbeat.interval.ms", 100);
@@ -85,11 +88,24 @@ final class Member implements AutoCloseable {
 
     /** Commits where the member stands, on its own thread. */
     Member commit() throws Exception {
-        return onItsThread(consumer -> {
-            // Just after an assignment no position is known yet, and a commit would commit nothing.
-            consumer.assignment().forEach(consumer::position);
-            consumer.commitSync();
+        Cluster.until("no rebalance keeps a member from committing", () -> {
+            try {
+                onItsThread(Member::commitPositions);
+                return true;
+            } catch (ExecutionException failure) {
+                if (failure.getCause() instanceof RebalanceInProgressException) {
+                    return false;
+                }
+                throw failure;
+            }
         });
+        return this;
+    }
+
+    private static void commitPositions(KafkaConsumer<String, String> consumer) {
+        // Just after an assignment no position is known yet, and a commit would commit nothing.
+        consumer.assignment().forEach(consumer::position);
+        consumer.commitSync();
     }
 
     Member onItsThread(Consumer<KafkaConsumer<String, String>> action) throws Exception {

@@ -19,7 +19,8 @@ final class RegexGroups {
     }
 
     private static Member matching(Cluster cluster, String regex) {
-        Map<String, Object> settings = Member.modernSettings(cluster, "modern-regex", Map.of("metadata.max.age.ms", 500));
+        Map<String, Object> eager = Map.of("metadata.max.age.ms", 500);
+        Map<String, Object> settings = Member.modernSettings(cluster, "modern-regex", eager);
         return new Member(settings, consumer -> consumer.subscribe(new SubscriptionPattern(regex)));
     }
 }

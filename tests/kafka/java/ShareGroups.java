@@ -3,8 +3,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.common.config.ConfigResource;
 
@@ -28,10 +26,7 @@ final class ShareGroups {
     }
 
     private static void readFromTheStart(Cluster cluster, String group) throws Exception {
-        ConfigResource resource = new ConfigResource(ConfigResource.Type.GROUP, group);
-        ConfigEntry earliest = new ConfigEntry("share.auto.offset.reset", "earliest");
-        List<AlterConfigOp> set = List.of(new AlterConfigOp(earliest, AlterConfigOp.OpType.SET));
-        Cluster.settled(() -> cluster.admin.incrementalAlterConfigs(Map.of(resource, set)).all());
+        cluster.configure(ConfigResource.Type.GROUP, group, Map.of("share.auto.offset.reset", "earliest"));
     }
 
     private static final class ShareMember implements AutoCloseable {
@@ -58,7 +53,7 @@ final class ShareGroups {
         }
 
         ShareMember awaitRecords(int number) throws Exception {
-            Cluster.until(() -> "a share member has " + number + " records; it has " + records, () -> records >= number);
+            Cluster.until(() -> "a share member has " + number + " records, not " + records, () -> records >= number);
             return this;
         }
 

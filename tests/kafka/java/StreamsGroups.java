@@ -4,8 +4,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
@@ -33,7 +31,7 @@ final class StreamsGroups {
 
     static void modern(Cluster cluster) throws Exception {
         cluster.topic("orders", 6);
-        set(cluster, "streams-modern", "streams.num.standby.replicas", "1");
+        cluster.configure(ConfigResource.Type.GROUP, "streams-modern", Map.of("streams.num.standby.replicas", "1"));
         Map<String, Object> settings = Map.of("group.protocol", "streams", "application.server", "localhost:65535",
             "client.tag.zone", "z1");
         try (Application first = new Application(cluster, "streams-modern", settings).awaitTasks();
@@ -47,12 +45,6 @@ final class StreamsGroups {
         Application only = new Application(cluster, "streams-deleted", Map.of("group.protocol", "streams"));
         only.awaitTasks().awaitCommits().close();
         Cluster.settled(() -> cluster.admin.deleteStreamsGroups(Set.of("streams-deleted")).all());
-    }
-
-    private static void set(Cluster cluster, String group, String name, String value) throws Exception {
-        ConfigResource resource = new ConfigResource(ConfigResource.Type.GROUP, group);
-        List<AlterConfigOp> operations = List.of(new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET));
-        Cluster.settled(() -> cluster.admin.incrementalAlterConfigs(Map.of(resource, operations)).all());
     }
 
     /** Two subtopologies, with a repartition topic between them and a store with a changelog. */
@@ -97,8 +89,7 @@ final class StreamsGroups {
         }
 
         Application awaitCommits() throws Exception {
-            Cluster.until(id + " committed", () ->
-                !cluster.admin.listConsumerGroupOffsets(id).partitionsToOffsetAndMetadata().get().isEmpty());
+            Cluster.until(id + " committed", () -> !cluster.offsetsOf(id).isEmpty());
             return this;
         }
 

@@ -1,6 +1,7 @@
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -57,7 +58,7 @@ final class Transactions {
         KafkaProducer<String, String> producer = begun(cluster, "timed-out", Map.of("transaction.timeout.ms", 1000));
         send(producer, "transaction-timed-out", 1);
         Cluster.until("the coordinator aborted", () ->
-            cluster.admin.describeTransactions(java.util.Set.of("timed-out")).description("timed-out").get()
+            cluster.admin.describeTransactions(Set.of("timed-out")).description("timed-out").get()
                 .state().toString().equals("CompleteAbort"));
         producer.close(Duration.ZERO);
     }
