@@ -47,20 +47,21 @@ COLUMNS = (
 )
 
 
-def tagged_names(kind: FieldType) -> set[str]:
+def omitted_names(kind: FieldType) -> set[str]:
     match kind:
         case Array(of):
-            return tagged_names(of)
+            return omitted_names(of)
         case Struct(_, fields):
-            own = {field.name for field in fields if field.tag is not None}
-            return own.union(*(tagged_names(field.type) for field in fields))
+            own = {field.name for field in fields if field.tag is not None and not field.nullable}
+            return own.union(*(omitted_names(field.type) for field in fields))
         case Kind():
             return set()
 
 
-# A tagged field that is not in the bytes has its default and is left out, as Kafka's own JSON does.
-TAGGED = frozenset().union(
-    *(tagged_names(Struct("", shape.fields)) for record in REGISTRY.values() for shape in record.value.shapes)
+# A tagged field that is not in the bytes has its default and is left out, as Kafka's own JSON does. Where null is a
+# value too, brokers write it out, so that one is always shown.
+OMITTED = frozenset().union(
+    *(omitted_names(Struct("", shape.fields)) for record in REGISTRY.values() for shape in record.value.shapes)
 )
 
 
@@ -166,7 +167,7 @@ class Writer:
     def value_text(self, part: Part) -> Pieces:
         if part.value is None:
             return ["null"]
-        return struct_text(part.value, Style(self.member_payloads(part.record_type, part.value), TAGGED))
+        return struct_text(part.value, Style(self.member_payloads(part.record_type, part.value), OMITTED))
 
     def member_payloads(self, record_type: int, value: pa.StructArray) -> dict[str, pa.StringArray]:
         """Text of the payloads that classic members carry, in the place of their bytes."""

@@ -50,8 +50,6 @@ BYTES_FIELDS: Final = frozenset({
     "members.subscription", "members.subscription.userData", "members.assignment", "members.assignment.userData",
     "classicMemberMetadata.supportedProtocols.metadata",
 })
-# The tool prints null for what is not there, though it leaves out other tagged fields.
-NULL_IF_ABSENT: Final = frozenset({"classic_member_metadata", "last_assignment_configs"})
 
 
 @dataclass(frozen=True)
@@ -164,11 +162,10 @@ def in_our_words(printed: dict[str, Any] | None) -> Any:
     if printed is None:
         return None
     value = project_form(printed, BYTES_FIELDS)
-    value = {name: inner for name, inner in value.items() if inner is not None or name not in NULL_IF_ABSENT}
     for member in value.get("members", []):
         for part in ("subscription", "assignment"):
             member[part] = readable_payload(value["protocol_type"], value["protocol"], part, member[part])
-    for offered in value.get("classic_member_metadata", {}).get("supported_protocols", []):
+    for offered in (value.get("classic_member_metadata") or {}).get("supported_protocols", []):
         offered["metadata"] = readable_payload("consumer", offered["name"], "subscription", offered["metadata"])
     return json.loads(json.dumps(value, default=bytes.hex))
 
