@@ -1,7 +1,7 @@
 """The decoder: keys and values of many records in, typed Arrow columns and rejects out.
 
     decoded = decode(records.keys, records.values, records.is_control)
-    for part in decoded.parts:          # one per record type, value version and shape; tombstones apart
+    for part in decoded.parts:          # by record type, value version and shape, long ones in pieces; tombstones apart
         part.rows, part.key, part.value # row numbers of the input, struct of the key's fields, struct of the value's
     decoded.rejects                     # one per record that could not be decoded: row, part, field, reason, detail
 
@@ -31,6 +31,8 @@ from udfs.walk import Cursor, walk_layout
 PREFIX = 2
 # The record type that parts of transaction markers carry; no key of a data record can open with it.
 CONTROL = -1
+# Beyond this many rows of one kind what they touch outgrows the cache, and each of them costs half as much more.
+ROWS_AT_ONCE = 32_768
 # Larger values are read one by one: the walk takes as many steps as the longest array has elements, however few values
 # go that far, and a hostile one could make a step of every byte.
 LARGEST_WALKED = 16 * 1024
@@ -92,6 +94,11 @@ def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_]) -> Decod
     else:
         decoder.decode_records(np.arange(len(keys)))
     return decoder.decoded
+
+
+def pieces(rows: Positions) -> list[Positions]:
+    """Parts of about equal size: what is read of one stays in the processor's cache until its columns are made."""
+    return np.array_split(rows, -(-len(rows) // ROWS_AT_ONCE)) if len(rows) > ROWS_AT_ONCE else [rows]
 
 
 def read_columns(
@@ -214,7 +221,8 @@ class Decoder:
         known = range(record.value.lowest_version, record.value.highest_version + 1)
         unknown = RejectReason.UNKNOWN_VALUE_VERSION
         for version, mine in self.by_number(self.values, rows, record.number, known, unknown):
-            self.decode_version(record, version, self.read_keys(record, mine))
+            for piece in pieces(mine):
+                self.decode_version(record, version, self.read_keys(record, piece))
 
     def read_keys(self, record: RecordType, rows: Positions) -> Columns:
         return self.read(self.keys, rows, record.number, layout(record.key, 0, is_flexible=False))
