@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from schemas import payloads
 from schemas.fields import Kind, Layout, Message, Shape
-from udfs.arrow_types import conform, message_type
+from udfs.arrow_types import conform, layout_type, message_type
 from udfs.decoding import PREFIX, read_columns
 from udfs.scalar_reader import Malformed, Reader, read_layout, read_message
 from udfs.slices import Slices, slices_of
@@ -68,9 +68,21 @@ def version_groups(slices: Slices, message: Message) -> Iterator[VersionGroup]:
         rows = np.flatnonzero((versions >= version) & (versions <= last))
         fields = message.shapes_of(version)[0].layout(version)
         columns = read_columns(views, slices.take(rows), fields, version, is_open_ended=True)
+        walked = rows[columns.rows] if columns else rows[:0]
         if columns is not None:
-            rows = rows[columns.rows]
-            yield VersionGroup(rows, versions[rows], columns.values)
+            yield VersionGroup(walked, versions[walked], columns.values)
+        for row in np.setdiff1d(rows, walked, assume_unique=True):
+            if (values := read_alone(slices.bytes_at(int(row)), fields, version)) is not None:
+                yield VersionGroup(np.array([row]), versions[[row]], values)
+
+
+def read_alone(raw: bytes | None, fields: Layout, version: int) -> pa.StructArray | None:
+    """A payload that was too long to walk among others; None when it cannot be read."""
+    try:
+        values, _ = read_message(raw or b"", fields, version, PREFIX, is_open_ended=True)
+    except Malformed:
+        return None
+    return pa.array([values], layout_type(fields, version))
 
 
 # Everything else is rare and read one distinct payload at a time

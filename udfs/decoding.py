@@ -26,16 +26,17 @@ from udfs.gather import gather, invalid_text_rows
 from udfs.scalar_reader import Malformed, read_message
 from udfs.slices import Slices, slices_of
 from udfs.views import Positions, Views
-from udfs.walk import Cursor, walk_layout
+from udfs.walk import Cursor, OutOfPatience, Patience, walk_layout
 
 PREFIX = 2
 # The record type that parts of transaction markers carry; no key of a data record can open with it.
 CONTROL = -1
 # Beyond this many rows of one kind what they touch outgrows the cache, and each of them costs half as much more.
 ROWS_AT_ONCE = 32_768
-# Larger values are read one by one: the walk takes as many steps as the longest array has elements, however few values
-# go that far, and a hostile one could make a step of every byte.
-LARGEST_WALKED = 16 * 1024
+# The walk takes as many steps as the longest array has elements, however few values go that far, and a hostile one could
+# make a step of every byte. A step takes as long as reading this many bytes alone, so beyond their sum it is given up.
+FEWEST_STEPS = 1000
+BYTES_A_STEP = 300
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,16 @@ def pieces(rows: Positions) -> list[Positions]:
 def read_columns(
     views: Views, slices: Slices, fields: Layout, version: int, is_open_ended: bool = False
 ) -> Columns | None:
-    """Reads the messages behind their two-byte prefix; None when not one of them fits."""
+    """Reads the messages behind their two-byte prefix; None when not one of them fits, or is short enough to walk."""
     if not len(slices):
         return None
-    cursor = Cursor(views, slices.start + PREFIX, slices.start + slices.length)
-    tree = walk_layout(cursor, fields, version)
+    patience = Patience(FEWEST_STEPS + int(slices.length.sum()) // BYTES_A_STEP)
+    cursor = Cursor(views, slices.start + PREFIX, slices.start + slices.length, patience)
+    try:
+        tree = walk_layout(cursor, fields, version)
+    except OutOfPatience:
+        is_short = slices.length <= slices.length.max() // 2
+        return read_some(views, slices, np.flatnonzero(is_short), fields, version, is_open_ended)
     position = cursor.position()
     is_fit = ~cursor.is_bad & ((position <= cursor.end) if is_open_ended else (position == cursor.end))
     if is_fit.all():
@@ -119,7 +125,12 @@ def read_columns(
             if is_fit.all():
                 raise
     # Read again without the others, so that nothing of them is in values or counts.
-    rows = np.flatnonzero(is_fit)
+    return read_some(views, slices, np.flatnonzero(is_fit), fields, version, is_open_ended)
+
+
+def read_some(
+    views: Views, slices: Slices, rows: Positions, fields: Layout, version: int, is_open_ended: bool
+) -> Columns | None:
     inner = read_columns(views, slices.take(rows), fields, version, is_open_ended)
     return inner and Columns(rows[inner.rows], inner.values, inner.unknown_tags)
 
@@ -180,14 +191,9 @@ class Decoder:
                 detail = f"{number}, known are {known.start} to {known.stop - 1}"
                 self.reject(row, mine, side.part, Malformed(unknown, detail))
             rows, numbers = rows[is_known], numbers[is_known]
-        while len(rows):
-            number = int(numbers[0])
-            is_mine = numbers == number
-            if is_mine.all():
-                yield number, rows
-                return
-            yield number, rows[is_mine]
-            rows, numbers = rows[~is_mine], numbers[~is_mine]
+        for number in np.flatnonzero(np.bincount(numbers)).tolist():
+            mine = np.flatnonzero(numbers == number)
+            yield number, rows if len(mine) == len(rows) else rows[mine]
 
     def read(
         self, side: Side, rows: Positions, record_type: int | None, fields: Layout, is_open_ended: bool = False
@@ -231,25 +237,24 @@ class Decoder:
         """Values by the first shape that fits them."""
         slices = self.values.slices.take(keys.rows)
         left = np.arange(len(slices))
-        is_walked = slices.length <= LARGEST_WALKED
-        walked = left if is_walked.all() else left[is_walked]
         for shape in record.value.shapes_of(version):
-            columns = read_columns(self.values.views, slices.take(walked), shape.layout(version), version)
+            unread = slices if len(left) == len(slices) else slices.take(left)
+            columns = read_columns(self.values.views, unread, shape.layout(version), version)
             if columns is None:
                 continue
-            mine = walked[columns.rows]
+            mine = left[columns.rows]
             is_all = len(mine) == len(slices)
             rows, key = (keys.rows, keys.values) if is_all else (keys.rows[mine], keys.values.take(pa.array(mine)))
             part = Part(record.number, version, rows, key, columns.values, columns.unknown_tags)
             self.decoded.parts.append(part)
             if is_all:
                 return
-            left, walked = (np.setdiff1d(places, mine, assume_unique=True) for places in (left, walked))
+            left = np.setdiff1d(left, mine, assume_unique=True)
         for place in left:
             self.decode_alone(record, version, int(keys.rows[place]), keys.values.slice(int(place), 1))
 
     def decode_alone(self, record: RecordType, version: int, row: int, key: pa.StructArray) -> None:
-        """A value that is too large to walk, or that fits no shape: then the newest shape tells why."""
+        """A value that is too long to walk, or that fits no shape: then the newest shape tells why."""
         failures: list[Malformed] = []
         for shape in record.value.shapes_of(version):
             fields = shape.layout(version)

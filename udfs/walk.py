@@ -24,12 +24,30 @@ def held(views: Views, position: Positions) -> Positions:
     return np.minimum(position, views.size + 1)
 
 
+class OutOfPatience(Exception):
+    """A walk took more steps than its messages are worth."""
+
+
+class Patience:
+    """How many more steps a walk may take. A step costs the same for one message as for thousands, so a walk that goes
+    on for the sake of a few long ones is better given up, and those are read alone."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def spend(self, steps: int) -> None:
+        self.steps -= steps
+        if self.steps < 0:
+            raise OutOfPatience
+
+
 class Cursor:
     """Where a set of messages is being read. `skip` bytes behind the anchors comes the next field: fields of fixed
     size only move `skip`, so a run of them shares its anchors and is later gathered as one block."""
 
-    def __init__(self, views: Views, start: Positions, end: Positions) -> None:
+    def __init__(self, views: Views, start: Positions, end: Positions, patience: Patience) -> None:
         self.views = views
+        self.patience = patience
         self.anchor = held(views, start)
         self.end = end
         self.skip = 0
@@ -48,8 +66,8 @@ class Cursor:
 
     def sub(self, rows: Positions | None) -> "Cursor":
         if rows is None:
-            return Cursor(self.views, self.position(), self.end)
-        return Cursor(self.views, self.position()[rows], self.end[rows])
+            return Cursor(self.views, self.position(), self.end, self.patience)
+        return Cursor(self.views, self.position()[rows], self.end[rows], self.patience)
 
     def rejoin(self, sub: "Cursor", rows: Positions | None) -> None:
         """Goes on where a cursor over some of the rows ended."""
@@ -130,9 +148,10 @@ def walk_array(cursor: Cursor, of: Kind | Struct, is_flexible: bool, is_nullable
     sizes = np.maximum(count, 0)
     if isinstance(of, Struct):
         fields = layout(of.fields, version, is_flexible)
-        return Listed(count, walk_elements(cursor, sizes, lambda live: walk_layout(live, fields, version)))
+        steps = len(fields.fields) + len(fields.tagged) + 1
+        return Listed(count, walk_elements(cursor, sizes, steps, lambda live: walk_layout(live, fields, version)))
     if of is Kind.STRING:
-        return Listed(count, walk_elements(cursor, sizes, lambda live: walk_slice(live, of, is_flexible, False)))
+        return Listed(count, walk_elements(cursor, sizes, 1, lambda live: walk_slice(live, of, is_flexible, False)))
     return walk_numbers(cursor, of, count, sizes)
 
 
@@ -149,8 +168,9 @@ def walk_numbers(cursor: Cursor, of: Kind, count: Positions, sizes: Positions) -
     return Listed(count, Fixed(of, np.repeat(start, sizes) + within * width, 0))
 
 
-def walk_elements(cursor: Cursor, sizes: Positions, walk_one: Callable[[Cursor], Node]) -> Node:
-    """Elements of unequal size, wave by wave: wave k takes element k of every message that has more than k."""
+def walk_elements(cursor: Cursor, sizes: Positions, steps: int, walk_one: Callable[[Cursor], Node]) -> Node:
+    """Elements of unequal size, wave by wave: wave k takes element k of every message that has more than k. `steps` is
+    what one wave costs."""
     rows = np.flatnonzero(sizes)
     live = cursor.sub(rows)
     if not len(rows):
@@ -160,6 +180,7 @@ def walk_elements(cursor: Cursor, sizes: Positions, walk_one: Callable[[Cursor],
     waves: list[Node] = []
     places: list[Positions] = []
     while len(rows):
+        cursor.patience.spend(steps)
         # Else `skip` would grow from wave to wave, unheld.
         live.move_to(live.position())
         waves.append(walk_one(live))
@@ -235,6 +256,7 @@ def walk_tags(cursor: Cursor, tagged: tuple[Field, ...], version: int) -> dict[s
         left = np.minimum(count[rows], np.maximum(live.end - live.position(), 0) // 2)
         live.is_bad |= left < count[rows]
         while len(rows):
+            cursor.patience.spend(2)
             walk_tag(live, rows, len(cursor), tagged, version, found)
             left = left - 1
             after[rows] = live.position()
@@ -258,7 +280,8 @@ def walk_tag(
         if len(mine):
             is_known[mine] = True
             # Read inside the tag's own bytes: a count in it must not reach beyond them.
-            sub = Cursor(live.views, body[mine], np.minimum(body[mine] + length[mine], live.end[mine]))
+            end = np.minimum(body[mine] + length[mine], live.end[mine])
+            sub = Cursor(live.views, body[mine], end, live.patience)
             node = walk_field(sub, field, True, version)
             live.is_bad[mine] |= sub.is_bad | (sub.position() != body[mine] + length[mine])
             live.unknown_tags += sub.unknown_tags
@@ -270,7 +293,8 @@ def sparse_of(cursor: Cursor, field: Field, found: list[Sparse], version: int) -
     """One sparse node of what each round of tags found; a tag given twice holds its last value, as in Kafka."""
     if not found:
         none = np.zeros(0, np.int64)
-        return Sparse(len(cursor), none, walk_field(Cursor(cursor.views, none, none), field, True, version))
+        nothing = Cursor(cursor.views, none, none, cursor.patience)
+        return Sparse(len(cursor), none, walk_field(nothing, field, True, version))
     if len(found) == 1:
         return found[0]
     rows = np.concatenate([sparse.rows for sparse in found])

@@ -16,7 +16,6 @@ from tests.slow.vectors import T_HEX, key_of
 from tests.udfs.both_decoders import Row, assert_same, fast, fast_outcomes
 from tests.udfs.hostile_values import hostile_rows
 from udfs import decoding
-from udfs.decoding import LARGEST_WALKED
 
 ROOT = Path(__file__).parents[2]
 
@@ -125,7 +124,7 @@ def ordinary_rows(seed: int) -> list[Row]:
     return [(record.key_bytes, record.value_bytes) for record in Draw(random.Random(seed)).records(each=2)]
 
 
-@pytest.mark.parametrize("size", [1000, LARGEST_WALKED // 3, LARGEST_WALKED + 1000])
+@pytest.mark.parametrize("size", [1000, 5000, 17_000])
 def test_hostile_values_say_the_same_by_both_decoders_alone_and_among_others(seed: int, size: int) -> None:
     rows = list(hostile_rows(size).values())
     alone = [assert_same([row])[0] for row in rows]
@@ -137,14 +136,19 @@ def test_hostile_values_say_the_same_by_both_decoders_alone_and_among_others(see
 def test_values_read_one_by_one_say_the_same_as_walked_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = ordinary_rows(seed)
     walked = fast(rows)
-    monkeypatch.setattr(decoding, "LARGEST_WALKED", -1)
+    monkeypatch.setattr(decoding, "FEWEST_STEPS", 0)
+    monkeypatch.setattr(decoding, "BYTES_A_STEP", 2**40)
     alone = fast(rows)
     assert len(alone.parts) > len(walked.parts)
     assert fast_outcomes(alone, len(rows)) == fast_outcomes(walked, len(rows))
     assert sum(part.unknown_tags for part in alone.parts) == sum(part.unknown_tags for part in walked.parts)
 
 
-def test_a_string_of_a_megabyte_is_rejected_and_one_of_32767_bytes_is_not() -> None:
+@pytest.mark.parametrize("fewest_steps", [0, 1_000_000])
+def test_a_string_of_a_megabyte_is_rejected_and_one_of_32767_bytes_is_not(
+    monkeypatch: pytest.MonkeyPatch, fewest_steps: int
+) -> None:
+    monkeypatch.setattr(decoding, "FEWEST_STEPS", fewest_steps)
     head, tail = bytes.fromhex("0000 00 00"), bytes.fromhex("01 01 00 00000000 00 00")
 
     def named(size: int) -> Row:
