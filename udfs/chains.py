@@ -18,7 +18,7 @@ from udfs.views import Positions, Views
 # Below this number of chains a plain loop is faster than array operations.
 FEW_CHAINS = 24
 
-# A step beyond the end of any buffer: it leads a chain to its limit, so that it counts as overrun.
+# A step or length beyond the end of any buffer, where two bytes do not tell: who follows it notices.
 BEYOND = 1 << 40
 
 
@@ -35,15 +35,12 @@ class PrefixTable:
     """What the first two bytes of an element say, for each of their 65,536 values (first byte in the low half).
 
     `step` is the size of the whole element, `length` that of its bytes alone (-1 null). Where two bytes do not tell (a
-    longer varint, or a length below the lowest that is allowed) they are BEYOND and UNTOLD: such elements are rare and
-    read again in full.
+    longer varint, or a length below the lowest that is allowed) both are BEYOND: such elements are rare and read again
+    in full.
     """
 
     step: NDArray[np.int64]
     length: NDArray[np.int64]
-
-
-UNTOLD = -2
 
 
 @cache
@@ -59,7 +56,7 @@ def prefix_table(prefix: Prefix, lowest: int) -> PrefixTable:
         length = (raw >> 1) ^ -(raw & 1) if prefix is Prefix.ZIGZAG else raw - 1
         size, is_told = 1 + has_two, ~(has_two & (second >= 0x80))
     is_told &= length >= lowest
-    return PrefixTable(np.where(is_told, size + np.maximum(length, 0), BEYOND), np.where(is_told, length, UNTOLD))
+    return PrefixTable(np.where(is_told, size + np.maximum(length, 0), BEYOND), np.where(is_told, length, BEYOND))
 
 
 @dataclass(frozen=True)
@@ -190,7 +187,7 @@ def slices_of_elements(views: Views, walked: Walked, prefix: Prefix, lowest: int
     both = walked.word & 0xFFFF
     length = prefix_table(prefix, lowest).length.take(both, mode="clip")
     size: Positions = np.full(len(both), 2) if prefix is Prefix.INT16 else 1 + (both >> 7 & 1)
-    rare = np.flatnonzero(length == UNTOLD)
+    rare = np.flatnonzero(length == BEYOND)
     if len(rare):
         length[rare], size[rare] = read_lengths(views.data, walked.position[rare], prefix)
     return walked.position + size, length

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.chains import UNTOLD, Prefix, prefix_table, slices_of_elements, walk
+from udfs.chains import Prefix, prefix_table, slices_of_elements, walk
 from udfs.varints import LONGEST_INT32, LONGEST_INT64, read_signed
 from udfs.views import Positions, Views
 
@@ -67,6 +67,7 @@ def read_plain(views: Views, start: Positions, word: Positions, end: Positions) 
     key_start = start + has_two
     key_start += key_prefix >> 7 & 1
     key_start += 5
+    # Lengths that two bytes do not tell lead far beyond the end, and the record is not found good.
     value_at = np.maximum(key_length, 0)
     value_at += key_start
     np.minimum(value_at, end, out=value_at)
@@ -82,7 +83,6 @@ def read_plain(views: Views, start: Positions, word: Positions, end: Positions) 
     is_good &= (word & LONG_LENGTH) != LONG_LENGTH
     is_good &= (body & NOT_PLAIN) == 0
     is_good &= views.data[end - 1] == 0
-    is_good &= np.minimum(key_length, value_length) > UNTOLD
     size = (end - start).astype(np.int32)
     fields = RecordFields(size, body >> 9 & 0x3F, body >> 17 & 0x3F, key_start, key_length, value_start, value_length)
     return fields, is_good

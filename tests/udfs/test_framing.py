@@ -10,7 +10,7 @@ from kafka.record.memory_records import MemoryRecords, MemoryRecordsBuilder
 
 from tests.udfs.framing_answers import framed, log_by_pieces, log_of
 from tests.udfs.slow_framing import read_log
-from tests.udfs.written_logs import batch_of, damaged_batch, message, random_log, record
+from tests.udfs.written_logs import Batch, batch_of, damaged_batch, message, random_log, record
 from udfs.framing import frame
 from udfs.slices import padded
 
@@ -128,3 +128,17 @@ def test_mixed_formats_keep_the_order_of_the_log() -> None:
     assert found.records.offset.tolist() == [1, 2, 3, 4, 5]
     assert found.batches.magic.tolist() == [0, 2, 1, 2]
     assert [found.records.keys.bytes_at(row) for row in range(5)] == [b"a", b"b", b"c", b"d", b"e"]
+
+
+def test_a_length_of_three_bytes_is_not_taken_for_one_of_two() -> None:
+    """Read as two bytes, the third would pass for the attributes, and all that follows for a record with a key."""
+    value = bytes(range(1, 91)) * 91  # its own length takes two
+    records = framed(batch_of(record(1, None, value))).records
+    assert (records.offset.tolist(), records.keys.bytes_at(0), records.values.bytes_at(0)) == ([1], None, value)
+
+
+def test_bits_beyond_an_int32_are_dropped() -> None:
+    """As Kafka's reader drops them: five bytes hold 35 bits."""
+    raw = Batch(b"\x16\0\0\xfe\xff\xff\xff\x7f\x02k\x01\0", 1).bytes()
+    assert framed(raw).records.offset.tolist() == [2**31 - 1]
+    assert log_of(raw) == read_log(raw)

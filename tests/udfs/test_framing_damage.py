@@ -163,6 +163,7 @@ def test_nothing_is_nothing() -> None:
         (record(0, b"k", b"v"), 2**31 - 1, ("too_large", "num_records")),
         (record(0, b"k", b"v"), 2**20, ("underrun", "num_records")),
         (b"\x01" + record(0, b"k", b"v"), 1, ("bad_length", "length")),
+        (b"\x0a\0\0\0\x01\x01" + record(0, b"k", b"v"), 2, ("bad_length", "length")),
         (b"\xff\xff\xff\xff\x0f" + bytes(40), 1, ("bad_length", "length")),
         (b"\xfe\xff\xff\xff\x0f" + bytes(40), 1, ("underrun", "length")),
         (b"\xff\xff\xff\xff\xff\x01" + bytes(40), 1, ("bad_length", "length")),

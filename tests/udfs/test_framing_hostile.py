@@ -49,13 +49,13 @@ def test_headers_that_all_claim_the_rest_of_the_file(magic: int) -> None:
 
 def test_good_batches_between_headers_that_claim_the_rest_of_the_file() -> None:
     empty = Batch(b"", 0).bytes()
-    count = 4 * MEGABYTE // (2 * len(empty))
+    count = 12 * MEGABYTE // (2 * len(empty))
     raw = bytearray((empty + bytes(len(empty))) * count)
     for number in range(count):
         at = (2 * number + 1) * len(empty)
         raw[at + 8 : at + 12] = struct.pack(">i", len(raw) - at - 13)
         raw[at + 16] = 2
-    with within(15):
+    with within(12):
         found = framed(bytes(raw) + b"\x07")
     assert len(found.batches) == count
     assert len(found.rejected) == count
