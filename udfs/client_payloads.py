@@ -68,8 +68,8 @@ def version_groups(slices: Slices, message: Message) -> Iterator[VersionGroup]:
         rows = np.flatnonzero((versions >= version) & (versions <= last))
         fields = message.shapes_of(version)[0].layout(version)
         columns = read_columns(views, slices.take(rows), fields, version, is_open_ended=True)
-        walked = rows[columns.rows] if columns else rows[:0]
-        if columns is not None:
+        walked = rows[columns.rows]
+        if len(walked):
             yield VersionGroup(walked, versions[walked], columns.values)
         for row in np.setdiff1d(rows, walked, assume_unique=True):
             if (values := read_alone(slices.bytes_at(int(row)), fields, version)) is not None:

@@ -9,6 +9,7 @@ Total: each row ends in exactly one part or one reject. Records are grouped by t
 is read column by column (`walk`, `gather`); rows that do not fit are read once more alone, which tells why.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -33,8 +34,9 @@ PREFIX = 2
 CONTROL = -1
 # Beyond this many rows of one kind what they touch outgrows the cache, and each of them costs half as much more.
 ROWS_AT_ONCE = 32_768
-# The walk takes as many steps as the longest array has elements, however few values go that far, and a hostile one could
-# make a step of every byte. A step takes as long as reading this many bytes alone, so beyond their sum it is given up.
+# The walk takes as many steps as the longest array has elements, however few values go that far, and a hostile one
+# could make a step of every byte. A step takes as long as reading this many bytes alone: beyond their sum it is given
+# up.
 FEWEST_STEPS = 1000
 BYTES_A_STEP = 300
 
@@ -69,11 +71,12 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Columns:
-    """The messages that fit a layout: which rows, and their values."""
+    """The messages that fit a layout: which rows, and their values. Those longer than `longest` were not walked."""
 
     rows: Positions
     values: pa.StructArray
     unknown_tags: int
+    longest: int = sys.maxsize
 
 
 def decode_batch(batch: pa.RecordBatch) -> Decoded:
@@ -102,19 +105,18 @@ def pieces(rows: Positions) -> list[Positions]:
     return np.array_split(rows, -(-len(rows) // ROWS_AT_ONCE)) if len(rows) > ROWS_AT_ONCE else [rows]
 
 
-def read_columns(
-    views: Views, slices: Slices, fields: Layout, version: int, is_open_ended: bool = False
-) -> Columns | None:
-    """Reads the messages behind their two-byte prefix; None when not one of them fits, or is short enough to walk."""
+def read_columns(views: Views, slices: Slices, fields: Layout, version: int, is_open_ended: bool = False) -> Columns:
+    """Reads the messages behind their two-byte prefix."""
     if not len(slices):
-        return None
+        return Columns(np.zeros(0, np.int64), pa.array([], layout_type(fields, version)), 0)
     patience = Patience(FEWEST_STEPS + int(slices.length.sum()) // BYTES_A_STEP)
     cursor = Cursor(views, slices.start + PREFIX, slices.start + slices.length, patience)
     try:
         tree = walk_layout(cursor, fields, version)
     except OutOfPatience:
-        is_short = slices.length <= slices.length.max() // 2
-        return read_some(views, slices, np.flatnonzero(is_short), fields, version, is_open_ended)
+        longest = int(slices.length.max()) // 2
+        inner = read_some(views, slices, slices.length <= longest, fields, version, is_open_ended)
+        return replace(inner, longest=min(longest, inner.longest))
     position = cursor.position()
     is_fit = ~cursor.is_bad & ((position <= cursor.end) if is_open_ended else (position == cursor.end))
     if is_fit.all():
@@ -125,14 +127,15 @@ def read_columns(
             if is_fit.all():
                 raise
     # Read again without the others, so that nothing of them is in values or counts.
-    return read_some(views, slices, np.flatnonzero(is_fit), fields, version, is_open_ended)
+    return read_some(views, slices, is_fit, fields, version, is_open_ended)
 
 
 def read_some(
-    views: Views, slices: Slices, rows: Positions, fields: Layout, version: int, is_open_ended: bool
-) -> Columns | None:
+    views: Views, slices: Slices, is_wanted: NDArray[np.bool_], fields: Layout, version: int, is_open_ended: bool
+) -> Columns:
+    rows = np.flatnonzero(is_wanted)
     inner = read_columns(views, slices.take(rows), fields, version, is_open_ended)
-    return inner and Columns(rows[inner.rows], inner.values, inner.unknown_tags)
+    return replace(inner, rows=rows[inner.rows])
 
 
 @dataclass(frozen=True)
@@ -187,9 +190,9 @@ class Decoder:
         if not is_known.all():
             for row in self.with_good_keys(side, rows[~is_known], record_type):
                 number = int(side.views.i2[side.slices.start[row]])
-                mine = number if unknown is RejectReason.UNKNOWN_RECORD_TYPE else record_type
+                told_type = number if unknown is RejectReason.UNKNOWN_RECORD_TYPE else record_type
                 detail = f"{number}, known are {known.start} to {known.stop - 1}"
-                self.reject(row, mine, side.part, Malformed(unknown, detail))
+                self.reject(row, told_type, side.part, Malformed(unknown, detail))
             rows, numbers = rows[is_known], numbers[is_known]
         for number in np.flatnonzero(np.bincount(numbers)).tolist():
             mine = np.flatnonzero(numbers == number)
@@ -200,7 +203,6 @@ class Decoder:
     ) -> Columns:
         """Messages of a single layout; those that do not fit are rejected."""
         columns = read_columns(side.views, side.slices.take(rows), fields, 0, is_open_ended)
-        columns = columns or Columns(np.zeros(0, np.int64), pa.array([], layout_type(fields, 0)), 0)
         if len(columns.rows) == len(rows):
             return replace(columns, rows=rows)
         for row in np.delete(rows, columns.rows):
@@ -236,13 +238,16 @@ class Decoder:
     def decode_version(self, record: RecordType, version: int, keys: Columns) -> None:
         """Values by the first shape that fits them."""
         slices = self.values.slices.take(keys.rows)
-        left = np.arange(len(slices))
+        left, longest = np.arange(len(slices)), sys.maxsize
         for shape in record.value.shapes_of(version):
-            unread = slices if len(left) == len(slices) else slices.take(left)
+            # What was too long to walk by one shape might fit a later one too, so it is not shown to that.
+            walked = left if longest == sys.maxsize else left[slices.length[left] <= longest]
+            unread = slices if len(walked) == len(slices) else slices.take(walked)
             columns = read_columns(self.values.views, unread, shape.layout(version), version)
-            if columns is None:
+            longest = min(longest, columns.longest)
+            if not len(columns.rows):
                 continue
-            mine = left[columns.rows]
+            mine = walked[columns.rows]
             is_all = len(mine) == len(slices)
             rows, key = (keys.rows, keys.values) if is_all else (keys.rows[mine], keys.values.take(pa.array(mine)))
             part = Part(record.number, version, rows, key, columns.values, columns.unknown_tags)

@@ -286,7 +286,7 @@ def walk_tag(
             live.is_bad[mine] |= sub.is_bad | (sub.position() != body[mine] + length[mine])
             live.unknown_tags += sub.unknown_tags
             found[field.name].append(Sparse(size, rows[mine], node))
-    live.unknown_tags += int(np.count_nonzero(~is_known & ~live.is_bad))
+    live.unknown_tags += int(np.count_nonzero(~is_known))
 
 
 def sparse_of(cursor: Cursor, field: Field, found: list[Sparse], version: int) -> Sparse:

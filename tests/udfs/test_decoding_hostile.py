@@ -72,7 +72,9 @@ def text_fields(fields: Layout, version: int) -> Iterator[str]:
 def test_text_that_is_not_utf8_is_rejected_in_every_string_field(seed: int, kept: Kept) -> None:
     chance = random.Random(seed)
     outcomes = assert_same([row for _ in range(25) for row in spoilt_rows(chance, kept)])
-    rejects = [outcome["rejected"] for outcome in outcomes]
+    # Spoilt text may be part of an unknown tag for an older shape, which then fits.
+    assert len(kept.record.value.shapes) > 1 or all("rejected" in outcome for outcome in outcomes)
+    rejects = [outcome["rejected"] for outcome in outcomes if "rejected" in outcome]
     spoilt = {(each["part"], each["field"]) for each in rejects if each["reason"] == "invalid_utf8"}
     keys = {("key", name) for name in text_fields(layout(kept.record.key, 0, is_flexible=False), 0)}
     values = {("value", name) for name in text_fields(kept.shape.layout(kept.version), kept.version)}
@@ -134,7 +136,9 @@ def test_hostile_values_say_the_same_by_both_decoders_alone_and_among_others(see
 
 
 def test_values_read_one_by_one_say_the_same_as_walked_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = ordinary_rows(seed)
+    # With a tag that nobody knows, inside a tag.
+    tagged = bytes.fromhex("0000 00 00 0263 032f68 01 00 0000012c 00 01 00 0b 01 0000002d 01 01 09 02 abcd")
+    rows = [*ordinary_rows(seed), (key_of(5), tagged)]
     walked = fast(rows)
     monkeypatch.setattr(decoding, "FEWEST_STEPS", 0)
     monkeypatch.setattr(decoding, "BYTES_A_STEP", 2**40)
@@ -142,6 +146,16 @@ def test_values_read_one_by_one_say_the_same_as_walked_ones(seed: int, monkeypat
     assert len(alone.parts) > len(walked.parts)
     assert fast_outcomes(alone, len(rows)) == fast_outcomes(walked, len(rows))
     assert sum(part.unknown_tags for part in alone.parts) == sum(part.unknown_tags for part in walked.parts)
+
+
+def test_a_value_too_long_to_walk_by_one_shape_is_not_taken_for_a_later_one() -> None:
+    """Deleted topics of type 15 whose ids read as tag 5 and a size, so that 4.0's shape skips each of them as a tag."""
+    count = 400
+    topic = b"\x05\x11" + bytes(14) + b"\x02t" + b"\x00"
+    last = b"\x05\x10" + topic[2:]
+    value = bytes.fromhex("0000 01 01") + uvarint(count + 1) + topic * (count - 1) + last + b"\x00"
+    (outcome,) = assert_same([(key_of(15), value)])
+    assert len(outcome["value"]["deleting_topics"]) == count
 
 
 @pytest.mark.parametrize("fewest_steps", [0, 1_000_000])
