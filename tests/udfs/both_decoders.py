@@ -18,7 +18,8 @@ Outcome = dict[str, Any]
 MARKERS = {0: "ABORT", 1: "COMMIT"}
 
 
-def slices(column: Sequence[bytes | None]) -> tuple[bytes, list[int], list[int]]:
+def joined(column: Sequence[bytes | None]) -> tuple[bytes, list[int], list[int]]:
+    """The bytes of all, where each starts, and its length."""
     raw, starts = bytearray(), []
     for each in column:
         starts.append(len(raw))
@@ -28,7 +29,7 @@ def slices(column: Sequence[bytes | None]) -> tuple[bytes, list[int], list[int]]
 
 def fast(rows: Sequence[Row], is_control: bool = False) -> Decoded:
     """Keys and values side by side in one buffer, as framing leaves them; the last value ends with the buffer."""
-    raw, starts, lengths = slices([part for row in rows for part in row])
+    raw, starts, lengths = joined([part for row in rows for part in row])
     data = padded(raw)
     start, length = np.array(starts, np.int64), np.array(lengths, np.int64)
     keys, values = Slices(data, start[::2], length[::2]), Slices(data, start[1::2], length[1::2])
@@ -100,6 +101,18 @@ def without_unknown_tags(value: Any) -> Any:
         return value
     known = {name: without_unknown_tags(inner) for name, inner in value.items() if name != UNKNOWN_TAGS}
     return without_null_tags(known)
+
+
+def in_type(value: Any, wanted: pa.DataType) -> Any:
+    """The same value with None for the fields that it lacks."""
+    if value is None:
+        return None
+    if pa.types.is_list(wanted):
+        return [in_type(element, wanted.value_type) for element in value]
+    if pa.types.is_struct(wanted):
+        assert set(value) <= {field.name for field in wanted}
+        return {field.name: in_type(value.get(field.name), field.type) for field in wanted}
+    return value
 
 
 def hexed(raw: bytes | None) -> str:

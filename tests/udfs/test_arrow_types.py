@@ -1,7 +1,6 @@
 """Arrow types of records, and columns brought under them."""
 
 import random
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from schemas.fields import Field, Kind, Message, Shape
 from schemas.records import REGISTRY
 from tests.random_records import EVERY_LAYOUT, Draw, Kept
-from tests.udfs.both_decoders import fast
+from tests.udfs.both_decoders import fast, in_type
 from udfs.arrow_types import conform, message_type, record_schema
 
 TOPIC_PARTITIONS = "list<item: struct<topic_id: string, partitions: list<item: int32>>>"
@@ -62,18 +61,6 @@ def test_one_name_for_two_kinds_is_refused() -> None:
 
     with pytest.raises(TypeError, match="int32 and int64 stand under one name"):
         message_type(Message("Sizes", (shape(Kind.INT32, 0), shape(Kind.INT64, 1))))
-
-
-def in_type(value: Any, wanted: pa.DataType) -> Any:
-    """The same value with None for the fields that it lacks."""
-    if value is None:
-        return None
-    if pa.types.is_list(wanted):
-        return [in_type(element, wanted.value_type) for element in value]
-    if pa.types.is_struct(wanted):
-        assert set(value) <= {field.name for field in wanted}
-        return {field.name: in_type(value.get(field.name), field.type) for field in wanted}
-    return value
 
 
 @pytest.mark.parametrize("kept", EVERY_LAYOUT, ids=str)

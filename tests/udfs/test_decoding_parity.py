@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from schemas.fields import FIXED_SIZES, Kind
 from schemas.records import REGISTRY
 from tests.random_records import EVERY_LAYOUT, Draw, Drawn
 from tests.slow.vectors import ALL_VALUES, key_of
@@ -58,16 +59,30 @@ def test_a_batch_of_one_record_says_the_same(chance: random.Random, rounds: int)
         assert_same(rows_of([record]))
 
 
+class Ordinary(Draw):
+    """What brokers write. Else bytes of an old shape may claim long arrays when they are read by a newer one, and the
+    walk is given up for them."""
+
+    def __init__(self, chance: random.Random) -> None:
+        super().__init__(chance, is_large=False)
+
+    def number(self, kind: Kind) -> int:
+        return self.chance.choice((0, 1, 2, 9, 300)) if FIXED_SIZES[kind] > 1 else self.chance.randrange(4)
+
+
 def test_ordinary_records_are_never_read_one_by_one(chance: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("read one by one")
 
     monkeypatch.setattr(decoding.Decoder, "decode_alone", refuse)
     monkeypatch.setattr(decoding, "read_message", refuse)
-    records = shuffled(list(Draw(chance, is_large=False).records(each=50)), chance)
+    draw = Ordinary(chance)
+    written = [kept for kept in EVERY_LAYOUT if "written" not in kept.shape.releases]
+    assert len(written) == 41  # two were declared and never written
+    records = shuffled([draw.record(kept) for kept in written for _ in range(50)], chance)
     decoded = fast(rows_of(records))
     assert not decoded.rejects
-    assert len(decoded.parts) <= 43 + len(REGISTRY)  # one a layout, and tombstones of each type
+    assert len(decoded.parts) <= len(written) + len(REGISTRY)  # one a layout, and tombstones of each type
 
 
 def test_a_batch_cut_anywhere_says_the_same_as_the_whole(chance: random.Random) -> None:
