@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 
 class Kind(StrEnum):
@@ -25,7 +26,8 @@ FIXED_SIZES = {Kind.INT8: 1, Kind.INT16: 2, Kind.UINT16: 2, Kind.INT32: 4, Kind.
 ZERO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
-@dataclass(frozen=True, slots=True)
+# Declarations are told apart by identity: each is written once, and a hash of its value would walk all that is inside.
+@dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """One field; `first` and `last` bound the value versions that hold it, `since` tells which release brought it."""
 
@@ -43,13 +45,13 @@ class Field:
         return self.first <= version and (self.last is None or version <= self.last)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Struct:
     name: str
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Array:
     of: Kind | Struct
 
@@ -57,7 +59,7 @@ class Array:
 FieldType = Kind | Struct | Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Layout:
     """The fields that one version of one shape has, in wire order."""
 
@@ -66,7 +68,7 @@ class Layout:
     is_flexible: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shape:
     """One byte layout. A message has several when releases wrote different bytes under one version number."""
 
@@ -85,6 +87,7 @@ class Shape:
         return layout(self.fields, version, is_flexible)
 
 
+@cache
 def layout(fields: tuple[Field, ...], version: int, is_flexible: bool) -> Layout:
     present = [field for field in fields if field.is_in(version)]
     return Layout(
@@ -94,7 +97,7 @@ def layout(fields: tuple[Field, ...], version: int, is_flexible: bool) -> Layout
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Message:
     """A versioned value. `shapes` stand newest first: the first that consumes every byte is the right one."""
 
@@ -117,7 +120,7 @@ class Message:
         return tuple(shape for shape in self.shapes if shape.has(version))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordType:
     """One kind of record of the topic: the number that opens its key, the key's fields and the value's message."""
 

@@ -34,6 +34,8 @@ PREFIX = 2
 CONTROL = -1
 # Beyond this many rows of one kind what they touch outgrows the cache, and each of them costs half as much more.
 ROWS_AT_ONCE = 32_768
+# More would not stay in the cache until it is used.
+MOST_READ_AHEAD = 16 << 20
 # The walk takes as many steps as the longest array has elements, however few values go that far, and a hostile one
 # could make a step of every byte. A step takes as long as reading this many bytes alone: beyond their sum it is given
 # up.
@@ -92,12 +94,22 @@ def decode_batch(batch: pa.RecordBatch) -> Decoded:
 
 def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_]) -> Decoded:
     decoder = Decoder(keys, values)
+    read_ahead(keys, values)
     if is_control.any():
         decoder.decode_markers(np.flatnonzero(is_control))
         decoder.decode_records(np.flatnonzero(~is_control))
     else:
         decoder.decode_records(np.arange(len(keys)))
     return decoder.decoded
+
+
+def read_ahead(keys: Slices, values: Slices) -> None:
+    """Looks at the bytes of all records from end to end: the processor fetches ahead of that, but not of gathers here
+    and there. 7 ns a record spare 14."""
+    if len(keys) and values.data is keys.data:
+        start, end = int(keys.start[0]), int(values.start[-1])
+        if start < end <= start + MOST_READ_AHEAD:
+            keys.data[start:end].max()
 
 
 def pieces(rows: Positions) -> list[Positions]:
@@ -185,9 +197,11 @@ class Decoder:
     ) -> Iterator[tuple[int, Positions]]:
         """Rows by the int16 that opens their bytes: a key's record type, a value's version."""
         rows = self.prefixed(side, rows, record_type)
-        numbers = side.views.i2[side.slices.start[rows]]
-        is_known = (numbers >= known.start) & (numbers < known.stop)
-        if not is_known.all():
+        if not len(rows):
+            return
+        numbers = side.views.i2[side.slices.start[rows]].astype(np.int16)
+        if numbers.min() < known.start or numbers.max() >= known.stop:
+            is_known = (numbers >= known.start) & (numbers < known.stop)
             for row in self.with_good_keys(side, rows[~is_known], record_type):
                 number = int(side.views.i2[side.slices.start[row]])
                 told_type = number if unknown is RejectReason.UNKNOWN_RECORD_TYPE else record_type

@@ -5,6 +5,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from schemas.fields import FIXED_SIZES, Kind
+from udfs.arrow_types import SCALARS
 from udfs.trees import Fixed, Listed, Node, Sliced, Sparse, Structured
 from udfs.views import Positions, Views, column
 
@@ -18,6 +19,9 @@ NUMBERS = {
 
 # Beyond this a block would reach past the buffer's padding.
 WIDEST_BLOCK = 48
+INT32_MAX = 2**31 - 1
+# What bounds a column over a buffer of more than 2 GiB.
+WIDE = {pa.binary(): pa.large_binary(), pa.string(): pa.large_string()}
 
 ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8)
 # Two letters for each 12 bits, so that a uuid takes 11 look-ups instead of 22.
@@ -70,7 +74,7 @@ def gather_fixed(views: Views, node: Fixed, blocks: Blocks) -> pa.Array:
         values = column(blocks[id(node.anchor)], node.skip, wire)
     else:
         values = views.of(wire)[node.anchor + node.skip]
-    return pa.array(values.astype(dtype))
+    return pa.Array.from_buffers(SCALARS[node.kind], len(values), [None, pa.py_buffer(values.astype(dtype))])
 
 
 def uuid_texts(views: Views, positions: Positions) -> pa.StringArray:
@@ -92,45 +96,51 @@ def validity(is_valid: NDArray[np.bool_]) -> pa.Buffer | None:
     return None if is_valid.all() else pa.py_buffer(np.packbits(is_valid, bitorder="little"))
 
 
-def binaries(views: Views, start: Positions, length: Positions) -> pa.BinaryArray:
-    """The slices copied into a column. The bounds of all slices one after another are those of a column over the whole
-    buffer, of which every other value is one of ours: taking these leaves the copying to Arrow."""
+def copied(views: Views, start: Positions, length: Positions, kind: pa.DataType) -> pa.Array:
+    """The slices as a column of strings or bytes, unchecked. The bounds of all slices one after another are those of
+    a column over the whole buffer, of which every other value is ours: taking these leaves the copying to Arrow."""
     size = len(start)
     if not size:
-        return pa.array([], pa.binary())
+        return pa.array([], kind)
     nulls = validity(length >= 0) if length.min() < 0 else None
+    is_wide = len(views.data) > INT32_MAX
     # Framed by the buffer's own bounds: slices of decompressed batches do not stand in ascending order.
-    bounds = np.empty(2 * size + 2, np.int64)
+    bounds = np.empty(2 * size + 2, np.int64 if is_wide else np.int32)
     bounds[0], bounds[-1] = 0, len(views.data)
     bounds[1:-1:2] = start
-    np.add(start, length if nulls is None else np.maximum(length, 0), out=bounds[2:-1:2])
-    whole = pa.Array.from_buffers(
-        pa.large_binary(), 2 * size + 1, [None, pa.py_buffer(bounds), pa.py_buffer(views.data)], null_count=0
-    )
-    taken = whole.take(pa.array(np.arange(1, 2 * size, 2))).cast(pa.binary())
-    return pa.Array.from_buffers(pa.binary(), size, [nulls, *taken.buffers()[1:]])
+    np.add(start, length if nulls is None else np.maximum(length, 0), out=bounds[2:-1:2], casting="same_kind")
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(views.data)]
+    whole = pa.Array.from_buffers(WIDE[kind] if is_wide else kind, 2 * size + 1, buffers, null_count=0)
+    odd = pa.Array.from_buffers(pa.int64(), size, [None, pa.py_buffer(np.arange(1, 2 * size, 2))], null_count=0)
+    taken = whole.take(odd)
+    if is_wide:
+        taken = taken.cast(kind)
+    return taken if nulls is None else pa.Array.from_buffers(kind, size, [nulls, *taken.buffers()[1:]])
+
+
+def binaries(views: Views, start: Positions, length: Positions) -> pa.BinaryArray:
+    return copied(views, start, length, pa.binary())
 
 
 def strings(views: Views, start: Positions, length: Positions) -> pa.StringArray:
     """Raises ArrowInvalid when one of them is not UTF-8."""
-    is_filled = length > 0
-    if np.count_nonzero(is_filled) * 2 > len(length):
-        return as_text(binaries(views, start, length))
-    filled = np.flatnonzero(is_filled)
+    filled = np.flatnonzero(length > 0)
+    if len(filled) * 2 > len(length):
+        return checked(copied(views, start, length, pa.string()))
     # Mostly empty, as the metadata of commits is: only the filled ones need copying.
-    few = as_text(binaries(views, start[filled], length[filled]))
+    few = checked(copied(views, start[filled], length[filled], pa.string()))
     ends = np.zeros(len(length) + 1, np.int32)
     np.cumsum(np.maximum(length, 0), out=ends[1:])
     nulls = validity(length >= 0) if len(length) else None
     return pa.Array.from_buffers(pa.string(), len(length), [nulls, pa.py_buffer(ends), few.buffers()[2]])
 
 
-def as_text(column: pa.BinaryArray) -> pa.StringArray:
+def checked(column: pa.StringArray) -> pa.StringArray:
     """Nearly all texts are ASCII, which one look at all bytes tells; Arrow's check takes each string alone."""
-    nulls, ends, raw = column.buffers()
-    if raw is None or not len(column) or np.frombuffer(raw, np.uint8).max(initial=0) >= 0x80:
-        return column.cast(pa.string())
-    return pa.Array.from_buffers(pa.string(), len(column), [nulls, ends, raw])
+    raw = column.buffers()[2]
+    if raw is not None and len(column) and np.frombuffer(raw, np.uint8).max(initial=0) >= 0x80:
+        column.validate(full=True)
+    return column
 
 
 def listed(count: Positions, items: pa.Array) -> pa.ListArray:

@@ -111,9 +111,7 @@ def read_value(reader: Reader, kind: FieldType, is_flexible: bool, is_nullable: 
         case Array(of):
             count = reader.length(None, is_flexible, is_nullable)
             if count > reader.end - reader.position:
-                raise Malformed(
-                    reader.shortage, f"{count} elements claimed, {reader.end - reader.position} bytes left"
-                )
+                raise Malformed(reader.shortage, f"{count} elements claimed, {reader.end - reader.position} bytes left")
             return None if count < 0 else [read_value(reader, of, is_flexible, False, version) for _ in range(count)]
         case Struct(_, fields):
             return read_layout(reader, layout(fields, version, is_flexible), version)
