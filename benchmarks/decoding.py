@@ -21,7 +21,7 @@ GROUP_METADATA = 2
 # A call costs a fixed time for each kind of record in it. For one kind small calls are best, whose bytes stay in the
 # cache; for a mix larger ones, in which the rare kinds have rows enough.
 COMMITS_AT_ONCE = 32_768
-RECORDS_AT_ONCE = 131_072
+RECORDS_AT_ONCE = 262_144
 
 
 def measure_commits(run: Run) -> Measured:

@@ -34,6 +34,7 @@ PREFIX = 2
 CONTROL = -1
 # Beyond this many rows of one kind what they touch outgrows the cache, and each of them costs half as much more.
 ROWS_AT_ONCE = 32_768
+COMMON_ROWS = ROWS_AT_ONCE // 8
 # More would not stay in the cache until it is used.
 MOST_READ_AHEAD = 16 << 20
 # The walk takes as many steps as the longest array has elements, however few values go that far, and a hostile one
@@ -94,22 +95,12 @@ def decode_batch(batch: pa.RecordBatch) -> Decoded:
 
 def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_]) -> Decoded:
     decoder = Decoder(keys, values)
-    read_ahead(keys, values)
     if is_control.any():
         decoder.decode_markers(np.flatnonzero(is_control))
         decoder.decode_records(np.flatnonzero(~is_control))
     else:
         decoder.decode_records(np.arange(len(keys)))
     return decoder.decoded
-
-
-def read_ahead(keys: Slices, values: Slices) -> None:
-    """Looks at the bytes of all records from end to end: the processor fetches ahead of that, but not of gathers here
-    and there. 7 ns a record spare 14."""
-    if len(keys) and values.data is keys.data:
-        start, end = int(keys.start[0]), int(values.start[-1])
-        if start < end <= start + MOST_READ_AHEAD:
-            keys.data[start:end].max()
 
 
 def pieces(rows: Positions) -> list[Positions]:
@@ -229,9 +220,28 @@ class Decoder:
     # data records
 
     def decode_records(self, rows: Positions) -> None:
+        """Common types piece by piece, rare ones at the end together: a part costs a fixed time, whatever is in it."""
         known = range(min(REGISTRY), max(REGISTRY) + 1)
-        for number, mine in self.by_number(self.keys, rows, None, known, RejectReason.UNKNOWN_RECORD_TYPE):
-            self.decode_type(REGISTRY[number], mine)
+        rare: dict[int, list[Positions]] = {}
+        for piece in pieces(rows):
+            self.read_ahead(piece)
+            for number, mine in self.by_number(self.keys, piece, None, known, RejectReason.UNKNOWN_RECORD_TYPE):
+                if len(mine) >= COMMON_ROWS:
+                    self.decode_type(REGISTRY[number], mine)
+                else:
+                    rare.setdefault(number, []).append(mine)
+        for number, together in rare.items():
+            for piece in pieces(np.concatenate(together)):
+                self.decode_type(REGISTRY[number], piece)
+
+    def read_ahead(self, rows: Positions) -> None:
+        """Looks at the bytes of all records from end to end: the processor fetches ahead of that, but not of gathers
+        here and there. 7 ns a record spare 14."""
+        keys, values = self.keys.slices, self.values.slices
+        if len(rows) and values.data is keys.data:
+            start, end = int(keys.start[rows[0]]), int(values.start[rows[-1]])
+            if start < end <= start + MOST_READ_AHEAD:
+                keys.data[start:end].max()
 
     def decode_type(self, record: RecordType, rows: Positions) -> None:
         is_tombstone = self.values.slices.length[rows] < 0
@@ -243,8 +253,7 @@ class Decoder:
         known = range(record.value.lowest_version, record.value.highest_version + 1)
         unknown = RejectReason.UNKNOWN_VALUE_VERSION
         for version, mine in self.by_number(self.values, rows, record.number, known, unknown):
-            for piece in pieces(mine):
-                self.decode_version(record, version, self.read_keys(record, piece))
+            self.decode_version(record, version, self.read_keys(record, mine))
 
     def read_keys(self, record: RecordType, rows: Positions) -> Columns:
         return self.read(self.keys, rows, record.number, layout(record.key, 0, is_flexible=False))
