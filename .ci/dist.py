@@ -13,7 +13,7 @@ def pack(root: Path, target: Path) -> Path:
     settings = tomllib.loads((root / "pyproject.toml").read_text())
     archive = target / f"groupscope-{settings['project']['version']}.zip"
     packages = settings["tool"]["setuptools"]["packages"]
-    files = sorted(file for package in packages for file in (root / package).rglob("*") if is_shipped(file))
+    files = sorted({file for package in packages for file in (root / package).rglob("*") if is_shipped(file)})
     target.mkdir(exist_ok=True)
     with zipfile.ZipFile(archive, "w") as opened:
         for file in files:

@@ -12,9 +12,9 @@ from benchmarks.run import Run
 from benchmarks.serde_rounds import SerdeRounds
 from schemas import payloads
 from schemas.fields import Message
-from udfs.client_payloads import version_groups
-from udfs.decoding import Decoded, Part, decode
-from udfs.framed import Records
+from udfs.decoding.client_payloads import version_groups
+from udfs.decoding.decode import Decoded, Part, decode
+from udfs.framing.framed import Records
 from udfs.slices import Slices, slices_of
 
 GROUP_METADATA = 2

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.segments import Plan, write_segments
-from udfs.framed import Records
-from udfs.framing import frame
+from udfs.framing.frame import frame
+from udfs.framing.framed import Records
 from udfs.slices import PADDING
 
 ONE_FILE = 1 << 40

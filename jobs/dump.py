@@ -25,10 +25,10 @@ from jobs.turns import Turn, take_turns
 from schemas.exit_codes import ExitCode
 from schemas.records import REGISTRY
 from schemas.vocabulary import RejectReason
-from udfs.decoding import Reject, decode
-from udfs.framed import Framed, Rejected
-from udfs.payload_text import PayloadTexts
-from udfs.record_lines import Selection, Writer, csv_header
+from udfs.decoding.decode import Reject, decode
+from udfs.framing.framed import Framed, Rejected
+from udfs.lines.payload_text import PayloadTexts
+from udfs.lines.record_lines import Selection, Writer, csv_header
 
 SPAN_BYTES = 4 << 20
 # Everything that a chunk touches stays in the processor's cache.

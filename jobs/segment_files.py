@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from udfs.framed import Framed
-from udfs.framing import frame
+from udfs.framing.frame import frame
+from udfs.framing.framed import Framed
 from udfs.slices import PADDING
 
 PIECE_BYTES = 4 << 20

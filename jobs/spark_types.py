@@ -4,7 +4,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from schemas.fields import RecordType
-from udfs.arrow_types import record_schema
+from udfs.decoding.arrow_types import record_schema
 
 
 def record_type(record: RecordType) -> StructType:

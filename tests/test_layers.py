@@ -83,7 +83,7 @@ def test_every_file_that_is_run_like_a_job_is_declared_as_one() -> None:
     ("path", "source"),
     [
         ("schemas/x.py", "import numpy"),
-        ("schemas/x.py", "from udfs.framing import frame"),
+        ("schemas/x.py", "from udfs.framing.frame import frame"),
         ("udfs/x.py", "import pyspark.sql"),
         ("udfs/x.py", "from jobs import dump"),
         ("udfs/x.py", "import time"),

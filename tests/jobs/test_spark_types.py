@@ -12,8 +12,8 @@ from jobs.spark_types import record_type
 from schemas.fields import RecordType
 from schemas.records import REGISTRY
 from tests.random_records import EVERY_LAYOUT, Draw
-from tests.udfs.both_decoders import table
-from udfs.arrow_types import record_schema
+from tests.udfs.decoding.both_decoders import table
+from udfs.decoding.arrow_types import record_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,8 +44,8 @@ def test_spark_takes_the_decoder_s_columns_as_they_are(spark: "SparkSession", se
     record = REGISTRY[number]
 
     def decoded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from udfs.arrow_types import conform
-        from udfs.decoding import decode_batch
+        from udfs.decoding.arrow_types import conform
+        from udfs.decoding.decode import decode_batch
 
         schema = record_schema(record)
         for batch in batches:

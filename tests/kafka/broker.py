@@ -74,7 +74,10 @@ class Broker:
         arguments = ["format", "--config", str(config), f"--cluster-id={cluster_id}", *features]
         done = subprocess.run(
             kafka_command(self.release, "kafka.tools.StorageTool", arguments),
-            capture_output=True, text=True, check=False, timeout=START_SECONDS,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=START_SECONDS,
         )
         if done.returncode:
             raise BrokerError(f"{self.release.name} could not be formatted: {done.stdout}{done.stderr}")
@@ -85,7 +88,9 @@ class Broker:
             begin = output.tell()
             self._process = subprocess.Popen(
                 kafka_command(self.release, "kafka.Kafka", [str(config)], options=self.scratch_options),
-                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
                 # In its own session: an interrupt at the keyboard must not stop it before its clients.
                 start_new_session=True,
             )

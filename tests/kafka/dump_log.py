@@ -1,7 +1,7 @@
 """Reads what kafka-dump-log printed with `--offsets-decoder --print-data-log`; 3.9 and 4.3 print alike.
 
-    baseOffset: 9 lastOffset: 9 count: 1 … isTransactional: false isControl: false … compresscodec: zstd …
-    | offset: 9 CreateTime: 1795256555080 keySize: 19 … key: {"type":"2",…} payload: {"version":"3",…}
+baseOffset: 9 lastOffset: 9 count: 1 … isTransactional: false isControl: false … compresscodec: zstd …
+| offset: 9 CreateTime: 1795256555080 keySize: 19 … key: {"type":"2",…} payload: {"version":"3",…}
 """
 
 import json
@@ -46,10 +46,15 @@ RECORD: Final = re.compile(r"\| offset: (\d+) (?:CreateTime|LogAppendTime): (-?\
 MARKER: Final = re.compile(r"endTxnMarker: (\w+) coordinatorEpoch: (-?\d+)")
 
 # Fields whose text is base64. Members' payloads are text only where the tool knows their protocol type not.
-BYTES_FIELDS: Final = frozenset({
-    "members.subscription", "members.subscription.userData", "members.assignment", "members.assignment.userData",
-    "classicMemberMetadata.supportedProtocols.metadata",
-})
+BYTES_FIELDS: Final = frozenset(
+    {
+        "members.subscription",
+        "members.subscription.userData",
+        "members.assignment",
+        "members.assignment.userData",
+        "classicMemberMetadata.supportedProtocols.metadata",
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,19 @@ class Phase:
 
 
 COMMITS: Final = (
-    "Commits.byAdmin", "Commits.withMetadata", "Commits.byOldRequests", "Commits.negative", "Commits.shortLived",
-    "Commits.deletedOffset", "Commits.deletedGroup", "Commits.deletedTopic",
+    "Commits.byAdmin",
+    "Commits.withMetadata",
+    "Commits.byOldRequests",
+    "Commits.negative",
+    "Commits.shortLived",
+    "Commits.deletedOffset",
+    "Commits.deletedGroup",
+    "Commits.deletedTopic",
 )
 TRANSACTIONS: Final = (
-    "Transactions.committedAndAborted", "Transactions.interleaved", "Transactions.deletedInBetween",
+    "Transactions.committedAndAborted",
+    "Transactions.interleaved",
+    "Transactions.deletedInBetween",
     "Transactions.timedOut",
 )
 CLASSIC: Final = ("ClassicGroups.rebalanced:range", "ClassicGroups.rebalanced:roundrobin", "ClassicGroups.deleted")

@@ -1,0 +1,87 @@
+"""Codecs against literal containers and the independent decompressors."""
+
+import gzip
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.udfs.framing.slow_framing import unlz4, unsnappy
+from tests.udfs.framing.written_logs import XERIAL_HEADER, compressed
+from udfs.framing.compression import Codec, decompress_onto, xxh32_of_few
+from udfs.framing.framed import Wrong
+
+
+def decompressed(codec: Codec, payload: bytes, magic: int = 2) -> bytes:
+    output = bytearray(b"before")
+    decompress_onto(output, codec, payload, magic)
+    assert output[:6] == b"before"
+    return bytes(output[6:])
+
+
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD])
+def test_what_was_compressed_comes_back(rng: np.random.Generator, codec: Codec) -> None:
+    for size in (0, 1, 100, 70_000, 1_000_000):
+        raw = rng.integers(0, 4, size).astype(np.uint8).tobytes()
+        assert decompressed(codec, compressed(codec, raw)) == raw
+
+
+def test_snappy_and_lz4_agree_with_decompressors_that_share_nothing(rng: np.random.Generator) -> None:
+    for size in (1, 100, 70_000):
+        raw = rng.integers(0, 3, size).astype(np.uint8).tobytes()
+        for is_xerial in (True, False):
+            payload = compressed(Codec.SNAPPY, raw, is_xerial)
+            assert decompressed(Codec.SNAPPY, payload) == unsnappy(payload, 2) == raw
+        payload = compressed(Codec.LZ4, raw)
+        assert decompressed(Codec.LZ4, payload) == unlz4(payload, 2) == raw
+
+
+def test_snappy_blocks_and_a_header_in_between() -> None:
+    literal = b"\x03\x08abc"  # 3 bytes in all, of which a literal of 3
+    block = len(literal).to_bytes(4, "big") + literal
+    assert decompressed(Codec.SNAPPY, XERIAL_HEADER + block + block) == b"abcabc"
+    assert decompressed(Codec.SNAPPY, XERIAL_HEADER + block + XERIAL_HEADER + block) == b"abcabc"
+    assert decompressed(Codec.SNAPPY, XERIAL_HEADER + bytes(4) + block) == b"abc"
+    assert decompressed(Codec.SNAPPY, literal) == b"abc"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        XERIAL_HEADER + b"\0\0\0\x09\x03\x08abc",
+        XERIAL_HEADER + b"\xff\xff\xff\xff\x03\x08abc",
+        XERIAL_HEADER + b"\0\0",
+        b"\x04\x08abc",
+        b"\xff\xff\xff\xff\xff\xff",
+        b"\x03",
+    ],
+)
+def test_broken_snappy_is_told(payload: bytes) -> None:
+    output = bytearray(b"before")
+    with pytest.raises(Wrong) as wrong:
+        decompress_onto(output, Codec.SNAPPY, payload, 2)
+    assert wrong.value.fault.reason in {"bad_compression", "too_large"}
+    assert output == b"before"
+
+
+def test_concatenated_frames_are_one_stream() -> None:
+    assert decompressed(Codec.GZIP, gzip.compress(b"ab") + gzip.compress(b"cd")) == b"abcd"
+    zstd = pa.Codec("zstd")
+    payload = zstd.compress(b"ab", asbytes=True) + zstd.compress(b"cd", asbytes=True)
+    assert decompressed(Codec.ZSTD, payload) == b"abcd"
+
+
+def test_xxh32_of_published_inputs() -> None:
+    """Values of the reference implementation; and the header checksum in a frame that Kafka wrote, 60 40 -> 82."""
+    assert [xxh32_of_few(raw) for raw in (b"", b"a", b"abc")] == [0x02CC5D05, 0x550D7456, 0x32D153FF]
+    assert xxh32_of_few(b"\x60\x40") >> 8 & 0xFF == 0x82
+
+
+def test_an_lz4_header_with_content_size_is_mended_in_magic_0() -> None:
+    """FLG 68: the size of the content stands in the header, so the checksum comes eight bytes later."""
+    block = b"\x50hello"
+    header = b"\x68\x40" + (5).to_bytes(8, "little")
+    payload = b"\x04\x22\x4d\x18" + header + b"\x00" + len(block).to_bytes(4, "little") + block + bytes(4)
+    assert decompressed(Codec.LZ4, payload, magic=0) == b"hello"
+    with pytest.raises(Wrong):
+        decompressed(Codec.LZ4, payload, magic=1)

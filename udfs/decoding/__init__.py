@@ -1,0 +1,1 @@
+"""Keys and values to typed columns, by the declarations in `schemas`. The way in is `decode.decode`."""

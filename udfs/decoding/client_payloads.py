@@ -1,0 +1,205 @@
+"""What clients put into the members of classic groups, by protocol type. Equal payloads are decoded once.
+
+Nothing here rejects: any client may store any bytes, so what cannot be read is null and its bytes stay.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from schemas import payloads
+from schemas.fields import Kind, Layout, Message, Shape
+from udfs.decoding.arrow_types import conform, layout_type, message_type
+from udfs.decoding.decode import PREFIX, read_columns
+from udfs.decoding.scalar_reader import Malformed, Reader, read_layout, read_message
+from udfs.slices import Slices, slices_of
+from udfs.views import Positions, Views
+
+INT16_MAX = 2**15 - 1
+
+
+def payload_type(message: Message) -> pa.StructType:
+    """The declared fields behind the version that the client wrote."""
+    return pa.struct([pa.field("version", pa.int16()), *message_type(message)])
+
+
+@dataclass(frozen=True)
+class VersionGroup:
+    """Payloads of one version: which they are, the version each of them names, and their values."""
+
+    rows: Positions
+    versions: NDArray[np.int16]
+    values: pa.StructArray
+
+
+def consumer_payloads(column: pa.BinaryArray, message: Message) -> pa.StructArray:
+    """Subscriptions or assignments of the consumer protocol; null where they cannot be read."""
+    encoded = column.dictionary_encode()
+    slices = slices_of(encoded.dictionary)
+    wanted = payload_type(message)
+    groups = list(version_groups(slices, message))
+    found = [
+        conform(
+            pa.StructArray.from_arrays(
+                [pa.array(group.versions), *group.values.flatten()], ["version", *group.values.type.names]
+            ),
+            wanted,
+        )
+        for group in groups
+    ]
+    place = np.full(len(slices), -1)
+    rows = np.concatenate([group.rows for group in groups]) if groups else np.zeros(0, np.int64)
+    place[rows] = np.arange(len(rows))
+    values = pa.concat_arrays(found) if found else pa.array([], wanted)
+    return values.take(pa.array(place, mask=place < 0)).take(encoded.indices)
+
+
+def version_groups(slices: Slices, message: Message) -> Iterator[VersionGroup]:
+    views = Views(slices.data)
+    versions = np.where(slices.length >= PREFIX, views.i2[slices.start], -1).astype(np.int16)
+    for version in range(message.highest_version + 1):
+        # Newer versions may only append: they are read as the newest known, and their tail is left alone.
+        last = INT16_MAX if version == message.highest_version else version
+        rows = np.flatnonzero((versions >= version) & (versions <= last))
+        fields = message.shapes_of(version)[0].layout(version)
+        columns = read_columns(views, slices.take(rows), fields, version, is_open_ended=True)
+        walked = rows[columns.rows]
+        if len(walked):
+            yield VersionGroup(walked, versions[walked], columns.values)
+        for row in np.setdiff1d(rows, walked, assume_unique=True):
+            if (values := read_alone(slices.bytes_at(int(row)), fields, version)) is not None:
+                yield VersionGroup(np.array([row]), versions[[row]], values)
+
+
+def read_alone(raw: bytes | None, fields: Layout, version: int) -> pa.StructArray | None:
+    """A payload that was too long to walk among others; None when it cannot be read."""
+    try:
+        values, _ = read_message(raw or b"", fields, version, PREFIX, is_open_ended=True)
+    except Malformed:
+        return None
+    return pa.array([values], layout_type(fields, version))
+
+
+# Everything else is rare and read one distinct payload at a time
+
+Fields = dict[str, Any] | None
+
+
+def decode_user_data(protocol: str | None, message: Message, raw: bytes) -> Fields:
+    """The assignor's own bytes inside a consumer protocol payload, where the assignor is known to write any."""
+    if not raw:
+        return None
+    is_subscription = message is payloads.SUBSCRIPTION
+    match protocol, is_subscription:
+        case payloads.STICKY_PROTOCOL, True:
+            return first_form(payloads.STICKY_FORMS, raw)
+        case payloads.COOPERATIVE_STICKY_PROTOCOL, True:
+            return first_form(payloads.COOPERATIVE_STICKY_FORMS, raw)
+        case payloads.STREAM_PROTOCOL, True:
+            return streams_payload(payloads.STREAMS_SUBSCRIPTION, raw)
+        case payloads.STREAM_PROTOCOL, False:
+            return named_topics(streams_payload(payloads.STREAMS_ASSIGNMENT, raw))
+    return None
+
+
+def decode_payload(protocol_type: str | None, is_subscription: bool, raw: bytes) -> Fields:
+    """A payload of a protocol type other than `consumer`."""
+    match protocol_type:
+        case payloads.CONNECT:
+            return connect_payload(
+                payloads.CONNECT_SUBSCRIPTION if is_subscription else payloads.CONNECT_ASSIGNMENT, raw
+            )
+        case payloads.SCHEMA_REGISTRY:
+            return json_object(raw)
+    return None
+
+
+def first_form(forms: tuple[Shape, ...], raw: bytes) -> Fields:
+    """User data without a version: the form that takes every byte is the right one."""
+    for form in forms:
+        try:
+            values = read_message(raw, form.layout(0), 0, 0)[0]
+        except Malformed:
+            continue
+        if values.get("version", payloads.KAFKA_PYTHON_VERSION) == payloads.KAFKA_PYTHON_VERSION:
+            return values
+    return None
+
+
+def streams_payload(message: Message, raw: bytes) -> Fields:
+    reader = Reader(raw)
+    try:
+        version = reader.number(Kind.INT32)
+        if version < message.lowest_version:
+            return None
+        if version > message.highest_version:
+            # Of a future version nothing but the supported one may be read, and that in subscriptions alone.
+            if message is payloads.STREAMS_ASSIGNMENT:
+                return None
+            return {"version": version, "latest_supported_version": reader.number(Kind.INT32)}
+        return {"version": version, **read_layout(reader, message.shapes[0].layout(version), version)}
+    except Malformed:
+        return None
+
+
+def named_topics(assignment: Fields) -> Fields:
+    """Topics by name where the bytes have them by index in a dictionary of their own."""
+    if assignment is None or "topic_dictionary" not in assignment:
+        return assignment
+    names = {entry["index"]: entry["topic"] for entry in assignment.pop("topic_dictionary")}
+    hosts = [host for name in ("partitions_by_host", "standby_partitions_by_host") for host in assignment.get(name, ())]
+    for host in hosts:
+        if any(partition["topic_index"] not in names for partition in host["topic_partitions"]):
+            return None
+        host["topic_partitions"] = [
+            {"topic": names[partition["topic_index"]], "partition": partition["partition"]}
+            for partition in host["topic_partitions"]
+        ]
+    return assignment
+
+
+def connect_payload(message: Message, raw: bytes) -> Fields:
+    reader = Reader(raw)
+    try:
+        version = reader.number(Kind.INT16)
+        if version < 0:
+            return None
+        known = min(version, message.highest_version)
+        values = {"version": version, **read_connect(reader, message, known)}
+    except Malformed:
+        return None
+    if values.get("allocation") is not None:
+        values["allocation"] = connect_payload(payloads.CONNECT_ASSIGNMENT, values["allocation"])
+        return values if values["allocation"] is not None else None
+    return values
+
+
+def read_connect(reader: Reader, message: Message, version: int) -> dict[str, Any]:
+    """Fields that came with version 1 may be missing at the end; they have their defaults then."""
+    values: dict[str, Any] = {}
+    fields = message.shapes[0].layout(version).fields
+    for field in fields:
+        may_be_missing = version > 0 and (field.first > 0 or field.nullable)
+        if may_be_missing and reader.position == reader.end:
+            values[field.name] = field.default
+        else:
+            values |= read_layout(reader, Layout((field,), (), is_flexible=False), version)
+    return values
+
+
+def json_object(raw: bytes) -> Fields:
+    """Schema Registry writes bare JSON; keys that its own readers would ignore are kept, they tell who wrote it."""
+    try:
+        decoded = json.loads(raw.decode(), parse_constant=refuse_constant)
+    except (ValueError, RecursionError):
+        return None
+    return decoded if isinstance(decoded, dict) else None
+
+
+def refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,326 @@
+"""The decoder: keys and values of many records in, typed Arrow columns and rejects out.
+
+    decoded = decode(records.keys, records.values, records.is_control)
+    for part in decoded.parts:          # by record type, value version and shape, long ones in pieces; tombstones apart
+        part.rows, part.key, part.value # row numbers of the input, struct of the key's fields, struct of the value's
+    decoded.rejects                     # one per record that could not be decoded: row, part, field, reason, detail
+
+Total: each row ends in exactly one part or one reject. Records are grouped by type, version and shape, and each group
+is read column by column (`walk`, `gather`); rows that do not fit are read once more alone, which tells why.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from schemas import control_records
+from schemas.fields import Layout, RecordType, layout
+from schemas.records import REGISTRY
+from schemas.vocabulary import ControlType, RejectReason
+from schemas.vocabulary import Part as RecordPart
+from udfs.decoding.arrow_types import layout_type
+from udfs.decoding.gather import gather, invalid_text_rows
+from udfs.decoding.scalar_reader import Malformed, read_message
+from udfs.decoding.walk import Cursor, OutOfPatience, Patience, walk_layout
+from udfs.slices import Slices, slices_of
+from udfs.views import Positions, Views
+
+PREFIX = 2
+# The record type that parts of transaction markers carry; no key of a data record can open with it.
+CONTROL = -1
+# Beyond this many rows of one kind what they touch outgrows the cache, and each of them costs half as much more.
+ROWS_AT_ONCE = 32_768
+COMMON_ROWS = ROWS_AT_ONCE // 8
+# More would not stay in the cache until it is used.
+MOST_READ_AHEAD = 16 << 20
+# The walk takes as many steps as the longest array has elements, however few values go that far, and a hostile one
+# could make a step of every byte. A step takes as long as reading this many bytes alone: beyond their sum it is given
+# up.
+FEWEST_STEPS = 1000
+BYTES_A_STEP = 300
+
+
+@dataclass(frozen=True)
+class Part:
+    """Decoded records of one type, value version and shape, in log order. `value_version` is None for tombstones."""
+
+    record_type: int
+    value_version: int | None
+    rows: Positions
+    key: pa.StructArray
+    value: pa.StructArray | None
+    unknown_tags: int = 0
+
+
+@dataclass(frozen=True)
+class Reject:
+    row: int
+    record_type: int | None
+    part: RecordPart
+    field: str
+    reason: RejectReason
+    detail: str
+
+
+@dataclass
+class Decoded:
+    parts: list[Part] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The messages that fit a layout: which rows, and their values. Those longer than `longest` were not walked."""
+
+    rows: Positions
+    values: pa.StructArray
+    unknown_tags: int
+    longest: int = sys.maxsize
+
+
+def decode_batch(batch: pa.RecordBatch) -> Decoded:
+    """The same for an Arrow batch with columns `key`, `value` and, if it has them, `is_control`."""
+    names = batch.schema.names
+    is_control = (
+        batch.column("is_control").fill_null(False).to_numpy(zero_copy_only=False)
+        if "is_control" in names
+        else np.zeros(batch.num_rows, bool)
+    )
+    return decode(slices_of(batch.column("key")), slices_of(batch.column("value")), is_control)
+
+
+def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_]) -> Decoded:
+    decoder = Decoder(keys, values)
+    if is_control.any():
+        decoder.decode_markers(np.flatnonzero(is_control))
+        decoder.decode_records(np.flatnonzero(~is_control))
+    else:
+        decoder.decode_records(np.arange(len(keys)))
+    return decoder.decoded
+
+
+def pieces(rows: Positions) -> list[Positions]:
+    """Parts of about equal size: what is read of one stays in the processor's cache until its columns are made."""
+    return np.array_split(rows, -(-len(rows) // ROWS_AT_ONCE)) if len(rows) > ROWS_AT_ONCE else [rows]
+
+
+def read_columns(views: Views, slices: Slices, fields: Layout, version: int, is_open_ended: bool = False) -> Columns:
+    """Reads the messages behind their two-byte prefix."""
+    if not len(slices):
+        return Columns(np.zeros(0, np.int64), pa.array([], layout_type(fields, version)), 0)
+    patience = Patience(FEWEST_STEPS + int(slices.length.sum()) // BYTES_A_STEP)
+    cursor = Cursor(views, slices.start + PREFIX, slices.start + slices.length, patience)
+    try:
+        tree = walk_layout(cursor, fields, version)
+    except OutOfPatience:
+        longest = int(slices.length.max()) // 2
+        inner = read_some(views, slices, slices.length <= longest, fields, version, is_open_ended)
+        return replace(inner, longest=min(longest, inner.longest))
+    position = cursor.position()
+    is_fit = ~cursor.is_bad & ((position <= cursor.end) if is_open_ended else (position == cursor.end))
+    if is_fit.all():
+        try:
+            return Columns(np.arange(len(slices)), gather(views, tree), cursor.unknown_tags)
+        except pa.ArrowInvalid:
+            is_fit[invalid_text_rows(views, tree)] = False
+            if is_fit.all():
+                raise
+    # Read again without the others, so that nothing of them is in values or counts.
+    return read_some(views, slices, is_fit, fields, version, is_open_ended)
+
+
+def read_some(
+    views: Views, slices: Slices, is_wanted: NDArray[np.bool_], fields: Layout, version: int, is_open_ended: bool
+) -> Columns:
+    rows = np.flatnonzero(is_wanted)
+    inner = read_columns(views, slices.take(rows), fields, version, is_open_ended)
+    return replace(inner, rows=rows[inner.rows])
+
+
+@dataclass(frozen=True)
+class Side:
+    """Keys or values of one call, and how rejects name them."""
+
+    part: RecordPart
+    slices: Slices
+    views: Views
+    missing: RejectReason
+    empty: RejectReason
+
+
+class Decoder:
+    """One call's records and what has become of them so far."""
+
+    def __init__(self, keys: Slices, values: Slices) -> None:
+        views = Views(keys.data)
+        self.keys = Side(RecordPart.KEY, keys, views, RejectReason.NULL_KEY, RejectReason.UNDERRUN)
+        views = views if values.data is keys.data else Views(values.data)
+        self.values = Side(RecordPart.VALUE, values, views, RejectReason.EMPTY_VALUE, RejectReason.EMPTY_VALUE)
+        self.decoded = Decoded()
+
+    def reject(self, row: int, record_type: int | None, part: RecordPart, error: Malformed) -> None:
+        self.decoded.rejects.append(Reject(int(row), record_type, part, error.field, error.reason, error.detail))
+
+    def prefixed(self, side: Side, rows: Positions, record_type: int | None) -> Positions:
+        """The rows long enough to open with an int16; the others are rejected."""
+        length = side.slices.length[rows]
+        if not len(rows) or length.min() >= PREFIX:
+            return rows
+        for row in self.with_good_keys(side, rows[length < PREFIX], record_type):
+            size = int(side.slices.length[row])
+            reason = {-1: side.missing, 0: side.empty}.get(size, RejectReason.UNDERRUN)
+            detail = "null" if size < 0 else f"{size} bytes, at least {PREFIX} wanted"
+            self.reject(row, record_type, side.part, Malformed(reason, detail))
+        return rows[length >= PREFIX]
+
+    def with_good_keys(self, side: Side, rows: Positions, record_type: int | None) -> Positions:
+        """Of rows about to be rejected those that have no better reason: a bad key is told before a bad value."""
+        if side.part is RecordPart.KEY or record_type is None:
+            return rows
+        return self.read_keys(REGISTRY[record_type], rows).rows
+
+    def by_number(
+        self, side: Side, rows: Positions, record_type: int | None, known: range, unknown: RejectReason
+    ) -> Iterator[tuple[int, Positions]]:
+        """Rows by the int16 that opens their bytes: a key's record type, a value's version."""
+        rows = self.prefixed(side, rows, record_type)
+        if not len(rows):
+            return
+        numbers = side.views.i2[side.slices.start[rows]].astype(np.int16)
+        if numbers.min() < known.start or numbers.max() >= known.stop:
+            is_known = (numbers >= known.start) & (numbers < known.stop)
+            for row in self.with_good_keys(side, rows[~is_known], record_type):
+                number = int(side.views.i2[side.slices.start[row]])
+                told_type = number if unknown is RejectReason.UNKNOWN_RECORD_TYPE else record_type
+                detail = f"{number}, known are {known.start} to {known.stop - 1}"
+                self.reject(row, told_type, side.part, Malformed(unknown, detail))
+            rows, numbers = rows[is_known], numbers[is_known]
+        for number in np.flatnonzero(np.bincount(numbers)).tolist():
+            mine = np.flatnonzero(numbers == number)
+            yield number, rows if len(mine) == len(rows) else rows[mine]
+
+    def read(
+        self, side: Side, rows: Positions, record_type: int | None, fields: Layout, is_open_ended: bool = False
+    ) -> Columns:
+        """Messages of a single layout; those that do not fit are rejected."""
+        columns = read_columns(side.views, side.slices.take(rows), fields, 0, is_open_ended)
+        if len(columns.rows) == len(rows):
+            return replace(columns, rows=rows)
+        for row in np.delete(rows, columns.rows):
+            try:
+                read_message(side.slices.bytes_at(int(row)) or b"", fields, 0, PREFIX, is_open_ended)
+            except Malformed as error:
+                self.reject(int(row), record_type, side.part, error)
+        return Columns(rows[columns.rows], columns.values, columns.unknown_tags)
+
+    # data records
+
+    def decode_records(self, rows: Positions) -> None:
+        """Common types piece by piece, rare ones at the end together: a part costs a fixed time, whatever is in it."""
+        known = range(min(REGISTRY), max(REGISTRY) + 1)
+        rare: dict[int, list[Positions]] = {}
+        for piece in pieces(rows):
+            self.read_ahead(piece)
+            for number, mine in self.by_number(self.keys, piece, None, known, RejectReason.UNKNOWN_RECORD_TYPE):
+                if len(mine) >= COMMON_ROWS:
+                    self.decode_type(REGISTRY[number], mine)
+                else:
+                    rare.setdefault(number, []).append(mine)
+        for number, together in rare.items():
+            for piece in pieces(np.concatenate(together)):
+                self.decode_type(REGISTRY[number], piece)
+
+    def read_ahead(self, rows: Positions) -> None:
+        """Looks at the bytes of all records from end to end: the processor fetches ahead of that, but not of gathers
+        here and there. 7 ns a record spare 14."""
+        keys, values = self.keys.slices, self.values.slices
+        if len(rows) and values.data is keys.data:
+            start, end = int(keys.start[rows[0]]), int(values.start[rows[-1]])
+            if start < end <= start + MOST_READ_AHEAD:
+                keys.data[start:end].max()
+
+    def decode_type(self, record: RecordType, rows: Positions) -> None:
+        is_tombstone = self.values.slices.length[rows] < 0
+        if is_tombstone.any():
+            keys = self.read_keys(record, rows[is_tombstone])
+            if len(keys.rows):
+                self.decoded.parts.append(Part(record.number, None, keys.rows, keys.values, None))
+            rows = rows[~is_tombstone]
+        known = range(record.value.lowest_version, record.value.highest_version + 1)
+        unknown = RejectReason.UNKNOWN_VALUE_VERSION
+        for version, mine in self.by_number(self.values, rows, record.number, known, unknown):
+            self.decode_version(record, version, self.read_keys(record, mine))
+
+    def read_keys(self, record: RecordType, rows: Positions) -> Columns:
+        return self.read(self.keys, rows, record.number, layout(record.key, 0, is_flexible=False))
+
+    def decode_version(self, record: RecordType, version: int, keys: Columns) -> None:
+        """Values by the first shape that fits them."""
+        slices = self.values.slices.take(keys.rows)
+        left, longest = np.arange(len(slices)), sys.maxsize
+        for shape in record.value.shapes_of(version):
+            # What was too long to walk by one shape might fit a later one too, so it is not shown to that.
+            walked = left if longest == sys.maxsize else left[slices.length[left] <= longest]
+            unread = slices if len(walked) == len(slices) else slices.take(walked)
+            columns = read_columns(self.values.views, unread, shape.layout(version), version)
+            longest = min(longest, columns.longest)
+            if not len(columns.rows):
+                continue
+            mine = walked[columns.rows]
+            is_all = len(mine) == len(slices)
+            rows, key = (keys.rows, keys.values) if is_all else (keys.rows[mine], keys.values.take(pa.array(mine)))
+            part = Part(record.number, version, rows, key, columns.values, columns.unknown_tags)
+            self.decoded.parts.append(part)
+            if is_all:
+                return
+            left = np.setdiff1d(left, mine, assume_unique=True)
+        for place in left:
+            self.decode_alone(record, version, int(keys.rows[place]), keys.values.slice(int(place), 1))
+
+    def decode_alone(self, record: RecordType, version: int, row: int, key: pa.StructArray) -> None:
+        """A value that is too long to walk, or that fits no shape: then the newest shape tells why."""
+        failures: list[Malformed] = []
+        for shape in record.value.shapes_of(version):
+            fields = shape.layout(version)
+            try:
+                values, unknown_tags = read_message(self.values.slices.bytes_at(row) or b"", fields, version, PREFIX)
+            except Malformed as error:
+                failures.append(error)
+                continue
+            value = pa.array([values], layout_type(fields, version))
+            self.decoded.parts.append(Part(record.number, version, np.array([row]), key, value, unknown_tags))
+            return
+        self.reject(row, record.number, RecordPart.VALUE, failures[0])
+
+    # control records
+
+    def decode_markers(self, rows: Positions) -> None:
+        any_version = range(2**15)
+        unknown = RejectReason.UNKNOWN_CONTROL_TYPE
+        for version, mine in self.by_number(self.keys, rows, None, any_version, unknown):
+            fields = control_records.KEY.shapes[0].layout(0)
+            # Kafka reads a version above 0 as 0, so bytes may follow there.
+            keys = self.read(self.keys, mine, None, fields, is_open_ended=version > 0)
+            self.decode_marker_values(self.known_markers(keys))
+
+    def known_markers(self, keys: Columns) -> Columns:
+        types = keys.values.field("type").to_numpy()
+        is_known = np.isin(types, tuple(ControlType))
+        for row, number in zip(keys.rows[~is_known], types[~is_known], strict=True):
+            error = Malformed(RejectReason.UNKNOWN_CONTROL_TYPE, f"{number}, wanted 0 (ABORT) or 1 (COMMIT)", "type")
+            self.reject(row, None, RecordPart.KEY, error)
+        return Columns(keys.rows[is_known], keys.values.filter(pa.array(is_known)), 0)
+
+    def decode_marker_values(self, keys: Columns) -> None:
+        any_version = range(2**15)
+        unknown = RejectReason.UNKNOWN_VALUE_VERSION
+        for version, mine in self.by_number(self.values, keys.rows, None, any_version, unknown):
+            fields = control_records.VALUE.shapes[0].layout(0)
+            values = self.read(self.values, mine, None, fields, is_open_ended=version > 0)
+            key = keys.values.take(pa.array(np.searchsorted(keys.rows, values.rows)))
+            if len(values.rows):
+                self.decoded.parts.append(Part(CONTROL, version, values.rows, key, values.values))

@@ -1,0 +1,126 @@
+"""Codecs of record batches, each with the container that Kafka puts around it, and never more output than allowed."""
+
+from collections.abc import Iterator
+from enum import IntEnum
+
+import pyarrow as pa
+
+from schemas.vocabulary import RejectReason
+from udfs.framing.framed import Wrong
+
+
+class Codec(IntEnum):
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+# A few kilobytes of any codec can hold gigabytes. No broker writes batches of this size.
+LARGEST_OUTPUT = 128 << 20
+PIECE = 1 << 18
+
+# What snappy-java puts before its blocks: a magic, its version and the oldest one that can read it.
+XERIAL_MAGIC = bytes.fromhex("82534e4150505900")
+XERIAL_HEADER_SIZE = 16
+
+STREAM_CODECS = {Codec.GZIP: "gzip", Codec.LZ4: "lz4", Codec.ZSTD: "zstd"}
+
+
+def decompress_onto(output: bytearray, codec: Codec, payload: bytes, magic: int) -> None:
+    """Appends what the payload holds; on Wrong the output is as before."""
+    before = len(output)
+    try:
+        for piece in pieces(codec, payload, magic):
+            output += piece
+            if len(output) - before > LARGEST_OUTPUT:
+                raise Wrong(RejectReason.TOO_LARGE, "records", f"more than {LARGEST_OUTPUT} bytes when decompressed")
+    except Wrong:
+        del output[before:]
+        raise
+    except (OSError, pa.ArrowException) as error:
+        del output[before:]
+        raise Wrong(RejectReason.BAD_COMPRESSION, "records", f"{codec.name.lower()}: {error}") from error
+
+
+def pieces(codec: Codec, payload: bytes, magic: int) -> Iterator[bytes]:
+    if codec is Codec.SNAPPY:
+        return snappy_blocks(payload)
+    if codec is Codec.LZ4 and magic == 0:
+        payload = with_right_header_checksum(payload)
+    return stream(STREAM_CODECS[codec], payload)
+
+
+def stream(name: str, payload: bytes) -> Iterator[bytes]:
+    with pa.CompressedInputStream(pa.BufferReader(payload), name) as source:
+        while piece := source.read(PIECE):
+            yield piece
+
+
+def snappy_blocks(payload: bytes) -> Iterator[bytes]:
+    """snappy-java's stream of blocks, or one bare block, as librdkafka and others write it."""
+    if not payload.startswith(XERIAL_MAGIC):
+        if payload:
+            yield snappy_block(payload)
+        return
+    position = 0
+    while position < len(payload):
+        # The header may come again where streams were concatenated; as a length it would be negative.
+        if payload.startswith(XERIAL_MAGIC, position):
+            position += XERIAL_HEADER_SIZE
+            continue
+        size = int.from_bytes(payload[position : position + 4], "big", signed=True)
+        position += 4
+        if not 0 <= size <= len(payload) - position:
+            raise Wrong(RejectReason.BAD_COMPRESSION, "records", f"snappy: block of {size} bytes")
+        if size:
+            yield snappy_block(payload[position : position + size])
+        position += size
+
+
+def snappy_block(block: bytes) -> bytes:
+    """A raw block says in front how much it holds: memory for that is taken at once, so it is checked first."""
+    size = 0
+    for place, byte in enumerate(block[:5]):
+        size |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            break
+    if size > LARGEST_OUTPUT:
+        raise Wrong(RejectReason.TOO_LARGE, "records", f"snappy: block claims to hold {size} bytes")
+    decompressed: bytes = pa.Codec("snappy").decompress(block, size, asbytes=True)
+    return decompressed
+
+
+LZ4_MAGIC = bytes.fromhex("04224d18")
+LZ4_CONTENT_SIZE_FLAG = 0x08
+
+
+def with_right_header_checksum(frame: bytes) -> bytes:
+    """For messages of magic 0 Kafka wrote a wrong checksum of the frame's header (it took the frame's magic in), and
+    still must; the codec would refuse it."""
+    if not frame.startswith(LZ4_MAGIC) or len(frame) < 7:
+        return frame
+    end = 14 if frame[4] & LZ4_CONTENT_SIZE_FLAG else 6
+    checksum = xxh32_of_few(frame[4:end]) >> 8 & 0xFF
+    return frame[:end] + bytes((checksum,)) + frame[end + 1 :]
+
+
+def xxh32_of_few(data: bytes) -> int:
+    """xxHash32 with seed 0 of less than 16 bytes, as the LZ4 frame format checks its header with."""
+    prime1, prime2, prime3, prime4, prime5 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1
+
+    def turned(value: int, bits: int) -> int:
+        value &= 0xFFFFFFFF
+        return (value << bits | value >> 32 - bits) & 0xFFFFFFFF
+
+    whole = len(data) & ~3
+    state = prime5 + len(data)
+    for position in range(0, whole, 4):
+        state = turned(state + int.from_bytes(data[position : position + 4], "little") * prime3, 17) * prime4
+    for byte in data[whole:]:
+        state = turned(state + byte * prime5, 11) * prime1
+    state &= 0xFFFFFFFF
+    state = (state ^ state >> 15) * prime2 & 0xFFFFFFFF
+    state = (state ^ state >> 13) * prime3 & 0xFFFFFFFF
+    return state ^ state >> 16

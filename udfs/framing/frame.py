@@ -1,0 +1,150 @@
+"""Framing: bytes of a log in, records out, whatever format and codec they are written in.
+
+    framed = frame(data, size)      # data: the log's bytes and PADDING zero bytes; size: how many are the log's
+    framed.records                  # offset, time, producer, key, value … one row a record, in log order
+    framed.rejected                 # ranges of bytes that are no batch, with the reason
+    framed.consumed                 # the caller goes on from here, until everything is consumed
+
+Total: each byte belongs to a batch, a rejected range or a tail, whatever the bytes are. Nothing is raised.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from udfs.framing.batch_records import records_of
+from udfs.framing.checksums import Bytes
+from udfs.framing.entries import Entries, find_entries
+from udfs.framing.framed import Batches, Fault, Framed, Records, Rejected, Wrong
+from udfs.framing.legacy_columns import legacy_batches, legacy_records
+from udfs.framing.legacy_messages import Entry, read_legacy_entry
+from udfs.framing.record_batches import (
+    CODEC_BITS,
+    batches_of,
+    count_faults,
+    decompress,
+    header_blocks,
+    header_faults,
+    read_headers,
+)
+from udfs.framing.resync import PREFIX_SIZE
+from udfs.framing.room import Room
+from udfs.views import Views, column
+
+__all__ = ["Batches", "Framed", "Records", "Rejected", "frame"]
+
+# Compressed batches of one call may grow to about this much, or this many records, together; the rest is left to the
+# next call. A call's memory is then bounded by what the caller brings, this, and the largest batch.
+DECOMPRESSED_AT_ONCE = 64 << 20
+DECOMPRESSED_RECORDS_AT_ONCE = 1 << 20
+
+
+def frame(data: Bytes, size: int, *, base_position: int = 0, is_last: bool = True) -> Framed:
+    """Positions in the answer count from the buffer's begin, `base_position` added.
+
+    What is left when `consumed` is below `size` is brought again, with more bytes behind it if there are any. With
+    `is_last` that happens only where decompressed data would have become too much for one call.
+    """
+    framing = Framing(data, size, find_entries(data, size, is_last))
+    framing.decompress()
+    return framing.framed(base_position)
+
+
+class Framing:
+    """Entries, numbered in log order, on their way to records. What is at fault leaves by `faults`."""
+
+    def __init__(self, data: Bytes, size: int, entries: Entries) -> None:
+        self.data = data
+        self.entries = entries
+        self.room = Room(data, size)
+        self.start = np.array(entries.start, np.int64)
+        blocks = header_blocks(Views(data), self.start)
+        self.end = self.start + PREFIX_SIZE + column(blocks, 8, ">i4")
+        self.is_modern = column(blocks, 16, "u1") == 2
+        # Batches of magic 2, and which entries they are.
+        self.numbers = np.flatnonzero(self.is_modern)
+        if len(self.numbers) == len(self.start):
+            self.headers = read_headers(blocks, self.start, self.end)
+        else:
+            self.headers = read_headers(blocks[self.numbers], self.start[self.numbers], self.end[self.numbers])
+        # Older messages by entry.
+        self.legacy: dict[int, Entry] = {}
+        self.faults: dict[int, Fault] = {}
+        self.reject(header_faults(self.headers))
+
+    def decompress(self) -> None:
+        """Reads what must be read one by one: compressed batches, and all messages of the older formats."""
+        rows = np.flatnonzero(self.headers.attributes & CODEC_BITS)
+        row_of = dict(zip(self.numbers[rows].tolist(), rows.tolist(), strict=True))
+        legacy = np.flatnonzero(~self.is_modern).tolist()
+        records = 0
+        for number in sorted([*row_of, *legacy]):
+            if self.room.decompressed_bytes() > DECOMPRESSED_AT_ONCE or records > DECOMPRESSED_RECORDS_AT_ONCE:
+                self.cut(number)
+                break
+            try:
+                if number in row_of:
+                    decompress(self.room, self.headers, row_of[number])
+                    records += int(self.headers.num_records[row_of[number]])
+                else:
+                    entry = read_legacy_entry(self.room, int(self.start[number]), int(self.end[number]))
+                    self.legacy[number] = entry
+                    records += len(entry.messages)
+            except Wrong as wrong:
+                self.faults[number] = wrong.fault
+        self.reject({row: self.faults[number] for number, row in row_of.items() if number in self.faults})
+
+    def cut(self, number: int) -> None:
+        """Leaves everything from an entry on to the next call."""
+        position = int(self.start[number])
+        kept = slice(int(np.searchsorted(self.numbers, number)))
+        self.numbers, self.headers = self.numbers[kept], self.headers.slice(kept)
+        self.faults = {at: fault for at, fault in self.faults.items() if at < number}
+        before = [rejected for rejected in self.entries.rejected if rejected.byte_position < position]
+        self.entries = Entries(rejected=before, consumed=position)
+
+    def reject(self, faults: dict[int, Fault]) -> None:
+        """Takes out batches, given by row."""
+        if not faults:
+            return
+        self.faults.update({int(self.numbers[row]): fault for row, fault in faults.items()})
+        kept = np.delete(np.arange(len(self.numbers)), list(faults))
+        self.numbers, self.headers = self.numbers[kept], self.headers.take(kept)
+
+    def framed(self, base_position: int) -> Framed:
+        buffer = self.room.buffer()
+        self.reject(count_faults(self.headers))
+        records, faults = records_of(Views(buffer), self.headers)
+        self.reject(faults)
+        batches = batches_of(self.headers)
+        if self.legacy:
+            records, batches = self.with_legacy(buffer, records, batches)
+        if base_position:
+            batches = replace(batches, position=batches.position + base_position)
+        return Framed(
+            records=records,
+            batches=batches,
+            rejected=self.all_rejected(base_position),
+            consumed=self.entries.consumed,
+            zero_tail_bytes=self.entries.zero_tail_bytes,
+            torn_tail_bytes=self.entries.torn_tail_bytes,
+        )
+
+    def with_legacy(self, buffer: Bytes, records: Records, batches: Batches) -> tuple[Records, Batches]:
+        """Formats may be mixed in one file: the rows of both, in the order of the log."""
+        numbers, entries = np.array(list(self.legacy), np.int64), list(self.legacy.values())
+        batches = Batches.concat(batches, legacy_batches(self.start[numbers], entries))
+        records = Records.concat(records, legacy_records(buffer, entries))
+        order = np.concatenate((self.numbers, numbers))
+        record_order = np.repeat(order, batches.num_records)
+        return records.take(np.argsort(record_order, kind="stable")), batches.take(np.argsort(order, kind="stable"))
+
+    def all_rejected(self, base_position: int) -> list[Rejected]:
+        ranges = self.entries.rejected + [
+            Rejected(int(self.start[n]), int(self.end[n] - self.start[n]), fault.reason, fault.field, fault.detail)
+            for n, fault in self.faults.items()
+        ]
+        ranges.sort(key=lambda rejected: rejected.byte_position)
+        if not base_position:
+            return ranges
+        return [replace(rejected, byte_position=rejected.byte_position + base_position) for rejected in ranges]

@@ -1,0 +1,157 @@
+"""Reads the records inside batches of magic 2: length, attributes, time, offset, key, value, headers.
+
+Nearly all records are plain: numbers of one or two bytes, no headers. They are read from the eight bytes in which they
+begin. What is not plain is read again in full, still many at a time.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.framing.chains import lengths_of_elements, prefix_table, walk
+from udfs.framing.varints import LONGEST_INT32, LONGEST_INT64, read_signed
+from udfs.views import Positions, Views
+
+# A record of seven bytes has no key, no value and no headers.
+SMALLEST_RECORD = 7
+
+# In a record's first bytes: both set where its length takes three bytes or more.
+LONG_LENGTH = 0x8080
+# In the bytes behind a record's length (attributes, time, offset, …): set where time or offset is negative or longer
+# than one byte.
+NOT_PLAIN = 0x818100
+
+# Each costs memory while it is read; the coordinator writes none.
+MOST_HEADERS = 1 << 16
+# Headers are read for so many records at a time that this many headers are in hand: hostile records hold nothing else.
+HEADERS_AT_ONCE = 1 << 18
+
+
+@dataclass(frozen=True)
+class RecordFields:
+    """One row a record."""
+
+    size: NDArray[np.int32]
+    timestamp_delta: Positions
+    offset_delta: Positions
+    key_start: Positions
+    key_length: Positions
+    value_start: Positions
+    value_length: Positions
+
+    def put_into(self, other: "RecordFields", rows: Positions) -> None:
+        for name, column in vars(self).items():
+            getattr(other, name)[rows] = column
+
+
+def joined_fields(pieces: list[RecordFields]) -> RecordFields:
+    if len(pieces) == 1:
+        return pieces[0]
+    return RecordFields(*(np.concatenate(columns) for columns in zip(*(vars(p).values() for p in pieces), strict=True)))
+
+
+# Fields, and which rows of them hold: the others are meaningless.
+FieldsAndGood: TypeAlias = tuple[RecordFields, NDArray[np.bool_]]
+
+
+def read_plain(views: Views, start: Positions, word: Positions, end: Positions) -> FieldsAndGood:
+    """Fields of records that begin at `start` with the eight bytes `word` (little-endian) and claim to end at `end`."""
+    lengths = prefix_table(-1).length
+    has_two = word >> 7 & 1
+    body = word >> (has_two << 3) + 8
+    key_prefix = body >> 24 & 0xFFFF
+    key_length = lengths.take(key_prefix, mode="clip")
+    # Behind one byte each of length, attributes, time, offset and key length.
+    key_start = start + has_two
+    key_start += key_prefix >> 7 & 1
+    key_start += 5
+    # Lengths that two bytes do not tell lead far beyond the end, and the record is not found good.
+    value_at = np.maximum(key_length, 0)
+    value_at += key_start
+    np.minimum(value_at, end, out=value_at)
+    value_prefix = views.of("<u2")[value_at].astype(np.int64)
+    value_length = lengths.take(value_prefix, mode="clip")
+    value_start = value_at
+    value_start += value_prefix >> 7 & 1
+    value_start += 1
+    headers_at = np.maximum(value_length, 0)
+    headers_at += value_start
+    headers_at -= end
+    is_good = headers_at == -1
+    is_good &= (word & LONG_LENGTH) != LONG_LENGTH
+    is_good &= (body & NOT_PLAIN) == 0
+    is_good &= views.data[end - 1] == 0
+    size = (end - start).astype(np.int32)
+    fields = RecordFields(size, body >> 9 & 0x3F, body >> 17 & 0x3F, key_start, key_length, value_start, value_length)
+    return fields, is_good
+
+
+def read_in_full(views: Views, start: Positions, end: Positions) -> FieldsAndGood:
+    cursor = RecordCursor(views, start, end)
+    cursor.number(LONGEST_INT32)  # the length: known from `end`
+    cursor.move(1)  # attributes: unused
+    timestamp_delta = cursor.number(LONGEST_INT64)
+    offset_delta = cursor.number(LONGEST_INT32)
+    key_start, key_length = cursor.slice()
+    value_start, value_length = cursor.slice()
+    num_headers = cursor.number(LONGEST_INT32)
+    cursor.headers(num_headers)
+    size = (end - start).astype(np.int32)
+    fields = RecordFields(size, timestamp_delta, offset_delta, key_start, key_length, value_start, value_length)
+    return fields, cursor.is_good & (cursor.position == end)
+
+
+class RecordCursor:
+    """Where a set of records is being read. Positions never pass the records' ends; trying to makes a record bad."""
+
+    def __init__(self, views: Views, start: Positions, end: Positions) -> None:
+        self.views = views
+        self.position = start
+        self.end = end
+        self.is_good = np.ones(len(start), bool)
+
+    def move(self, distance: Positions | int) -> None:
+        position = self.position + distance
+        self.is_good &= position <= self.end
+        self.position = np.minimum(position, self.end)
+
+    def number(self, longest: int) -> Positions:
+        value, size = read_signed(self.views.data, self.position, longest)
+        self.is_good &= size > 0
+        self.move(size)
+        return value
+
+    def slice(self) -> tuple[Positions, Positions]:
+        length = self.number(LONGEST_INT32)
+        self.is_good &= length >= -1
+        start = self.position
+        self.move(np.maximum(length, 0))
+        return start, length
+
+    def headers(self, count: Positions) -> None:
+        """Headers are led through, not kept: the coordinator writes none."""
+        self.is_good &= (count >= 0) & (count <= np.minimum((self.end - self.position) // 2, MOST_HEADERS))
+        rows = np.flatnonzero(self.is_good & (count > 0))
+        piece = np.cumsum(count[rows]) // HEADERS_AT_ONCE
+        for number in np.unique(piece):
+            self.some_headers(rows[piece == number], count)
+
+    def some_headers(self, rows: Positions, count: Positions) -> None:
+        """Each header is a key, which is never null, and a value, which may be: two elements of a chain."""
+        elements = 2 * count[rows]
+        walked = walk(self.views, self.position[rows], elements, self.end[rows], lowest=-1)
+        length = lengths_of_elements(self.views, walked, lowest=-1)
+        null_keys = np.add.reduceat(length[::2] < 0, np.cumsum(count[rows]) - count[rows])
+        self.is_good[rows] &= ~walked.is_bad & (null_keys == 0)
+        self.position[rows] = walked.after
+
+
+def read_records(views: Views, start: Positions, word: Positions, end: Positions) -> FieldsAndGood:
+    fields, is_good = read_plain(views, start, word, end)
+    rows = np.flatnonzero(~is_good)
+    if len(rows):
+        full, is_good[rows] = read_in_full(views, start[rows], end[rows])
+        full.put_into(fields, rows)
+    return fields, is_good

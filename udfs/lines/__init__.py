@@ -1,0 +1,1 @@
+"""Decoded records to lines of text. The way in is `record_lines.Writer`."""
