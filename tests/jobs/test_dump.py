@@ -10,34 +10,11 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from kafka.record import MemoryRecordsBuilder
 
-COMMIT_KEY = bytes.fromhex("000100016700017400000003")
-COMMIT_V3 = bytes.fromhex("000300000000000000050000000700016d00000000000003e8")
-GROUP_KEY = bytes.fromhex("0002000167")
-GROUP_V3 = bytes.fromhex("0003000000000000ffffffff00000000000003e800000000")
-T0 = 1_700_000_000_000
-
-
-def batch(first_offset: int, records: Sequence[tuple[bytes | None, bytes | None]]) -> bytes:
-    builder = MemoryRecordsBuilder(magic=2, compression_type=0, batch_size=1 << 24)
-    for number, (key, value) in enumerate(records):
-        builder.append(T0 + first_offset + number, key, value)
-    builder.close()
-    raw = bytearray(builder.buffer())
-    struct.pack_into(">q", raw, 0, first_offset)
-    return bytes(raw)
-
-
-def segment(folder: Path, content: bytes, partition: int = 7) -> Path:
-    path = folder / f"__consumer_offsets-{partition}" / "00000000000000000000.log"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
+from tests.written_segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
 
 
 def dump(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,57 @@
+"""What the README and the pages say to type works as they say it."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.written_segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+LOGS = "/var/kafka-logs"
+COMMANDS = re.findall(r"^\.venv/bin/groupscope (.+)$", README, flags=re.MULTILINE)
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    segment(tmp_path, batch(10, [(COMMIT_KEY, COMMIT_V3), (GROUP_KEY, GROUP_V3)]), partition=3)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_readme_runs(command: str, logs: Path) -> None:
+    shell = f"{sys.executable} -m jobs.cli {command.replace(LOGS, shlex.quote(str(logs)))}"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_readme_shows_dump_with_each_of_its_flags() -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "jobs.cli", "dump", "--help"], capture_output=True, text=True, cwd=ROOT, check=True
+    ).stdout
+    flags = set(re.findall(r"^  (--[a-z-]+)", told, flags=re.MULTILINE)) - {"--debug"}
+    assert flags == set(re.findall(r"^\| `(--[a-z-]+)", README, flags=re.MULTILINE))
+
+
+def test_the_line_that_the_readme_shows_has_the_fields_of_a_real_one(logs: Path) -> None:
+    (shown,) = re.findall(r"```json\n(.+?)```", README, flags=re.DOTALL)
+    command = [sys.executable, "-m", "jobs.cli", "dump", "--type", "1", *map(str, logs.glob("*/*.log"))]
+    real = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout)
+    assert list(json.loads(shown)) == list(real)
+    assert list(json.loads(shown)["value"]) == list(real["value"])
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_every_target_and_path_that_a_page_names_exists(page: Path) -> None:
+    text = page.read_text()
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z]+)`", text)) <= targets
+    named = re.findall(r"`((?:schemas|udfs|jobs|tests|docs|benchmarks)/[\w./*-]*)`", text)
+    assert [name for name in named if not list(ROOT.glob(name.rstrip("/")))] == []
