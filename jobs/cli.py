@@ -23,11 +23,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = Parser(prog="groupscope", description="The flight recorder of Kafka consumer groups.")
+    parser = Parser(prog="groupscope", description="The flight recorder of Kafka consumer groups.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     wanted = next((word for word in arguments if word in COMMANDS), None)
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        description = summary[0].upper() + summary[1:] + "."
+        # A flag cut short would mean another one as soon as a new flag begins alike.
+        command = commands.add_parser(name, help=summary, description=description, allow_abbrev=False)
         command.add_argument("--debug", action="store_true", help="show the stack trace of a failure")
         if name == wanted:
             importlib.import_module(f"jobs.{name}").add_arguments(command)

@@ -5,6 +5,7 @@ pipes close, so the others notice at their next turn and end too; nothing is loc
 """
 
 import os
+import select
 import struct
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,13 +19,17 @@ Result = tuple[int, int]
 
 
 class Turn:
-    def __init__(self, taken_from: int, handed_to: int) -> None:
+    def __init__(self, taken_from: int, handed_to: int, results: int) -> None:
         self.taken_from = taken_from
         self.handed_to = handed_to
+        self.parent = select.poll()
+        self.parent.register(results, 0)  # reports nothing but that nobody is left to read them
 
     def wait(self) -> None:
         if not os.read(self.taken_from, 1):
             raise BrokenPipeError  # the process before this one is gone
+        if self.parent.poll(0):
+            raise BrokenPipeError  # so is the one that started all of them: it was killed
 
     def hand_on(self) -> None:
         with suppress(BrokenPipeError):  # the next one has nothing left to write
@@ -56,7 +61,7 @@ def take_turns(workers: int, work: Work, is_debug: bool) -> Result:
 
 
 def run_child(number: int, ring: list[tuple[int, int]], results: tuple[int, int], work: Work, is_debug: bool) -> int:
-    turn = Turn(ring[number][0], ring[(number + 1) % len(ring)][1])
+    turn = Turn(ring[number][0], ring[(number + 1) % len(ring)][1], results[1])
     # Ends that stay open in a process that does not use them would hide that another one has died.
     unused = {end for pipe in ring for end in pipe} - {turn.taken_from, turn.handed_to}
     close_all([*unused, results[0]])

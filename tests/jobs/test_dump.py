@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -226,10 +227,37 @@ def test_a_killed_process_is_told_and_leaves_none_behind(large: list[Path]) -> N
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
 
 
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+def test_a_dump_that_is_ended_leaves_no_process_behind(large: list[Path], sent: signal.Signals) -> None:
+    command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, large)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as running:
+        workers = wait_for_children(running.pid)
+        assert running.stdout is not None
+        running.stdout.readline()
+        # As a terminal does it, the interrupt goes to all of them.
+        os.killpg(running.pid, sent) if sent is signal.SIGINT else running.send_signal(sent)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode == (130 if sent is signal.SIGINT else -sent)
+    assert errors == b""
+    assert wait_until(lambda: not any(map(is_alive, workers)))
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(is_so: Callable[[], bool]) -> bool:
+    for _ in range(200):
+        if is_so():
+            return True
+        time.sleep(0.05)
+    return False
+
+
 def wait_for_children(parent: int) -> list[int]:
     children = Path(f"/proc/{parent}/task/{parent}/children")
-    for _ in range(200):
-        if found := children.read_text().split():
-            return [int(child) for child in found]
-        time.sleep(0.05)
-    raise AssertionError("no process was started")
+    assert wait_until(lambda: len(children.read_text().split()) > 1)
+    return [int(child) for child in children.read_text().split()]
