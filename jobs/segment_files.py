@@ -6,17 +6,17 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
+from udfs.framing.entries import is_entry
 from udfs.framing.frame import frame
 from udfs.framing.framed import Framed
-from udfs.slices import PADDING
+from udfs.framing.resync import LARGEST_ENTRY
+from udfs.slices import PADDING, padded
 
 PIECE_BYTES = 4 << 20
-# A batch that claims more is taken for damaged bytes: brokers refuse batches far smaller, and a wrong length must not
-# make a reader hold the rest of a huge file.
-LARGEST_BATCH = 64 << 20
 SMALLEST_ENTRY = 14
 ENTRY_HEADER = struct.Struct(">qi")
 FOLDER = re.compile(r"__consumer_offsets-(\d+)")
@@ -38,7 +38,8 @@ def offsets_partition_of(path: Path) -> int | None:
 
 
 def spans_of(path: Path, span_bytes: int) -> Iterator[Span]:
-    """Cuts a file between batches, by their lengths alone; from the first implausible length on it is one span."""
+    """Cuts a file between batches. Lengths lead from one to the next, but a wrong one leads into the midst of others,
+    so a cut is made only before a good batch; from the first implausible length on it is one span."""
     size = os.stat(path).st_size
     start = position = 0
     with path.open("rb") as file:
@@ -54,11 +55,23 @@ def spans_of(path: Path, span_bytes: int) -> Iterator[Span]:
             if length < SMALLEST_ENTRY or position + ENTRY_HEADER.size + length > size:
                 break
             position += ENTRY_HEADER.size + length
-            if position - start >= span_bytes:
+            if position - start >= span_bytes and is_entry_at(file, position):
                 yield Span(path, start, position)
                 start = position
     if start < size:
         yield Span(path, start, size)
+
+
+def is_entry_at(file: BinaryIO, position: int) -> bool:
+    file.seek(position)
+    header = file.read(ENTRY_HEADER.size)
+    if len(header) < ENTRY_HEADER.size:
+        return False
+    size = ENTRY_HEADER.size + ENTRY_HEADER.unpack(header)[1]
+    if not ENTRY_HEADER.size < size <= LARGEST_ENTRY:
+        return False
+    raw = header + file.read(size - len(header))
+    return len(raw) == size and is_entry(padded(raw), size)
 
 
 def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed]:
@@ -70,7 +83,7 @@ def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed
             file.seek(position)
             data = np.zeros(size + PADDING, np.uint8)
             got = file.readinto(data.data[:size])
-            is_last = position + got >= span.end or got < size or size >= LARGEST_BATCH
+            is_last = position + got >= span.end or got < size
             framed = frame(data, got, base_position=position, is_last=is_last)
             if not framed.consumed and not is_last:
                 size *= 2

@@ -42,6 +42,11 @@ def find_entries(data: Bytes, size: int, is_last: bool) -> Entries:
     return EntryWalk(data, size, is_last).run()
 
 
+def is_entry(data: Bytes, size: int) -> bool:
+    """Whether the bytes are one good entry and no more."""
+    return EntryWalk(data, size, is_last=True).check(0) == size
+
+
 class EntryWalk:
     def __init__(self, data: Bytes, size: int, is_last: bool) -> None:
         self.data = data
@@ -126,7 +131,9 @@ class EntryWalk:
         if position > self.last_nonzero:
             self.stop_in_zeros(position)
             return None
-        if not self.is_last and (bad.is_incomplete or self.is_end_unclear(bad.claimed_end)):
+        # The caller cannot be asked for more for ever: bytes that hold any entry whole are judged as they are.
+        may_wait = not self.is_last and (position > 0 or self.size < LARGEST_ENTRY)
+        if may_wait and (bad.is_incomplete or self.is_end_unclear(bad.claimed_end)):
             self.entries.consumed = position
             return None
         if bad.claimed_end is not None and self.is_good_end(bad.claimed_end):

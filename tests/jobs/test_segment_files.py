@@ -1,0 +1,52 @@
+"""How files are cut: no record beside a damaged one may be lost, wherever the cuts fall."""
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from jobs.segment_files import PIECE_BYTES, framed_pieces, spans_of
+from tests.written_segments import COMMIT_KEY, COMMIT_V3, batch, segment
+
+BATCHES = 200
+SPAN_BYTES = 2_000
+
+
+def offsets_of(path: Path, span_bytes: int, piece_bytes: int) -> list[int]:
+    pieces = (framed for span in spans_of(path, span_bytes) for framed in framed_pieces(span, piece_bytes))
+    return [int(offset) for framed in pieces for offset in framed.records.offset]
+
+
+def log_with_length(folder: Path, damaged: int, length: int) -> Path:
+    """Batches of one record each, of which one claims to be longer than it is."""
+    whole = [batch(offset, [(COMMIT_KEY, COMMIT_V3)]) for offset in range(BATCHES)]
+    raw = bytearray(b"".join(whole))
+    struct.pack_into(">i", raw, len(whole[0]) * damaged + 8, length)
+    return segment(folder, bytes(raw))
+
+
+def test_a_file_is_cut_into_spans_that_follow_each_other(tmp_path: Path) -> None:
+    size = len(batch(0, [(COMMIT_KEY, COMMIT_V3)]))
+    path = log_with_length(tmp_path, 0, size - 12)
+    spans = list(spans_of(path, SPAN_BYTES))
+    assert len(spans) == -(-BATCHES // -(-SPAN_BYTES // size))
+    assert [span.start for span in spans] == [0, *(span.end for span in spans[:-1])]
+    assert spans[-1].end == path.stat().st_size
+    assert offsets_of(path, SPAN_BYTES, 500) == list(range(BATCHES))
+
+
+@pytest.mark.parametrize("length", [200, 2_001, 9_000, 15_000])
+@pytest.mark.parametrize("damaged", [0, 13, 14, 100])
+def test_a_length_that_leads_beyond_a_cut_costs_one_batch(tmp_path: Path, damaged: int, length: int) -> None:
+    path = log_with_length(tmp_path, damaged, length)
+    assert offsets_of(path, SPAN_BYTES, 500) == [offset for offset in range(BATCHES) if offset != damaged]
+
+
+def test_a_length_of_tens_of_megabytes_costs_one_batch(tmp_path: Path) -> None:
+    # More than is ever read at once stands behind the batch that claims so much, and must not be cut through.
+    one = batch(0, [(COMMIT_KEY, bytes(900_000))])
+    raw = bytearray(one * 100)
+    for offset in range(100):
+        struct.pack_into(">q", raw, len(one) * offset, offset)
+    struct.pack_into(">i", raw, 8, 40 << 20)
+    assert offsets_of(segment(tmp_path, bytes(raw)), SPAN_BYTES, PIECE_BYTES) == list(range(1, 100))
