@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.udfs.framing.written_logs import batch_of, record
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
 
 
@@ -84,6 +85,27 @@ def test_text_that_json_must_escape_comes_back(tmp_path: Path) -> None:
     (line,) = lines(dump(segment(tmp_path, batch(0, [(key, value)]))))
     assert line["key"] == {"group": text, "topic": "t", "partition": 3}
     assert line["value"]["metadata"] == text  # type: ignore[index]
+
+
+def test_markers_of_both_kinds_have_their_names_in_csv(tmp_path: Path) -> None:
+    control, transactional = 0x20, 0x10
+    raw = b"".join(
+        batch_of(
+            record(0, struct.pack(">hh", 0, kind), struct.pack(">hi", 0, 1)),
+            base_offset=kind,
+            attributes=control | transactional,
+        )
+        for kind in (0, 1)
+    )
+    rows = csv.DictReader(io.StringIO(dump(segment(tmp_path, raw), "--format", "csv").stdout))
+    assert [row["type"] for row in rows] == ["ABORT", "COMMIT"]
+
+
+def test_a_file_whose_name_is_no_text_is_named_by_escapes(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.log")
+    path.write_bytes(b"these are no records, just words\n")
+    (line,) = lines(dump(path))
+    assert line["source_file"] == str(path)
 
 
 def test_a_record_that_cannot_be_decoded_is_a_line_with_reason_and_bytes(tmp_path: Path) -> None:

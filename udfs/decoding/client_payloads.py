@@ -4,6 +4,7 @@ Nothing here rejects: any client may store any bytes, so what cannot be read is 
 """
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -195,7 +196,7 @@ def read_connect(reader: Reader, message: Message, version: int) -> dict[str, An
 def json_object(raw: bytes) -> Fields:
     """Schema Registry writes bare JSON; keys that its own readers would ignore are kept, they tell who wrote it."""
     try:
-        decoded = json.loads(raw.decode(), parse_constant=refuse_constant)
+        decoded = json.loads(raw.decode(), parse_constant=refuse_constant, parse_float=finite)
     except (ValueError, RecursionError):
         return None
     return decoded if isinstance(decoded, dict) else None
@@ -203,3 +204,10 @@ def json_object(raw: bytes) -> Fields:
 
 def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
+
+
+def finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError(f"{digits} is too large, and JSON cannot say so")
+    return value

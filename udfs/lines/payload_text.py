@@ -103,4 +103,6 @@ def user_data_texts(protocol: str | None, column: pa.BinaryArray, message: Messa
 
 def value_text(decoded: Any, raw: bytes) -> str:
     value = raw.hex() if decoded is None else decoded
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=bytes.hex)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=bytes.hex)
+    # JSON may hold half a surrogate pair, which is no text: back it goes into the escape that it came from.
+    return text.encode(errors="backslashreplace").decode()

@@ -162,7 +162,8 @@ class Writer:
                 "detail": rejected.detail,
             },
         }
-        return pa.py_buffer(self.one_line(fields).encode())
+        # A file's name may hold bytes that are no text; replaced so, they stand as escapes that JSON knows.
+        return pa.py_buffer(self.one_line(fields).encode(errors="backslashreplace"))
 
     def value_text(self, part: Part) -> Pieces:
         if part.value is None:
@@ -265,6 +266,9 @@ def csv_line(fields: Mapping[str, Pieces], rows: int) -> Pieces:
 
 def csv_pieces(text: Pieces, rows: int) -> Pieces:
     """JSON text as a cell: null is an empty one, text that holds quotes or commas is quoted."""
+    match text:
+        case ['"', *name, '"']:  # a string is its own text; those of this kind hold nothing that JSON escapes
+            text = name
     if all(isinstance(piece, str) for piece in text):
         constant = "".join(piece for piece in text if isinstance(piece, str))
         return [csv_cell(None if constant in ("null", "") else json.loads(constant))]

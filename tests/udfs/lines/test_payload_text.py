@@ -1,0 +1,26 @@
+"""JSON text of payloads that no well-meaning client writes."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from schemas import payloads
+from udfs.lines.payload_text import PayloadTexts
+
+
+def text_of_registry(raw: bytes) -> str:
+    columns = [pa.array([text], pa.string()) for text in (payloads.SCHEMA_REGISTRY, "v0")]
+    texts = PayloadTexts().texts(columns[0], columns[1], pa.array([raw], pa.binary()), payloads.SUBSCRIPTION)
+    return str(texts[0])
+
+
+@pytest.mark.parametrize("raw", [b'{"host":"\\ud800"}', b'{"\\udfff":1}', '{"host":"é 😀 \\"\\\\"}'.encode()])
+def test_half_a_surrogate_pair_stays_the_escape_that_it_was(raw: bytes) -> None:
+    assert text_of_registry(raw) == raw.decode()
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_what_json_cannot_say_stays_as_bytes(number: str) -> None:
+    raw = f'{{"port":{number}}}'.encode()
+    assert json.loads(text_of_registry(raw)) == raw.hex()
