@@ -20,7 +20,6 @@ from benchmarks.group_records import (
 
 COMMIT, TOMBSTONE, GROUP = range(3)
 SHARES = (0.90, 0.05, 0.05)
-NO_ROWS = np.zeros(0, np.int64)
 FIRST_GENERATION = 1
 ZERO_TAGS = b"\0"
 

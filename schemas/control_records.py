@@ -13,7 +13,6 @@ KEY = Message(
             provenance="KIP-98",
         ),
     ),
-    is_open_ended=True,
 )
 
 VALUE = Message(
@@ -25,5 +24,4 @@ VALUE = Message(
             provenance="KIP-98",
         ),
     ),
-    is_open_ended=True,
 )

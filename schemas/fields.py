@@ -103,9 +103,6 @@ class Message:
 
     name: str
     shapes: tuple[Shape, ...]
-    # Client payloads may only grow at the end, so a version above the highest known is read as the highest
-    # and bytes beyond the known fields are left alone. Records of the log promise no such thing.
-    is_open_ended: bool = False
     version_kind: Kind = Kind.INT16
 
     @property

@@ -39,7 +39,6 @@ SUBSCRIPTION = Message(
             last=3,
         ),
     ),
-    is_open_ended=True,
 )
 
 ASSIGNMENT = Message(
@@ -57,7 +56,6 @@ ASSIGNMENT = Message(
             last=3,
         ),
     ),
-    is_open_ended=True,
 )
 
 PREVIOUS_ASSIGNMENT = Field("previous_assignment", Array(TOPIC_PARTITIONS), "What the member owned before.")
@@ -92,7 +90,6 @@ COOPERATIVE_STICKY_FORMS = (
 # Kafka Streams as a classic group (protocol "stream")
 
 LATEST_STREAMS_VERSION = 11
-STREAMS_VERSION = Field("version", Kind.INT32, "Version of these bytes.")
 LATEST_SUPPORTED = Field("latest_supported_version", Kind.INT32, "The highest version that the client reads.", first=3)
 OLD_TASK = Struct(
     "task_id",
@@ -287,7 +284,6 @@ CONNECT_SUBSCRIPTION = Message(
             last=2,
         ),
     ),
-    is_open_ended=True,
 )
 
 CONNECT_ASSIGNMENT = Message(
@@ -308,7 +304,6 @@ CONNECT_ASSIGNMENT = Message(
             last=2,
         ),
     ),
-    is_open_ended=True,
 )
 
 CONSUMER, CONNECT, SCHEMA_REGISTRY = "consumer", "connect", "sr"

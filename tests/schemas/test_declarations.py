@@ -211,15 +211,6 @@ def test_the_fields_of_each_commit_version_stand_in_wire_order() -> None:
     assert [layout.is_flexible for layout in layouts_of(REGISTRY[1].value)] == [False] * 4 + [True]
 
 
-def test_only_client_payloads_and_markers_may_go_on_behind_their_fields() -> None:
-    open_ended = {message.name for message in MESSAGES if message.is_open_ended}
-    assert open_ended == {
-        *("ConsumerProtocolSubscription", "ConsumerProtocolAssignment", "WorkerState", "ConnectAssignment"),
-        *("ControlRecordKey", "EndTransactionMarker"),
-    }
-    assert not any(record.value.is_open_ended for record in REGISTRY.values())
-
-
 def test_the_version_of_streams_payloads_is_an_int32() -> None:
     wide = {message.name for message in MESSAGES if message.version_kind is Kind.INT32}
     assert wide == {"SubscriptionInfo", "AssignmentInfo"}

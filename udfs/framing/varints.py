@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Positions = NDArray[np.int64]
+from udfs.views import Positions
 
 # Bytes of the longest encoding of an int32 and of an int64.
 LONGEST_INT32 = 5
