@@ -49,4 +49,8 @@ def test_a_length_of_tens_of_megabytes_costs_one_batch(tmp_path: Path) -> None:
     for offset in range(100):
         struct.pack_into(">q", raw, len(one) * offset, offset)
     struct.pack_into(">i", raw, 8, 40 << 20)
-    assert offsets_of(segment(tmp_path, bytes(raw)), SPAN_BYTES, PIECE_BYTES) == list(range(1, 100))
+    path = segment(tmp_path, bytes(raw))
+    assert offsets_of(path, SPAN_BYTES, PIECE_BYTES) == list(range(1, 100))
+    # Nor may all that was brought for its sake become records at once.
+    spans = spans_of(path, SPAN_BYTES)
+    assert max(framed.consumed for span in spans for framed in framed_pieces(span)) <= PIECE_BYTES

@@ -137,11 +137,19 @@ class EntryWalk:
             self.entries.consumed = position
             return None
         if bad.claimed_end is not None and self.is_good_end(bad.claimed_end):
-            return self.reject(position, bad.claimed_end, bad.fault)
+            return self.go_on_at(bad.claimed_end, position, bad.fault)
         hit = self.resync.next_entry(position + 1, with_incomplete=not self.is_last)
         if hit is not None and hit.is_complete:
-            return self.reject(position, hit.position, bad.fault)
+            return self.go_on_at(hit.position, position, bad.fault)
         self.stop_in_damage(position, bad.fault, hit.position if hit is not None else None)
+        return None
+
+    def go_on_at(self, behind: int, position: int, fault: Fault) -> int | None:
+        self.reject(position, behind, fault)
+        if position > 0 or self.is_last:
+            return behind
+        # A wrong length may have made the caller bring far more than it wants to hold: the rest comes in small again.
+        self.entries.consumed = behind
         return None
 
     def is_good_end(self, end: int) -> bool:
@@ -173,10 +181,9 @@ class EntryWalk:
         self.reject(position, behind, fault)
         self.entries.consumed = behind
 
-    def reject(self, position: int, behind: int, fault: Fault) -> int:
+    def reject(self, position: int, behind: int, fault: Fault) -> None:
         rejected = Rejected(position, behind - position, fault.reason, fault.field, fault.detail)
         self.entries.rejected.append(rejected)
-        return behind
 
     @cached_property
     def last_nonzero(self) -> int:
