@@ -106,6 +106,9 @@ def check_file(path: Path) -> None:
         raise Failure(
             ExitCode.UNREADABLE_INPUT, f"{path}: is a directory, segment files were expected, such as {path}/*.log"
         )
+    if path.exists() and not path.is_file():
+        # Its size says nothing, and several processes cannot read it side by side.
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: is a pipe or device, a regular file was expected")
     try:
         with path.open("rb"):
             pass

@@ -168,6 +168,14 @@ def test_a_directory_is_refused_in_one_line(tmp_path: Path) -> None:
     )
 
 
+def test_a_pipe_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.log"
+    os.mkfifo(path)
+    done = dump(path)
+    assert done.returncode == 21
+    assert done.stderr == f"groupscope: {path}: is a pipe or device, a regular file was expected\n"
+
+
 def test_an_absent_file_is_refused_before_anything_is_written(mixed: Path, tmp_path: Path) -> None:
     done = dump(mixed, tmp_path / "absent.log")
     assert (done.returncode, done.stdout) == (21, "")
