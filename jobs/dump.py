@@ -10,14 +10,14 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from jobs.failure import Failure
 from jobs.segment_files import Span, framed_pieces, offsets_partition_of, spans_of
@@ -25,17 +25,22 @@ from jobs.turns import Turn, take_turns
 from schemas.exit_codes import ExitCode
 from schemas.records import REGISTRY
 from schemas.vocabulary import RejectReason
-from udfs.decoding.decode import Reject, decode
-from udfs.framing.framed import Framed, Rejected
+from udfs.decoding.decode import decode
+from udfs.framing.framed import Framed, Records, Rejected
 from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_lines import Selection, Writer, csv_header
 
 SPAN_BYTES = 4 << 20
 # Everything that a chunk touches stays in the processor's cache.
 CHUNK_RECORDS = 32_768
+CHUNK_BYTES = 8 << 20
+READY_BYTES = 24 << 20
 MAX_REJECTED_SHARE = 0.001
-# What a newer release will understand is no damage, nor is the end of a segment that is still written to.
-HARMLESS = {RejectReason.UNKNOWN_RECORD_TYPE, RejectReason.UNKNOWN_VALUE_VERSION, RejectReason.TORN_BATCH}
+# What a newer release will understand is no damage.
+UNKNOWN = {RejectReason.UNKNOWN_RECORD_TYPE, RejectReason.UNKNOWN_VALUE_VERSION}
+# Brokers take no larger batch unless they are told to.
+LARGEST_TORN_BATCH = 1 << 20
+STANDARD_OUTPUT = 1
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,6 @@ class Options:
 class Counts:
     records: int = 0
     rejected: int = 0
-
-    def note(self, rejects: Iterable[Reject | Rejected]) -> None:
-        self.rejected += sum(reject.reason not in HARMLESS for reject in rejects)
 
 
 class NoPandas(MetaPathFinder):
@@ -92,7 +94,7 @@ def parse_options(arguments: argparse.Namespace) -> Options:
 
 def record_type(text: str) -> int:
     names = {record.name.lower(): number for number, record in REGISTRY.items()}
-    number = int(text) if text.isdecimal() else names.get(text.lower())
+    number = int(text) if re.fullmatch("[0-9]{1,5}", text) else names.get(text.lower())
     if number not in REGISTRY:
         raise Failure(
             ExitCode.USAGE,
@@ -133,51 +135,93 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def dump_in_turns(options: Options, is_debug: bool) -> Counts:
-    sizes = sum(path.stat().st_size for path in options.files)
-    workers = max(1, min(len(os.sched_getaffinity(0)), sizes // SPAN_BYTES))
+    # Cut before the processes part: from a file that changes meanwhile they would cut different spans.
+    spans = [span for path in options.files for span in spans_of(path, SPAN_BYTES)]
+    workers = max(1, min(cores(), len(spans)))
     # Arrow's own threads would only fight over the same cores, and do not survive a fork.
     pa.set_cpu_count(1)
-    return Counts(*take_turns(workers, lambda worker, turn: dump_share(options, worker, workers, turn), is_debug))
+    return Counts(
+        *take_turns(workers, lambda worker, turn: dump_share(options, spans[worker::workers], turn), is_debug)
+    )
 
 
-def dump_share(options: Options, worker: int, workers: int, turn: Turn) -> tuple[int, int]:
-    """Every worker cuts the files alike and takes each n-th span, so no work has to be handed out."""
+def cores() -> int:
+    """Those that this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def dump_share(options: Options, spans: list[Span], turn: Turn) -> tuple[int, int]:
     counts, payload_texts = Counts(), PayloadTexts()
-    spans = (span for path in options.files for span in spans_of(path, SPAN_BYTES))
-    for span in islice(spans, worker, None, workers):
+    for span in spans:
         texts = span_texts(span, options, counts, payload_texts)
-        ready = next(texts, None)  # made before the turn comes, which is where the time goes
+        try:
+            ready = prepared(texts)
+        except Exception:
+            turn.wait()  # tells it after what stands before is written, and not at all when another has failed there
+            raise
         turn.wait()
-        while ready is not None:
-            while ready:  # taken out as they are written: nothing finished stays in memory beside the next piece
-                write_all(ready.pop(0))
-            ready = next(texts, None)
+        while ready:  # taken out as they are written, so that nothing finished stays in memory
+            write_all(ready.pop(0))
+        for text in texts:
+            write_all(text)
         turn.hand_on()
     return counts.records, counts.rejected
 
 
-def span_texts(span: Span, options: Options, counts: Counts, payload_texts: PayloadTexts) -> Iterator[list[pa.Buffer]]:
-    partition = offsets_partition_of(span.path)
+def prepared(texts: Iterator[pa.Buffer]) -> list[pa.Buffer]:
+    """What is made before the turn comes, which is where the time goes: a whole span, unless it grows too large."""
+    ready: list[pa.Buffer] = []
+    while sum(text.size for text in ready) < READY_BYTES and (text := next(texts, None)) is not None:
+        ready.append(text)
+    return ready
+
+
+def span_texts(span: Span, options: Options, counts: Counts, payload_texts: PayloadTexts) -> Iterator[pa.Buffer]:
+    partition, end = offsets_partition_of(span.path), span.path.stat().st_size
     writer = Writer(partition, str(span.path), options.is_csv, options.selection, payload_texts)
     for framed in framed_pieces(span):
-        yield list(piece_texts(framed, writer, options.from_offset, counts))
+        counts.records += len(framed.rejected)
+        counts.rejected += sum(not is_torn_end(rejected, end) for rejected in framed.rejected)
+        yield from piece_texts(framed, writer, options.from_offset, counts)
+
+
+def is_torn_end(rejected: Rejected, end: int) -> bool:
+    """The batch that a broker was still writing. Anything larger or further up is damage."""
+    reaches_end = rejected.byte_position + rejected.size_bytes == end
+    return rejected.reason is RejectReason.TORN_BATCH and reaches_end and rejected.size_bytes <= LARGEST_TORN_BATCH
 
 
 def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts: Counts) -> Iterator[pa.Buffer]:
     records = framed.records
-    counts.records += len(records) + len(framed.rejected)
-    counts.note(framed.rejected)
+    counts.records += len(records)
     if from_offset is not None:
         records = records.take(np.flatnonzero(records.offset >= from_offset))
-    for start in range(0, len(records), CHUNK_RECORDS):
-        chunk = records.take(np.arange(start, min(start + CHUNK_RECORDS, len(records))))
+    for rows in chunks(records):
+        chunk = records.take(rows)
         decoded = decode(chunk.keys, chunk.values, chunk.is_control)
-        counts.note(decoded.rejects)
+        counts.rejected += sum(reject.reason not in UNKNOWN for reject in decoded.rejects)
         yield writer.lines(chunk, decoded)
     yield from map(writer.range_line, framed.rejected)
 
 
+def chunks(records: Records) -> Iterator[NDArray[np.int64]]:
+    """Rows to decode together: compressed or very long records are cut sooner, since their texts are longer still."""
+    ends = np.cumsum(records.record_bytes, dtype=np.int64)
+    start = 0
+    while start < len(records):
+        begun = int(ends[start - 1]) if start else 0
+        stop = int(np.searchsorted(ends, begun + CHUNK_BYTES, side="right"))
+        stop = min(max(stop, start + 1), start + CHUNK_RECORDS)
+        yield np.arange(start, stop)
+        start = stop
+
+
 def write_all(text: pa.Buffer | bytes) -> None:
     view = memoryview(text)
-    while view:
-        view = view[os.write(sys.stdout.fileno(), view) :]
+    try:
+        while view:
+            view = view[os.write(STANDARD_OUTPUT, view) :]
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Failure(ExitCode.FAILED, f"standard output: {error.strerror}") from None

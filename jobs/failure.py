@@ -4,6 +4,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 
 from schemas.exit_codes import ExitCode
 
@@ -17,7 +18,10 @@ class Failure(Exception):
 
 
 def say(line: str) -> None:
-    sys.stderr.write(f"groupscope: {line}\n")
+    # A closed or full standard error must not change the exit code.
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(f"groupscope: {line}\n")
+        sys.stderr.flush()
 
 
 def guarded(call: Callable[[], int], is_debug: bool) -> int:
@@ -26,7 +30,7 @@ def guarded(call: Callable[[], int], is_debug: bool) -> int:
         return call()
     except BrokenPipeError:
         # Whoever read our output has gone: nothing went wrong, and Python must not complain while it closes it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return ExitCode.CLEAN
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
@@ -47,4 +51,4 @@ def told(error: Exception) -> int:
             return ExitCode.UNREADABLE_INPUT
         case _:
             say(f"internal error, please report it: {type(error).__name__}: {error} (--debug shows where)")
-            return ExitCode.INTERNAL_ERROR
+            return ExitCode.FAILED

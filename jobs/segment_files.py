@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
 from udfs.framing.entries import is_entry
 from udfs.framing.frame import frame
 from udfs.framing.framed import Framed
@@ -29,6 +31,7 @@ class Span:
     path: Path
     start: int
     end: int
+    inode: int | None = None  # of the file that was cut: another one may take its name meanwhile
 
 
 def offsets_partition_of(path: Path) -> int | None:
@@ -40,9 +43,9 @@ def offsets_partition_of(path: Path) -> int | None:
 def spans_of(path: Path, span_bytes: int) -> Iterator[Span]:
     """Cuts a file between batches. Lengths lead from one to the next, but a wrong one leads into the midst of others,
     so a cut is made only before a good batch; from the first implausible length on it is one span."""
-    size = os.stat(path).st_size
     start = position = 0
     with path.open("rb") as file:
+        size, inode = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
         block, block_start = b"", 0
         while position + ENTRY_HEADER.size <= size:
             at = position - block_start
@@ -56,10 +59,10 @@ def spans_of(path: Path, span_bytes: int) -> Iterator[Span]:
                 break
             position += ENTRY_HEADER.size + length
             if position - start >= span_bytes and is_entry_at(file, position):
-                yield Span(path, start, position)
+                yield Span(path, start, position, inode)
                 start = position
     if start < size:
-        yield Span(path, start, size)
+        yield Span(path, start, size, inode)
 
 
 def is_entry_at(file: BinaryIO, position: int) -> bool:
@@ -77,13 +80,18 @@ def is_entry_at(file: BinaryIO, position: int) -> bool:
 def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed]:
     """The span's records, as much at a time as fits a piece; a batch that is larger makes the piece grow."""
     with span.path.open("rb") as file:
+        if span.inode not in (None, os.fstat(file.fileno()).st_ino):
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"{span.path}: another file has taken its place while it was read")
         position, size = span.start, piece_bytes
         while position < span.end:
             size = min(size, span.end - position)
             file.seek(position)
             data = np.zeros(size + PADDING, np.uint8)
             got = file.readinto(data.data[:size])
-            is_last = position + got >= span.end or got < size
+            if got < size:
+                left = f"{position + got} of {span.end} bytes are left"
+                raise Failure(ExitCode.UNREADABLE_INPUT, f"{span.path}: has shrunk while it was read, {left}")
+            is_last = position + got >= span.end
             framed = frame(data, got, base_position=position, is_last=is_last)
             if not framed.consumed and not is_last:
                 size *= 2

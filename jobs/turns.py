@@ -51,13 +51,15 @@ def take_turns(workers: int, work: Work, is_debug: bool) -> Result:
             os._exit(run_child(number, ring, results, work, is_debug))
         children.append(child)
     close_all([end for pipe in ring for end in pipe] + [results[1]])
-    sums = [sum(column) for column in zip((0, 0), *read_results(results[0]), strict=True)]
+    told = read_results(results[0])
     codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     if killed := [-code for code in codes if code < 0]:
-        raise Failure(ExitCode.INTERNAL_ERROR, f"a process was ended by signal {killed[0]}, the output is incomplete")
+        raise Failure(ExitCode.FAILED, f"a process was ended by signal {killed[0]}, the output is incomplete")
     if any(codes):
         raise Failure(max(codes), "")  # told by the process that met it
-    return sums[0], sums[1]
+    if len(told) < workers:
+        raise BrokenPipeError  # one of them stopped early, since nobody reads any more
+    return sum(first for first, _ in told), sum(second for _, second in told)
 
 
 def run_child(number: int, ring: list[tuple[int, int]], results: tuple[int, int], work: Work, is_debug: bool) -> int:

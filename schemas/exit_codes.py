@@ -5,7 +5,7 @@ from enum import IntEnum
 
 class ExitCode(IntEnum):
     CLEAN = 0
-    INTERNAL_ERROR = 1
+    FAILED = 1
     USAGE = 2
     FINDINGS = 20
     UNREADABLE_INPUT = 21

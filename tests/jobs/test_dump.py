@@ -138,6 +138,31 @@ def test_a_torn_last_batch_is_a_line_but_no_error(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+def test_a_length_that_claims_beyond_the_file_is_damage_unless_it_ends_the_file(tmp_path: Path) -> None:
+    batches = [batch(offset, [(COMMIT_KEY, COMMIT_V3)]) for offset in range(3)]
+    wrong = batches[1][:8] + struct.pack(">i", 1 << 20) + batches[1][12:]
+    assert dump(segment(tmp_path, batches[0] + wrong + batches[2])).returncode == 22
+
+
+def test_long_texts_stay_within_the_memory_of_short_ones(tmp_path: Path) -> None:
+    # Control characters take six bytes each in JSON: 60 MB of them would make 360 MB of text in one go.
+    value = COMMIT_V3[:14] + struct.pack(">h", 30_000) + b"\x01" * 30_000 + COMMIT_V3[-8:]
+    path = segment(tmp_path, b"".join(batch(100 * n, [(COMMIT_KEY, value)] * 100) for n in range(20)))
+    program = (
+        "import resource, sys; from jobs.cli import main; code = main(['dump', sys.argv[1]]);"
+        "sys.stderr.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10))"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60, check=True)
+    assert int(done.stderr) < 400
+
+
+def test_a_closed_output_is_told_in_one_line(mixed: Path) -> None:
+    command = f"{sys.executable} -m jobs.cli dump {mixed} >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, "groupscope: standard output: Bad file descriptor\n")
+
+
 def test_a_damaged_batch_between_others_is_a_line_with_its_position(tmp_path: Path) -> None:
     first, second, third = (batch(offset, [(COMMIT_KEY, COMMIT_V3)]) for offset in range(3))
     damaged = second[:-1] + bytes([second[-1] ^ 1])
@@ -241,8 +266,8 @@ def test_a_reader_that_leaves_ends_the_dump_quietly(large: list[Path]) -> None:
 def test_a_full_disk_is_told_in_one_line(mixed: Path) -> None:
     command = f"{sys.executable} -m jobs.cli dump {mixed} > /dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 21
-    assert done.stderr == "groupscope: output: No space left on device\n"
+    assert done.returncode == 1
+    assert done.stderr == "groupscope: standard output: No space left on device\n"
 
 
 def test_a_killed_process_is_told_and_leaves_none_behind(large: list[Path]) -> None:
@@ -255,6 +280,29 @@ def test_a_killed_process_is_told_and_leaves_none_behind(large: list[Path]) -> N
     assert running.returncode == 1
     assert errors == "groupscope: a process was ended by signal 9, the output is incomplete\n"
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+@pytest.mark.parametrize("change", ["cut", "replaced"])
+def test_a_file_that_changes_under_the_dump_is_told_once(large: list[Path], tmp_path: Path, change: str) -> None:
+    path = segment(tmp_path, large[0].read_bytes() * 2)
+    command = [sys.executable, "-m", "jobs.cli", "dump", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        running.stdout.readline()  # nobody reads on, so most of the file is still to come
+        if change == "cut":
+            os.truncate(path, 5000)
+        else:
+            (path.parent / "other").write_bytes(large[1].read_bytes())
+            (path.parent / "other").rename(path)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode == 21
+    assert errors.count(b"\n") == 1
+    assert str(path).encode() in errors
+
+
+def test_a_closed_standard_error_does_not_change_the_exit_code(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m jobs.cli dump {tmp_path} 2>&-"
+    assert subprocess.run(["bash", "-c", command], timeout=60, check=False).returncode == 21
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
