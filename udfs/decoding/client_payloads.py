@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from schemas import payloads
 from schemas.fields import Kind, Layout, Message, Shape
 from udfs.decoding.arrow_types import conform, layout_type, message_type
-from udfs.decoding.decode import PREFIX, read_columns
+from udfs.decoding.columns import PREFIX, read_columns
 from udfs.decoding.scalar_reader import Malformed, Reader, read_layout, read_message
 from udfs.slices import Slices, slices_of
 from udfs.views import Positions, Views

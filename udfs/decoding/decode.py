@@ -23,13 +23,11 @@ from schemas.records import REGISTRY
 from schemas.vocabulary import ControlType, RejectReason
 from schemas.vocabulary import Part as RecordPart
 from udfs.decoding.arrow_types import layout_type
-from udfs.decoding.gather import gather, invalid_text_rows
+from udfs.decoding.columns import PREFIX, Columns, read_columns
 from udfs.decoding.scalar_reader import Malformed, read_message
-from udfs.decoding.walk import Cursor, OutOfPatience, Patience, walk_layout
 from udfs.slices import Slices, slices_of
 from udfs.views import Positions, Views
 
-PREFIX = 2
 # The record type that parts of transaction markers carry; no key of a data record can open with it.
 CONTROL = -1
 # Beyond this many rows of one kind what they touch outgrows the cache, and each of them costs half as much more.
@@ -37,11 +35,6 @@ ROWS_AT_ONCE = 32_768
 COMMON_ROWS = ROWS_AT_ONCE // 8
 # More would not stay in the cache until it is used.
 MOST_READ_AHEAD = 16 << 20
-# The walk takes as many steps as the longest array has elements, however few values go that far, and a hostile one
-# could make a step of every byte. A step takes as long as reading this many bytes alone: beyond their sum it is given
-# up.
-FEWEST_STEPS = 1000
-BYTES_A_STEP = 300
 
 
 @dataclass(frozen=True)
@@ -72,16 +65,6 @@ class Decoded:
     rejects: list[Reject] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The messages that fit a layout: which rows, and their values. Those longer than `longest` were not walked."""
-
-    rows: Positions
-    values: pa.StructArray
-    unknown_tags: int
-    longest: int = sys.maxsize
-
-
 def decode_batch(batch: pa.RecordBatch) -> Decoded:
     """The same for an Arrow batch with columns `key`, `value` and, if it has them, `is_control`."""
     names = batch.schema.names
@@ -106,39 +89,6 @@ def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_]) -> Decod
 def pieces(rows: Positions) -> list[Positions]:
     """Parts of about equal size: what is read of one stays in the processor's cache until its columns are made."""
     return np.array_split(rows, -(-len(rows) // ROWS_AT_ONCE)) if len(rows) > ROWS_AT_ONCE else [rows]
-
-
-def read_columns(views: Views, slices: Slices, fields: Layout, version: int, is_open_ended: bool = False) -> Columns:
-    """Reads the messages behind their two-byte prefix."""
-    if not len(slices):
-        return Columns(np.zeros(0, np.int64), pa.array([], layout_type(fields, version)), 0)
-    patience = Patience(FEWEST_STEPS + int(slices.length.sum()) // BYTES_A_STEP)
-    cursor = Cursor(views, slices.start + PREFIX, slices.start + slices.length, patience)
-    try:
-        tree = walk_layout(cursor, fields, version)
-    except OutOfPatience:
-        longest = int(slices.length.max()) // 2
-        inner = read_some(views, slices, slices.length <= longest, fields, version, is_open_ended)
-        return replace(inner, longest=min(longest, inner.longest))
-    position = cursor.position()
-    is_fit = ~cursor.is_bad & ((position <= cursor.end) if is_open_ended else (position == cursor.end))
-    if is_fit.all():
-        try:
-            return Columns(np.arange(len(slices)), gather(views, tree), cursor.unknown_tags)
-        except pa.ArrowInvalid:
-            is_fit[invalid_text_rows(views, tree)] = False
-            if is_fit.all():
-                raise
-    # Read again without the others, so that nothing of them is in values or counts.
-    return read_some(views, slices, is_fit, fields, version, is_open_ended)
-
-
-def read_some(
-    views: Views, slices: Slices, is_wanted: NDArray[np.bool_], fields: Layout, version: int, is_open_ended: bool
-) -> Columns:
-    rows = np.flatnonzero(is_wanted)
-    inner = read_columns(views, slices.take(rows), fields, version, is_open_ended)
-    return replace(inner, rows=rows[inner.rows])
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.fields import FIXED_SIZES, Kind
+from schemas.fields import FIXED_SIZES, INT32_MAX, Kind
 from udfs.decoding.arrow_types import SCALARS
 from udfs.decoding.trees import Fixed, Listed, Node, Sliced, Sparse, Structured
 from udfs.views import Positions, Views, column
@@ -19,7 +19,6 @@ NUMBERS = {
 
 # Beyond this a block would reach past the buffer's padding.
 WIDEST_BLOCK = 48
-INT32_MAX = 2**31 - 1
 # What bounds a column over a buffer of more than 2 GiB.
 WIDE = {pa.binary(): pa.large_binary(), pa.string(): pa.large_string()}
 

@@ -5,12 +5,21 @@ import base64
 import struct
 from typing import Any
 
-from schemas.fields import FIXED_SIZES, Array, Field, FieldType, Kind, Layout, Struct, layout
+from schemas.fields import (
+    FIXED_SIZES,
+    INT32_MAX,
+    LONGEST_STRING,
+    LONGEST_VARINT,
+    Array,
+    Field,
+    FieldType,
+    Kind,
+    Layout,
+    Struct,
+    layout,
+)
 from schemas.vocabulary import RejectReason
 
-INT32_MAX = 2**31 - 1
-LONGEST_STRING = 32767
-LONGEST_VARINT = 5
 FORMATS = {
     Kind.INT8: struct.Struct(">b"),
     Kind.INT16: struct.Struct(">h"),

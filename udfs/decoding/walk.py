@@ -8,14 +8,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from schemas.fields import FIXED_SIZES, Array, Field, Kind, Layout, Struct, layout
+from schemas.fields import (
+    FIXED_SIZES,
+    INT32_MAX,
+    LONGEST_STRING,
+    LONGEST_VARINT,
+    Array,
+    Field,
+    Kind,
+    Layout,
+    Struct,
+    layout,
+)
 from udfs.decoding.trees import Fixed, Listed, Node, Sliced, Sparse, Structured, concat_nodes, starts_of, take_rows
 from udfs.views import Positions, Views
-
-INT32_MAX = 2**31 - 1
-# Kafka refuses longer ones in flexible versions; in classic ones the int16 length cannot say more.
-LONGEST_STRING = 32767
-LONGEST_VARINT = 5
 
 
 def held(views: Views, position: Positions) -> Positions:

@@ -15,7 +15,7 @@ from tests.record_encoder import uvarint
 from tests.slow.vectors import T_HEX, key_of
 from tests.udfs.decoding.both_decoders import Row, assert_same, fast, fast_outcomes
 from tests.udfs.decoding.hostile_values import hostile_rows
-from udfs.decoding import decode as decoding
+from udfs.decoding import columns
 
 ROOT = Path(__file__).parents[3]
 
@@ -140,8 +140,8 @@ def test_values_read_one_by_one_say_the_same_as_walked_ones(seed: int, monkeypat
     tagged = bytes.fromhex("0000 00 00 0263 032f68 01 00 0000012c 00 01 00 0b 01 0000002d 01 01 09 02 abcd")
     rows = [*ordinary_rows(seed), (key_of(5), tagged)]
     walked = fast(rows)
-    monkeypatch.setattr(decoding, "FEWEST_STEPS", 0)
-    monkeypatch.setattr(decoding, "BYTES_A_STEP", 2**40)
+    monkeypatch.setattr(columns, "FEWEST_STEPS", 0)
+    monkeypatch.setattr(columns, "BYTES_A_STEP", 2**40)
     alone = fast(rows)
     assert len(alone.parts) > len(walked.parts)
     assert fast_outcomes(alone, len(rows)) == fast_outcomes(walked, len(rows))
@@ -162,7 +162,7 @@ def test_a_value_too_long_to_walk_by_one_shape_is_not_taken_for_a_later_one() ->
 def test_a_string_of_a_megabyte_is_rejected_and_one_of_32767_bytes_is_not(
     monkeypatch: pytest.MonkeyPatch, fewest_steps: int
 ) -> None:
-    monkeypatch.setattr(decoding, "FEWEST_STEPS", fewest_steps)
+    monkeypatch.setattr(columns, "FEWEST_STEPS", fewest_steps)
     head, tail = bytes.fromhex("0000 00 00"), bytes.fromhex("01 01 00 00000000 00 00")
 
     def named(size: int) -> Row:

@@ -9,8 +9,8 @@ from schemas.fields import Array, Field, FieldType, Kind, Shape, Struct
 from tests.random_records import Draw
 from tests.record_encoder import encode_value
 from tests.udfs.decoding.both_decoders import in_type, joined, without_unknown_tags
-from udfs.decoding import decode as decoding
-from udfs.decoding.decode import PREFIX, read_columns
+from udfs.decoding import columns as message_columns
+from udfs.decoding.columns import PREFIX, read_columns
 from udfs.decoding.scalar_reader import read_message
 from udfs.slices import Slices, padded
 from udfs.views import Views
@@ -51,7 +51,7 @@ class MadeUp:
 
 @pytest.mark.parametrize("count", [150, pytest.param(5000, marks=pytest.mark.soak)])
 def test_a_made_up_layout_is_read_as_it_was_drawn(seed: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "FEWEST_STEPS", 10**9)
+    monkeypatch.setattr(message_columns, "FEWEST_STEPS", 10**9)
     chance = random.Random(seed)
     for _ in range(count):
         shape = MadeUp(chance).shape()
@@ -67,7 +67,7 @@ def test_a_made_up_layout_is_read_as_it_was_drawn(seed: int, count: int, monkeyp
         assert columns.unknown_tags == sum(unknown_tags for _, unknown_tags in alone)
 
 
-def read(shape: Shape, raw: list[bytes]) -> decoding.Columns:
+def read(shape: Shape, raw: list[bytes]) -> message_columns.Columns:
     whole, starts, lengths = joined(raw)
     data = padded(whole)
     slices = Slices(data, np.array(starts, np.int64), np.array(lengths, np.int64))

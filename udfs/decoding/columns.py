@@ -1,0 +1,66 @@
+"""Messages of one layout as columns: walked together, gathered, and what does not fit left out."""
+
+import sys
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from schemas.fields import Layout
+from udfs.decoding.arrow_types import layout_type
+from udfs.decoding.gather import gather, invalid_text_rows
+from udfs.decoding.walk import Cursor, OutOfPatience, Patience, walk_layout
+from udfs.slices import Slices
+from udfs.views import Positions, Views
+
+# The int16 that opens each message: a key's record type, a value's or a payload's version.
+PREFIX = 2
+# The walk takes as many steps as the longest array has elements, however few values go that far, and a hostile one
+# could make a step of every byte. A step takes as long as reading this many bytes alone: beyond their sum it is given
+# up.
+FEWEST_STEPS = 1000
+BYTES_A_STEP = 300
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The messages that fit a layout: which rows, and their values. Those longer than `longest` were not walked."""
+
+    rows: Positions
+    values: pa.StructArray
+    unknown_tags: int
+    longest: int = sys.maxsize
+
+
+def read_columns(views: Views, slices: Slices, fields: Layout, version: int, is_open_ended: bool = False) -> Columns:
+    """Reads the messages behind their two-byte prefix."""
+    if not len(slices):
+        return Columns(np.zeros(0, np.int64), pa.array([], layout_type(fields, version)), 0)
+    patience = Patience(FEWEST_STEPS + int(slices.length.sum()) // BYTES_A_STEP)
+    cursor = Cursor(views, slices.start + PREFIX, slices.start + slices.length, patience)
+    try:
+        tree = walk_layout(cursor, fields, version)
+    except OutOfPatience:
+        longest = int(slices.length.max()) // 2
+        inner = read_some(views, slices, slices.length <= longest, fields, version, is_open_ended)
+        return replace(inner, longest=min(longest, inner.longest))
+    position = cursor.position()
+    is_fit = ~cursor.is_bad & ((position <= cursor.end) if is_open_ended else (position == cursor.end))
+    if is_fit.all():
+        try:
+            return Columns(np.arange(len(slices)), gather(views, tree), cursor.unknown_tags)
+        except pa.ArrowInvalid:
+            is_fit[invalid_text_rows(views, tree)] = False
+            if is_fit.all():
+                raise
+    # Read again without the others, so that nothing of them is in values or counts.
+    return read_some(views, slices, is_fit, fields, version, is_open_ended)
+
+
+def read_some(
+    views: Views, slices: Slices, is_wanted: NDArray[np.bool_], fields: Layout, version: int, is_open_ended: bool
+) -> Columns:
+    rows = np.flatnonzero(is_wanted)
+    inner = read_columns(views, slices.take(rows), fields, version, is_open_ended)
+    return replace(inner, rows=rows[inner.rows])
