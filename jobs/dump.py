@@ -177,17 +177,17 @@ def prepared(texts: Iterator[pa.Buffer]) -> list[pa.Buffer]:
 
 
 def span_texts(span: Span, options: Options, counts: Counts, payload_texts: PayloadTexts) -> Iterator[pa.Buffer]:
-    partition, end = offsets_partition_of(span.path), span.path.stat().st_size
+    partition = offsets_partition_of(span.path)
     writer = Writer(partition, str(span.path), options.is_csv, options.selection, payload_texts)
     for framed in framed_pieces(span):
         counts.records += len(framed.rejected)
-        counts.rejected += sum(not is_torn_end(rejected, end) for rejected in framed.rejected)
+        counts.rejected += sum(not is_torn_end(rejected, span) for rejected in framed.rejected)
         yield from piece_texts(framed, writer, options.from_offset, counts)
 
 
-def is_torn_end(rejected: Rejected, end: int) -> bool:
+def is_torn_end(rejected: Rejected, span: Span) -> bool:
     """The batch that a broker was still writing. Anything larger or further up is damage."""
-    reaches_end = rejected.byte_position + rejected.size_bytes == end
+    reaches_end = rejected.byte_position + rejected.size_bytes == span.file_size
     return rejected.reason is RejectReason.TORN_BATCH and reaches_end and rejected.size_bytes <= LARGEST_TORN_BATCH
 
 

@@ -19,7 +19,7 @@ from udfs.framing.resync import LARGEST_ENTRY
 from udfs.slices import PADDING, padded
 
 PIECE_BYTES = 4 << 20
-SMALLEST_ENTRY = 14
+SMALLEST_LENGTH = 14
 ENTRY_HEADER = struct.Struct(">qi")
 FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 
@@ -31,7 +31,9 @@ class Span:
     path: Path
     start: int
     end: int
-    inode: int | None = None  # of the file that was cut: another one may take its name meanwhile
+    # Of the file when it was cut: another one may take its name meanwhile, and a broker may go on writing.
+    inode: int | None = None
+    file_size: int | None = None
 
 
 def offsets_partition_of(path: Path) -> int | None:
@@ -55,14 +57,14 @@ def spans_of(path: Path, span_bytes: int) -> Iterator[Span]:
                 if len(block) < ENTRY_HEADER.size:
                     break
             length = ENTRY_HEADER.unpack_from(block, at)[1]
-            if length < SMALLEST_ENTRY or position + ENTRY_HEADER.size + length > size:
+            if length < SMALLEST_LENGTH or position + ENTRY_HEADER.size + length > size:
                 break
             position += ENTRY_HEADER.size + length
             if position - start >= span_bytes and is_entry_at(file, position):
-                yield Span(path, start, position, inode)
+                yield Span(path, start, position, inode, size)
                 start = position
     if start < size:
-        yield Span(path, start, size, inode)
+        yield Span(path, start, size, inode, size)
 
 
 def is_entry_at(file: BinaryIO, position: int) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs import dump
 from jobs.segment_files import PIECE_BYTES, framed_pieces, spans_of
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, batch, segment
 
@@ -54,3 +55,15 @@ def test_a_length_of_tens_of_megabytes_costs_one_batch(tmp_path: Path) -> None:
     # Nor may all that was brought for its sake become records at once.
     spans = spans_of(path, SPAN_BYTES)
     assert max(framed.consumed for span in spans for framed in framed_pieces(span)) <= PIECE_BYTES
+
+
+def test_a_torn_end_stays_harmless_while_a_broker_goes_on_writing(tmp_path: Path) -> None:
+    whole = batch(0, [(COMMIT_KEY, COMMIT_V3)])
+    path = segment(tmp_path, whole + whole[:-5])
+    (span,) = spans_of(path, 1 << 20)
+    with path.open("ab") as file:
+        file.write(whole[-5:] + whole)
+    counts = dump.Counts()
+    options = dump.Options((path,), dump.Selection(), None, is_csv=False)
+    assert list(dump.span_texts(span, options, counts, dump.PayloadTexts()))
+    assert (counts.records, counts.rejected) == (2, 0)

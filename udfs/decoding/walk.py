@@ -70,18 +70,12 @@ class Cursor:
         self.anchor = held(self.views, position)
         self.skip = 0
 
-    def sub(self, rows: Positions | None) -> "Cursor":
-        if rows is None:
-            return Cursor(self.views, self.position(), self.end, self.patience)
+    def sub(self, rows: Positions) -> "Cursor":
         return Cursor(self.views, self.position()[rows], self.end[rows], self.patience)
 
-    def rejoin(self, sub: "Cursor", rows: Positions | None) -> None:
+    def rejoin(self, sub: "Cursor", rows: Positions) -> None:
         """Goes on where a cursor over some of the rows ended."""
         self.unknown_tags += sub.unknown_tags
-        if rows is None:
-            self.is_bad |= sub.is_bad
-            self.anchor, self.skip = sub.anchor, sub.skip
-            return
         self.is_bad[rows] |= sub.is_bad
         position = self.position().copy()
         position[rows] = sub.position()
