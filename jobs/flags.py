@@ -1,0 +1,87 @@
+"""Flags that commands share, and the instants that users write."""
+
+import argparse
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from jobs.failure import Failure
+from jobs.row_output import Format
+from schemas.exit_codes import ExitCode
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LAST_MS = (datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC) - EPOCH) // timedelta(milliseconds=1)
+
+
+def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
+    add_warehouse_flag(parser)
+    parser.add_argument(
+        "--cluster",
+        type=cluster_name,
+        metavar="NAME",
+        help="the Kafka cluster; default: the one that the warehouse has",
+    )
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings; default: conf/groupscope.toml where that is there"
+    )
+    parser.add_argument(
+        "--lock-wait",
+        type=seconds,
+        default=600,
+        metavar="SECONDS",
+        help="how long to wait for another run on this warehouse (600)",
+    )
+
+
+def add_warehouse_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--warehouse", default="warehouse", metavar="DIR", help="folder of the tables (default: warehouse/)"
+    )
+
+
+def add_format_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format",
+        choices=[format.value for format in Format],
+        default=Format.TABLE.value,
+        help="an aligned table (the default), csv, or json lines",
+    )
+
+
+def cluster_name(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise argparse.ArgumentTypeError(f"{text!r}, a name without control characters was expected")
+    return text
+
+
+def seconds(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r}, a number of seconds was expected")
+    return float(text)
+
+
+def instant(text: str, now: int, flag: str = "time") -> int:
+    """Epoch milliseconds of an instant: ISO 8601 (UTC without a zone), epoch milliseconds or `now`."""
+    if text == "now":
+        return now
+    if re.fullmatch("[0-9]+", text):
+        return epoch_ms(text, flag)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise wrong_instant(text, flag) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - EPOCH) // timedelta(milliseconds=1)
+
+
+def epoch_ms(text: str, flag: str) -> int:
+    # 20261121 is a date to ISO 8601: taken for milliseconds it would silently mean an hour of 1970.
+    if re.fullmatch("(19|20)[0-9]{6}", text) or int(text[:20]) > LAST_MS:
+        raise wrong_instant(text, flag)
+    return int(text)
+
+
+def wrong_instant(text: str, flag: str) -> Failure:
+    expected = "ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, epoch milliseconds or now was expected"
+    return Failure(ExitCode.USAGE, f"{flag} {text!r}: {expected}")

@@ -1,0 +1,208 @@
+"""Rows on standard output: as an aligned table for eyes, as CSV or JSON lines for programs."""
+
+import json
+import os
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from itertools import chain, islice
+from typing import Any
+
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+STANDARD_OUTPUT = 1
+CHUNK_BYTES = 1 << 16
+# The first rows tell how wide the columns are, so that a large result can be written as it comes.
+MEASURED_ROWS = 1_000
+# A list of a thousand members must not pad every other row to its length.
+WIDEST_PADDING = 60
+GAP = "  "
+
+Row = Sequence[Any]
+
+
+class Format(StrEnum):
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+def print_rows(names: Sequence[str], rows: Iterable[Row], format: str) -> None:
+    write_lines(row_lines(names, rows, format))
+
+
+def row_lines(names: Sequence[str], rows: Iterable[Row], format: str) -> Iterator[str]:
+    writers: dict[str, Callable[[Sequence[str], Iterable[Row]], Iterator[str]]] = {
+        Format.TABLE: table_lines,
+        Format.CSV: csv_lines,
+        Format.JSON: json_lines,
+    }
+    return writers[format](names, rows)
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Written by chunks and as UTF-8, whatever the machine's own encoding."""
+    ready = bytearray()
+    for line in lines:
+        ready += line.encode(errors="backslashreplace") + b"\n"
+        if len(ready) >= CHUNK_BYTES:
+            write_all(ready)
+            ready = bytearray()
+    write_all(ready)
+
+
+def write_all(text: bytes | bytearray) -> None:
+    view = memoryview(text)
+    try:
+        while view:
+            view = view[os.write(STANDARD_OUTPUT, view) :]
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Failure(ExitCode.FAILED, f"standard output: {error.strerror}") from None
+
+
+def table_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    coming = iter(rows)
+    measured = list(islice(coming, MEASURED_ROWS))
+    cells = [[table_cell(value) for value in row] for row in measured]
+    widths = [column_width([visible(name), *column]) for name, *column in zip(names, *cells, strict=True)]
+    is_right = [is_number_column([row[i] for row in measured]) for i in range(len(names))]
+    yield table_line([visible(name) for name in names], widths, is_right)
+    yield GAP.join("-" * width for width in widths)
+    for row in chain(cells, ([table_cell(value) for value in row] for row in coming)):
+        yield table_line(row, widths, is_right)
+
+
+def column_width(cells: Sequence[str]) -> int:
+    return max(1, *(min(width_of(cell), WIDEST_PADDING) for cell in cells))
+
+
+def is_number_column(values: Iterable[Any]) -> bool:
+    there = [value for value in values if value is not None]
+    return bool(there) and all(
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in there
+    )
+
+
+def table_line(cells: Sequence[str], widths: Sequence[int], is_right: Sequence[bool]) -> str:
+    padded = (pad(*column) for column in zip(cells, widths, is_right, strict=True))
+    return GAP.join(padded).rstrip(" ")
+
+
+def pad(cell: str, width: int, is_right: bool) -> str:
+    space = " " * (width - width_of(cell))
+    return space + cell if is_right else cell + space
+
+
+def width_of(text: str) -> int:
+    """Columns of a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def table_cell(value: Any) -> str:
+    return visible(cell_text(value))
+
+
+def visible(text: str) -> str:
+    """Without anything that moves a terminal's cursor or turns its text around: group and client ids are anybody's."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def csv_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    for row in chain([names], rows):
+        # A line with nothing on it would be no row to most readers.
+        yield ",".join(csv_cell(value) for value in row) or '""'
+
+
+def csv_cell(value: Any) -> str:
+    """NULL is nothing at all, an empty text is a pair of quotes."""
+    if value is None:
+        return ""
+    text = cell_text(value)
+    return '"' + text.replace('"', '""') + '"' if not text or any(mark in text for mark in ',"\n\r') else text
+
+
+def cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    text = scalar_text(value)
+    return json_text(value) if text is None else text
+
+
+def scalar_text(value: Any) -> str | None:
+    """Of a value that is neither a list, a map nor a struct."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case datetime():
+            return time_text(value)
+        case bytes() | bytearray():
+            return value.hex()
+        case date() | time():
+            return value.isoformat()
+        case Decimal():
+            return format(value, "f")
+        case int() | float() | timedelta():
+            return str(value)
+        case _:
+            return None
+
+
+def time_text(value: datetime) -> str:
+    """ISO 8601 in UTC, which times without a zone are in already."""
+    plain = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+    return plain.isoformat(timespec="microseconds" if plain.microsecond % 1000 else "milliseconds") + "Z"
+
+
+def json_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    # A query may give two columns one name: both are written.
+    keys = [json_string(name) for name in names]
+    for row in rows:
+        yield json_object(keys, row)
+
+
+def json_object(keys: Iterable[str], values: Iterable[Any]) -> str:
+    return "{" + ",".join(f"{key}:{json_text(value)}" for key, value in zip(keys, values, strict=True)) + "}"
+
+
+def json_text(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            # JSON has no word for what is not finite.
+            return repr(value) if value - value == 0 else json_string(str(value))
+        case Decimal():
+            return format(value, "f")
+        case dict():
+            return json_object([json_string(cell_text(key)) for key in value], value.values())
+        case tuple() if hasattr(value, "__fields__"):  # a struct as Spark hands it out
+            return json_object(map(json_string, value.__fields__), value)
+        case list() | tuple():
+            return "[" + ",".join(map(json_text, value)) + "]"
+        case _:
+            return json_string(scalar_text(value) or str(value))
+
+
+def json_string(text: str) -> str:
+    """JSON's own escapes stand for whatever a terminal would act on, so nothing is lost."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    if quoted.isprintable():
+        return quoted
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in quoted)

@@ -1,0 +1,201 @@
+"""The settings of every job: declared once here, read from a TOML file, checked before anything starts.
+
+python -m jobs.settings > conf/groupscope.toml    writes the file that lists them all
+"""
+
+import dataclasses
+import difflib
+import hashlib
+import json
+import sys
+import textwrap
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+DEFAULT_PATH = Path("conf/groupscope.toml")
+
+INTRODUCTION = """\
+# Settings of groupscope: every key with its unit and default. A key that is left out has its default; an unknown one is
+# an error. Flags of the command line win over this file.
+"""
+
+
+class Check(NamedTuple):
+    """What a value must be; `right` gives it as the program uses it, or None when it is not that."""
+
+    expected: str
+    right: Callable[[object], Any]
+
+
+def number_from(least: int) -> Check:
+    def right(value: object) -> int | None:
+        # True and False are integers to Python, though not to TOML.
+        return value if type(value) is int and value >= least else None
+
+    return Check(f"a whole number from {least:_}", right)
+
+
+def word_of(*words: str) -> Check:
+    return Check(
+        " or ".join(f'"{word}"' for word in words),
+        lambda value: value if isinstance(value, str) and value in words else None,
+    )
+
+
+def right_share(value: object) -> float | None:
+    # A whole 0 or 1 is the same setting as 0.0 or 1.0, and must not change the hash of the settings.
+    return float(value) if type(value) in (int, float) and 0 <= value <= 1 else None  # type: ignore[operator,arg-type]
+
+
+SHARE = Check("a share from 0 to 1", right_share)
+
+
+def setting(default: float | str, unit: str, comment: str, check: Check) -> Any:
+    return field(default=default, metadata={"unit": unit, "comment": comment, "check": check})
+
+
+@dataclass(frozen=True)
+class Ingest:
+    max_rejected_share: float = setting(
+        0.001,
+        "share of a run's records",
+        "More records than this that cannot be decoded end a run with exit code 22, after everything is written. "
+        "Record types and versions unknown to this release do not count.",
+        SHARE,
+    )
+    writer: str = setting(
+        "auto",
+        "a name",
+        "Who writes the files of tables: direct, the tasks themselves, which is several times faster; spark, Spark's "
+        "own Delta writer; auto, direct wherever the file system allows it (local disks, S3, GCS, ABFS).",
+        word_of("auto", "direct", "spark"),
+    )
+
+
+@dataclass(frozen=True)
+class Tables:
+    small_files: int = setting(
+        16,
+        "files",
+        "How many small files of one table make `--optimize auto` rewrite them.",
+        number_from(2),
+    )
+    small_file_bytes: int = setting(16 << 20, "bytes", "A file below this size is a small one.", number_from(1))
+    file_bytes: int = setting(
+        128 << 20, "bytes", "About how large files become when they are rewritten.", number_from(1 << 20)
+    )
+
+
+@dataclass(frozen=True)
+class Settings:
+    ingest: Ingest = Ingest()
+    tables: Tables = Tables()
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """Those of the file; without one those of `conf/groupscope.toml` where that is there, else the defaults."""
+    if path is None and not DEFAULT_PATH.exists():
+        return Settings()
+    chosen = DEFAULT_PATH if path is None else path
+    return parse_settings(read_toml(chosen), str(chosen))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Failure(ExitCode.USAGE, f"{path}: {error.strerror}, a file of settings was expected") from None
+    except ValueError as error:  # wrong TOML and wrong UTF-8 alike
+        raise Failure(ExitCode.USAGE, f"{path}: {error}, TOML was expected") from None
+
+
+def parse_settings(found: Mapping[str, Any], file: str) -> Settings:
+    sections = {section.name: section for section in dataclasses.fields(Settings)}
+    values = {}
+    for name, content in found.items():
+        if name not in sections:
+            raise unknown(file, f"[{name}]" if isinstance(content, dict) else name, f"[{name}]", nearest_sections(name))
+        if not isinstance(content, dict):
+            raise Failure(ExitCode.USAGE, f"{file}: {name} = {shown(content)}, a section [{name}] was expected")
+        values[name] = parse_section(sections[name].type, content, f"{file}: [{name}]")
+    settings = Settings(**values)
+    if settings.tables.small_file_bytes > settings.tables.file_bytes:
+        # Rewritten files would be small ones again, and every run would rewrite them.
+        told = f"small_file_bytes = {settings.tables.small_file_bytes}: at most file_bytes"
+        raise Failure(ExitCode.USAGE, f"{file}: [tables] {told}, {settings.tables.file_bytes}, was expected")
+    return settings
+
+
+def parse_section(section: Any, found: Mapping[str, Any], place: str) -> Any:
+    keys = {key.name: key for key in dataclasses.fields(section)}
+    values = {}
+    for name, value in found.items():
+        if name not in keys:
+            raise unknown(place, name, name, list(keys))
+        check: Check = keys[name].metadata["check"]
+        values[name] = check.right(value)
+        if values[name] is None:
+            raise Failure(ExitCode.USAGE, f"{place} {name} = {shown(value)}: {check.expected} was expected")
+    return section(**values)
+
+
+def nearest_sections(name: str) -> list[str]:
+    """The sections, but first the one that holds a key of this name."""
+    sections = dataclasses.fields(Settings)
+    holding = [f"[{section.name}] {name}" for section in sections if name in named(section.type)]
+    return holding or [f"[{section.name}]" for section in sections]
+
+
+def named(section: Any) -> set[str]:
+    return {key.name for key in dataclasses.fields(section)}
+
+
+def unknown(place: str, shown_name: str, wanted: str, known: list[str]) -> Failure:
+    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.3) or sorted(known)[:1]
+    return Failure(ExitCode.USAGE, f"{place} {shown_name}: no such setting, the nearest is {near[0]}")
+
+
+def shown(value: object) -> str:
+    """As TOML writes it, on one line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def settings_hash(settings: Settings) -> str:
+    """The same for the same values, wherever they came from."""
+    text = json.dumps(dataclasses.asdict(settings), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def settings_file() -> str:
+    """The text of conf/groupscope.toml."""
+    lines = [INTRODUCTION]
+    for section in dataclasses.fields(Settings):
+        lines += [f"[{section.name}]", *section_lines(section.type)]
+    return "\n".join(lines)
+
+
+def section_lines(section: Any) -> Iterator[str]:
+    for key in dataclasses.fields(section):
+        default = toml_value(key.default)
+        about = f"{key.metadata['comment']} Unit: {key.metadata['unit']}; default: {default}."
+        yield from textwrap.wrap(about, 120, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+        yield f"{key.name} = {default}"
+        yield ""
+
+
+def toml_value(value: Any) -> str:
+    return f"{value:_}" if isinstance(value, int) else json.dumps(value)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(settings_file())

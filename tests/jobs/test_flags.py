@@ -1,0 +1,67 @@
+"""Flags that commands share, and instants as users write them."""
+
+import argparse
+
+import pytest
+
+from jobs.cli import Parser
+from jobs.failure import Failure
+from jobs.flags import add_format_flag, add_warehouse_flags, instant
+from schemas.exit_codes import ExitCode
+
+NOW = 1_795_280_645_123
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    parser = Parser(prog="test")
+    add_warehouse_flags(parser)
+    add_format_flag(parser)
+    return parser.parse_args(words)
+
+
+def test_flags_have_the_defaults_of_the_contract() -> None:
+    flags = parsed()
+    assert (flags.warehouse, flags.cluster, flags.config, flags.lock_wait) == ("warehouse", None, None, 600)
+    assert flags.format == "table"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--lock-wait", "soon"), ("--lock-wait", "-1"), ("--lock-wait", "nan"), ("--cluster", ""), ("--cluster", "a\x1b")],
+)
+def test_a_wrong_flag_is_told_with_its_value(words: tuple[str, str]) -> None:
+    with pytest.raises(Failure, match=f"argument {words[0]}: {words[1]!r}".replace("\\", "\\\\")) as failure:
+        parsed(*words)
+    assert failure.value.code == ExitCode.USAGE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    # Expected values by `date -u -d TEXT +%s`.
+    [
+        ("now", NOW),
+        ("0", 0),
+        ("1795280645123", 1_795_280_645_123),
+        ("2026-11-21", 1_795_219_200_000),
+        ("2026-11-21T03:00", 1_795_230_000_000),
+        ("2026-11-21 03:00:00Z", 1_795_230_000_000),
+        ("2026-11-21T03:00:00.123456+02:00", 1_795_222_800_123),
+        ("1969-12-31T23:59:59.9999Z", -1),
+        ("20261121T030000Z", 1_795_230_000_000),
+        ("9999-12-31T23:59:59.999", 253_402_300_799_999),
+        ("253402300799999", 253_402_300_799_999),
+    ],
+)
+def test_an_instant_is_iso_8601_or_epoch_milliseconds_or_now(text: str, expected: int) -> None:
+    assert instant(text, NOW) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "yesterday", "03:00", "20261121", "253402300800000", "9" * 9999, "-1", "2026-13-01", "2026-11-21T25:00", "٣"],
+)
+def test_what_is_no_instant_is_refused_with_what_was_expected(text: str) -> None:
+    with pytest.raises(Failure, match="ISO 8601 such as") as failure:
+        instant(text, NOW, "--at")
+    assert failure.value.code == ExitCode.USAGE
+    assert str(failure.value).startswith(f"--at {text!r}")
