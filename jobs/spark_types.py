@@ -1,12 +1,41 @@
-"""Spark types of declared records, by way of their Arrow types: one derivation, so that the two cannot differ."""
+"""Spark types of declared records and tables, by way of their Arrow types: one derivation, so that the two cannot
+differ."""
 
 from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table
 from schemas.fields import RecordType
 from udfs.decoding.arrow_types import record_schema
+from udfs.tables.arrow_schema import table_schema
 
 
 def record_type(record: RecordType) -> StructType:
     """Key and value of a record type as two structs; a tombstone's value is null."""
     return from_arrow_schema(record_schema(record))
+
+
+def table_type(table: Table) -> StructType:
+    """The columns of a table with their comments, which the way by Arrow loses."""
+    return with_comments(from_arrow_schema(table_schema(table)), table.columns)
+
+
+def with_comments(kind: StructType, columns: tuple[Column, ...]) -> StructType:
+    return StructType(
+        [
+            StructField(field.name, commented(field.dataType, column.type), field.nullable, {"comment": column.comment})
+            for field, column in zip(kind, columns, strict=True)
+        ]
+    )
+
+
+def commented(kind: DataType, declared: ColumnType) -> DataType:
+    match kind, declared:
+        case ArrayType(), ListOf(item):
+            return ArrayType(commented(kind.elementType, item), kind.containsNull)
+        case StructType(), StructOf(fields):
+            return with_comments(kind, fields)
+        case MapType(), MapOf(_, value):
+            return MapType(kind.keyType, commented(kind.valueType, value), kind.valueContainsNull)
+        case _:
+            return kind

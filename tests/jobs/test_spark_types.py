@@ -8,12 +8,15 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from jobs.spark_types import record_type
+from jobs.spark_types import record_type, table_type
+from schemas.columns import Table
 from schemas.fields import RecordType
 from schemas.records import REGISTRY
+from schemas.tables import TABLES
 from tests.random_records import EVERY_LAYOUT, Draw
-from tests.udfs.decoding.both_decoders import table
+from tests.udfs.decoding.both_decoders import table as table_of
 from udfs.decoding.arrow_types import record_schema
+from udfs.tables.arrow_schema import table_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,6 +38,20 @@ def test_spark_types_of_a_commit_and_of_what_has_a_port() -> None:
     assert endpoint.dataType.simpleString() == "struct<host:string,port:int>"
 
 
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+def test_spark_types_of_tables_are_arrow_types(table: Table) -> None:
+    spark_type = table_type(table)
+    assert to_arrow_schema(spark_type, timezone="UTC").equals(table_schema(table))
+    for field, column in zip(spark_type, table.columns, strict=True):
+        assert (field.name, field.nullable) == (column.name, column.is_nullable)
+        assert field.metadata == {"comment": column.comment}
+
+
+def test_spark_types_of_a_table_keep_comments_inside_structs() -> None:
+    members = table_type(TABLES["classic_group_metadata"])["members"].dataType.elementType
+    assert members["subscription"].dataType["rack_id"].metadata["comment"].startswith("The member's rack")
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize("number", [1, 5, 8, 19])
 def test_spark_takes_the_decoder_s_columns_as_they_are(spark: "SparkSession", seed: int, number: int) -> None:
@@ -54,7 +71,7 @@ def test_spark_takes_the_decoder_s_columns_as_they_are(spark: "SparkSession", se
                 value = pa.nulls(len(part.rows), wanted) if part.value is None else conform(part.value, wanted)
                 yield pa.record_batch([part.key, value], schema)
 
-    given = spark.createDataFrame(table([(each.key_bytes, each.value_bytes) for each in records]).to_pandas())
+    given = spark.createDataFrame(table_of([(each.key_bytes, each.value_bytes) for each in records]).to_pandas())
     rows = given.mapInArrow(decoded, record_type(record)).collect()
     assert len(rows) == len(records)
     assert sorted(str(row.key.asDict()) for row in rows) == sorted(str(each.key) for each in records)

@@ -1,0 +1,77 @@
+"""The language in which tables are declared: plain data, read by writers, checks and docs alike."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Type(StrEnum):
+    """What one value is, by its name in SQL. Times are microseconds since 1970 in UTC."""
+
+    STRING = "STRING"
+    BINARY = "BINARY"
+    BOOLEAN = "BOOLEAN"
+    INT = "INT"
+    BIGINT = "BIGINT"
+    DOUBLE = "DOUBLE"
+    TIMESTAMP = "TIMESTAMP"
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    item: "ColumnType"
+
+
+@dataclass(frozen=True, slots=True)
+class StructOf:
+    fields: tuple["Column", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """Keys are never null."""
+
+    key: Type
+    value: "ColumnType"
+
+
+ColumnType = Type | ListOf | StructOf | MapOf
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table, or a field of a struct. The comment tells the unit and when it is NULL."""
+
+    name: str
+    type: ColumnType
+    comment: str
+    is_nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`order` is how the rows of a file stand; `job` is the command that writes them."""
+
+    name: str
+    grain: str
+    comment: str
+    key: tuple[str, ...]
+    order: tuple[str, ...]
+    columns: tuple[Column, ...]
+    job: str
+
+    def column(self, name: str) -> Column:
+        (found,) = (column for column in self.columns if column.name == name)
+        return found
+
+
+def sql_type(kind: ColumnType) -> str:
+    """The type as SQL writes it."""
+    match kind:
+        case ListOf(item):
+            return f"ARRAY<{sql_type(item)}>"
+        case StructOf(fields):
+            return f"STRUCT<{', '.join(f'{field.name}: {sql_type(field.type)}' for field in fields)}>"
+        case MapOf(key, value):
+            return f"MAP<{sql_type(key)}, {sql_type(value)}>"
+        case _:
+            return kind.value
