@@ -3,9 +3,8 @@
 from schemas import decoded_tables, run_tables, snapshot_tables
 from schemas.columns import Table
 
-# Of names, types and meaning of the tables; in Delta the property groupscope.contract_version.
+# Of names, types and meaning of the tables: in Delta the property groupscope.contract_version.
 CONTRACT_VERSION = 1
-VERSION_PROPERTY = "groupscope.contract_version"
 
 TABLES: dict[str, Table] = {
     table.name: table for table in (*decoded_tables.TABLES, *snapshot_tables.TABLES, *run_tables.TABLES)

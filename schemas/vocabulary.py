@@ -21,6 +21,10 @@ class RejectReason(StrEnum):
     UNKNOWN_MAGIC = "unknown_magic"
     BAD_COMPRESSION = "bad_compression"
     TOO_LARGE = "too_large"
+    # Of archives: what stands in the place of a record is none.
+    BAD_JSON = "bad_json"
+    BAD_BASE64 = "bad_base64"
+    BAD_COLUMN = "bad_column"
 
 
 class Part(StrEnum):
@@ -38,5 +42,37 @@ class ControlType(IntEnum):
     COMMIT = 1
 
 
+# The topic that all of this is about.
+OFFSETS_TOPIC = "__consumer_offsets"
+
 # Kafka's "none" for producer ids, epochs and leader epochs; published as NULL.
 NONE = -1
+
+
+class GroupType(StrEnum):
+    """Kinds of groups, by Kafka's names in lower case."""
+
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    SHARE = "share"
+    STREAMS = "streams"
+
+
+class MemberState(StrEnum):
+    """How far a member has come to its target. The numbers in records differ between kinds of groups."""
+
+    STABLE = "STABLE"
+    UNREVOKED_PARTITIONS = "UNREVOKED_PARTITIONS"
+    UNRELEASED_PARTITIONS = "UNRELEASED_PARTITIONS"
+    UNREVOKED_TASKS = "UNREVOKED_TASKS"
+    UNRELEASED_TASKS = "UNRELEASED_TASKS"
+    UNKNOWN = "UNKNOWN"
+
+
+class TopicState(StrEnum):
+    """What a group has to do with a topic: subscribed, or a stage of a share group's state for it."""
+
+    SUBSCRIBED = "subscribed"
+    INITIALIZING = "initializing"
+    INITIALIZED = "initialized"
+    DELETING = "deleting"

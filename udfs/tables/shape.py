@@ -1,0 +1,108 @@
+"""Decoded records to rows of the tables.
+
+    shaper = Shaper()                                # keeps what it learns of client payloads between calls
+    shaper.tables(records, decoded, origin)          # table's name -> rows, in the order of the records
+    rejected_ranges(framed.rejected, path, origin)   # rows of `rejected_records` for what never became records
+
+Parts of one table are put together column by column: what the record had before decoding is looked up in order, what
+was decoded is concatenated and put in order by one take.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from schemas.fields import ZERO_UUID
+from schemas.record_columns import ORIGIN, PLACE
+from udfs.decoding.decode import Decoded, Part
+from udfs.framing.framed import Records
+from udfs.lines.payload_text import PayloadTexts
+from udfs.tables.arrays import fitted, known, known_texts, merged, numbers
+from udfs.tables.arrow_schema import table_schema
+from udfs.tables.origin import Constants, Origin, origin_columns, table_of
+from udfs.tables.rejects import rejected_ranges, rejected_records
+from udfs.tables.sources import BY_RECORD_TYPE, Key, Made, MadeWithTexts, Source, Sources, TopicId, Value
+from udfs.tables.times import TIMESTAMP, OutOfRange
+from udfs.views import Positions
+
+__all__ = ["Origin", "Shaper", "rejected_ranges"]
+
+ORIGIN_NAMES = frozenset(column.name for column in (*PLACE, *ORIGIN))
+
+
+@dataclass
+class Shaper:
+    texts: PayloadTexts = field(default_factory=PayloadTexts)
+    constants: Constants = field(default_factory=Constants)
+
+    def tables(self, records: Records, decoded: Decoded, origin: Origin) -> dict[str, pa.Table]:
+        by_table: dict[str, list[Part]] = {}
+        for part in decoded.parts:
+            by_table.setdefault(BY_RECORD_TYPE[part.record_type].table.name, []).append(part)
+        tables = {
+            name: self.table(BY_RECORD_TYPE[parts[0].record_type], parts, records, origin)
+            for name, parts in by_table.items()
+        }
+        if decoded.rejects:
+            tables["rejected_records"] = rejected_records(records, decoded.rejects, origin, self.constants)
+        return tables
+
+    def table(self, sources: Sources, parts: list[Part], records: Records, origin: Origin) -> pa.Table:
+        rows, order = in_order(parts, len(records))
+        out = OutOfRange()
+        columns = origin_columns(records, rows, origin, self.constants, out)
+        columns["value_version"] = merged([versions(part) for part in parts], order)
+        schema = table_schema(sources.table)
+        for wanted in schema:
+            if wanted.name not in ORIGIN_NAMES:
+                columns[wanted.name] = self.column(wanted, sources.of(wanted.name), parts, order, out)
+        return table_of(columns, schema, out, self.constants)
+
+    def column(
+        self, wanted: pa.Field, source: Source, parts: list[Part], order: pa.Array | None, out: OutOfRange
+    ) -> pa.Array:
+        kind = pa.int64() if wanted.type == TIMESTAMP else wanted.type
+        array = merged([self.piece(part, kind, source) for part in parts], order)
+        match source:
+            case Value(_, unknown) if wanted.type == TIMESTAMP:
+                ms, is_valid = numbers(array)
+                return out.timestamps(wanted.name, ms, is_valid, unknown)
+            case Value(_, unknown) if unknown:
+                return known(array, unknown)
+            case TopicId():
+                return known_texts(array, ZERO_UUID)
+        return array
+
+    def piece(self, part: Part, kind: pa.DataType, source: Source) -> pa.Array:
+        """What a part has for a column."""
+        match source:
+            case Key(name):
+                return fitted(part.key.field(name), kind)
+            case Value(name) | TopicId(name):
+                if part.value is None or part.value.type.get_field_index(name) < 0:
+                    return self.constants.of(None, kind, len(part.rows))
+                return fitted(part.value.field(name), kind)
+            case Made(by):
+                return by(part, kind)
+            case MadeWithTexts(by):
+                return by(part, kind, self.texts)
+
+
+def in_order(parts: list[Part], size: int) -> tuple[Positions | slice, pa.Array | None]:
+    """All rows of the parts in ascending order (a slice when they are all there are), and how their values have to be
+    taken to stand so (None: they do)."""
+    rows = parts[0].rows if len(parts) == 1 else np.concatenate([part.rows for part in parts])
+    if (rows[1:] > rows[:-1]).all():
+        return slice(None) if len(rows) == size else rows, None
+    # Rows are distinct, so that writing down each one's place sorts them, without comparing.
+    place = np.full(size, -1)
+    place[rows] = np.arange(len(rows))
+    if len(rows) == size:
+        return slice(None), pa.array(place)
+    ascending = np.flatnonzero(place >= 0)
+    return ascending, pa.array(place[ascending])
+
+
+def versions(part: Part) -> pa.Array:
+    return pa.repeat(pa.scalar(part.value_version, pa.int32()), len(part.rows))

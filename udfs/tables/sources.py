@@ -1,0 +1,139 @@
+"""Where each table's columns come from, declared once: column, and the field of key or value that it shows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from schemas import decoded_tables, group_tables
+from schemas.columns import Table
+from schemas.vocabulary import NONE
+from udfs.decoding.decode import CONTROL, Part
+from udfs.lines.payload_text import PayloadTexts
+from udfs.tables.classic_members import members
+from udfs.tables.made_columns import group_type, key_version, marker, member_state, topics
+
+
+@dataclass(frozen=True)
+class Key:
+    name: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """`unknown` are the values that Kafka writes for "unknown": null in tables. Of times -1 always is one."""
+
+    name: str
+    unknown: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TopicId:
+    """A field of the value in which the zero id means "absent"."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Made:
+    by: Callable[[Part, pa.DataType], pa.Array]
+
+
+@dataclass(frozen=True)
+class MadeWithTexts:
+    by: Callable[[Part, pa.DataType, PayloadTexts], pa.Array]
+
+
+Source = Key | Value | TopicId | Made | MadeWithTexts
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Columns that a part's value has under their own name need no word; those of the origin have their own way."""
+
+    table: Table
+    record_types: tuple[int, ...]
+    columns: dict[str, Source]
+
+    def of(self, name: str) -> Source:
+        return self.columns.get(name) or Value(name)
+
+
+GROUP: dict[str, Source] = {"group_type": Made(group_type), "group_id": Key("group_id")}
+MEMBER: dict[str, Source] = {**GROUP, "member_id": Key("member_id")}
+UNKNOWN = (NONE,)
+
+SOURCES = (
+    Sources(
+        decoded_tables.OFFSET_COMMITS,
+        (0, 1),
+        {
+            "group_id": Key("group"),
+            "topic": Key("topic"),
+            "partition": Key("partition"),
+            "topic_id": TopicId("topic_id"),
+            "key_version": Made(key_version),
+            "committed_offset": Value("offset"),
+            "leader_epoch": Value("leader_epoch", UNKNOWN),
+            "commit_time": Value("commit_timestamp", UNKNOWN),
+            "expire_time": Value("expire_timestamp", UNKNOWN),
+        },
+    ),
+    Sources(
+        decoded_tables.CLASSIC_GROUP_METADATA,
+        (2,),
+        {
+            "group_id": Key("group"),
+            "current_state_time": Value("current_state_timestamp", UNKNOWN),
+            "members": MadeWithTexts(members),
+        },
+    ),
+    Sources(
+        group_tables.GROUP_METADATA,
+        (3, 11, 17),
+        {
+            **GROUP,
+            "group_epoch": Value("epoch"),
+            "validated_topology_epoch": Value("validated_topology_epoch", UNKNOWN),
+            "stored_description_topology_epoch": Value("stored_description_topology_epoch", UNKNOWN),
+            "failed_description_topology_epoch": Value("failed_description_topology_epoch", UNKNOWN),
+        },
+    ),
+    Sources(
+        group_tables.GROUP_MEMBER_METADATA,
+        (5, 10, 19),
+        {
+            **MEMBER,
+            "group_instance_id": Value("instance_id"),
+            "rebalance_timeout_ms": Value("rebalance_timeout_ms", UNKNOWN),
+            "classic_member": Value("classic_member_metadata"),
+        },
+    ),
+    Sources(
+        group_tables.TARGET_ASSIGNMENT_METADATA,
+        (6, 12, 20),
+        # 0: the group is empty, or the broker kept no time.
+        {**GROUP, "assignment_time": Value("assignment_timestamp", (0, NONE))},
+    ),
+    Sources(group_tables.TARGET_ASSIGNMENT_MEMBERS, (7, 13, 21), MEMBER),
+    Sources(group_tables.CURRENT_MEMBER_ASSIGNMENTS, (8, 14, 22), {**MEMBER, "member_state": Made(member_state)}),
+    Sources(group_tables.GROUP_PARTITION_METADATA, (4, 9, 15, 18), {**GROUP, "topics": Made(topics)}),
+    Sources(
+        group_tables.GROUP_REGULAR_EXPRESSIONS,
+        (16,),
+        {
+            "group_id": Key("group_id"),
+            "regular_expression": Key("regular_expression"),
+            "metadata_version": Value("version", UNKNOWN),
+            "resolved_time": Value("timestamp", UNKNOWN),
+        },
+    ),
+    Sources(group_tables.STREAMS_GROUP_TOPOLOGIES, (23,), {"group_id": Key("group_id")}),
+    Sources(
+        decoded_tables.TRANSACTION_MARKERS,
+        (CONTROL,),
+        {"marker": Made(marker), "coordinator_epoch": Value("coordinator_epoch", UNKNOWN)},
+    ),
+)
+
+BY_RECORD_TYPE = {number: sources for sources in SOURCES for number in sources.record_types}
