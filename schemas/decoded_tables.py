@@ -68,8 +68,9 @@ CLASSIC_MEMBER = StructOf(
         Column(
             "payload_json",
             Type.STRING,
-            'What is understood beyond the structs (Connect, Streams, Schema Registry, sticky): {"subscription": …, '
-            '"assignment": …} as dump prints them, null for one of which nothing is; NULL: nothing of both.',
+            'What the structs do not say: {"subscription": …, "assignment": …}, each as dump prints it: payloads of '
+            "Connect and Schema Registry, user data of stream, sticky and cooperative-sticky (null where it cannot be "
+            "read); NULL: neither.",
         ),
     )
 )
@@ -107,7 +108,7 @@ TRANSACTION_MARKERS = decoded(
 REJECTED_RECORDS = Table(
     "rejected_records",
     "record, batch or range of bytes that could not be decoded",
-    "Everything read that is in no other table; a row goes when a later release decodes its bytes.",
+    "Everything read that is in no other table; a row goes when a copy or a later release gives its records.",
     ("cluster", "offsets_partition", "record_offset", "partition_leader_epoch", "source_file", "byte_position"),
     ("cluster", "offsets_partition", "record_offset", "source_file", "byte_position"),
     (
@@ -124,6 +125,8 @@ REJECTED_RECORDS = Table(
         Column("source_file", Type.STRING, "File that holds the range of bytes; NULL for a record."),
         Column("byte_position", Type.BIGINT, "Where in the file the range begins; NULL for a record."),
         Column("size_bytes", Type.BIGINT, "Bytes of the range; NULL for a record."),
+        Column("from_offset", Type.BIGINT, "Lowest offset that the range may hold; NULL: a record, or not known."),
+        Column("to_offset", Type.BIGINT, "Highest offset that it may hold; NULL: a record, or nothing stands behind."),
         Column("is_tombstone", Type.BOOLEAN, "TRUE: the record has no value; NULL for a batch."),
         Column("value_version", Type.INT, "The number that opens the value; NULL: batch, or too short for one."),
         *(column for column in ORIGIN if column.name in {"is_transactional", "producer_id", "producer_epoch"}),

@@ -53,11 +53,13 @@ def consumer_payloads(column: pa.BinaryArray, message: Message) -> pa.StructArra
         )
         for group in groups
     ]
-    place = np.full(len(slices), -1)
+    # One place more, for nulls.
+    place = np.full(len(slices) + 1, -1)
     rows = np.concatenate([group.rows for group in groups]) if groups else np.zeros(0, np.int64)
     place[rows] = np.arange(len(rows))
+    taken = place[encoded.indices.fill_null(len(slices)).to_numpy()]
     values = pa.concat_arrays(found) if found else pa.array([], wanted)
-    return values.take(pa.array(place, mask=place < 0)).take(encoded.indices)
+    return values.take(pa.array(taken, mask=taken < 0))
 
 
 def version_groups(slices: Slices, message: Message) -> Iterator[VersionGroup]:

@@ -30,10 +30,33 @@ def fitted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return pa.StructArray.from_arrays(children, fields=list(wanted), mask=array.is_null() if array.null_count else None)
 
 
-def merged(arrays: Sequence[pa.Array], order: pa.Array | None) -> pa.Array:
+def merged(arrays: Sequence[pa.Array], order: Positions | None) -> pa.Array:
     """One after another, then put in order."""
+    if len(arrays) == 1 and order is None:
+        return arrays[0]
+    if pa.types.is_list(arrays[0].type):
+        return merged_lists(arrays, order)
     array = pa.concat_arrays(arrays) if len(arrays) > 1 else arrays[0]
-    return array if order is None else array.take(order)
+    return array if order is None else array.take(pa.array(order))
+
+
+def merged_lists(arrays: Sequence[pa.ListArray], order: Positions | None) -> pa.ListArray:
+    """Most often nulls alone come between, and then the items stay as they are: they are large."""
+    sizes = np.concatenate([np.diff(bounds_of(array)) for array in arrays])
+    is_valid = np.concatenate([array.is_valid().to_numpy(zero_copy_only=False) for array in arrays])
+    items = [items_of(array)[0] for array in arrays if array.null_count < len(array)]
+    together = items[0] if len(items) == 1 else pa.concat_arrays(items or [arrays[0].values[:0]])
+    if order is None:
+        return lists_of(arrays[0].type, sizes, is_valid, together)
+    if (np.diff(order[sizes[order] > 0]) > 0).all():
+        return lists_of(arrays[0].type, sizes[order], is_valid[order], together)
+    return lists_of(arrays[0].type, sizes, is_valid, together).take(pa.array(order))
+
+
+def lists_of(kind: pa.ListType, sizes: Positions, is_valid: NDArray[np.bool_], items: pa.Array) -> pa.ListArray:
+    bounds = np.zeros(len(sizes) + 1, np.int32)
+    np.cumsum(sizes, out=bounds[1:])
+    return pa.Array.from_buffers(kind, len(sizes), [validity(is_valid), pa.py_buffer(bounds)], children=[items])
 
 
 def bounds_of(lists: pa.ListArray) -> NDArray[np.int32]:

@@ -17,10 +17,10 @@ from schemas.fields import ZERO_UUID
 from schemas.record_columns import ORIGIN, PLACE
 from udfs.decoding.decode import Decoded, Part
 from udfs.framing.framed import Records
-from udfs.lines.payload_text import PayloadTexts
 from udfs.tables.arrays import fitted, known, known_texts, merged, numbers
 from udfs.tables.arrow_schema import table_schema
 from udfs.tables.origin import Constants, Origin, origin_columns, table_of
+from udfs.tables.payload_json import PayloadTexts
 from udfs.tables.rejects import rejected_ranges, rejected_records
 from udfs.tables.sources import BY_RECORD_TYPE, Key, Made, MadeWithTexts, Source, Sources, TopicId, Value
 from udfs.tables.times import TIMESTAMP, OutOfRange
@@ -60,7 +60,7 @@ class Shaper:
         return table_of(columns, schema, out, self.constants)
 
     def column(
-        self, wanted: pa.Field, source: Source, parts: list[Part], order: pa.Array | None, out: OutOfRange
+        self, wanted: pa.Field, source: Source, parts: list[Part], order: Positions | None, out: OutOfRange
     ) -> pa.Array:
         kind = pa.int64() if wanted.type == TIMESTAMP else wanted.type
         array = merged([self.piece(part, kind, source) for part in parts], order)
@@ -89,7 +89,7 @@ class Shaper:
                 return by(part, kind, self.texts)
 
 
-def in_order(parts: list[Part], size: int) -> tuple[Positions | slice, pa.Array | None]:
+def in_order(parts: list[Part], size: int) -> tuple[Positions | slice, Positions | None]:
     """All rows of the parts in ascending order (a slice when they are all there are), and how their values have to be
     taken to stand so (None: they do)."""
     rows = parts[0].rows if len(parts) == 1 else np.concatenate([part.rows for part in parts])
@@ -99,9 +99,9 @@ def in_order(parts: list[Part], size: int) -> tuple[Positions | slice, pa.Array 
     place = np.full(size, -1)
     place[rows] = np.arange(len(rows))
     if len(rows) == size:
-        return slice(None), pa.array(place)
+        return slice(None), place
     ascending = np.flatnonzero(place >= 0)
-    return ascending, pa.array(place[ascending])
+    return ascending, place[ascending]
 
 
 def versions(part: Part) -> pa.Array:

@@ -9,9 +9,9 @@ from schemas import decoded_tables, group_tables
 from schemas.columns import Table
 from schemas.vocabulary import NONE
 from udfs.decoding.decode import CONTROL, Part
-from udfs.lines.payload_text import PayloadTexts
 from udfs.tables.classic_members import members
 from udfs.tables.made_columns import group_type, key_version, marker, member_state, topics
+from udfs.tables.payload_json import PayloadTexts
 
 
 @dataclass(frozen=True)
