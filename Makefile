@@ -35,6 +35,7 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_layers.py
 	$(BIN)/python -m jobs.records_page --check
+	$(BIN)/python -m jobs.tables_page --check
 
 dist: setup ## one zip of the project's packages under dist/, for spark-submit --py-files
 	@$(BIN)/python .ci/dist.py

@@ -26,7 +26,9 @@ OFFSET_COMMITS = decoded(
         GROUP_ID,
         Column("topic", Type.STRING, "The topic committed for.", is_nullable=False),
         Column("partition", Type.INT, "The partition committed for.", is_nullable=False),
-        Column("topic_id", Type.STRING, "Id of the topic, 22 characters; NULL: not written (before 4.1, or plain 0)."),
+        Column(
+            "topic_id", Type.STRING, "Id of the topic, 22 characters; NULL: not written (transactional, or before 4.3)."
+        ),
         Column("key_version", Type.INT, "0 or 1: the record type; 0 is of 0.8.2 alone.", is_nullable=False),
         Column("committed_offset", Type.BIGINT, "The next offset to read; may be negative; NULL: tombstone."),
         Column("leader_epoch", Type.INT, "Leader epoch of the last message read; NULL: the client sent none."),

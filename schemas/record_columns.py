@@ -41,7 +41,12 @@ OUT_OF_RANGE = Column(
 PLACE = (CLUSTER, OFFSETS_PARTITION, RECORD_OFFSET, RECORD_TIME, LEADER_EPOCH)
 # How it came there.
 ORIGIN = (
-    Column("is_tombstone", Type.BOOLEAN, "TRUE: the record deletes its key; all its value's columns are NULL."),
+    Column(
+        "is_tombstone",
+        Type.BOOLEAN,
+        "TRUE: the record deletes its key; all its value's columns are NULL.",
+        is_nullable=False,
+    ),
     Column("value_version", Type.INT, "Version of the value's layout; NULL for tombstones."),
     Column(
         "is_transactional",

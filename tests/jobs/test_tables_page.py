@@ -1,0 +1,38 @@
+"""The page of the tables tells what is declared, and `--check` tells when it does not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from jobs import tables_page
+from schemas.tables import TABLES
+
+
+def test_every_table_and_column_has_its_row() -> None:
+    sections = re.split(r"^## ", tables_page.page(), flags=re.MULTILINE)[1:]
+    assert [section.split("\n")[0] for section in sections] == list(TABLES)
+    for section, table in zip(sections, TABLES.values(), strict=True):
+        rows = re.findall(r"^\| `([a-z_]+)` \| .* \| (yes|) \| .* \|$", section, flags=re.MULTILINE)
+        assert rows == [(column.name, "yes" if column.is_nullable else "") for column in table.columns]
+
+
+def test_fields_of_structs_have_rows_behind_the_column_s_own() -> None:
+    assert (
+        "| `members` | ARRAY<STRUCT> | yes | Every member of the generation; NULL: tombstone. |\n"
+        "| `members.member_id` | STRING |  | The id that the coordinator gave the member. |\n"
+    ) in tables_page.page()
+
+
+def test_no_comment_breaks_its_row() -> None:
+    rows = [line for line in tables_page.page().split("\n") if line.startswith("| ")]
+    assert {row.count("|") for row in rows} == {5}
+
+
+def test_check_tells_a_page_that_is_out_of_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert tables_page.main(["--check"]) == 1
+    assert tables_page.main([]) == 0
+    assert tables_page.main(["--check"]) == 0
+    (tmp_path / "docs/tables.md").write_text("something else")
+    assert tables_page.main(["--check"]) == 1
