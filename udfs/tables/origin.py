@@ -39,6 +39,8 @@ class Constants:
 
 def known_numbers(values: NDArray[np.signedinteger], kind: pa.DataType) -> pa.Array:
     """-1 is null."""
+    if len(values) and values[0] == NONE and (values == NONE).all():
+        return pa.nulls(len(values), kind)
     return number_column(values, kind, without(values, None, (NONE,)))
 
 
@@ -46,7 +48,7 @@ def origin_columns(
     records: Records, rows: Positions | slice, origin: Origin, constants: Constants, out: OutOfRange
 ) -> dict[str, pa.Array]:
     """The columns of the rows, by name; `value_version` and `out_of_range` are not among them."""
-    offsets, lengths = records.offset[rows], records.values.length[rows]
+    offsets, sizes = records.offset[rows], records.values.length[rows]
     size = len(offsets)
     columns = {
         "cluster": constants.of(origin.cluster, pa.string(), size),
@@ -56,8 +58,9 @@ def origin_columns(
         "record_time": out.timestamps("record_time", records.timestamp_ms[rows]),
         "partition_leader_epoch": known_numbers(records.partition_leader_epoch[rows], pa.int32()),
         "batch_first_offset": known_numbers(records.batch_first_offset[rows], pa.int64()),
-        "record_bytes": number_column(records.keys.length[rows].clip(0) + lengths.clip(0), pa.int32()),
-        "is_tombstone": pa.array(lengths < 0),
+        # Of a null, the length is -1.
+        "record_bytes": number_column(np.maximum(records.keys.length[rows], 0) + np.maximum(sizes, 0), pa.int32()),
+        "is_tombstone": pa.array(sizes < 0),
     }
     if origin.has_producers:
         columns["is_transactional"] = pa.array(records.is_transactional[rows])

@@ -62,6 +62,8 @@ class Shaper:
     def column(
         self, wanted: pa.Field, source: Source, parts: list[Part], order: Positions | None, out: OutOfRange
     ) -> pa.Array:
+        if isinstance(source, Value) and all(value_field(part, source.name) is None for part in parts):
+            return self.constants.of(None, wanted.type, sum(len(part.rows) for part in parts))
         kind = pa.int64() if wanted.type == TIMESTAMP else wanted.type
         array = merged([self.piece(part, kind, source) for part in parts], order)
         match source:
@@ -80,9 +82,8 @@ class Shaper:
             case Key(name):
                 return fitted(part.key.field(name), kind)
             case Value(name) | TopicId(name):
-                if part.value is None or part.value.type.get_field_index(name) < 0:
-                    return self.constants.of(None, kind, len(part.rows))
-                return fitted(part.value.field(name), kind)
+                array = value_field(part, name)
+                return self.constants.of(None, kind, len(part.rows)) if array is None else fitted(array, kind)
             case Made(by):
                 return by(part, kind)
             case MadeWithTexts(by):
@@ -102,6 +103,11 @@ def in_order(parts: list[Part], size: int) -> tuple[Positions | slice, Positions
         return slice(None), place
     ascending = np.flatnonzero(place >= 0)
     return ascending, place[ascending]
+
+
+def value_field(part: Part, name: str) -> pa.Array | None:
+    """None for tombstones, and where version or shape lacks the field."""
+    return None if part.value is None or part.value.type.get_field_index(name) < 0 else part.value.field(name)
 
 
 def versions(part: Part) -> pa.Array:
