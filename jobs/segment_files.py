@@ -42,10 +42,10 @@ def offsets_partition_of(path: Path) -> int | None:
     return int(match[1]) if match else None
 
 
-def spans_of(path: Path, span_bytes: int) -> Iterator[Span]:
+def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
     """Cuts a file between batches. Lengths lead from one to the next, but a wrong one leads into the midst of others,
     so a cut is made only before a good batch; from the first implausible length on it is one span."""
-    start = position = 0
+    position = start
     with path.open("rb") as file:
         size, inode = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
         block, block_start = b"", 0

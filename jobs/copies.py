@@ -1,0 +1,133 @@
+"""One copy of a stretch of an offsets partition, read in log order: records, what could not be framed, and counts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from jobs.failure import Failure
+from jobs.ingest_plan import FileSpan
+from jobs.segment_files import framed_pieces
+from jobs.segment_source import batch_crc
+from schemas.exit_codes import ExitCode
+from schemas.vocabulary import RejectReason
+from udfs.framing.framed import Batches, Framed, Records, Rejected
+
+# Brokers take no larger batch unless they are told to.
+LARGEST_TORN_BATCH = 1 << 20
+
+
+@dataclass
+class SpanFacts:
+    """What `source_files` says of a file, for the part that one task read."""
+
+    source_file: str
+    start: int
+    read_to: int
+    num_records: int = 0
+    num_batches: int = 0
+    num_tombstones: int = 0
+    num_delete_horizon_batches: int = 0
+    torn_tail_bytes: int = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    first_batch_crc: int | None = None
+    last_batch_position: int | None = None
+    last_batch_crc: int | None = None
+
+
+@dataclass
+class RejectedRange:
+    """Bytes that made no batch, and the offsets that they may hold, as far as the batches around them tell."""
+
+    source_file: str
+    rejected: Rejected
+    from_offset: int | None
+    to_offset: int | None = None
+
+
+@dataclass
+class Copy:
+    """Reads its spans one after the other; `records` gives them a piece at a time, offsets rising."""
+
+    spans: tuple[FileSpan, ...]
+    piece_bytes: int
+    facts: list[SpanFacts] = field(default_factory=list)
+    ranges: list[RejectedRange] = field(default_factory=list)
+    last_offset: int | None = None
+    end_of_batches: int | None = None
+
+    def records(self) -> Iterator[Records]:
+        for part in self.spans:
+            facts = SpanFacts(str(part.span.path), part.span.start, part.span.end)
+            self.facts.append(facts)
+            for framed in framed_pieces(part.span, self.piece_bytes):
+                self.note_ranges(framed, part, facts)
+                note(framed, facts)
+                if len(framed.records):
+                    self.check_rising(framed.records, facts.source_file)
+                    yield framed.records
+            if facts.last_batch_position is not None:
+                facts.last_batch_crc = batch_crc(part.span.path, facts.last_batch_position)
+                facts.first_batch_crc = batch_crc(part.span.path, 0) if part.span.start == 0 else None
+
+    def check_rising(self, records: Records, source_file: str) -> None:
+        offsets = records.offset
+        before = self.last_offset if self.last_offset is not None else int(offsets[0]) - 1
+        steps = np.diff(offsets, prepend=before)
+        if (steps <= 0).any():
+            row = int(np.flatnonzero(steps <= 0)[0])
+            follows = before if row == 0 else int(offsets[row - 1])
+            told = f"offset {offsets[row]} follows {follows}, rising offsets were expected: copies lie in one folder?"
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"{source_file}: {told}")
+        self.last_offset = int(offsets[-1])
+
+    def note_ranges(self, framed: Framed, part: FileSpan, facts: SpanFacts) -> None:
+        """Ranges lie between batches: the one before may have come with an earlier piece, the one after is awaited."""
+        batches = framed.batches
+        if len(batches):
+            self.close_ranges(int(batches.base_offset[0]))
+        for rejected in framed.rejected:
+            if is_torn_end(rejected, part):
+                facts.torn_tail_bytes, facts.read_to = rejected.size_bytes, rejected.byte_position
+                continue
+            before, after = neighbours(batches, rejected.byte_position)
+            before = self.end_of_batches if before is None else before
+            first = None if before is None else before + 1
+            self.ranges.append(RejectedRange(facts.source_file, rejected, first, None if after is None else after - 1))
+        if framed.zero_tail_bytes:
+            facts.read_to -= framed.zero_tail_bytes
+        if len(batches):
+            self.end_of_batches = int(batches.last_offset[-1])
+
+    def close_ranges(self, base_offset: int) -> None:
+        for waiting in self.ranges:
+            if waiting.to_offset is None:
+                waiting.to_offset = base_offset - 1
+
+
+def neighbours(batches: Batches, position: int) -> tuple[int | None, int | None]:
+    """Last offset of the batch before the position, first offset of the one behind it."""
+    after = int(np.searchsorted(batches.position, position))
+    before_offset = int(batches.last_offset[after - 1]) if after else None
+    return before_offset, int(batches.base_offset[after]) if after < len(batches) else None
+
+
+def is_torn_end(rejected: Rejected, part: FileSpan) -> bool:
+    """The batch that a broker was still writing. Anything larger or further up is damage."""
+    reaches_end = rejected.byte_position + rejected.size_bytes == part.span.file_size
+    is_torn = rejected.reason is RejectReason.TORN_BATCH and reaches_end
+    return part.is_newest and is_torn and rejected.size_bytes <= LARGEST_TORN_BATCH
+
+
+def note(framed: Framed, facts: SpanFacts) -> None:
+    records, batches = framed.records, framed.batches
+    facts.num_records += len(records)
+    facts.num_tombstones += int(np.count_nonzero((records.values.length < 0) & ~records.is_control))
+    facts.num_batches += len(batches)
+    facts.num_delete_horizon_batches += int(np.count_nonzero(batches.has_delete_horizon))
+    if len(records):
+        facts.first_offset = int(records.offset[0]) if facts.first_offset is None else facts.first_offset
+        facts.last_offset = int(records.offset[-1])
+    if len(batches):
+        facts.last_batch_position = int(batches.position[-1])

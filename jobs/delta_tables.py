@@ -1,0 +1,107 @@
+"""Delta tables on disk as a run's driver sees them: created from their specs, and changed by one commit a run.
+
+Files are written elsewhere; here they are only named to Delta's log. delta-rs refuses neither a repeated nor a lower
+application version, so `commit` reads the recorded one first: committing the same change again does nothing.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable, Schema
+from deltalake.exceptions import TableNotFoundError
+from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
+
+from schemas.columns import Table
+from schemas.tables import CONTRACT_VERSION
+from udfs.tables.arrow_schema import table_schema
+
+APPLICATION = "groupscope"
+CONTRACT_PROPERTY = "groupscope.contract_version"
+# Runs name versions of tables, which must stay readable: an audit asks for them years later.
+KEPT_FOR_GOOD = "interval 36500 days"
+PROPERTIES = {
+    CONTRACT_PROPERTY: str(CONTRACT_VERSION),
+    "delta.logRetentionDuration": KEPT_FOR_GOOD,
+    "delta.deletedFileRetentionDuration": KEPT_FOR_GOOD,
+    # Leading columns are what queries filter by; raw bytes and texts stand behind them.
+    "delta.dataSkippingNumIndexedCols": "12",
+}
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A finished Parquet file of a table, with what Delta's log says of it."""
+
+    name: str
+    size: int
+    num_rows: int
+    stats: str
+    # False when its rows only moved here from other files: who follows the table's changes must not see them again.
+    is_data_change: bool = True
+
+
+@dataclass(frozen=True)
+class Removed:
+    name: str
+    is_data_change: bool
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one run does to one table."""
+
+    added: tuple[DataFile, ...] = ()
+    removed: tuple[Removed, ...] = ()
+
+
+def open_table(path: Path, version: int | None = None) -> DeltaTable | None:
+    try:
+        return DeltaTable(path, version=version)
+    except TableNotFoundError:
+        return None
+
+
+def create(path: Path, table: Table) -> DeltaTable:
+    path.mkdir(parents=True, exist_ok=True)
+    return DeltaTable.create(
+        path,
+        Schema.from_arrow(table_schema(table)),
+        mode="ignore",
+        name=table.name,
+        description=table.comment,
+        configuration=PROPERTIES,
+        raise_if_key_not_exists=False,
+    )
+
+
+def commit(path: Path, table: Table, change: Change, sequence: int, time_ms: int) -> int:
+    """The table's version after the change; `sequence` rises from one change of the warehouse to the next."""
+    delta = open_table(path) or create(path, table)
+    if is_done(delta, sequence):
+        return delta.version()
+    actions: list[Any] = [
+        AddAction(file.name, file.size, {}, time_ms, file.is_data_change, file.stats) for file in change.added
+    ]
+    actions += [RemoveAction(file.name, file.is_data_change, time_ms) for file in change.removed]
+    if actions:
+        properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])
+        schema = Schema.from_arrow(table_schema(table))
+        delta.create_write_transaction(actions, "append", schema, commit_properties=properties)
+        delta = DeltaTable(path)
+    return delta.version()
+
+
+def sequence_of(delta: DeltaTable) -> int:
+    """Of the last run that changed the table; 0 when none has."""
+    return delta.transaction_version(APPLICATION) or 0
+
+
+def is_done(delta: DeltaTable, sequence: int) -> bool:
+    return sequence_of(delta) >= sequence
+
+
+def files_of(delta: DeltaTable) -> pa.Table:
+    """One row a file: `path`, `size_bytes`, `num_records`, and `min`, `max`, `null_count` as structs."""
+    return pa.table(delta.get_add_actions(flatten=False))

@@ -1,0 +1,21 @@
+"""Named instants at which a test may end a run the hard way, to see that nothing is lost."""
+
+import os
+import signal
+
+VARIABLE = "GROUPSCOPE_FAILPOINT"
+# Each as `name` or `name:table`, in the order in which a run passes them.
+FAILPOINTS = (
+    "file_written",
+    "files_written",
+    "manifest_written",
+    "table_created",
+    "table_committed",
+    "runs_committed",
+    "manifest_removed",
+)
+
+
+def failpoint(name: str, table: str | None = None) -> None:
+    if os.environ.get(VARIABLE) in (name, f"{name}:{table}"):
+        os.kill(os.getpid(), signal.SIGKILL)

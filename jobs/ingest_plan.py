@@ -1,0 +1,148 @@
+"""What an ingest of segments has to read, cut into units that tasks can take on without knowing of each other.
+
+A unit is a stretch of one offsets partition: a part of one copy of the log that nothing else overlaps, or all copies of
+a stretch that several hold. Units of what the warehouse may hold already are marked, since only they pay for looking.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from jobs.segment_files import FOLDER, Span, spans_of
+from jobs.segment_source import BASE_OFFSET, Marks, SegmentFile, read_on_from
+
+BASE_NAME = re.compile(r"\d{20}\.log")
+NO_END = 2**63 - 1
+LARGEST_TASK = 128 << 20
+SMALLEST_TASK = 16 << 20
+TASKS_PER_CORE = 3
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is to be read of one file: offsets `first` to at most `last`."""
+
+    file: SegmentFile
+    copy: Path
+    start: int
+    first: int
+    last: int
+    # Only the newest segment of a partition may end amid a batch.
+    is_newest: bool
+
+    @property
+    def size(self) -> int:
+        return self.file.size - self.start
+
+
+@dataclass(frozen=True)
+class FileSpan:
+    span: Span
+    is_newest: bool
+
+
+@dataclass(frozen=True)
+class Unit:
+    partition: int
+    copies: tuple[tuple[FileSpan, ...], ...]
+    first: int
+    last: int
+    may_be_known: bool
+
+    @property
+    def size(self) -> int:
+        return sum(part.span.end - part.span.start for copy in self.copies for part in copy)
+
+
+def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[list[Reading], int]:
+    """What has changed, and how many files have not."""
+    found, num_unchanged = [], 0
+    for (_, copy), group in groupby(sorted(files, key=place), key=lambda file: place(file)[:2]):
+        of_copy = list(group)
+        for number, file in enumerate(of_copy):
+            behind = (after.first_offset for after in of_copy[number + 1 :])
+            later = next((offset for offset in behind if offset is not None), None)
+            start = read_on_from(file, marks.get(str(file.path)))
+            if start is None:
+                num_unchanged += 1
+                continue
+            first = offset_at(file, start)
+            last = NO_END if later is None else later - 1
+            found.append(Reading(file, copy, start, first, last, number == len(of_copy) - 1))
+    return found, num_unchanged
+
+
+def place(file: SegmentFile) -> tuple[int, Path, int, Path]:
+    """Files named by their first offset are segments of one log when they lie side by side; any other is on its own."""
+    is_segment = FOLDER.fullmatch(file.path.parent.name) or BASE_NAME.fullmatch(file.path.name)
+    return file.partition, file.path.parent if is_segment else file.path, file.first_offset or 0, file.path
+
+
+def offset_at(file: SegmentFile, position: int) -> int:
+    if position == 0:
+        return file.first_offset or 0
+    with file.path.open("rb") as opened:
+        opened.seek(position)
+        begin = opened.read(BASE_OFFSET.size)
+    return int(BASE_OFFSET.unpack(begin)[0]) if len(begin) == BASE_OFFSET.size else 0
+
+
+def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], span_bytes: int) -> Iterator[Unit]:
+    """In the order of partitions and offsets."""
+    for partition, group in groupby(found, key=lambda reading: reading.file.partition):
+        for stretch in stretches(sorted(group, key=lambda reading: (reading.first, reading.last))):
+            first, last = stretch[0].first, max(reading.last for reading in stretch)
+            may_be_known = any(low <= last and first <= high for low, high in known.get(partition, ()))
+            by_copy = {copy: [one for one in stretch if one.copy == copy] for copy in sorted({r.copy for r in stretch})}
+            copies = tuple(tuple(spans(each, span_bytes)) for each in by_copy.values())
+            if len(copies) == 1:
+                # Nothing of one copy overlaps: each part can go its own way.
+                yield from (Unit(partition, ((part,),), first, last, may_be_known) for part in copies[0])
+            else:
+                yield Unit(partition, copies, first, last, may_be_known)
+
+
+def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
+    """Readings by first offset, those that overlap together."""
+    stretch: list[Reading] = []
+    end = -1
+    for reading in found:
+        if stretch and reading.first > end:
+            yield stretch
+            stretch = []
+        stretch.append(reading)
+        end = max(end, reading.last)
+    if stretch:
+        yield stretch
+
+
+def spans(found: list[Reading], span_bytes: int) -> Iterator[FileSpan]:
+    for reading in found:
+        file = reading.file
+        if reading.size > span_bytes * 3 // 2:
+            parts: Iterable[Span] = spans_of(file.path, span_bytes, reading.start)
+        else:
+            parts = (Span(file.path, reading.start, file.size, file.inode, file.size),)
+        yield from (FileSpan(part, reading.is_newest) for part in parts)
+
+
+def task_bytes(found: Sequence[Reading], cores: int) -> int:
+    total = sum(reading.size for reading in found)
+    return min(LARGEST_TASK, max(SMALLEST_TASK, total // (cores * TASKS_PER_CORE)))
+
+
+def tasks(planned: Iterable[Unit], size: int) -> list[tuple[Unit, ...]]:
+    """Neighbouring units together, about as many bytes to each task."""
+    found: list[list[Unit]] = []
+    room = 0
+    for unit in planned:
+        if room <= 0 or not found:
+            found.append([])
+            room = size
+        found[-1].append(unit)
+        room -= unit.size
+    return [tuple(task) for task in found]

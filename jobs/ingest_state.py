@@ -1,0 +1,127 @@
+"""What a warehouse already holds of a cluster's offsets log, as far as an ingest has to know before it reads."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+
+from jobs.delta_tables import files_of
+from jobs.ingest_plan import Range
+from jobs.ingest_tasks import KnownRange
+from jobs.known_rows import KnownFile
+from jobs.segment_source import Marks
+from jobs.warehouse import Warehouse
+from schemas.tables import TABLES
+from udfs.known import REJECTED
+
+FILE_COLUMNS = [
+    "cluster",
+    "run_id",
+    "offsets_partition",
+    "source_file",
+    "kind",
+    "size_bytes",
+    "modified_time",
+    "first_offset",
+    "last_offset",
+    "read_to_position",
+    "first_batch_crc",
+    "last_batch_position",
+    "last_batch_crc",
+]
+RANGE_COLUMNS = [
+    "cluster",
+    "offsets_partition",
+    "source_file",
+    "byte_position",
+    "size_bytes",
+    "from_offset",
+    "to_offset",
+]
+
+
+@dataclass
+class State:
+    """`marks` by file; `ranges` of offsets that earlier runs read, by offsets partition."""
+
+    marks: dict[str, Marks] = field(default_factory=dict)
+    ranges: dict[int, list[Range]] = field(default_factory=dict)
+    rejected: dict[int, list[KnownRange]] = field(default_factory=dict)
+
+
+def state_of(warehouse: Warehouse, cluster: str) -> State:
+    state = State()
+    first_crc: dict[str, int | None] = {}
+    for row in rows_of(warehouse.open("source_files"), FILE_COLUMNS, cluster, "run_id"):
+        name = row["source_file"]
+        if row["kind"] == "segments":
+            if row["first_batch_crc"] is not None:
+                first_crc[name] = row["first_batch_crc"]
+            state.marks[name] = marks_of(row, first_crc.get(name))
+        if row["first_offset"] is not None and row["offsets_partition"] is not None:
+            bounds = (row["first_offset"], row["last_offset"])
+            state.ranges.setdefault(row["offsets_partition"], []).append(bounds)
+    for row in rows_of(warehouse.open(REJECTED), RANGE_COLUMNS, cluster, "byte_position"):
+        if row["byte_position"] is not None and row["offsets_partition"] is not None:
+            partition = row.pop("offsets_partition")
+            state.rejected.setdefault(partition, []).append(KnownRange(**row))
+            if (first := row["from_offset"]) is not None:
+                last = first if row["to_offset"] is None else row["to_offset"]
+                state.ranges.setdefault(partition, []).append((first, last))
+    state.ranges = {partition: joined(ranges) for partition, ranges in state.ranges.items()}
+    return state
+
+
+def rows_of(delta: DeltaTable | None, columns: list[str], cluster: str, order: str) -> list[dict[str, Any]]:
+    if delta is None:
+        return []
+    table = delta.to_pyarrow_table(columns=columns)
+    table = table.filter(pc.equal(table.column("cluster"), cluster)).sort_by(order).drop_columns("cluster")
+    return [dict(row) for row in table.to_pylist()]
+
+
+def marks_of(row: dict[str, Any], first_crc: int | None) -> Marks:
+    """`source_files` gives a grown file's first batch with the row of the run that read it."""
+    modified = int(pa.scalar(row["modified_time"], pa.timestamp("us", "UTC")).value // 1000)
+    return Marks(
+        row["size_bytes"],
+        modified,
+        row["read_to_position"],
+        first_crc,
+        row["last_batch_position"],
+        row["last_batch_crc"],
+    )
+
+
+def joined(ranges: list[Range]) -> list[Range]:
+    """The same offsets in as few ranges as there can be."""
+    found: list[Range] = []
+    for first, last in sorted(ranges):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found
+
+
+def known_files(warehouse: Warehouse) -> dict[str, list[KnownFile]]:
+    """Files of the decoded tables, by what Delta's statistics say of their offsets partitions."""
+    found: dict[str, list[KnownFile]] = {}
+    for name, version in warehouse.versions().items():
+        if "record_offset" not in {column.name for column in TABLES[name].columns} or TABLES[name].job != "ingest":
+            continue
+        delta = DeltaTable(warehouse.path(name), version=version)
+        files = files_of(delta)
+        if not files.num_rows:
+            continue
+        low, high = (pc.struct_field(files.column(side), "offsets_partition") for side in ("min", "max"))
+        found[name] = [
+            KnownFile(warehouse.path(name) / path, first, last)
+            for path, first, last in zip(
+                files.column("path").to_pylist(), low.to_pylist(), high.to_pylist(), strict=True
+            )
+            if first is not None
+        ]
+    return found

@@ -1,0 +1,59 @@
+"""One writer at a time: a lock on the warehouse that the kernel frees when its holder dies, however it dies."""
+
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+LOCK_FILE = "_lock"
+PAUSE_SECONDS = 0.2
+
+
+@contextmanager
+def locked(folder: Path, wait_seconds: float, job: str, tell: Callable[[str], None]) -> Iterator[None]:
+    """Holds the lock of the warehouse; waits for another holder, and gives up with a line that names it."""
+    path = folder / LOCK_FILE
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        wait_for(descriptor, path, wait_seconds, tell)
+        # For whoever waits; what counts is the kernel's lock.
+        holder = {"job": job, "pid": os.getpid(), "host": socket.gethostname()}
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+        yield
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def wait_for(descriptor: int, path: Path, wait_seconds: float, tell: Callable[[str], None]) -> None:
+    deadline = time.monotonic() + wait_seconds
+    is_told = False
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            pass
+        if time.monotonic() >= deadline:
+            about = f"{path.parent}: busy with {holder_of(descriptor)}"
+            expected = f"not free within {wait_seconds:g} s (--lock-wait)"
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{about}, {expected}")
+        if not is_told:
+            tell(f"{path.parent}: waiting for {holder_of(descriptor)}")
+            is_told = True
+        time.sleep(min(PAUSE_SECONDS, max(deadline - time.monotonic(), 0.01)))
+
+
+def holder_of(descriptor: int) -> str:
+    with suppress(ValueError, KeyError):
+        holder = json.loads(os.pread(descriptor, 4096, 0))
+        return f"{holder['job']} (process {holder['pid']} on {holder['host']})"
+    return "another run"

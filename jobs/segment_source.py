@@ -1,0 +1,124 @@
+"""`segments:DIR`: the segment files of a broker's offsets partitions, wherever copies of them lie."""
+
+import glob
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import google_crc32c
+
+from jobs.failure import Failure
+from jobs.segment_files import FOLDER
+from schemas.exit_codes import ExitCode
+
+SUFFIX = ".log"
+# What says which batch it is: offsets, times, producer, and the checksum of its records.
+HEADER_BYTES = 61
+BASE_OFFSET = struct.Struct(">q")
+
+
+@dataclass(frozen=True)
+class SegmentFile:
+    path: Path
+    partition: int
+    size: int
+    modified_ms: int
+    inode: int
+    # Of its first batch; None when it holds none.
+    first_offset: int | None
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What proves later that a file, or its beginning, is still the same."""
+
+    size: int
+    modified_ms: int
+    read_to: int
+    first_batch_crc: int | None
+    last_batch_position: int | None
+    last_batch_crc: int | None
+
+
+def segment_files(pattern: str, partition: int | None) -> list[SegmentFile]:
+    """Files by offsets partition, then folder, then first offset."""
+    roots = [Path(found) for found in sorted(glob.glob(pattern))] if has_magic(pattern) else [Path(pattern)]
+    if not roots:
+        raise Failure(
+            ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: nothing matches, folders of segments were expected"
+        )
+    found = {path.absolute() for root in roots for path in paths_below(root)}
+    files = [segment_file(path, partition_of(path, partition)) for path in sorted(found)]
+    if not files:
+        told = "no segment files (….log) in it, a log dir, copies of one, or a folder __consumer_offsets-N was expected"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: {told}")
+    return sorted(files, key=lambda file: (file.partition, file.path.parent, file.first_offset or 0, file.path))
+
+
+def has_magic(pattern: str) -> bool:
+    # A folder may well be called so.
+    return glob.has_magic(pattern) and not Path(pattern).exists()
+
+
+def paths_below(root: Path) -> Iterator[Path]:
+    """Segment files of a folder and, in folders of offsets partitions, of those below it."""
+    if root.is_file():
+        yield root
+    elif not root.exists():
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{root}: no such folder, one with segments was expected")
+    else:
+        yield from (path for path in root.iterdir() if path.name.endswith(SUFFIX))
+        for folder, folders, names in os.walk(root):
+            if FOLDER.fullmatch(Path(folder).name):
+                folders.clear()
+                yield from (Path(folder, name) for name in names if name.endswith(SUFFIX))
+
+
+def partition_of(path: Path, given: int | None) -> int:
+    match = FOLDER.fullmatch(path.parent.name)
+    if match:
+        return int(match[1])
+    if given is None:
+        told = "not in a folder __consumer_offsets-N, --offsets-partition N was expected"
+        raise Failure(ExitCode.USAGE, f"{path}: {told}")
+    return given
+
+
+def segment_file(path: Path, partition: int) -> SegmentFile:
+    try:
+        with path.open("rb") as file:
+            stat = os.fstat(file.fileno())
+            begin = file.read(BASE_OFFSET.size)
+    except OSError as error:
+        told = f"{path}: {error.strerror}, a readable segment file was expected"
+        raise Failure(ExitCode.UNREADABLE_INPUT, told) from None
+    first_offset = BASE_OFFSET.unpack(begin)[0] if len(begin) == BASE_OFFSET.size else None
+    return SegmentFile(path, partition, stat.st_size, stat.st_mtime_ns // 1_000_000, stat.st_ino, first_offset)
+
+
+def batch_crc(path: Path, position: int) -> int:
+    """CRC-32C of a batch's header, the checksum of its records in it."""
+    with path.open("rb") as file:
+        file.seek(position)
+        return int(google_crc32c.value(file.read(HEADER_BYTES)))
+
+
+def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
+    """Where to begin: None when nothing has changed since; the former end of a file that has only grown; else 0."""
+    if marks is None or file.size < marks.read_to or not holds_batches_of(file, marks):
+        return 0
+    if file.size == marks.size:
+        return None if file.modified_ms == marks.modified_ms else 0
+    return marks.read_to if file.size > marks.size else 0
+
+
+def holds_batches_of(file: SegmentFile, marks: Marks) -> bool:
+    if marks.first_batch_crc is None or marks.last_batch_position is None:
+        # A file without batches: all that it can show is its size.
+        return marks.read_to == 0
+    return (
+        batch_crc(file.path, 0) == marks.first_batch_crc
+        and batch_crc(file.path, marks.last_batch_position) == marks.last_batch_crc
+    )

@@ -1,0 +1,126 @@
+"""Runs plain functions as tasks of Spark: what they are given and what they answer are Python objects."""
+
+import os
+import pickle
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+import pyarrow as pa
+from pyspark.accumulators import Accumulator
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from jobs.failure import Failure
+from jobs.quiet_java import quiet_java
+from jobs.spark_session import spark_session
+from schemas.exit_codes import ExitCode
+
+SCHEMA = "answer binary"
+
+Given = TypeVar("Given")
+Answer = TypeVar("Answer")
+
+
+def run_tasks(
+    spark: SparkSession,
+    function: Callable[[Given], Answer],
+    given: Sequence[Given],
+    seen: Callable[[Answer], int] | None = None,
+    tell: Callable[[int, int], None] | None = None,
+    every_seconds: float = 5.0,
+) -> list[Answer]:
+    """One task each, in the order given. `tell` hears from time to time how many are done, and the sum of what `seen`
+    makes of their answers."""
+    if not given:
+        return []
+    context = spark.sparkContext
+    done, total = context.accumulator(0), context.accumulator(0)
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                found = function(given[number])
+                done.add(1)
+                if seen is not None:
+                    total.add(seen(found))
+                yield pa.record_batch([pa.array([pickle.dumps((number, found))], pa.binary())], ["answer"])
+
+    frame = spark.range(0, len(given), 1, len(given)).mapInArrow(work, SCHEMA)
+    with told_of_progress(done, total, tell, every_seconds), failures_told():
+        rows = frame.collect()
+    answers = dict(pickle.loads(bytes(row.answer)) for row in rows)
+    return [answers[number] for number in range(len(given))]
+
+
+@contextmanager
+def told_of_progress(
+    done: Accumulator[int], total: Accumulator[int], tell: Callable[[int, int], None] | None, every_seconds: float
+) -> Iterator[None]:
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(every_seconds):
+            if tell is not None:
+                tell(done.value, total.value)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def failures_told() -> Iterator[None]:
+    """What Spark says of a failed task is pages long; its cause stands in the last line."""
+    try:
+        yield
+    except PySparkException as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        cause = next(
+            (line for line in reversed(lines) if not line.startswith(("at ", "File ", "..."))), "no reason given"
+        )
+        raise Failure(ExitCode.FAILED, f"a task failed, please report it: {cause} (--debug shows where)") from error
+
+
+class Workers:
+    """Spark, started when the first task needs it: a run that finds little to do never does."""
+
+    def __init__(self, name: str, *, is_debug: bool) -> None:
+        self.name, self.is_debug = name, is_debug
+        self.session: SparkSession | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        if self.session is None:
+            with quiet_java(self.is_debug):
+                self.session = spark_session(self.name, shuffle_partitions=cores() * 2, settings=local_settings())
+        return self.session
+
+    @property
+    def num_cores(self) -> int:
+        return self.spark.sparkContext.defaultParallelism
+
+    def run(
+        self,
+        function: Callable[[Given], Answer],
+        given: Sequence[Given],
+        seen: Callable[[Answer], int] | None = None,
+        tell: Callable[[int, int], None] | None = None,
+    ) -> list[Answer]:
+        return run_tasks(self.spark, function, given, seen, tell) if given else []
+
+
+def cores() -> int:
+    """Those that this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def local_settings() -> dict[str, str]:
+    """Where no spark-submit decides: all cores of this machine, and a second chance for a task whose worker died."""
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    return {} if is_submitted else {"spark.master": f"local[{cores()},3]", "spark.driver.memory": "2g"}

@@ -1,0 +1,164 @@
+"""The warehouse: a folder of Delta tables, changed by one run at a time, each run wholly or not at all."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from jobs.delta_tables import Change, commit, create, is_done, open_table, sequence_of
+from jobs.failpoints import failpoint
+from jobs.failure import Failure
+from jobs.lock import LOCK_FILE, locked
+from jobs.manifest import Manifest, manifest_path, read_manifest, unfinished, write_manifest, write_whole
+from jobs.table_files import TableFile
+from schemas.exit_codes import ExitCode
+from schemas.tables import CONTRACT_VERSION, TABLES
+from udfs.tables.arrow_schema import table_schema
+
+MARKER = "_warehouse.json"
+RUNS = "runs"
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    root: Path
+
+    def path(self, table: str) -> Path:
+        return self.root / table
+
+    def open(self, table: str) -> DeltaTable | None:
+        """The table as the newest finished run left it; None when there is none yet."""
+        version = self.versions().get(table)
+        return None if version is None else open_table(self.path(table), version)
+
+    def versions(self) -> dict[str, int]:
+        """Versions of all tables that belong together, by the newest row of `runs`."""
+        rows = self.run_rows(["run_id", "table_versions"])
+        newest = max(rows, key=lambda row: row["run_id"], default=None)
+        return {} if newest is None else {**dict(newest["table_versions"]), RUNS: self.runs_version()}
+
+    def runs_version(self) -> int:
+        runs = open_table(self.path(RUNS))
+        return -1 if runs is None else runs.version()
+
+    def run_rows(self, columns: list[str]) -> list[dict[str, Any]]:
+        runs = open_table(self.path(RUNS))
+        return [] if runs is None else runs.to_pyarrow_table(columns=columns).to_pylist()
+
+    def clusters(self) -> list[str]:
+        return sorted({row["cluster"] for row in self.run_rows(["cluster"])})
+
+    def next_sequence(self) -> int:
+        runs = open_table(self.path(RUNS))
+        return 1 + (0 if runs is None else sequence_of(runs))
+
+    def finish(self, manifest: Manifest) -> None:
+        """Carries out a manifest, from wherever an earlier attempt at it ended."""
+        versions = {}
+        for name, change in manifest.changes.items():
+            create(self.path(name), TABLES[name])
+            failpoint("table_created", name)
+            versions[name] = commit(self.path(name), TABLES[name], change, manifest.sequence, manifest.time_ms)
+            failpoint("table_committed", name)
+        self.commit_runs(manifest, self.versions() | versions)
+        failpoint("runs_committed")
+        manifest_path(self.root, manifest.run_id).unlink(missing_ok=True)
+        failpoint("manifest_removed")
+
+    def commit_runs(self, manifest: Manifest, versions: dict[str, int]) -> None:
+        if is_done(create(self.path(RUNS), TABLES[RUNS]), manifest.sequence):
+            return
+        versions = {name: version for name, version in sorted(versions.items()) if name != RUNS}
+        rows = [{**row, "table_versions": list(versions.items())} for row in manifest.runs]
+        for row in rows:
+            for name in ("started_time", "finished_time", "as_of_time"):
+                row[name] = None if row[name] is None else datetime.fromtimestamp(row[name] / 1000, UTC)
+        file = TableFile(self.path(RUNS), TABLES[RUNS], manifest.run_id)
+        file.write(pa.Table.from_pylist(rows, table_schema(TABLES[RUNS])))
+        done = file.close()
+        assert done is not None
+        commit(self.path(RUNS), TABLES[RUNS], Change((done,)), manifest.sequence, manifest.time_ms)
+
+    def write(self, manifest: Manifest) -> None:
+        """Everything that a run changes, at once: when this returns it is done, and when it is killed it will be."""
+        write_manifest(self.root, manifest)
+        failpoint("manifest_written")
+        self.finish(manifest)
+
+
+@contextmanager
+def writing(root: Path, job: str, lock_wait: float, tell: Callable[[str], None]) -> Iterator[Warehouse]:
+    """The warehouse, locked, new if there was none, and with the work of a killed run done."""
+    with unusable_when_full(root):
+        prepare(root)
+        with locked(root, lock_wait, job, tell):
+            warehouse = Warehouse(root)
+            for path in unfinished(root):
+                tell(f"{root}: finishing run {path.name.split('.')[0]}, which was ended while it wrote")
+                warehouse.finish(read_manifest(path))
+            yield warehouse
+
+
+def prepare(root: Path) -> None:
+    if root.exists() and not root.is_dir():
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file, a folder was expected")
+    root.mkdir(parents=True, exist_ok=True)
+    if not (root / MARKER).exists() and set(os.listdir(root)) <= {LOCK_FILE}:
+        write_whole(root / MARKER, json.dumps({"contract_version": CONTRACT_VERSION}) + "\n")
+    check_ours(root)
+    if not os.access(root, os.W_OK):
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is read-only, a folder to write to was expected")
+
+
+def reading(root: Path) -> Warehouse:
+    """A warehouse to read: nothing is written, and runs in progress do not matter."""
+    if not root.is_dir():
+        raise Failure(
+            ExitCode.UNUSABLE_WAREHOUSE, f"{root}: no such folder, a warehouse that `ingest` made was expected"
+        )
+    check_ours(root)
+    return Warehouse(root)
+
+
+def check_ours(root: Path) -> None:
+    try:
+        version = json.loads((root / MARKER).read_text())["contract_version"]
+    except (FileNotFoundError, NotADirectoryError):
+        told = f"{root}: no {MARKER} in it, a new or empty folder or a warehouse of groupscope was expected"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+    except (ValueError, KeyError, TypeError):
+        told = f'{root / MARKER}: not readable, {{"contract_version": {CONTRACT_VERSION}}} was expected'
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+    if not isinstance(version, int) or version > CONTRACT_VERSION:
+        told = f"{root}: of contract version {version}, at most {CONTRACT_VERSION} was expected: use a newer groupscope"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+
+
+@contextmanager
+def unusable_when_full(root: Path) -> Iterator[None]:
+    """Whatever the disk refuses is told as a matter of the warehouse, since input is read with its own care."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        told = error.strerror or str(error).splitlines()[0]
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{error.filename or root}: {told}") from error
+
+
+def one_cluster(warehouse: Warehouse, wanted: str | None) -> str:
+    """The cluster that is meant when none is named: the only one there is."""
+    known = warehouse.clusters()
+    if wanted is not None:
+        return wanted
+    if len(known) > 1:
+        names = ", ".join(known)
+        raise Failure(ExitCode.USAGE, f"--cluster: the warehouse has {names}, one of them was expected")
+    return known[0] if known else "default"
