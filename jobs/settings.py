@@ -76,6 +76,12 @@ class Ingest:
         "own Delta writer; auto, direct wherever the file system allows it (local disks, S3, GCS, ABFS).",
         word_of("auto", "direct", "spark"),
     )
+    spark_from_bytes: int = setting(
+        16 << 20,
+        "bytes",
+        "Less input than this is read without Spark, whose start would take several times as long as the work.",
+        number_from(0),
+    )
 
 
 @dataclass(frozen=True)
