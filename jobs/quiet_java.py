@@ -1,0 +1,43 @@
+"""Keeps what Java and Spark say while they start off standard error, which is for lines that users can act on."""
+
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+STANDARD_ERROR = 2
+SHOWN_BYTES = 4096
+
+
+@contextmanager
+def quiet_java(is_debug: bool) -> Iterator[None]:
+    """A Java that starts in here writes its standard error into a file without a name, for as long as it lives.
+
+    When it does not start, the end of what it said is shown. A Java that runs already is not touched.
+    """
+    if is_debug:
+        yield
+        return
+    sys.stderr.flush()
+    kept = os.dup(STANDARD_ERROR)
+    with tempfile.TemporaryFile() as said:
+        os.dup2(said.fileno(), STANDARD_ERROR)
+        try:
+            yield
+        except BaseException:
+            said.seek(max(0, said.seek(0, os.SEEK_END) - SHOWN_BYTES))
+            os.write(kept, said.read())
+            raise
+        finally:
+            os.dup2(kept, STANDARD_ERROR)
+            os.close(kept)
+
+
+def keep_errors_to_us() -> None:
+    """PySpark logs each exception with its stack trace besides raising it."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,0 +1,36 @@
+"""Tables as Spark frames, each at one version."""
+
+import re
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.delta_tables import open_table
+from jobs.failure import Failure
+from jobs.spark_types import table_type
+from schemas.columns import Table
+from schemas.exit_codes import ExitCode
+
+# Spark takes seconds to make out a table's state from its log, which delta-rs does at once. Of more files than this
+# Delta's own way is better, since it leaves out those that a query cannot need.
+FEW_FILES = 500
+PATTERN = re.compile(r"[*?\[\]{}\\]")
+
+
+def table_at(spark: SparkSession, path: Path, table: Table, version: int) -> DataFrame:
+    try:
+        delta = open_table(path, version)
+        files = [] if delta is None else delta.file_uris()
+        if delta is None or len(files) > FEW_FILES or PATTERN.search(str(path)):  # Spark takes paths for patterns
+            return spark.read.format("delta").option("versionAsOf", version).load(str(path))
+        schema = table_type(table)
+        return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
+    except (PySparkException, OSError, ValueError) as error:
+        told = f"{path}: version {version} cannot be read, `groupscope doctor` tells more: {first_line(str(error))}"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+
+
+def first_line(message: str) -> str:
+    """Spark goes on with suggestions and the place in the text."""
+    return next((line.strip() for line in message.splitlines() if line.strip()), "Spark gave no reason")

@@ -1,0 +1,74 @@
+"""Views in the words of each engine, and which tables a text can name."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+
+from schemas.tables import TABLES
+from schemas.views import VIEWS, View
+
+# Statements that name tables by other means than by writing them out.
+NAMES_ANY = {"show", "identifier", "execute"}
+
+
+class Dialect(StrEnum):
+    SPARK = "spark"
+    TRINO = "trino"
+    DUCKDB = "duckdb"
+
+
+def view_definitions(dialect: Dialect) -> Iterator[str]:
+    """Statements that create every view, each after those it reads."""
+    yield f"-- Views of groupscope for {dialect}, to be created where its tables are known by their names."
+    for view in VIEWS.values():
+        yield f"\n-- {view.name} reads {', '.join(view.reads)}."
+        for statement in DEFINITIONS[dialect](view):
+            yield f"{statement};"
+
+
+def spark_view(view: View) -> list[str]:
+    columns = ",\n".join(f"  {column.name} COMMENT {text_literal(column.comment)}" for column in view.columns)
+    comment = f"COMMENT {text_literal(view.comment)}"
+    return [f"CREATE OR REPLACE VIEW {view.name} (\n{columns}\n) {comment} AS\n{view.sql.rstrip()}"]
+
+
+def trino_view(view: View) -> list[str]:
+    # Not every catalog of Trino keeps comments on the columns of views.
+    comment = f"COMMENT {text_literal(view.comment)} SECURITY INVOKER"
+    return [f"CREATE OR REPLACE VIEW {view.name} {comment} AS\n{view.sql.rstrip()}"]
+
+
+def duckdb_view(view: View) -> list[str]:
+    return [
+        f"CREATE OR REPLACE VIEW {view.name} AS\n{view.sql.rstrip()}",
+        f"COMMENT ON VIEW {view.name} IS {text_literal(view.comment)}",
+        *(f"COMMENT ON COLUMN {view.name}.{column.name} IS {text_literal(column.comment)}" for column in view.columns),
+    ]
+
+
+DEFINITIONS: dict[Dialect, Callable[[View], list[str]]] = {
+    Dialect.SPARK: spark_view,
+    Dialect.TRINO: trino_view,
+    Dialect.DUCKDB: duckdb_view,
+}
+
+
+def text_literal(text: str) -> str:
+    """Comments hold no backslash, which would be an escape to Spark alone; a doubled quote ends no literal anywhere."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def named_in(texts: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The tables and views that the statements may name, views' tables included; rather too many than too few."""
+    words = set(re.findall(r"\w+", " ".join(texts).lower()))
+    if words & NAMES_ANY:
+        return list(TABLES), list(VIEWS)
+    views = with_read(words & VIEWS.keys())
+    tables = words.union(*(VIEWS[name].reads for name in views))
+    return [name for name in TABLES if name in tables], [name for name in VIEWS if name in views]
+
+
+def with_read(names: set[str]) -> set[str]:
+    """The views and those that they read."""
+    inner = {name for view in names for name in VIEWS[view].reads if name in VIEWS}
+    return names if inner <= names else with_read(names | inner)

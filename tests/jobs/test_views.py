@@ -1,0 +1,71 @@
+"""Definitions of views in the words of three engines; DuckDB takes its own here, Spark its own in test_sql.py."""
+
+import re
+
+import duckdb
+import pytest
+
+from jobs.views import Dialect, named_in, view_definitions
+from schemas.columns import Type
+from schemas.tables import TABLES
+from schemas.views import VIEWS
+from udfs.tables.arrow_schema import table_schema
+
+DUCKDB_TYPES = {Type.STRING: "VARCHAR", Type.INT: "INTEGER", Type.TIMESTAMP: "TIMESTAMP WITH TIME ZONE"}
+
+
+@pytest.fixture
+def duck() -> duckdb.DuckDBPyConnection:
+    """With every table, empty."""
+    connection = duckdb.connect()
+    for name, table in TABLES.items():
+        connection.register("arrow", table_schema(table).empty_table())
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")
+    return connection
+
+
+def test_duckdb_takes_its_definitions_with_the_columns_types_and_comments_declared(
+    duck: duckdb.DuckDBPyConnection,
+) -> None:
+    duck.execute("\n".join(view_definitions(Dialect.DUCKDB)))
+    for view in VIEWS.values():
+        told = duck.execute(
+            f"SELECT column_name, data_type, comment FROM duckdb_columns() WHERE table_name = '{view.name}'"
+        ).fetchall()
+        assert told == [
+            (column.name, DUCKDB_TYPES.get(column.type, column.type), column.comment)  # type: ignore[call-overload]
+            for column in view.columns
+        ]
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
+def test_a_view_reads_what_it_declares(view: object) -> None:
+    words = set(re.findall(r"\w+", re.sub("'[^']*'", "", view.sql)))  # type: ignore[attr-defined]
+    assert set(view.reads) == words & (TABLES.keys() | VIEWS.keys())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_every_view_is_defined_once_in_every_dialect(dialect: Dialect) -> None:
+    text = "\n".join(view_definitions(dialect))
+    assert re.findall(r"^CREATE OR REPLACE VIEW (\w+)", text, flags=re.MULTILINE) == list(VIEWS)
+    assert all(view.sql.strip() in text for view in VIEWS.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "tables", "views"),
+    [
+        ("SELECT 1", [], []),
+        ("select * from Offset_Commits o", ["offset_commits"], []),
+        ("SELECT * FROM `runs`, x.source_files", ["source_files", "runs"], []),
+        ("SELECT * FROM IDENTIFIER('runs')", list(TABLES), list(VIEWS)),
+        ("SHOW TABLES", list(TABLES), list(VIEWS)),
+        (
+            "SELECT * FROM v_decode_coverage",
+            [name for name in TABLES if name in VIEWS["v_decode_coverage"].reads],
+            ["v_decode_coverage"],
+        ),
+    ],
+)
+def test_a_text_names_tables_and_those_that_its_views_read(text: str, tables: list[str], views: list[str]) -> None:
+    found = named_in([text])
+    assert (sorted(found[0]), found[1]) == (sorted(tables), views)

@@ -1,0 +1,93 @@
+"""Warehouses made by hand, as a run leaves them: rows as dictionaries, what is not named is NULL or a plain value."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.delta_tables import Change
+from jobs.manifest import Manifest
+from jobs.table_files import TableFile
+from jobs.warehouse import Warehouse, prepare
+from schemas.columns import Column, Table, Type
+from schemas.tables import CONTRACT_VERSION, TABLES
+from udfs.tables.arrow_schema import table_schema
+
+Rows = Sequence[Mapping[str, Any]]
+
+NOW_MS = 1_795_230_000_000
+NOW = datetime(2026, 11, 21, 3, tzinfo=UTC)
+PLAIN: dict[Type, Any] = {
+    Type.STRING: "a",
+    Type.BINARY: b"",
+    Type.BOOLEAN: False,
+    Type.INT: 0,
+    Type.BIGINT: 0,
+    Type.DOUBLE: 0.0,
+    Type.TIMESTAMP: NOW,
+}
+
+
+def make(root: Path, *runs: Mapping[str, Rows]) -> Warehouse:
+    """One warehouse, written by as many runs, in order."""
+    prepare(root)
+    warehouse = Warehouse(root)
+    for number, rows in enumerate(runs, 1):
+        write_run(warehouse, f"run-{number:04}", rows)
+    return warehouse
+
+
+def write_run(warehouse: Warehouse, run_id: str, rows: Mapping[str, Rows]) -> None:
+    changes = {
+        name: Change(written(warehouse, TABLES[name], run_id, rows.get(name, ()))) for name in TABLES if name != "runs"
+    }
+    run = {
+        "cluster": "a",
+        "run_id": run_id,
+        "job": "ingest",
+        "started_time": NOW_MS,
+        "finished_time": NOW_MS,
+        "as_of_time": None,
+        "verdict": "clean",
+        "exit_code": 0,
+        "contract_version": CONTRACT_VERSION,
+        "config_hash": "0",
+        "num_offsets_partitions": 1,
+        "num_files_unchanged": 0,
+        "ingest_counts": counts(rows),
+    }
+    warehouse.write(Manifest(run_id, warehouse.next_sequence(), NOW_MS, changes, (run,)))
+
+
+def written(warehouse: Warehouse, table: Table, run_id: str, rows: Rows) -> tuple[Any, ...]:
+    file = TableFile(warehouse.path(table.name), table, run_id)
+    if rows:
+        file.write(filled(table, rows))
+    done = file.close()
+    return () if done is None else (done,)
+
+
+def filled(table: Table, rows: Rows) -> pa.Table:
+    whole = [{column.name: row.get(column.name, plain(column)) for column in table.columns} for row in rows]
+    return pa.Table.from_pylist(whole, table_schema(table))
+
+
+def plain(column: Column) -> Any:
+    return None if column.is_nullable or not isinstance(column.type, Type) else PLAIN[column.type]
+
+
+def counts(rows: Mapping[str, Rows]) -> list[dict[str, Any]]:
+    """What became of the rows' records; each was read once."""
+    found: dict[int, dict[str, Any]] = {}
+    for name, some in rows.items():
+        if "record_offset" not in {column.name for column in TABLES[name].columns}:
+            continue
+        for row in some:
+            partition = row.get("offsets_partition", 0)
+            new = {"read": 0, "decoded": 0, "rejected": 0, "already_known": 0, "gaps": 0}
+            count = found.setdefault(partition, {"offsets_partition": partition, **new})
+            count["read"] += 1
+            count["rejected" if name == "rejected_records" else "decoded"] += 1
+    return list(found.values())
