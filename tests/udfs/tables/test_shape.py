@@ -11,6 +11,7 @@ import pytest
 
 from schemas.tables import TABLES
 from schemas.vocabulary import RejectReason
+from tests.random_records import EVERY_LAYOUT
 from tests.udfs.tables.raw_records import Scene, as_records
 from tests.udfs.tables.slow_shape import Raw, slow_row
 from udfs.decoding import decode as decoding
@@ -89,6 +90,14 @@ def test_few_records_at_a_time_make_the_same_rows(seed: int) -> None:
 
 def test_archives_that_lack_producers_have_nulls_for_them(seed: int) -> None:
     assert_as_slow(Scene(seed).records(200), Origin("c1", 7, "r1", has_producers=False))
+
+
+def test_commits_alone_of_every_version_stand_in_the_order_of_the_log(seed: int) -> None:
+    scene = Scene(seed)
+    layouts = [kept for kept in EVERY_LAYOUT if kept.record.number == 1]
+    drawn = [scene.draw.record(scene.chance.choice(layouts)) for _ in range(400)]
+    raws = [Raw(offset, each.key_bytes, each.value_bytes) for offset, each in enumerate(drawn)]
+    assert assert_as_slow(raws) == {"offset_commits"}
 
 
 def test_no_records_make_no_tables() -> None:
