@@ -1,0 +1,217 @@
+"""Snapshots as people hand them in."""
+
+import json
+from typing import Any
+
+import pytest
+
+from udfs.snapshots import Contradiction, Malformed, Snapshots, merged, parse
+
+NOW = 1_700_000_000_000
+ID = "Jx5m2k3lQ0-Yb_7wPz1aAg"
+FULL: dict[str, Any] = {
+    "captured_at": NOW,
+    "topics": [
+        {
+            "topic": "a.b_c-d",
+            "topic_id": ID,
+            "partitions": [
+                {
+                    "partition": 0,
+                    "log_start_offset": 5,
+                    "log_end_offset": 9,
+                    "leader_epoch": 3,
+                    "racks": ["r1", None],
+                },
+                {"partition": 1, "log_start_offset": -1, "log_end_offset": None, "leader_epoch": -1},
+            ],
+        },
+        {"topic": "empty", "partitions": []},
+    ],
+    "brokers": [{"id": 1, "host": "kafka-1", "port": 9092, "rack": None}],
+    "offsets_partitions": [{"partition": 0, "leader": 1}, {"partition": 1, "leader": -1}],
+    "settings": {"offsets.retention.minutes": 10080, "a": "b", "c": None, "auto.create.topics.enable": False},
+    "from_a_later_release": {},
+}
+
+
+def known(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if value is not None} for row in rows]
+
+
+def changed(path: list[str | int], value: object) -> dict[str, Any]:
+    """FULL with another value at the path; at none when the value is `...`."""
+    whole = json.loads(json.dumps(FULL))
+    place = whole
+    for step in path[:-1]:
+        place = place[step]
+    if value is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return dict(whole)
+
+
+def test_a_line_of_ours() -> None:
+    found = parse(f"\n{json.dumps(FULL)}\r\n", 1)
+    assert known(found.topics) == [
+        {
+            "captured_time": NOW, "topic": "a.b_c-d", "topic_id": ID, "partition": 0, "log_start_offset": 5,
+            "log_end_offset": 9, "leader_epoch": 3, "racks": ["r1", None],
+        },
+        {"captured_time": NOW, "topic": "a.b_c-d", "topic_id": ID, "partition": 1},
+    ]  # fmt: skip
+    (cluster,) = known(found.clusters)
+    assert cluster == {
+        "captured_time": NOW,
+        "brokers": [{"id": 1, "host": "kafka-1", "port": 9092, "rack": None}],
+        "offsets_partitions": [{"partition": 0, "leader": 1}, {"partition": 1, "leader": None}],
+        "settings": [
+            ("a", "b"), ("auto.create.topics.enable", "false"), ("c", None), ("offsets.retention.minutes", "10080"),
+        ],
+    }  # fmt: skip
+
+
+def test_only_time_and_topics_are_needed() -> None:
+    lines = [json.dumps({"captured_at": NOW + number, "topics": []}) for number in range(2)]
+    found = parse("\n\n".join(lines), 1)
+    assert known(found.clusters) == [{"captured_time": NOW}, {"captured_time": NOW + 1}]
+    assert found.topics == []
+
+
+def test_no_topic_has_the_id_of_none() -> None:
+    found = parse(json.dumps(changed(["topics", 0, "topic_id"], "A" * 22)), 1)
+    assert [row["topic_id"] for row in found.topics] == [None, None]
+
+
+def test_separators_of_other_kinds_do_not_cut_a_line() -> None:
+    (cluster,) = parse(json.dumps(changed(["brokers", 0, "host"], "a\u2028b\x85"), ensure_ascii=False), 1).clusters
+    assert cluster["brokers"][0]["host"] == "a\u2028b\x85"
+
+
+def test_what_kafka_get_offsets_prints() -> None:
+    found = parse("a.b_c-d:0:17\n\n a.b_c-d:12:0 \r\n__consumer_offsets:3:-1\nt:4:\n", NOW)
+    assert found.clusters == [{"captured_time": NOW}]
+    told = [(row["topic"], row["partition"], row["log_end_offset"]) for row in found.topics]
+    assert told == [("a.b_c-d", 0, 17), ("a.b_c-d", 12, 0), ("__consumer_offsets", 3, None), ("t", 4, None)]
+    assert {row["captured_time"] for row in found.topics} == {NOW}
+
+
+NO_TOPIC = "a topic's name (letters, digits, . _ -, at most 249) expected"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "empty, snapshots were expected"),
+        ("\n \n", "empty, snapshots were expected"),
+        ("t:0:1\n\nnonsense", 'line 3: "nonsense", topic:partition:offset expected'),
+        ("t:0", 'line 1: "t:0", topic:partition:offset expected'),
+        ("t:x:1", 'line 1: partition: "x", an integer from 0 to 2147483647 expected'),
+        ("t:-1:1", "line 1: partition: -1, an integer from 0 to 2147483647 expected"),
+        ("t:2147483648:1", "line 1: partition: 2147483648, an integer from 0 to 2147483647 expected"),
+        ("t:0:1,2", 'line 1: offset: "1,2", an integer from -1 to 9223372036854775807 expected'),
+        ("t:0:-2", "line 1: offset: -2, an integer from -1 to 9223372036854775807 expected"),
+        ("t:0:٣", 'line 1: offset: "\\u0663", an integer from -1 to 9223372036854775807 expected'),
+        (":0:1", f'line 1: topic: "", {NO_TOPIC}'),
+        ("a:b:0:1", f'line 1: topic: "a:b", {NO_TOPIC}'),
+        ("Error: t:0:1", f'line 1: topic: "Error: t", {NO_TOPIC}'),
+        (f"{'t' * 250}:0:1", f'line 1: topic: "{"t" * 79}…, {NO_TOPIC}'),
+    ],
+)
+def test_a_malformed_text_is_told_with_its_line(text: str, told: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        parse(text, NOW)
+    assert str(caught.value) == told
+
+
+PARTITION = ["topics", 0, "partitions", 1]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        (["captured_at"], ..., "captured_at: missing"),
+        (["captured_at"], None, "captured_at: null, an integer from 0 to 253402300799999 expected"),
+        (["captured_at"], "2024-01-01", 'captured_at: "2024-01-01", an integer from 0 to 253402300799999 expected'),
+        (["captured_at"], 2**48, f"captured_at: {2**48}, an integer from 0 to 253402300799999 expected"),
+        (["topics"], ..., "topics: missing"),
+        (["topics"], {}, "topics: {}, a list expected"),
+        (["topics", 1], "t", 'topics[1]: "t", an object expected'),
+        (["topics", 0, "topic"], "a/b", f'topics[0].topic: "a/b", {NO_TOPIC}'),
+        (["topics", 0, "topic_id"], "short", 'topics[0].topic_id: "short", a topic id of 22 characters expected'),
+        ([*PARTITION, "partition"], ..., "topics[0].partitions[1].partition: missing"),
+        ([*PARTITION, "log_end_offset"], ..., "topics[0].partitions[1].log_end_offset: missing"),
+        (
+            [*PARTITION, "log_end_offset"],
+            1.5,
+            "topics[0].partitions[1].log_end_offset: 1.5, an integer from -1 to 9223372036854775807 expected",
+        ),
+        (
+            [*PARTITION, "log_start_offset"],
+            True,
+            "topics[0].partitions[1].log_start_offset: true, an integer from -1 to 9223372036854775807 expected",
+        ),
+        (["topics", 0, "partitions", 0, "racks", 0], 1, "topics[0].partitions[0].racks[0]: 1, a text expected"),
+        (["brokers", 0, "port"], 65_536, "brokers[0].port: 65536, an integer from 0 to 65535 expected"),
+        (["offsets_partitions", 1, "leader"], ..., "offsets_partitions[1].leader: missing"),
+        (["settings"], [], "settings: [], an object expected"),
+        (["settings", "a"], [1], "settings.a: [1], a text, number or truth value expected"),
+        (["settings", "a"], "\ud800", 'settings.a: "\\ud800", a text expected'),
+    ],
+)
+def test_a_malformed_field_is_told_with_its_place(path: list[str | int], value: object, told: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        parse(f"{json.dumps(FULL)}\n{json.dumps(changed(path, value))}", NOW)
+    assert str(caught.value) == f"line 2: {told}"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "{",
+            "line 1: Expecting property name enclosed in double quotes at character 1, a snapshot as one JSON object",
+        ),
+        ('{"captured_at": 1}{}', "line 1: Extra data at character 18, a snapshot as one JSON object"),
+        ("[1]", "line 1: [1], an object expected"),
+        ('{"a":' * 100_000, "line 1: maximum recursion depth exceeded"),
+    ],
+)
+def test_a_line_that_is_no_object_is_told(line: str, told: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        parse(line, NOW)
+    assert str(caught.value).startswith(told)
+
+
+KEY = ("captured_time", "topic", "partition")
+
+
+def test_what_several_files_tell_is_one_row() -> None:
+    text = parse("t:1:5\nt:0:7", NOW)
+    ours = {"topic": "t", "topic_id": ID, "partitions": [{"partition": 0, "log_start_offset": 2, "log_end_offset": 7}]}
+    full = parse(json.dumps({"captured_at": NOW, "topics": [ours]}), 1)
+    rows = merged(((name, row) for name, each in (("a", text), ("b", full), ("c", text)) for row in each.topics), KEY)
+    assert rows == [
+        {
+            "captured_time": NOW, "topic": "t", "partition": 0, "log_end_offset": 7, "log_start_offset": 2,
+            "topic_id": ID,
+        },
+        {"captured_time": NOW, "topic": "t", "partition": 1, "log_end_offset": 5},
+    ]  # fmt: skip
+
+
+def test_contradictions_name_both_files_and_both_values() -> None:
+    ends: list[tuple[str, Snapshots]] = [
+        ("unavailable.txt", parse("t:0:-1", NOW)),
+        ("earliest.txt", parse("t:0:5", NOW)),
+        ("latest.txt", parse("t:0:9", NOW)),
+    ]
+    with pytest.raises(Contradiction) as caught:
+        merged(((name, row) for name, each in ends for row in each.topics), KEY)
+    assert str(caught.value) == (
+        f"two snapshots contradict each other: captured_time {NOW}, topic t, partition 0: "
+        "log_end_offset 5 in earliest.txt and 9 in latest.txt"
+    )
+    later = [("a", parse("t:0:5", NOW)), ("a", parse("t:0:9", NOW + 1))]
+    assert len(merged(((name, row) for name, each in later for row in each.topics), KEY)) == 2
