@@ -182,16 +182,24 @@ def streams_rebalances(sample: Sample, event: Event) -> Found:
 
 def connect_rebalances(sample: Sample, event: Event) -> Found:
     values = sample.records(group=event.group, record_type=GROUP, from_ms=event.from_ms, to_ms=event.to_ms)
-    logged = {frozenset(client_ids(value).items()) for value in values if value_of(value, "protocol_type") == "connect"}
-    seen = {
-        frozenset((member["member_id"], member["client_id"]) for member in each["members"])
-        for each in event["observations"]
-        if each["state"] == "Stable" and each["members"]
+    logged = {
+        workers(value["value"]["members"], value["value"]["protocol_type"], value["value"]["protocol"])
+        for value in values
+        if value["value"]
     }
-    assert seen <= logged
-    assert {len(members) for members in logged} >= {1, 2}
+    assert {
+        workers(seen["members"], seen["protocol_type"], seen["assignor"])
+        for seen in event["observations"]
+        if seen["state"] == "Stable" and seen["members"]
+    } <= logged
+    assert {len(members) for members, *_ in logged} >= {1, 2}
     assert sample.records(group=event["sink_group"], record_type=COMMIT)
     return values
+
+
+def workers(members: list[dict[str, Any]], protocol_type: str, protocol: str | None) -> tuple[Any, ...]:
+    named = {(member["member_id"], member["client_id"], member["client_host"]) for member in members}
+    return frozenset(named), protocol_type, protocol
 
 
 def value_of(record: Record, field: str) -> Any:
@@ -218,4 +226,7 @@ def broker_restart(sample: Sample, event: Event) -> Found:
         epochs = before if record["timestamp_ms"] < event.from_ms else after
         if not event.from_ms <= record["timestamp_ms"] <= event.to_ms:
             assert record["partition_leader_epoch"] == epochs[str(record["offsets_partition"])]
+    # Whoever is silent for some seconds is no reason to rebalance.
+    meanwhile = [record for record in sample.log if event.from_ms <= record["timestamp_ms"] <= event.to_ms]
+    assert {record["record_type"] for record in meanwhile} <= {COMMIT}
     return [group_value(sample, "classic-range", event.from_ms)]

@@ -185,6 +185,7 @@ def offset_expired(sample: Sample, event: Event) -> Found:
 
 def topic_deleted(sample: Sample, event: Event) -> Found:
     gone = tombstones(sample, event)
+    assert {record["key"]["topic"] for record in gone} == {event["topic"]}
     before = sample.records(group=event.group, record_type=COMMIT, to_ms=event.from_ms)
     assert {record["value"]["topic_id"] for record in before} == {event["topic_id"]}
     last = sample.records(group=event.group)[-1]

@@ -1,6 +1,6 @@
 """The sample in `data/sample`: its story, its snapshots, and its log as `groupscope dump` prints it.
 
-    sample = Sample(CHECKED_IN)
+    sample = checked_in()
     event = sample.event("rolling-upgrade")
     values = sample.records(group=event["group"], record_type=2, to_ms=event.to_ms)
 
@@ -13,12 +13,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
-CHECKED_IN: Final = ROOT / "data" / "sample"
 # Lines of `dump`, as it names the fields.
 Record = Mapping[str, Any]
 
@@ -147,6 +146,12 @@ class Sample:
             for record in self.records(group=event.group, record_type=1, from_ms=from_ms, to_ms=to_ms)
             if (record["key"]["topic"], record["key"]["partition"]) == (event["topic"], partition)
         ]
+
+
+@cache
+def checked_in() -> Sample:
+    """Read once for all tests."""
+    return Sample(ROOT / "data" / "sample")
 
 
 def group_of(record: Record) -> str:

@@ -9,7 +9,7 @@ import pytest
 from tests import sample_group_events as group_events
 from tests import sample_offset_events as offset_events
 from tests.kafka.sample_page import page
-from tests.sample_story import CHECKED_IN, Event, Sample
+from tests.sample_story import Event, Sample, checked_in
 
 FINDERS = {
     finder.__name__: finder
@@ -53,7 +53,7 @@ MADE_ANEW = pytest.param("made anew", marks=[pytest.mark.soak, pytest.mark.broke
 @pytest.fixture(scope="module", params=["checked in", MADE_ANEW])
 def sample(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Sample:
     if request.param == "checked in":
-        return Sample(CHECKED_IN)
+        return checked_in()
     from tests.kafka.sample import make
 
     folder = tmp_path_factory.mktemp("made") / "sample"

@@ -110,7 +110,11 @@ def story_events(told: Path) -> list[dict[str, Any]]:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.kafka.sample", description=__doc__)
     parser.add_argument("--into", type=Path, default=DATA_SAMPLE, metavar="DIR", help="default: data/sample")
-    make(parser.parse_args(arguments).into)
+    into = parser.parse_args(arguments).into
+    if into.exists() and any(into.iterdir()) and not (into / "story.json").exists():
+        sys.stderr.write(f"{into}: holds something else than a sample, an empty folder was expected\n")
+        return 2
+    make(into)
     return 0
 
 

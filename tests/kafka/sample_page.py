@@ -7,10 +7,10 @@ from typing import Any, Final
 PAGE: Final = """\
 # The sample
 
-What one Kafka 4.3.1 broker wrote about its consumer groups from {from_time} to {to_time} (UTC): {num_segments} segments
-of {num_partitions} partitions of `__consumer_offsets`, {size_kb} kB. A few minutes of steady traffic, in which nearly
-everything happens to some group that can happen to one. Nothing here was made up or edited: the broker, its clients and
-its admin tools were Kafka's own, and no compaction ran.
+What one Kafka 4.3.1 broker wrote about its consumer groups on {date} from {from_time} to {to_time} (UTC): {size_kb} kB
+in {num_segments} segments of {num_partitions} partitions of `__consumer_offsets`. A few minutes of steady traffic, in
+which nearly everything happens to some group that can happen to one. Nothing here was made up or edited: the broker,
+its clients and its admin tools were Kafka's own, and no compaction ran.
 
 | file | what it holds |
 |---|---|
@@ -23,7 +23,8 @@ its admin tools were Kafka's own, and no compaction ran.
 
 ## What happens
 
-Times are UTC on {date}. Phases and the two consumers that go on all the time overlap with the rest.
+In the order of their beginnings; phases and what goes on all the time overlap with the rest. Milliseconds, members and
+numbers are in `story.json`.
 
 | from | to | event | group | what must be found |
 |---|---|---|---|---|
@@ -67,8 +68,8 @@ COMMON: Final = ("event", "kind", "from_time", "to_time", "found")
 def page(events: Sequence[dict[str, Any]], folder: Path) -> str:
     segments = list(folder.glob("__consumer_offsets-*/*.log"))
     return PAGE.format(
-        from_time=events[0]["from_time"],
-        to_time=max(event["to_time"] for event in events),
+        from_time=clock(events[0]["from_time"]),
+        to_time=clock(max(event["to_time"] for event in events)),
         date=events[0]["from_time"][:10],
         num_segments=len(segments),
         num_partitions=len({segment.parent for segment in segments}),
@@ -81,14 +82,17 @@ def page(events: Sequence[dict[str, Any]], folder: Path) -> str:
 
 def event_row(event: dict[str, Any]) -> str:
     group = f"`{event['group']}`" if "group" in event else ""
-    times = " | ".join(event[time][11:19] for time in ("from_time", "to_time"))
-    return f"| {times} | `{event['event']}` | {group} | {event['found']} |"
+    return (
+        f"| {clock(event['from_time'])} | {clock(event['to_time'])} | `{event['event']}` | {group} | {event['found']} |"
+    )
+
+
+def clock(iso: str) -> str:
+    return iso[11:19]
 
 
 def kind_rows(events: Sequence[dict[str, Any]]) -> list[str]:
-    fields = {event["kind"]: [name for name in event if name not in COMMON] for event in events}
-    return [f"| `{kind}` | {', '.join(map(code, names))} |" for kind, names in sorted(fields.items())]
-
-
-def code(name: str) -> str:
-    return f"`{name}`"
+    fields: dict[str, dict[str, None]] = {}
+    for event in events:
+        fields.setdefault(event["kind"], {}).update(dict.fromkeys(name for name in event if name not in COMMON))
+    return [f"| `{kind}` | {', '.join(f'`{name}`' for name in names)} |" for kind, names in sorted(fields.items())]
