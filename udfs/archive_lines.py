@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.vocabulary import OFFSETS_TOPIC, RejectReason
+from udfs.archive_line_columns import Unusual, usual_rows
 from udfs.archives import ARCHIVE_ROWS, COLUMNS, FOLDER_COLUMNS, IS_OTHER_TOPIC, ArchiveColumn, Kind
 
 LINE_ROWS = pa.schema([*ARCHIVE_ROWS, IS_OTHER_TOPIC])
@@ -43,14 +45,16 @@ class Row:
 
 def line_rows(lines: pa.Array, files: pa.Array) -> pa.RecordBatch:
     """Rows of LINE_ROWS for the lines that hold anything; `files` tells where each one stands."""
-    folders: dict[str, Mapping[str, str]] = {}
-    rows = []
-    for line, file in zip(lines.to_pylist(), files.to_pylist(), strict=True):
-        if file not in folders:
-            folders[file] = folder_columns(file)
-        if line.strip():
-            rows.append(line_row(line, file, folders[file]))
-    return pa.RecordBatch.from_pylist(rows, LINE_ROWS)
+    folders = {file: folder_columns(file) for file in pc.unique(files).to_pylist()}
+    stands = [(line, file) for line, file in zip(lines.to_pylist(), files.to_pylist(), strict=True) if line.strip()]
+    try:
+        columns = usual_rows([line for line, _ in stands], [folders[file] for _, file in stands])
+    except Unusual:
+        return pa.RecordBatch.from_pylist([line_row(line, file, folders[file]) for line, file in stands], LINE_ROWS)
+    columns["source_file"] = pa.array([file for _, file in stands], pa.string())
+    columns[IS_OTHER_TOPIC.name] = pa.repeat(False, len(stands))
+    rows = [columns.get(each.name, pa.nulls(len(stands), each.type)).cast(each.type) for each in LINE_ROWS]
+    return pa.RecordBatch.from_arrays(rows, schema=LINE_ROWS)
 
 
 def archive_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from udfs.archive_lines import line_rows
+from udfs.archive_line_columns import usual_rows
+from udfs.archive_lines import LINE_ROWS, folder_columns, line_row, line_rows
 
 GOOD: dict[str, Any] = {
     "topic": "__consumer_offsets",
@@ -182,3 +183,41 @@ def test_one_bad_line_costs_no_other() -> None:
     rows = rows_of(*lines)
     assert [row["offset"] for row in rows] == [0, 1, 2, 3, None, 5, 6, 7, 8, 9]
     assert [row["problem"] for row in rows if row["problem"]] == ["bad_json"]
+
+
+ODD = [
+    None, True, 0, -1, 2**15, 2**31, 2**63, 1.0, "", "7", "QUJD", "QUI", "2023-11-14T22:13:20.123Z",
+    "2023-02-30T00:00:00.000Z", "2023-11-14T22:13:20Z", "__consumer_offsets", "orders", "\ud800", [], {},
+]  # fmt: skip
+
+
+def test_lines_read_together_give_what_each_gives_alone(rng: np.random.Generator) -> None:
+    """Column by column where nothing is unusual, else line by line: one odd value must not show in the others."""
+    files = ["/in/a.json", "/in/topic=__consumer_offsets/partition=4/b.json"]
+    num_unusual = 0
+    for _ in range(300):
+        whole = []
+        for offset in range(int(rng.integers(0, 6))):
+            fields = (FULL if rng.random() < 0.5 else GOOD) | {"offset": offset}
+            if rng.random() < 0.2:
+                fields = fields | {str(rng.choice(list(FULL))): ODD[int(rng.integers(len(ODD)))]}
+            if rng.random() < 0.2:
+                del fields[str(rng.choice(list(fields)))]
+            whole.append((json.dumps(fields).encode(), files[int(rng.integers(2))]))
+        together = line_rows(
+            pa.array([line for line, _ in whole], pa.binary()), pa.array([file for _, file in whole], pa.string())
+        )
+        alone = [
+            {**dict.fromkeys(LINE_ROWS.names), **line_row(line, file, folder_columns(file))} for line, file in whole
+        ]
+        assert together.to_pylist() == alone
+        assert together.schema == LINE_ROWS
+        num_unusual += any(row["problem"] for row in alone)
+    assert 30 < num_unusual < 270
+
+
+@pytest.mark.parametrize("change", [{}, {"timestamp": "2023-11-14T22:13:20.123Z"}, {"key": None, "producer_id": -1}])
+def test_what_is_usual_is_read_by_columns(change: dict[str, Any]) -> None:
+    columns = usual_rows([json.dumps(FULL | change).encode()] * 3, [{}] * 3)
+    assert columns["offset"].to_pylist() == [12] * 3
+    assert columns["timestamp_ms"].to_pylist() == [1_700_000_000_123] * 3

@@ -1,0 +1,211 @@
+"""The files of an archive on any file system that Hadoop knows: Delta tables, Parquet and JSON lines."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, cast
+
+from pyspark.sql import SparkSession
+
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+DELTA_LOG = "_delta_log"
+JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
+CODEC_ENDINGS = (".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate")
+PARQUET_MAGIC = b"PAR1"
+EXPECTED = "Parquet, a Delta table or JSON lines were expected"
+
+
+class Format(StrEnum):
+    DELTA = "delta"
+    PARQUET = "parquet"
+    JSON = "json"
+
+
+class ArchiveFile(NamedTuple):
+    """`path` is as rows of the file tell it in `source_file`."""
+
+    path: str
+    size_bytes: int
+    modified_ms: int
+
+
+class FileSystem:
+    """Hadoop's, through the session's virtual machine."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.java = cast(Any, spark._jvm)
+        self.session: Any = spark._jsparkSession
+        self.conf: Any = self.session.sessionState().newHadoopConf()
+        # Where paths without a scheme are local ones, local files are told without it.
+        default = self.java.org.apache.hadoop.fs.FileSystem.getDefaultUri(self.conf).getScheme()
+        self.hidden_scheme = "file:" if default == "file" else None
+
+    def path(self, text: str) -> Any:
+        return self.java.org.apache.hadoop.fs.Path(text)
+
+    def of(self, path: Any) -> Any:
+        return path.getFileSystem(self.conf)
+
+    def told(self, path: Any) -> str:
+        whole: str = path.toString()
+        return whole.removeprefix(self.hidden_scheme) if self.hidden_scheme else whole
+
+    def statuses(self, text: str) -> list[Any]:
+        """Of the path, or of what it matches as a pattern."""
+        path = self.path(text)
+        files = self.of(path)
+        if files.exists(path):
+            return [files.getFileStatus(path)]
+        return list(files.globStatus(path) or [])
+
+    def children(self, path: Any) -> list[Any]:
+        """In the order of their names, without those that Spark hides too."""
+        found = [status for status in self.of(path).listStatus(path) if not is_hidden(status.getPath().getName())]
+        return sorted(found, key=lambda status: status.getPath().getName())
+
+    def is_delta(self, folder: Any) -> bool:
+        return bool(self.of(folder).exists(self.java.org.apache.hadoop.fs.Path(folder, DELTA_LOG)))
+
+    def head(self, text: str) -> bytes:
+        path = self.path(text)
+        stream = self.of(path).open(path)
+        try:
+            return bytes(stream.readNBytes(len(PARQUET_MAGIC)))
+        finally:
+            stream.close()
+
+
+@dataclass(frozen=True)
+class DeltaVersion:
+    """A Delta table's current version, in Delta's own objects: what is public tells names of files but no sizes."""
+
+    folder: str
+    log: Any
+    snapshot: Any
+    added: Mapping[str, Any]  # by the path of the file
+
+    def frame(self, files: FileSystem, paths: Collection[str]) -> Any:
+        """The rows of some of its files."""
+        wanted = files.java.java.util.ArrayList()
+        for path in paths:
+            wanted.add(self.added[path])
+        sequence = files.java.org.apache.spark.api.python.PythonUtils.toSeq(wanted)
+        return self.log.createDataFrame(self.snapshot, sequence, False, none(files))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Files of one format. Those of a Delta table are all of one."""
+
+    format: Format
+    files: tuple[ArchiveFile, ...]
+    table: DeltaVersion | None = None
+
+
+def is_hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def archive_files(spark: SparkSession, path: str) -> list[ArchiveFile]:
+    """Of a Delta table those of its current version."""
+    return [file for found in find_archives(spark, path) for file in found.files]
+
+
+def find_archives(spark: SparkSession, path: str) -> list[Found]:
+    """What stands at the path; a Failure where there is nothing, or something that is no archive."""
+    files = FileSystem(spark)
+    try:
+        found = list(archives_at(files, path))
+    except Exception as error:
+        if not is_of_java(error):
+            raise
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {java_message(error)}, {EXPECTED}") from None
+    if not found:
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: holds no files, {EXPECTED}")
+    return found
+
+
+def archives_at(files: FileSystem, path: str) -> Iterator[Found]:
+    statuses = files.statuses(path)
+    if not statuses:
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: there is no such file or folder, {EXPECTED}")
+    loose: dict[Format, list[ArchiveFile]] = {}
+    for status in statuses:
+        check_outside_tables(files, status.getPath())
+        for entry in walk(files, status):
+            if isinstance(entry, Found):
+                yield entry
+            else:
+                loose.setdefault(format_of(files, entry), []).append(entry)
+    yield from (Found(format, tuple(entries)) for format, entries in loose.items())
+
+
+def check_outside_tables(files: FileSystem, path: Any) -> None:
+    """Files taken out of a Delta table may be of another version, or hold rows that are deleted."""
+    while (path := path.getParent()) is not None:
+        if files.is_delta(path):
+            table = files.told(path)
+            raise Failure(
+                ExitCode.UNREADABLE_INPUT, f"{table}: is a Delta table, its folder was expected and not a part of it"
+            )
+
+
+def walk(files: FileSystem, status: Any) -> Iterator[ArchiveFile | Found]:
+    path = status.getPath()
+    if not status.isDirectory():
+        yield ArchiveFile(files.told(path), int(status.getLen()), int(status.getModificationTime()))
+    elif files.is_delta(path):
+        yield delta_files(files, path)
+    else:
+        for child in files.children(path):
+            yield from walk(files, child)
+
+
+def format_of(files: FileSystem, file: ArchiveFile) -> Format:
+    """By the name, else by how the file begins."""
+    name = file.path.lower()
+    bare = next((name.removesuffix(ending) for ending in CODEC_ENDINGS if name.endswith(ending)), name)
+    if bare.endswith(JSON_ENDINGS):
+        return Format.JSON
+    if name.endswith(".parquet"):
+        return Format.PARQUET
+    head = files.head(file.path)
+    if head == PARQUET_MAGIC:
+        return Format.PARQUET
+    if not head.strip() or head.strip()[:1] == b"{":
+        return Format.JSON
+    raise Failure(ExitCode.UNREADABLE_INPUT, f"{file.path}: begins with {head!r}, {EXPECTED}")
+
+
+def none(files: FileSystem) -> Any:
+    return getattr(files.java.scala, "None$").__getattr__("MODULE$")
+
+
+def delta_files(files: FileSystem, folder: Any) -> Found:
+    log = files.java.org.apache.spark.sql.delta.DeltaLog.forTable(files.session, folder.toString())
+    snapshot = log.update(False, none(files), none(files))
+    added = {added_path(files, folder, each): each for each in snapshot.allFiles().collectAsList()}
+    entries = [ArchiveFile(path, each.size(), each.modificationTime()) for path, each in sorted(added.items())]
+    return Found(Format.DELTA, tuple(entries), DeltaVersion(files.told(folder), log, snapshot, added))
+
+
+def added_path(files: FileSystem, folder: Any, added: Any) -> str:
+    """The log writes paths as parts of a URI, most of them below the table's folder."""
+    path = files.java.org.apache.hadoop.fs.Path(files.java.java.net.URI(added.path()))
+    return files.told(path if path.isAbsolute() else files.java.org.apache.hadoop.fs.Path(folder, path))
+
+
+def is_of_java(error: Exception) -> bool:
+    """Whether a call into the virtual machine failed there: py4j's error, told without importing what pyspark hides."""
+    return hasattr(error, "java_exception")
+
+
+def java_message(error: Any) -> str:
+    """The first line of the innermost cause: the others say where it came through."""
+    cause = error.java_exception
+    while cause.getCause() is not None:
+        cause = cause.getCause()
+    lines = str(cause.getMessage() or cause.getClass().getName()).splitlines()
+    return lines[0] if lines else "unreadable"
