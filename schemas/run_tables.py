@@ -30,7 +30,11 @@ SOURCE_FILES = Table(
         Column("torn_tail_bytes", Type.BIGINT, "Bytes of an unfinished batch at the end; NULL: no segment."),
         Column("read_from_position", Type.BIGINT, "Where in the file this run began to read; NULL: no segment."),
         Column("read_to_position", Type.BIGINT, "Where this run ended: a grown file is read on from here."),
-        Column("first_batch_crc", Type.BIGINT, "CRC-32C of the header of the file's first batch; NULL: no batch, or read before."),
+        Column(
+            "first_batch_crc",
+            Type.BIGINT,
+            "CRC-32C of the header of the file's first batch; NULL: no batch, or read before.",
+        ),
         Column("last_batch_position", Type.BIGINT, "Where the last batch read begins; NULL: no batch."),
         Column("last_batch_crc", Type.BIGINT, "CRC-32C of that batch's header; NULL: no batch."),
         Column("file_id", Type.STRING, "What the file system or store knows the file by; NULL: nothing."),
