@@ -24,6 +24,7 @@ class SpanFacts:
     source_file: str
     start: int
     read_to: int
+    partition: int | None = None
     num_records: int = 0
     num_batches: int = 0
     num_tombstones: int = 0
@@ -42,7 +43,7 @@ class RejectedRange:
 
     source_file: str
     rejected: Rejected
-    from_offset: int | None
+    from_offset: int
     to_offset: int | None = None
 
 
@@ -55,21 +56,23 @@ class Copy:
     facts: list[SpanFacts] = field(default_factory=list)
     ranges: list[RejectedRange] = field(default_factory=list)
     last_offset: int | None = None
-    end_of_batches: int | None = None
+    end_of_batches: int = -1
 
     def records(self) -> Iterator[Records]:
         for part in self.spans:
             facts = SpanFacts(str(part.span.path), part.span.start, part.span.end)
             self.facts.append(facts)
+            self.end_of_batches = max(self.end_of_batches, part.first - 1)
             for framed in framed_pieces(part.span, self.piece_bytes):
                 self.note_ranges(framed, part, facts)
                 note(framed, facts)
                 if len(framed.records):
                     self.check_rising(framed.records, facts.source_file)
                     yield framed.records
+            if facts.start == 0:
+                facts.first_batch_crc = batch_crc(part.span.path, 0)
             if facts.last_batch_position is not None:
                 facts.last_batch_crc = batch_crc(part.span.path, facts.last_batch_position)
-                facts.first_batch_crc = batch_crc(part.span.path, 0) if part.span.start == 0 else None
 
     def check_rising(self, records: Records, source_file: str) -> None:
         offsets = records.offset
@@ -92,8 +95,7 @@ class Copy:
                 facts.torn_tail_bytes, facts.read_to = rejected.size_bytes, rejected.byte_position
                 continue
             before, after = neighbours(batches, rejected.byte_position)
-            before = self.end_of_batches if before is None else before
-            first = None if before is None else before + 1
+            first = (self.end_of_batches if before is None else before) + 1
             self.ranges.append(RejectedRange(facts.source_file, rejected, first, None if after is None else after - 1))
         if framed.zero_tail_bytes:
             facts.read_to -= framed.zero_tail_bytes

@@ -15,15 +15,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import Observation
+
+from jobs.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, unreadable_told
 from jobs.delta_tables import Change, DataFile, Removed, files_of
 from jobs.failpoints import failpoint
-from jobs.failure import guarded, say
-from jobs.flags import add_format_flag, add_warehouse_flags
-from jobs.ingest_changes import Outcome, outcome_of, source_rows, written
+from jobs.failure import Failure, guarded, say
+from jobs.flags import add_format_flag, add_warehouse_flags, instant
+from jobs.ingest_archives import archive_answer
+from jobs.ingest_changes import Outcome, archive_rows, outcome_of, source_rows, written
 from jobs.ingest_plan import Unit, readings, task_bytes, tasks, units
 from jobs.ingest_state import State, known_files, state_of
 from jobs.ingest_summary import Progress, closing_line, exit_code_of, summary, warnings
 from jobs.ingest_tasks import Answer, Assignment, answer
+from jobs.known_snapshots import new_snapshots
 from jobs.leftovers import remove_leftovers
 from jobs.manifest import Manifest
 from jobs.rejected_rows import without_rows
@@ -32,12 +37,15 @@ from jobs.run_result import record, run_id_of
 from jobs.segment_source import segment_files
 from jobs.settings import Settings, load_settings, settings_hash
 from jobs.small_files import rewrite, rewrites, small
-from jobs.tasks import Workers
+from jobs.snapshot_files import read_snapshots
+from jobs.tasks import Workers, answers_of
 from jobs.warehouse import Warehouse, one_cluster, writing
+from schemas.exit_codes import ExitCode
 from schemas.tables import CONTRACT_VERSION, TABLES
 from udfs.known import REJECTED
 
 NAME = "ingest"
+SORTED_BY = ("partition", "offset", "leader_epoch")
 Task = tuple[Unit, ...]
 WRITTEN = tuple(name for name, table in TABLES.items() if table.job == NAME)
 
@@ -87,7 +95,8 @@ class Ingest:
         self.num_files_read = self.num_files_unchanged = 0
 
     def run(self) -> dict[str, Any]:
-        outcome = self.read_segments(self.arguments.source.removeprefix("segments:"))
+        outcome = self.read_source(self.arguments.source)
+        self.add_snapshots(outcome)
         changes = self.changes(outcome)
         failpoint("files_written")
         finished_ms = max(now_ms(), self.started_ms)
@@ -100,6 +109,48 @@ class Ingest:
         for line in warnings(outcome, code, self.settings.ingest.max_rejected_share):
             say(line)
         return found
+
+    def read_source(self, source: str | None) -> Outcome:
+        match (source or "").partition(":"):
+            case "", _, _:
+                return Outcome()
+            case "segments", _, place if place:
+                return self.read_segments(place)
+            case "records", _, place if place:
+                return self.read_archive(place)
+        raise Failure(ExitCode.USAGE, f"--source {source!r}: segments:DIR or records:PATH was expected")
+
+    def read_archive(self, path: str) -> Outcome:
+        state, spark = state_of(self.warehouse, self.cluster), self.workers.spark
+        found = archive_files(spark, path)
+        changed = [file for file in found if state.archives.get(file.path) != (file.size_bytes, file.modified_ms)]
+        self.num_files_read, self.num_files_unchanged = len(changed), len(found) - len(changed)
+        if not changed:
+            return Outcome()
+        seen = Observation()
+        frame = archive_frame(spark, path, [file.path for file in changed], seen)
+        by_partition = frame.repartition(2 * self.workers.num_cores, "partition").sortWithinPartitions(*SORTED_BY)
+        files = known_files(self.warehouse) if state.ranges else {}
+        assignment = Assignment(self.warehouse.root, self.cluster, self.run_id, files, {})
+        with unreadable_told(path):
+            answers = answers_of(by_partition, partial(archive_answer, assignment))
+        outcome = outcome_of(answers)
+        outcome.source_rows = archive_rows(changed, answers, self.cluster, self.run_id)
+        # What a file that is read again has of broken lines it brings again.
+        outcome.retracted_ranges += [(file.path, None) for file in changed if file.path in state.archives]
+        outcome.num_other_topics = seen.get[NUM_OTHER_TOPICS]
+        return outcome
+
+    def add_snapshots(self, outcome: Outcome) -> None:
+        """Those that the warehouse does not have."""
+        if not self.arguments.snapshots:
+            return
+        captured = self.arguments.captured_at
+        captured_ms = None if captured is None else instant(captured, self.started_ms, "--captured-at")
+        tables = read_snapshots(self.arguments.snapshots, self.cluster, self.run_id, captured_ms)
+        for name, found in tables.items():
+            new = new_snapshots(self.warehouse, name, found, self.cluster)
+            outcome.files[name] = written(self.warehouse.root, name, new, self.run_id)
 
     def read_segments(self, pattern: str) -> Outcome:
         state = state_of(self.warehouse, self.cluster)

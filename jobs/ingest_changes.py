@@ -10,10 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from jobs.archive_files import ArchiveFile
+from jobs.copies import SpanFacts
 from jobs.delta_tables import DataFile
 from jobs.failure import Failure
 from jobs.ingest_plan import Reading
-from jobs.ingest_tasks import Answer, Counts, merged_facts
+from jobs.ingest_tasks import NO_PARTITION, Answer, Counts, merged_facts
 from jobs.table_files import TableFile
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
@@ -31,8 +33,10 @@ class Outcome:
     reasons: Counter[str] = field(default_factory=Counter)
     source_rows: list[Row] = field(default_factory=list)
     retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
-    retracted_ranges: list[tuple[str, int]] = field(default_factory=list)
+    retracted_ranges: list[tuple[str, int | None]] = field(default_factory=list)
     conflicts: list[tuple[int, int]] = field(default_factory=list)
+    # Rows of an archive that are no records of the offsets topic.
+    num_other_topics: int = 0
 
     def total(self, name: str) -> int:
         return sum(int(row[name]) for row in self.counts)
@@ -58,7 +62,8 @@ def counts_by_partition(units: Iterable[Counts]) -> list[Row]:
     """One row an offsets partition, as `ingest_counts` of `runs` has them."""
     found = []
     for partition, group in groupby(sorted(units, key=unit_order), key=lambda unit: unit.partition):
-        row = {"offsets_partition": partition, "read": 0, "decoded": 0, "rejected": 0, "already_known": 0}
+        of = None if partition == NO_PARTITION else partition
+        row: Row = {"offsets_partition": of, "read": 0, "decoded": 0, "rejected": 0, "already_known": 0}
         first = last = None
         gaps = 0
         for unit in group:
@@ -100,7 +105,7 @@ def source_rows(found: Sequence[Reading], answers: Sequence[Answer], cluster: st
         whole = by_file[str(reading.file.path)]
         row = asdict(whole)
         row["read_from_position"], row["read_to_position"] = reading.start, row.pop("read_to")
-        del row["start"]
+        del row["start"], row["partition"]
         about = {
             "cluster": cluster,
             "run_id": run_id,
@@ -111,6 +116,30 @@ def source_rows(found: Sequence[Reading], answers: Sequence[Answer], cluster: st
         }
         rows.append(row | about)
     return rows
+
+
+def archive_rows(files: Sequence[ArchiveFile], answers: Sequence[Answer], cluster: str, run_id: str) -> list[Row]:
+    """Rows of `source_files` for an archive: one an offsets partition, or one without if a file has nothing of ours."""
+    by_file: dict[str, list[SpanFacts]] = {}
+    for facts in (each for answer in answers for each in answer.facts):
+        by_file.setdefault(facts.source_file, []).append(facts)
+    return [
+        {
+            "cluster": cluster,
+            "run_id": run_id,
+            "offsets_partition": None if facts.partition == NO_PARTITION else facts.partition,
+            "source_file": file.path,
+            "kind": "records",
+            "size_bytes": file.size_bytes,
+            "modified_time": datetime.fromtimestamp(file.modified_ms / 1000, UTC),
+            "first_offset": facts.first_offset,
+            "last_offset": facts.last_offset,
+            "num_records": facts.num_records,
+            "num_tombstones": facts.num_tombstones,
+        }
+        for file in files
+        for facts in by_file.get(file.path, [SpanFacts(file.path, 0, 0)])
+    ]
 
 
 def written(root: Path, table: str, rows: Sequence[Row] | pa.Table, run_id: str) -> list[DataFile]:

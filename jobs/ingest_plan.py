@@ -4,16 +4,14 @@ A unit is a stretch of one offsets partition: a part of one copy of the log that
 a stretch that several hold. Units of what the warehouse may hold already are marked, since only they pay for looking.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from jobs.segment_files import FOLDER, Span, spans_of
-from jobs.segment_source import BASE_OFFSET, Marks, SegmentFile, read_on_from
+from jobs.segment_files import Span, spans_of
+from jobs.segment_source import BASE_NAME, Marks, SegmentFile, read_on_from
 
-BASE_NAME = re.compile(r"\d{20}\.log")
 NO_END = 2**63 - 1
 LARGEST_TASK = 128 << 20
 SMALLEST_TASK = 16 << 20
@@ -42,6 +40,8 @@ class Reading:
 @dataclass(frozen=True)
 class FileSpan:
     span: Span
+    # No record of it is below.
+    first: int
     is_newest: bool
 
 
@@ -64,31 +64,27 @@ def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[
     for (_, copy), group in groupby(sorted(files, key=place), key=lambda file: place(file)[:2]):
         of_copy = list(group)
         for number, file in enumerate(of_copy):
-            behind = (after.first_offset for after in of_copy[number + 1 :])
-            later = next((offset for offset in behind if offset is not None), None)
-            start = read_on_from(file, marks.get(str(file.path)))
+            mark = marks.get(str(file.path))
+            start = read_on_from(file, mark)
             if start is None:
                 num_unchanged += 1
                 continue
-            first = offset_at(file, start)
-            last = NO_END if later is None else later - 1
-            found.append(Reading(file, copy, start, first, last, number == len(of_copy) - 1))
+            first = file.base_offset if mark is None or not start else behind(file, mark)
+            is_newest = number == len(of_copy) - 1
+            last = NO_END if is_newest else of_copy[number + 1].base_offset - 1
+            found.append(Reading(file, copy, start, first, last, is_newest))
     return found, num_unchanged
 
 
 def place(file: SegmentFile) -> tuple[int, Path, int, Path]:
     """Files named by their first offset are segments of one log when they lie side by side; any other is on its own."""
-    is_segment = FOLDER.fullmatch(file.path.parent.name) or BASE_NAME.fullmatch(file.path.name)
-    return file.partition, file.path.parent if is_segment else file.path, file.first_offset or 0, file.path
+    is_segment = BASE_NAME.fullmatch(file.path.name) is not None
+    return file.partition, file.path.parent if is_segment else file.path, file.base_offset, file.path
 
 
-def offset_at(file: SegmentFile, position: int) -> int:
-    if position == 0:
-        return file.first_offset or 0
-    with file.path.open("rb") as opened:
-        opened.seek(position)
-        begin = opened.read(BASE_OFFSET.size)
-    return int(BASE_OFFSET.unpack(begin)[0]) if len(begin) == BASE_OFFSET.size else 0
+def behind(file: SegmentFile, mark: Marks) -> int:
+    """The lowest offset that can stand behind what was read of a file."""
+    return file.base_offset if mark.last_offset is None else mark.last_offset + 1
 
 
 def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], span_bytes: int) -> Iterator[Unit]:
@@ -127,7 +123,7 @@ def spans(found: list[Reading], span_bytes: int) -> Iterator[FileSpan]:
             parts: Iterable[Span] = spans_of(file.path, span_bytes, reading.start)
         else:
             parts = (Span(file.path, reading.start, file.size, file.inode, file.size),)
-        yield from (FileSpan(part, reading.is_newest) for part in parts)
+        yield from (FileSpan(part, reading.first, reading.is_newest) for part in parts)
 
 
 def task_bytes(found: Sequence[Reading], cores: int) -> int:

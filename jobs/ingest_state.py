@@ -1,13 +1,14 @@
 """What a warehouse already holds of a cluster's offsets log, as far as an ingest has to know before it reads."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from jobs.delta_tables import files_of
+from jobs.flags import EPOCH
 from jobs.ingest_plan import Range
 from jobs.ingest_tasks import KnownRange
 from jobs.known_rows import KnownFile
@@ -26,6 +27,7 @@ FILE_COLUMNS = [
     "modified_time",
     "first_offset",
     "last_offset",
+    "read_from_position",
     "read_to_position",
     "first_batch_crc",
     "last_batch_position",
@@ -44,22 +46,22 @@ RANGE_COLUMNS = [
 
 @dataclass
 class State:
-    """`marks` by file; `ranges` of offsets that earlier runs read, by offsets partition."""
+    """`marks` and `archives` (size, time) by file; `ranges` of offsets that earlier runs read, by offsets partition."""
 
     marks: dict[str, Marks] = field(default_factory=dict)
+    archives: dict[str, tuple[int, int]] = field(default_factory=dict)
     ranges: dict[int, list[Range]] = field(default_factory=dict)
     rejected: dict[int, list[KnownRange]] = field(default_factory=dict)
 
 
 def state_of(warehouse: Warehouse, cluster: str) -> State:
     state = State()
-    first_crc: dict[str, int | None] = {}
     for row in rows_of(warehouse.open("source_files"), FILE_COLUMNS, cluster, "run_id"):
         name = row["source_file"]
         if row["kind"] == "segments":
-            if row["first_batch_crc"] is not None:
-                first_crc[name] = row["first_batch_crc"]
-            state.marks[name] = marks_of(row, first_crc.get(name))
+            state.marks[name] = marks_of(row, state.marks.get(name))
+        elif row["kind"] == "records":
+            state.archives[name] = (row["size_bytes"], in_ms(row["modified_time"]))
         if row["first_offset"] is not None and row["offsets_partition"] is not None:
             bounds = (row["first_offset"], row["last_offset"])
             state.ranges.setdefault(row["offsets_partition"], []).append(bounds)
@@ -82,17 +84,28 @@ def rows_of(delta: DeltaTable | None, columns: list[str], cluster: str, order: s
     return [dict(row) for row in table.to_pylist()]
 
 
-def marks_of(row: dict[str, Any], first_crc: int | None) -> Marks:
-    """`source_files` gives a grown file's first batch with the row of the run that read it."""
-    modified = int(pa.scalar(row["modified_time"], pa.timestamp("us", "UTC")).value // 1000)
-    return Marks(
+def marks_of(row: dict[str, Any], before: Marks | None) -> Marks:
+    """A run that read a grown file on says nothing of its beginning, and nothing of batches when it found none."""
+    marks = Marks(
         row["size_bytes"],
-        modified,
+        in_ms(row["modified_time"]),
         row["read_to_position"],
-        first_crc,
+        row["last_offset"],
+        row["first_batch_crc"],
         row["last_batch_position"],
         row["last_batch_crc"],
     )
+    if before is None or not row["read_from_position"]:
+        return marks
+    marks = replace(marks, first_batch_crc=before.first_batch_crc)
+    if marks.last_batch_position is None:
+        kept = {name: getattr(before, name) for name in ("last_offset", "last_batch_position", "last_batch_crc")}
+        marks = replace(marks, **kept)
+    return marks
+
+
+def in_ms(time: datetime) -> int:
+    return (time - EPOCH) // timedelta(milliseconds=1)
 
 
 def joined(ranges: list[Range]) -> list[Range]:

@@ -4,7 +4,7 @@ It runs in a worker of Spark, which knows neither the driver's objects nor Java;
 plain data. A failure that a user can act on is an answer too: Spark would wrap an exception in pages of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,7 @@ from jobs.delta_tables import DataFile
 from jobs.failpoints import failpoint
 from jobs.failure import Failure
 from jobs.ingest_plan import Unit
-from jobs.known_rows import KnownFile, known_rows
+from jobs.known_rows import KnownFile, KnownRows, known_rows
 from jobs.table_files import TableFile
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
@@ -32,6 +32,8 @@ PIECE_BYTES = 16 << 20
 # Copies are read side by side, each with a piece in memory.
 PIECE_BYTES_OF_COPIES = 1 << 20
 MOST_RECORDS = 262_144
+# Of lines that do not say which partition they are of.
+NO_PARTITION = -1
 MOST_BYTES = 48 << 20
 
 
@@ -86,18 +88,27 @@ class Answer:
 
 
 def answer(assignment: Assignment, units: tuple[Unit, ...]) -> Answer:
+    def take_on(task: "Task") -> None:
+        for unit in units:
+            task.take_on(unit)
+
+    return guarded_answer(assignment, take_on)
+
+
+def guarded_answer(assignment: Assignment, take_on: Callable[["Task"], None]) -> Answer:
+    """What a task makes of its share, or why it could not."""
     pa.set_cpu_count(1)
     task = Task(assignment)
     try:
-        for unit in units:
-            task.take_on(unit)
+        take_on(task)
         task.finish()
     except Failure as failure:
         task.abandon()
         return Answer(failure=(failure.code, str(failure)))
     except OSError as error:
         task.abandon()
-        return Answer(failure=(failure_code(error, assignment.root), f"{error.filename}: {error.strerror or error}"))
+        told = f"{error.filename}: {error.strerror or error}"
+        return Answer(failure=(failure_code(error, assignment.root), told))
     return task.answer
 
 
@@ -120,12 +131,16 @@ class Task:
         self.answer.counts.append(counts)
         if is_alone and not unit.may_be_known:
             self.copy_through(copies[0], counts)
-            ranges = copies[0].ranges
+            ranges = self.unknown_ranges(copies, unit.partition, [], counts)
         else:
             ranges = self.merge(copies, unit, counts)
         counts.read += sum(len(copy.ranges) for copy in copies)
         self.write_ranges(ranges, counts)
-        self.answer.facts += [facts for copy in copies for facts in copy.facts]
+        for copy in copies:
+            self.note_facts(copy.facts, unit.partition)
+
+    def note_facts(self, found: Iterable[SpanFacts], partition: int) -> None:
+        self.answer.facts += [replace(facts, partition=partition) for facts in found]
 
     def copy_through(self, copy: Copy, counts: Counts) -> None:
         for records in copy.records():
@@ -137,24 +152,34 @@ class Task:
 
     def merge(self, copies: list[Copy], unit: Unit, counts: Counts) -> list[RejectedRange]:
         """The ranges that no copy makes good."""
-        known = known_rows(self.assignment.known_files, TABLES, self.assignment.cluster, unit.partition, unit.first)
+        known = self.known_rows(unit.partition, unit.first)
         decoded: list[tuple[int, int]] = []
         for last, parts in windows([chunks_of(copy) for copy in copies]):
-            counts.read += sum(map(len, parts))
-            of_copies = [self.rows(part, unit.partition) for part in parts]
-            held = known.take_until(last)
             try:
-                merged = merge(held, of_copies)
+                decoded += self.merge_window(known.take_until(last), [(part, True) for part in parts], counts)
             except Contradiction as contradiction:
-                raise other_log(copies, unit.partition, str(contradiction)) from None
-            note_offsets(counts, np.unique(np.concatenate([part.offset for part in parts])))
-            for name, rows in merged.new.items():
-                self.write(name, rows, counts)
-            counts.known += merged.num_known
-            self.answer.retracted_records += [(unit.partition, *key) for key in merged.retracted]
-            self.answer.conflicts += [(unit.partition, offset) for offset in merged.conflicts]
-            decoded += runs_of(decoded_offsets([held, *of_copies]))
+                names = [facts.source_file for copy in copies for facts in copy.facts]
+                raise other_log(names, unit.partition, contradiction) from None
         return self.unknown_ranges(copies, unit.partition, decoded, counts)
+
+    def known_rows(self, partition: int, first: int) -> KnownRows:
+        return known_rows(self.assignment.known_files, TABLES, self.assignment.cluster, partition, first)
+
+    def merge_window(
+        self, held: dict[str, pa.Table], parts: list[tuple[Records, bool]], counts: Counts
+    ) -> list[tuple[int, int]]:
+        """Writes what is new of a stretch of offsets; `parts` are copies of it, and whether they know producers. The
+        stretches of offsets that are decoded, here or there."""
+        counts.read += sum(len(records) for records, _ in parts)
+        of_copies = [self.rows(records, counts.partition, has_producers) for records, has_producers in parts]
+        merged = merge(held, of_copies)
+        note_offsets(counts, np.unique(np.concatenate([records.offset for records, _ in parts])))
+        for name, rows in merged.new.items():
+            self.write(name, rows, counts)
+        counts.known += merged.num_known
+        self.answer.retracted_records += [(counts.partition, *key) for key in merged.retracted]
+        self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
+        return runs_of(decoded_offsets([held, *of_copies]))
 
     def unknown_ranges(
         self, copies: list[Copy], partition: int, decoded: list[tuple[int, int]], counts: Counts
@@ -178,8 +203,8 @@ class Task:
         counts.known += len(ranges) - len(unknown)
         return unknown
 
-    def rows(self, records: Records, partition: int) -> dict[str, pa.Table]:
-        origin = Origin(self.assignment.cluster, partition, self.assignment.run_id)
+    def rows(self, records: Records, partition: int, has_producers: bool = True) -> dict[str, pa.Table]:
+        origin = Origin(self.assignment.cluster, partition, self.assignment.run_id, has_producers)
         return self.shaper.tables(records, decode(records.keys, records.values, records.is_control), origin)
 
     def write_ranges(self, ranges: list[RejectedRange], counts: Counts) -> None:
@@ -293,9 +318,8 @@ def is_made_good(first: int | None, last: int | None, decoded: list[tuple[int, i
     return any(begin <= last and first <= end for begin, end in decoded)
 
 
-def other_log(copies: list[Copy], partition: int, contradiction: str) -> Failure:
-    names = sorted({facts.source_file for copy in copies for facts in copy.facts})
-    told = f"{names[0]}: not of the log that the warehouse or another copy holds, {contradiction}"
+def other_log(names: Iterable[str], partition: int, contradiction: Contradiction) -> Failure:
+    told = f"{min(names)}: not of the log that the warehouse or another copy holds, {contradiction}"
     return Failure(ExitCode.UNREADABLE_INPUT, f"{told} (partition {partition}): use another --cluster")
 
 

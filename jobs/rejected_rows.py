@@ -17,9 +17,9 @@ from udfs.tables.arrow_schema import table_schema
 SCHEMA = table_schema(TABLES[REJECTED])
 BATCH_ROWS = 16_384
 
-# Partition, offset and leader epoch of a record; file and position of a range of bytes.
+# Partition, offset and leader epoch of a record; file and position of a range of bytes, none for an archive's lines.
 RecordKey = tuple[int, int, int | None]
-RangeKey = tuple[str, int]
+RangeKey = tuple[str, int | None]
 
 
 def without_rows(

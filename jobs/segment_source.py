@@ -2,7 +2,7 @@
 
 import glob
 import os
-import struct
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from schemas.exit_codes import ExitCode
 SUFFIX = ".log"
 # What says which batch it is: offsets, times, producer, and the checksum of its records.
 HEADER_BYTES = 61
-BASE_OFFSET = struct.Struct(">q")
+BASE_NAME = re.compile(r"\d{20}\.log")
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class SegmentFile:
     size: int
     modified_ms: int
     inode: int
-    # Of its first batch; None when it holds none.
-    first_offset: int | None
+    # No record in it is below: its name says so, which is surer than bytes that may be damaged. 0 for other names.
+    base_offset: int
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Marks:
     size: int
     modified_ms: int
     read_to: int
+    last_offset: int | None
     first_batch_crc: int | None
     last_batch_position: int | None
     last_batch_crc: int | None
@@ -54,7 +55,7 @@ def segment_files(pattern: str, partition: int | None) -> list[SegmentFile]:
     if not files:
         told = "no segment files (….log) in it, a log dir, copies of one, or a folder __consumer_offsets-N was expected"
         raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: {told}")
-    return sorted(files, key=lambda file: (file.partition, file.path.parent, file.first_offset or 0, file.path))
+    return sorted(files, key=lambda file: (file.partition, file.path.parent, file.base_offset, file.path))
 
 
 def has_magic(pattern: str) -> bool:
@@ -90,12 +91,11 @@ def segment_file(path: Path, partition: int) -> SegmentFile:
     try:
         with path.open("rb") as file:
             stat = os.fstat(file.fileno())
-            begin = file.read(BASE_OFFSET.size)
     except OSError as error:
         told = f"{path}: {error.strerror}, a readable segment file was expected"
         raise Failure(ExitCode.UNREADABLE_INPUT, told) from None
-    first_offset = BASE_OFFSET.unpack(begin)[0] if len(begin) == BASE_OFFSET.size else None
-    return SegmentFile(path, partition, stat.st_size, stat.st_mtime_ns // 1_000_000, stat.st_ino, first_offset)
+    base_offset = int(path.stem) if BASE_NAME.fullmatch(path.name) else 0
+    return SegmentFile(path, partition, stat.st_size, stat.st_mtime_ns // 1_000_000, stat.st_ino, base_offset)
 
 
 def batch_crc(path: Path, position: int) -> int:
@@ -115,10 +115,8 @@ def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
 
 
 def holds_batches_of(file: SegmentFile, marks: Marks) -> bool:
-    if marks.first_batch_crc is None or marks.last_batch_position is None:
-        # A file without batches: all that it can show is its size.
-        return marks.read_to == 0
-    return (
-        batch_crc(file.path, 0) == marks.first_batch_crc
-        and batch_crc(file.path, marks.last_batch_position) == marks.last_batch_crc
-    )
+    """A file without a good batch shows how it begins."""
+    if marks.first_batch_crc != batch_crc(file.path, 0):
+        return False
+    last = marks.last_batch_position
+    return last is None or batch_crc(file.path, last) == marks.last_batch_crc

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pyarrow as pa
 from pyspark.accumulators import Accumulator
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from jobs.failure import Failure
 from jobs.quiet_java import quiet_java
@@ -52,6 +52,16 @@ def run_tasks(
         rows = frame.collect()
     answers = dict(pickle.loads(bytes(row.answer)) for row in rows)
     return [answers[number] for number in range(len(given))]
+
+
+def answers_of(frame: DataFrame, function: Callable[[Iterator[pa.RecordBatch]], Answer]) -> list[Answer]:
+    """What the function makes of each partition of the frame."""
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch([pa.array([pickle.dumps(function(batches))], pa.binary())], ["answer"])
+
+    with failures_told():
+        return [pickle.loads(bytes(row.answer)) for row in frame.mapInArrow(work, SCHEMA).collect()]
 
 
 @contextmanager

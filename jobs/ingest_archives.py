@@ -1,0 +1,117 @@
+"""An archive's rows, sorted by offsets partition and offset, through the same steps as the bytes of segments."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.copies import SpanFacts
+from jobs.ingest_tasks import NO_PARTITION, Answer, Assignment, Counts, Task, guarded_answer, other_log
+from udfs.archives import by_producers, problem_rows, records_of
+from udfs.known import REJECTED, Contradiction
+
+MOST_ROWS = 131_072
+MOST_BYTES = 24 << 20
+
+
+def archive_answer(assignment: Assignment, batches: Iterator[pa.RecordBatch]) -> Answer:
+    """`batches` hold whole offsets partitions, in the order of partitions, offsets and leader epochs."""
+
+    def take_on(task: Task) -> None:
+        for partition, parts in groupby(of_one_partition(batches), key=partition_of):
+            take_on_partition(task, partition, parts)
+
+    return guarded_answer(assignment, take_on)
+
+
+def of_one_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        ends = pc.run_end_encode(batch.column("partition")).run_ends.to_pylist() if batch.num_rows else []
+        start = 0
+        for end in ends:
+            yield batch.slice(start, end - start)
+            start = end
+
+
+def partition_of(batch: pa.RecordBatch) -> int:
+    partition = batch.column("partition")[0].as_py()
+    return NO_PARTITION if partition is None else int(partition)
+
+
+def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch]) -> None:
+    counts, facts = Counts(partition), Facts()
+    task.answer.counts.append(counts)
+    known = None
+    for batch in windows(with_problems_written(task, parts, counts, facts)):
+        facts.note(batch)
+        offsets = batch.column("offset")
+        if known is None:
+            known = task.known_rows(counts.partition, offsets[0].as_py())
+        sides = [(records_of(rows), has_producers) for has_producers, rows in by_producers(batch)]
+        try:
+            task.merge_window(known.take_until(offsets[-1].as_py()), sides, counts)
+        except Contradiction as contradiction:
+            names = pc.unique(batch.column("source_file")).to_pylist()
+            raise other_log(names, counts.partition, contradiction) from None
+    task.note_facts(facts.by_file.values(), partition)
+
+
+def with_problems_written(
+    task: Task, parts: Iterator[pa.RecordBatch], counts: Counts, facts: "Facts"
+) -> Iterator[pa.RecordBatch]:
+    """The rows that are records; the others go to rejected_records at once."""
+    for batch in parts:
+        is_problem = batch.column("problem").is_valid()
+        if pc.any(is_problem).as_py():
+            rows = problem_rows(batch, task.assignment.cluster, task.assignment.run_id)
+            counts.read += rows.num_rows
+            task.write(REJECTED, rows, counts)
+            facts.note(batch.filter(is_problem))
+        records = batch.filter(pc.invert(is_problem))
+        if records.num_rows:
+            yield records
+
+
+def windows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """As many rows at a time as are decoded well together; rows of one offset are never parted."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(each.num_rows for each in waiting) < MOST_ROWS and sum(each.nbytes for each in waiting) < MOST_BYTES:
+            continue
+        whole = pa.Table.from_batches(waiting).combine_chunks().to_batches()[0]
+        last = whole.column("offset")[-1]
+        stop = pc.index(whole.column("offset"), last).as_py()
+        waiting = [whole.slice(stop)]
+        if stop:
+            yield whole.slice(0, stop)
+    if waiting:
+        yield pa.Table.from_batches(waiting).combine_chunks().to_batches()[0]
+
+
+class Facts:
+    """What `source_files` says of each file of an archive, for one offsets partition."""
+
+    def __init__(self) -> None:
+        self.by_file: dict[str, SpanFacts] = {}
+
+    def note(self, batch: pa.RecordBatch) -> None:
+        columns = ["source_file", "offset", "is_tombstone"]
+        is_tombstone = pc.and_(batch.column("value").is_null(), batch.column("problem").is_null())
+        table = pa.table([batch.column("source_file"), batch.column("offset"), is_tombstone], columns)
+        aggregates = [("offset", "min"), ("offset", "max"), ("source_file", "count"), ("is_tombstone", "sum")]
+        for row in table.group_by("source_file").aggregate(aggregates).to_pylist():
+            facts = self.by_file.setdefault(row["source_file"], SpanFacts(row["source_file"], 0, 0))
+            facts.num_records += row["source_file_count"]
+            facts.num_tombstones += row["is_tombstone_sum"] or 0
+            facts.first_offset = lowest(facts.first_offset, row["offset_min"])
+            facts.last_offset = highest(facts.last_offset, row["offset_max"])
+
+
+def lowest(first: int | None, second: int | None) -> int | None:
+    return min((each for each in (first, second) if each is not None), default=None)
+
+
+def highest(first: int | None, second: int | None) -> int | None:
+    return max((each for each in (first, second) if each is not None), default=None)

@@ -1,0 +1,43 @@
+"""Which snapshots the warehouse has already."""
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from jobs.failure import Failure
+from jobs.warehouse import Warehouse
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+
+Row = dict[str, Any]
+
+
+def new_snapshots(warehouse: Warehouse, name: str, found: pa.Table, cluster: str) -> pa.Table:
+    """The rows that the warehouse lacks; those that it has must not say anything else there."""
+    delta = warehouse.open(name)
+    if delta is None or not found.num_rows:
+        return found
+    times = pc.unique(found.column("captured_time"))
+    is_of_them = (ds.field("cluster") == cluster) & ds.field("captured_time").isin(times)
+    held = delta.to_pyarrow_dataset().to_table(filter=is_of_them)
+    key = TABLES[name].key
+    known = {key_of(row, key): row for row in held.to_pylist()}
+    rows = found.to_pylist()
+    for row in rows:
+        check_same(name, known.get(key_of(row, key)), row)
+    return found.filter(pa.array([key_of(row, key) not in known for row in rows], pa.bool_()))
+
+
+def key_of(row: Row, key: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in key)
+
+
+def check_same(name: str, held: Row | None, row: Row) -> None:
+    for column, value in row.items():
+        theirs = None if held is None else held[column]
+        if column != "run_id" and None not in (value, theirs) and value != theirs:
+            subject = ", ".join(str(row[each]) for each in TABLES[name].key)
+            told = f"{column} {value} of {subject}: the warehouse holds {theirs}"
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"--snapshots: {told}, use another --cluster")
