@@ -9,7 +9,12 @@ from collections.abc import Sequence
 from jobs.failure import Failure, guarded
 from schemas.exit_codes import ExitCode
 
-COMMANDS = {"dump": "decoded records of segment files as JSON lines or CSV, without Spark"}
+COMMANDS = {
+    "ingest": "segments and archives of the offsets topic into Delta tables",
+    "sql": "answers SQL over the tables and views of a warehouse",
+    "doctor": "checks a warehouse and says how to mend it, without Spark",
+    "dump": "decoded records of segment files as JSON lines or CSV, without Spark",
+}
 
 
 class Parser(argparse.ArgumentParser):

@@ -23,7 +23,7 @@ ALLOWED = {
 }
 
 # A job is what an operator starts: it reads, calls, writes. The other files of jobs/ are parts that jobs share.
-JOBS = frozenset({"ingest", "replay", "assignments", "lag", "gate", "report", "audit", "dump"})
+JOBS = frozenset({"ingest", "replay", "assignments", "lag", "gate", "report", "audit", "dump", "sql", "doctor"})
 CALL_JOBS = frozenset({"audit", "cli"})
 
 

@@ -1,0 +1,50 @@
+"""Checks a warehouse and says how to mend it, without Spark.
+
+    groupscope doctor --warehouse /data/groupscope
+
+Reads logs, footers and key columns of every table, writes nothing but findings to standard output, worst first. Exit
+code 0 when nothing is broken, else 23.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from jobs import row_checks, table_checks
+from jobs.checked import Finding, Status, findings
+from jobs.failure import say
+from jobs.flags import add_format_flag, add_warehouse_flag
+from jobs.row_output import print_rows
+from jobs.warehouse import reading
+from schemas.exit_codes import ExitCode
+
+ORDER = list(Status)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_warehouse_flag(parser)
+    add_format_flag(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    found = examined(Path(arguments.warehouse))
+    print_rows(Finding._fields, found, arguments.format)
+    number = sum(finding.status is Status.BROKEN for finding in found)
+    if not number:
+        return ExitCode.CLEAN
+    say(f"{arguments.warehouse}: {number} findings are broken")
+    return ExitCode.UNUSABLE_WAREHOUSE
+
+
+def examined(root: Path) -> Sequence[Finding]:
+    checked = table_checks.opened(reading(root))
+    checks = (*table_checks.CHECKS, *row_checks.CHECKS)
+    found = [finding for check in checks for finding in findings(check, checked)]
+    return sorted(found, key=lambda finding: ORDER.index(finding.status))
+
+
+if __name__ == "__main__":
+    from jobs.cli import main
+
+    sys.exit(main(["doctor", *sys.argv[1:]]))

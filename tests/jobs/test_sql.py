@@ -1,0 +1,136 @@
+"""`groupscope sql` as users run it: answers of Spark over one warehouse, and what is refused before Spark starts."""
+
+import json
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from jobs.catalog import register
+from jobs.failure import Failure
+from jobs.views import Dialect, view_definitions
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+from schemas.views import VIEWS
+from tests.schemas.test_decode_coverage import random_rows
+from tests.slow.coverage import coverage
+from tests.warehouses import filled, make
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = "a\x1b[2J\u202e"
+
+
+def sql(*arguments: str | Path, timeout: int = 900) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "jobs.cli", "sql", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=timeout, check=False)
+
+
+@pytest.fixture
+def rows(rng: np.random.Generator) -> dict[str, list[dict[str, Any]]]:
+    found = random_rows(rng, 400)
+    found["offset_commits"].append({"cluster": "z", "record_offset": 2**62, "group_id": HOSTILE, "key_version": 1})
+    return found
+
+
+STATEMENTS = """
+-- What an audit asks; and more.
+SELECT * FROM v_decode_coverage WHERE cluster <> 'z';
+SELECT record_offset, group_id, record_time, metadata FROM offset_commits WHERE cluster = 'z';
+SHOW TABLES;
+SELECT timestamp'2026-03-29T02:30:00Z' AS t, X'00ff' AS b, map('a', 1) AS m, named_struct('x', array(1, NULL)) AS s;
+SELECT count(*) AS n, max(id) AS last FROM range(200000);
+SELECT table_versions['offset_commits'] AS version FROM runs;
+SELECT nothing FROM runs
+"""
+
+
+@pytest.mark.spark
+def test_every_statement_is_answered_at_the_versions_that_runs_name(
+    tmp_path: Path, rows: dict[str, list[dict[str, Any]]]
+) -> None:
+    warehouse = make(tmp_path / "warehouse", rows)
+    # As a run leaves a table that is killed before it writes `runs`.
+    write_deltalake(
+        warehouse.path("offset_commits"), filled(TABLES["offset_commits"], [{"cluster": "z"}]), mode="append"
+    )
+    (tmp_path / "questions.sql").write_text(STATEMENTS)
+    done = sql(tmp_path / "questions.sql", "--warehouse", warehouse.root, "--format", "json")
+
+    told = "groupscope: statement 7: [UNRESOLVED_COLUMN.WITH_SUGGESTION] "
+    assert (done.returncode, done.stderr[: len(told)], done.stderr.count("\n")) == (2, told, 1)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    del rows["offset_commits"][-1]
+    expected = coverage(rows)
+    assert [{name: parsed(name, value) for name, value in row.items()} for row in found[: len(expected)]] == expected
+    commit, *others = found[len(expected) :]
+    assert commit == {"record_offset": 2**62, "group_id": HOSTILE, "record_time": None, "metadata": None}
+    shown, (literals, counted, version) = others[:-3], others[-3:]
+    assert {row["tableName"] for row in shown} == set(TABLES) | set(VIEWS)
+    assert literals == {"t": "2026-03-29T02:30:00.000Z", "b": "00ff", "m": {"a": 1}, "s": {"x": [1, None]}}
+    assert counted == {"n": 200_000, "last": 199_999}
+    assert version == {"version": DeltaTable(warehouse.path("offset_commits")).version() - 1}
+
+
+def parsed(name: str, value: Any) -> Any:
+    return datetime.fromisoformat(value) if name.endswith("_time") and value else value
+
+
+@pytest.mark.spark
+def test_tables_and_views_are_registered_with_their_comments(spark: "SparkSession", tmp_path: Path) -> None:
+    commits = [{"record_offset": 1}, {"record_offset": 2}]
+    first, second = (make(tmp_path / name, {"offset_commits": commits}) for name in ("it's one", "two"))
+    spark.sql("CREATE DATABASE kafka")
+    try:
+        reads = VIEWS["v_decode_coverage"].reads
+        columns, found = register(spark, first, reads, "kafka")
+        assert columns == ("database", "name", "kind", "location")
+        assert [row[:3] for row in found if row[2] == "view"] == [("kafka", name, "view") for name in VIEWS]
+        assert {row[1] for row in found if row[2] == "table"} == set(reads)
+        assert spark.sql("SELECT sum(record_offset) FROM kafka.offset_commits").first() == (3,)
+        assert spark.sql("SELECT num_records FROM kafka.v_decode_coverage").first() == (2,)
+        described = spark.sql("DESCRIBE kafka.v_decode_coverage").collect()
+        assert [tuple(row) for row in described] == [
+            (column.name, column.type.lower(), column.comment) for column in VIEWS["v_decode_coverage"].columns
+        ]
+        register(spark, first, ["offset_commits"], "kafka")  # again: nothing changes
+        with pytest.raises(Failure, match=r"one/offset_\w+, .*two/offset_\w+ was expected; drop it or") as failure:
+            register(spark, second, ["offset_commits"], "kafka")
+        assert failure.value.code == ExitCode.USAGE
+    finally:
+        spark.sql("USE default")
+        spark.sql("DROP DATABASE kafka CASCADE")
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) -> None:
+    done = sql("--print-views", dialect)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n".join(view_definitions(dialect)) + "\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["SELECT 1", "--warehouse", "absent"], 23, "absent: no such folder, a warehouse that `ingest` made"),
+        (["SELECT 1", "--warehouse", "jobs"], 23, "jobs: no _warehouse.json in it"),
+        (["DROP TABLE runs"], 2, "DROP: only reads"),
+        (["absent.sql"], 2, "absent.sql: No such file or directory, a file of SQL was expected"),
+        ([], 2, "nothing to do: a statement or a file of statements was expected"),
+        ([" ; -- nothing"], 2, "' ; -- nothing': holds no statement"),
+        (["SELECT 1", "--database", "x"], 2, "--database x: only with --register"),
+        (["SELECT 1", "--print-views", "oracle"], 2, "argument --print-views: invalid choice: 'oracle'"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_in_one_line_before_spark_starts(
+    arguments: list[str], code: int, told: str
+) -> None:
+    done = sql(*arguments, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
+    assert done.stderr.startswith(f"groupscope: {told}")
