@@ -54,9 +54,8 @@ def archive_frame(
     system = FileSystem(spark)
     with unreadable_told(path):
         frames = [frame for each in chosen for frame in frames_of(spark, system, each, found)]
-    if not frames:
-        return spark.createDataFrame([], from_arrow_schema(ARCHIVE_ROWS))
-    rows = union(frames)
+    # No files are no rows, which an Observation counts too: it would wait for ever for what is never read.
+    rows = union(frames or [spark.createDataFrame([], from_arrow_schema(LINE_ROWS))])
     if seen is not None:
         rows = rows.observe(seen, F.count_if(F.col(IS_OTHER_TOPIC.name)).alias(NUM_OTHER_TOPICS))
     return rows.where(~F.col(IS_OTHER_TOPIC.name)).select(*ARCHIVE_ROWS.names)

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from jobs.failure import Failure
 from schemas.columns import Table
@@ -25,6 +24,9 @@ from schemas.exit_codes import ExitCode
 from schemas.snapshot_tables import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from udfs.snapshots import Contradiction, Malformed, Snapshots, merged, parse
 from udfs.tables.arrow_schema import table_schema
+
+if TYPE_CHECKING:  # most snapshots are read without Spark
+    from pyspark.sql import SparkSession
 
 GZIP_MAGIC = b"\x1f\x8b"
 REMOTE = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/")
@@ -39,7 +41,7 @@ class SnapshotFile:
 
 
 def read_snapshots(
-    paths: Iterable[str], cluster: str, run_id: str, captured_at_ms: int | None, spark: SparkSession | None = None
+    paths: Iterable[str], cluster: str, run_id: str, captured_at_ms: int | None, spark: "SparkSession | None" = None
 ) -> dict[str, pa.Table]:
     """Files, folders and patterns, local ones or, with a session, of any file system that Hadoop knows."""
     read = [(file.name, snapshots_of(file, captured_at_ms)) for path in paths for file in files_at(path, spark)]
@@ -80,7 +82,7 @@ def instant(ms: int) -> datetime:
     return EPOCH + timedelta(milliseconds=ms)
 
 
-def files_at(path: str, spark: SparkSession | None) -> Iterator[SnapshotFile]:
+def files_at(path: str, spark: "SparkSession | None") -> Iterator[SnapshotFile]:
     remote = REMOTE.match(path)
     if remote and remote[1] != "file":
         yield from remote_files(path, spark)
@@ -109,7 +111,7 @@ def local_files(path: Path) -> list[Path]:
     return [file for file in within if not any(part.startswith(".") for part in file.relative_to(path).parts)]
 
 
-def remote_files(path: str, spark: SparkSession | None) -> Iterator[SnapshotFile]:
+def remote_files(path: str, spark: "SparkSession | None") -> Iterator[SnapshotFile]:
     if spark is None:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: is not on this machine, a local path was expected")
     # Bytes and times, where lines of text would come without either.
