@@ -1,6 +1,6 @@
 # `make` alone lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: setup test unit check dist bench soak lock help
+.PHONY: audit setup test unit check dist bench soak lock help
 
 BIN := .venv/bin
 PYTHONS := python3 python3.13 python3.12 python3.11
@@ -22,6 +22,10 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 	  cp pyproject.toml .venv/pyproject.toml; }
 	@$(BIN)/python -m jobs.java > /dev/null
 	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
+
+audit: setup ## the whole audit of data/sample into warehouse/, and its run page
+	@$(BIN)/groupscope audit --source segments:data/sample --snapshots data/sample/snapshots.jsonl --cluster sample \
+	  --warehouse warehouse --fail-on never
 
 test: setup ## every test, real brokers included (all but `soak`)
 	$(BIN)/pytest

@@ -1,5 +1,6 @@
 """What a warehouse already holds of a cluster's offsets log, as far as an ingest has to know before it reads."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -119,12 +120,14 @@ def joined(ranges: list[Range]) -> list[Range]:
     return found
 
 
-def known_files(warehouse: Warehouse) -> dict[str, list[KnownFile]]:
-    """Files of the decoded tables, by what Delta's statistics say of their offsets partitions."""
+DECODED = tuple(name for name, table in TABLES.items() if "record_offset" in table.key)
+
+
+def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[str, list[KnownFile]]:
+    """Files of decoded tables, by what Delta's statistics say of their offsets partitions."""
     found: dict[str, list[KnownFile]] = {}
-    for name, version in warehouse.versions().items():
-        if "record_offset" not in {column.name for column in TABLES[name].columns} or TABLES[name].job != "ingest":
-            continue
+    versions = warehouse.versions()
+    for name, version in ((name, versions[name]) for name in tables if name in versions):
         delta = DeltaTable(warehouse.path(name), version=version)
         files = files_of(delta)
         if not files.num_rows:
@@ -135,6 +138,7 @@ def known_files(warehouse: Warehouse) -> dict[str, list[KnownFile]]:
             for path, first, last in zip(
                 files.column("path").to_pylist(), low.to_pylist(), high.to_pylist(), strict=True
             )
+            # A file of nothing but ranges without a place.
             if first is not None
         ]
     return found

@@ -1,0 +1,50 @@
+"""The scheduled job: everything that Groupscope knows of a cluster, brought up to date, and an exit code.
+
+    groupscope audit --source segments:/var/lib/kafka --snapshots snapshots.jsonl --warehouse warehouse
+    spark-submit --py-files groupscope.zip jobs/audit.py --source segments:/var/lib/kafka
+
+Reads and writes what its steps do, and prints the run page.
+"""
+
+import argparse
+import sys
+
+from jobs import ingest
+from jobs.failure import guarded
+from jobs.flags import add_format_flag, add_warehouse_flags
+from jobs.row_output import write_lines
+from jobs.run_page import page
+from jobs.warehouse import reading
+from schemas.exit_codes import ExitCode
+
+FAIL_ON = ("critical", "warning", "never")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    ingest.add_input_arguments(parser)
+    parser.add_argument(
+        "--fail-on", choices=FAIL_ON, default=FAIL_ON[0], help="findings of which severity make the exit code 20 (critical)"
+    )
+    add_warehouse_flags(parser)
+    add_format_flag(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    (result,) = ingest.ingested(argparse.Namespace(**vars(arguments), retry_rejected=False))
+    code = int(result["exit_code"])
+    if arguments.format == "table":
+        write_lines(page(reading(ingest.warehouse_root(arguments)), result))
+    else:
+        ingest.show(result, arguments.format)
+    return ExitCode.CLEAN if arguments.fail_on == "never" and code == ExitCode.FINDINGS else code
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="audit.py", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--debug", action="store_true", help="show the stack trace of a failure")
+    add_arguments(parser)
+    return guarded(lambda: run(parser.parse_args()), "--debug" in sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Takes up rejected records that this release understands, though an earlier one did not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.ingest_tasks import Answer, Assignment, Counts, Task, guarded_answer
+from schemas.tables import TABLES
+from schemas.vocabulary import Part
+from udfs.decoding.decode import decode
+from udfs.known import REJECTED
+from udfs.tables.arrow_schema import table_schema
+from udfs.tables.rejected_again import records_of_rejected
+
+BATCH_ROWS = 32_768
+
+
+def retried(assignment: Assignment, files: list[Path]) -> Answer:
+    """Rows of the cluster in the files of `rejected_records`; those that are decoded now are retracted there."""
+
+    def take_on(task: Task) -> None:
+        for partition, rows in rejected_rows(files, assignment.cluster):
+            for has_producers in (True, False):
+                is_side = pc.equal(rows.column("is_transactional").is_valid(), has_producers)
+                if (side := rows.filter(is_side)).num_rows:
+                    take_up(task, partition, side, has_producers)
+
+    return guarded_answer(assignment, take_on)
+
+
+def rejected_rows(files: list[Path], cluster: str) -> Iterator[tuple[int, pa.Table]]:
+    """Records alone, partition by partition: a range of bytes is read again with its file."""
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(BATCH_ROWS):
+                rows = pa.Table.from_batches([batch]).cast(table_schema(TABLES[REJECTED]))
+                is_ours = pc.equal(rows.column("cluster"), cluster)
+                rows = rows.filter(pc.and_(is_ours, pc.not_equal(rows.column("part"), Part.BATCH.value)))
+                for partition in pc.unique(rows.column("offsets_partition")).to_pylist():
+                    of_partition = rows.filter(pc.equal(rows.column("offsets_partition"), partition))
+                    yield partition, of_partition.sort_by("record_offset")
+
+
+def take_up(task: Task, partition: int, rows: pa.Table, has_producers: bool) -> None:
+    records = records_of_rejected(rows)
+    still = {reject.row for reject in decode(records.keys, records.values, records.is_control).rejects}
+    chosen = np.array([row for row in range(len(records)) if row not in still], np.int64)
+    if not len(chosen):
+        return
+    # Without offsets, since no stretch of the log was read.
+    counts = Counts(partition, read=len(chosen))
+    task.answer.counts.append(counts)
+    for name, found in task.rows(records.take(chosen), partition, has_producers).items():
+        task.write(name, found, counts)
+    keys = rows.select(["record_offset", "partition_leader_epoch"]).take(pa.array(chosen)).to_pylist()
+    task.answer.retracted_records += [(partition, row["record_offset"], row["partition_leader_epoch"]) for row in keys]

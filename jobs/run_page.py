@@ -1,0 +1,47 @@
+"""The page that an audit prints: what was read, what came of it, and how to look further."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobs.delta_tables import files_of
+from jobs.row_output import row_lines
+from jobs.warehouse import Warehouse
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+
+MEANINGS = {
+    ExitCode.CLEAN: "clean",
+    ExitCode.REJECTED_SHARE: "more records rejected than max_rejected_share allows",
+}
+
+
+def page(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:
+    code = ExitCode(int(result["exit_code"]))
+    yield f"Audit of cluster {result['cluster']}, run {result['run_id']}"
+    yield ""
+    yield f"Exit code    {int(code)}: {MEANINGS[code]}"
+    yield f"Read         {result['num_files_read']:,} files ({result['num_files_unchanged']:,} more are unchanged)"
+    yield f"Records      {result['read']:,} read: {counts(result)}"
+    for reason, number in result["reject_reasons"].items():
+        yield f"             {number:,} rejected: {reason}"
+    yield f"Took         {result['seconds']:.1f} s"
+    yield f"Warehouse    {warehouse.root}"
+    yield ""
+    yield from row_lines(("table", "rows", "added", "grain"), table_rows(warehouse, result), "table")
+    yield ""
+    yield f'Ask it: groupscope sql --warehouse {warehouse.root} "SELECT * FROM v_decode_coverage"'
+
+
+def counts(result: Mapping[str, Any]) -> str:
+    return f"{result['decoded']:,} decoded, {result['rejected']:,} rejected, {result['already_known']:,} already known"
+
+
+def table_rows(warehouse: Warehouse, result: Mapping[str, Any]) -> list[tuple[str, int, int, str]]:
+    """Every table of the warehouse; Delta's log knows how many rows each file has."""
+    found = []
+    for name in TABLES:
+        delta = warehouse.open(name)
+        if delta is not None:
+            rows = sum(files_of(delta).column("num_records").to_pylist())
+            found.append((name, rows, int(result["rows_added"].get(name, 0)), TABLES[name].grain))
+    return found
