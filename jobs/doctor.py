@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     number = sum(finding.status is Status.BROKEN for finding in found)
     if not number:
         return ExitCode.CLEAN
-    say(f"{arguments.warehouse}: {number} findings are broken")
+    say(f"{arguments.warehouse}: cannot be relied on, broken findings: {number}")
     return ExitCode.UNUSABLE_WAREHOUSE
 
 

@@ -20,7 +20,7 @@ from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
 
 # Memory for half a gigabyte of keys.
-MOST_ROWS = 4_000_000
+MOST_ROWS = 2_000_000
 CLUSTER, PARTITION, OFFSET = "cluster", "offsets_partition", "record_offset"
 POSITIONS = (OFFSET, "captured_time")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

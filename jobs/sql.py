@@ -140,8 +140,8 @@ def print_result(spark: "SparkSession", statement: Statement, format: str, place
     try:
         frame = spark.sql(statement.text)
         if frame.columns:
-            # Row by row, so that a result may be larger than memory.
-            print_rows(frame.columns, frame.toLocalIterator(), format)
+            # Part by part, so that a result may be larger than memory; one part ahead, so that two cores work.
+            print_rows(frame.columns, frame.toLocalIterator(prefetchPartitions=True), format)
     except PySparkException as error:
         is_file = str(error.getCondition()).startswith("FAILED_READ_FILE")
         code = ExitCode.UNUSABLE_WAREHOUSE if is_file else ExitCode.USAGE

@@ -246,7 +246,10 @@ def test_the_exit_code_says_whether_anything_is_broken_and_the_worst_stands_firs
     write_rows_twice(well)
     broken = doctor("--warehouse", well.root, "--format", "json")
     first = json.loads(broken.stdout.splitlines()[0])
-    assert (broken.returncode, broken.stderr) == (23, f"groupscope: {well.root}: 1 findings are broken\n")
+    assert (broken.returncode, broken.stderr) == (
+        23,
+        f"groupscope: {well.root}: cannot be relied on, broken findings: 1\n",
+    )
     assert first["message"] == (
         "1 keys stand in several rows, the first: cluster a, offsets_partition 0, record_offset 0, "
         "partition_leader_epoch None"
