@@ -28,9 +28,11 @@ def register(
     rows: list[tuple[str | None, ...]] = []
     names = sorted(tables)
     for name in names:
-        location = warehouse.path(name).absolute()
-        spark.sql(f"CREATE TABLE IF NOT EXISTS {name} USING DELTA LOCATION {text_literal(str(location))}")
-        check_location(spark, f"{used}.{name}", str(location))
+        location, full_name = warehouse.path(name).absolute(), f"{name_literal(used)}.{name}"
+        if spark.catalog.tableExists(full_name):
+            check_location(spark, full_name, str(location))
+        else:
+            spark.sql(f"CREATE TABLE {name} USING DELTA LOCATION {text_literal(str(location))}")
         rows.append((used, name, "table", str(location)))
     for view in VIEWS.values():
         if set(view.reads) <= {*names, *VIEWS}:
@@ -45,7 +47,8 @@ def check_location(spark: "SparkSession", name: str, expected: str) -> None:
     found = spark.sql(f"DESCRIBE DETAIL {name}").first()
     location = str(found["location"]).removeprefix("file:") if found else None
     if location is None or location.rstrip("/") != expected:
-        told = f"{name}: registered at {location}, {expected} was expected; drop it or take another --database"
+        table = name.replace("`", "")
+        told = f"{table}: registered at {location}, {expected} was expected; drop it or take another --database"
         raise Failure(ExitCode.USAGE, told)
 
 

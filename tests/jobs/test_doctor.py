@@ -265,7 +265,7 @@ def test_a_folder_that_is_no_warehouse_is_refused_in_one_line(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("table", ["offset_commits", "rejected_records", "topic_snapshots", "source_files"])
-@pytest.mark.parametrize("most_rows", [1, 20, 10_000])
+@pytest.mark.parametrize("most_rows", [20, 150, 10_000])
 def test_slices_hold_every_row_once_and_all_rows_of_a_key_together(
     tmp_path: Path, rng: np.random.Generator, table: str, most_rows: int
 ) -> None:
