@@ -77,9 +77,9 @@ class Ingest:
         return found
 
     def read_source(self, source: str | None) -> Outcome:
-        match (source or "").partition(":"):
-            case "", _, _:
-                return Outcome()
+        if source is None:
+            return Outcome()
+        match source.partition(":"):
             case "segments", _, place if place:
                 return self.read_segments(place)
             case "records", _, place if place:
