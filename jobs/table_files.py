@@ -68,7 +68,9 @@ class TableFile:
     def abandon(self) -> None:
         """What a failed task has begun is of no use to anyone."""
         if self.writer is not None:
-            self.writer.close()
+            # A disk that is full does not take the end of the file either.
+            with suppress(OSError):
+                self.writer.close()
             (self.folder / self.name).unlink(missing_ok=True)
 
 
