@@ -7,6 +7,7 @@ does, unless it would be tiny: who asks for one group or one time range then rea
 import json
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
