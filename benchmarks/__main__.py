@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks import decoding, dump, framing
+from benchmarks import decoding, dump, framing, ingest
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
 
@@ -27,6 +27,11 @@ MEASURES: dict[str, Callable[[Run], Measured | Limit]] = {
     "framing": framing.measure,
     "dump": dump.measure,
     "memory": dump.measure_memory,
+    "ingest": ingest.measure_spark,
+    "ingest-parquet": ingest.measure_parquet,
+    "ingest-kafka": ingest.measure_kafka,
+    "ingest-again": ingest.measure_again,
+    "ingest-more": ingest.measure_more,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 

@@ -1,0 +1,156 @@
+"""`groupscope ingest` against Spark's own Delta writer, kafka-dump-log and the bare writing of Parquet.
+
+A round takes a new warehouse. What Spark needs to start is counted where a measure says so, and only there.
+"""
+
+import multiprocessing
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.dump import kafka_dump_command, seconds_of
+from benchmarks.rounds import Goal, Measured, take_turns
+from benchmarks.run import Run
+
+RECORDS = 10_000_000
+PARTITIONS = 8
+SEGMENT_BYTES = 100 << 20
+COMPRESSED_SHARE = 0.05
+WRITERS = 2
+# Rows of a table that a bare writer holds in memory at a time.
+HELD_ROWS = 1_000_000
+
+
+def source(run: Run) -> tuple[Path, int]:
+    files = run.segments(RECORDS, partitions=PARTITIONS, segment_bytes=SEGMENT_BYTES, compressed_share=COMPRESSED_SHARE)
+    return files[0].parent.parent, run.records or RECORDS
+
+
+def ingest_command(folder: Path, warehouse: Path) -> list[str]:
+    groupscope = str(Path(sys.executable).with_name("groupscope"))
+    return [groupscope, "ingest", "--source", f"segments:{folder}", "--warehouse", str(warehouse)]
+
+
+def with_new_warehouse(run: Run, call: Callable[[Path], float]) -> float:
+    warehouse = run.folder / "warehouse"
+    shutil.rmtree(warehouse, ignore_errors=True)
+    return call(warehouse)
+
+
+def measure_kafka(run: Run) -> Measured:
+    """Both as a user starts them."""
+    folder, records = source(run)
+    files = sorted(folder.rglob("*.log"))
+    rounds = min(run.rounds, 3)
+    ours, theirs = take_turns(
+        lambda: with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(folder, warehouse))),
+        lambda: seconds_of(kafka_dump_command(files)),
+        rounds,
+        warm_up=0,
+    )
+    goal = Goal(at_least=4.0, aim=6.0) if records > 5 * RECORDS else Goal(at_least=2.0, aim=2.6)
+    name = f"ingest of {records:,} records into Delta, start-up counted"
+    return Measured(name, "kafka-dump-log printing them", "records/s", records / ours, records / theirs, goal, rounds)
+
+
+def measure_spark(run: Run) -> Measured:
+    """In one Spark session each, which has started and has written something before."""
+    folder, records = source(run)
+    with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(folder, warehouse)))
+    ready = run.folder / "ready"
+    shutil.rmtree(ready, ignore_errors=True)
+    (run.folder / "warehouse").rename(ready)
+    rounds = min(run.rounds, 3)
+    ours, theirs = take_turns(
+        lambda: with_new_warehouse(run, lambda warehouse: child_seconds("ingest", folder, warehouse)),
+        lambda: with_new_warehouse(run, lambda warehouse: child_seconds("delta", ready, warehouse)),
+        rounds,
+        warm_up=0,
+    )
+    name = f"ingest of {records:,} records into Delta, start-up not counted"
+    rival = "df.write.format('delta') of the same rows, ready-made"
+    return Measured(name, rival, "records/s", records / ours, records / theirs, Goal(at_least=3.0, aim=5.0), rounds)
+
+
+def child_seconds(what: str, folder: Path, warehouse: Path) -> float:
+    command = [sys.executable, "-m", "benchmarks.ingest_child", what, str(folder), str(warehouse)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return float(done.stdout.split()[-1])
+
+
+def measure_parquet(run: Run) -> Measured:
+    folder, records = source(run)
+    with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(folder, warehouse)))
+    ready = run.folder / "ready"
+    shutil.rmtree(ready, ignore_errors=True)
+    (run.folder / "warehouse").rename(ready)
+    rounds = min(run.rounds, 3)
+    ours, theirs = take_turns(
+        lambda: with_new_warehouse(run, lambda warehouse: child_seconds("ingest", folder, warehouse)),
+        lambda: with_new_warehouse(run, lambda warehouse: bare_seconds(ready, warehouse)),
+        rounds,
+        warm_up=0,
+    )
+    name = f"ingest of {records:,} records into Delta, start-up not counted"
+    rival = "the same rows, ready-made, written as Parquet by as many processes"
+    return Measured(name, rival, "records/s", records / ours, records / theirs, Goal(at_least=0.35, aim=0.5), rounds)
+
+
+def bare_seconds(ready: Path, folder: Path) -> float:
+    """Rows are read before the clock starts; each process writes its share of files."""
+    files = sorted(ready.glob("*/part-*.parquet"), key=lambda path: path.stat().st_size, reverse=True)
+    with multiprocessing.get_context("fork").Pool(WRITERS) as pool:
+        shares = [(files[number::WRITERS], folder / str(number)) for number in range(WRITERS)]
+        return max(pool.starmap(write_share, shares, chunksize=1))
+
+
+def write_share(files: Sequence[Path], folder: Path) -> float:
+    pa.set_cpu_count(1)
+    folder.mkdir(parents=True)
+    seconds = 0.0
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            with pq.ParquetWriter(folder / path.name, file.schema_arrow, compression="zstd") as writer:
+                for group in range(file.num_row_groups):
+                    rows = file.read_row_group(group)
+                    start = time.perf_counter()
+                    writer.write_table(rows, row_group_size=HELD_ROWS)
+                    seconds += time.perf_counter() - start
+                start = time.perf_counter()
+            seconds += time.perf_counter() - start
+    return seconds
+
+
+def measure_again(run: Run) -> Measured:
+    """The second time everything is known: how many times faster, 3 s left out of it as a start is."""
+    folder, records = source(run)
+    first = with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(folder, warehouse)))
+    again = seconds_of(ingest_command(folder, run.folder / "warehouse"))
+    name = f"a second ingest of {records:,} records (less 3 s)"
+    return Measured(
+        name, "the first", "records/s", records / max(again - 3, 0.1), records / first, Goal(1 / 0.15, 20), 1
+    )
+
+
+def measure_more(run: Run) -> Measured:
+    """One segment in a hundred is new."""
+    folder, records = source(run)
+    held_back = run.folder / "held_back"
+    held_back.mkdir(exist_ok=True)
+    (last,) = sorted(folder.rglob("*.log"), key=lambda path: path.stat().st_size)[:1]
+    apart = held_back / last.name
+    last.rename(apart)
+    try:
+        first = with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(folder, warehouse)))
+    finally:
+        apart.rename(last)
+    size = last.stat().st_size / sum(path.stat().st_size for path in folder.rglob("*.log"))
+    more = seconds_of(ingest_command(folder, run.folder / "warehouse"))
+    name = f"an ingest of {size:.1%} more, start-up counted"
+    return Measured(name, f"the first, of {records:,} records", "runs/s", 1 / more, 1 / first, Goal(10.0, 20.0), 1)

@@ -1,0 +1,54 @@
+"""One way of writing Delta tables, in a process and a Spark session of its own: prints the seconds that it took.
+
+python -m benchmarks.ingest_child ingest SEGMENTS WAREHOUSE
+python -m benchmarks.ingest_child delta READY_WAREHOUSE FOLDER
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from deltalake import DeltaTable
+
+from jobs import ingest
+from jobs.tasks import Workers
+
+
+def main(what: str, place: Path, target: Path) -> int:
+    workers = Workers("groupscope benchmark", is_debug=False)
+    # What a session's first tasks and its first commit need beside.
+    workers.run(len, [[], []])
+    warm_up = workers.spark.range(1000)
+    warm_up.write.format("delta").save(str(target.with_name("warm_up")), mode="overwrite")
+    seconds = ingest_seconds(place, target) if what == "ingest" else delta_seconds(workers, place, target)
+    sys.stdout.write(f"{seconds}\n")
+    return 0
+
+
+def ingest_seconds(segments: Path, warehouse: Path) -> float:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--debug", action="store_true")
+    ingest.add_arguments(parser)
+    start = time.perf_counter()
+    ingest.ingested(parser.parse_args(["--source", f"segments:{segments}", "--warehouse", str(warehouse)]))
+    return time.perf_counter() - start
+
+
+def delta_seconds(workers: Workers, ready: Path, folder: Path) -> float:
+    """Rows come from Parquet, whose reading is measured alone and taken off."""
+    seconds = 0.0
+    for table in sorted(path.parent for path in ready.glob("*/_delta_log")):
+        files = DeltaTable(table).file_uris()
+        if files:
+            frame = workers.spark.read.parquet(*files)
+            start = time.perf_counter()
+            frame.write.format("noop").mode("overwrite").save()
+            read = time.perf_counter()
+            frame.write.format("delta").save(str(folder / table.name))
+            seconds += (time.perf_counter() - read) - (read - start)
+    return seconds
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])))
