@@ -1,12 +1,15 @@
 """Failures as users see them: one line on standard error and an exit code, no stack trace."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
 from schemas.exit_codes import ExitCode
+
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 class Failure(Exception):
@@ -41,14 +44,25 @@ def guarded(call: Callable[[], int], is_debug: bool) -> int:
 
 
 def told(error: Exception) -> int:
+    code, line = described(error)
+    if line:
+        say(line)
+    return code
+
+
+def described(error: Exception) -> tuple[int, str]:
+    """The exit code and what people read."""
     match error:
         case Failure():
-            if str(error):
-                say(str(error))
-            return error.code
+            return error.code, str(error)
         case OSError():
-            say(f"{error.filename or 'output'}: {error.strerror}")
-            return ExitCode.UNREADABLE_INPUT
+            return ExitCode.UNREADABLE_INPUT, os_error_line(error, "output")
         case _:
-            say(f"internal error, please report it: {type(error).__name__}: {error} (--debug shows where)")
-            return ExitCode.FAILED
+            what = f"internal error, please report it: {type(error).__name__}: {error} (--debug shows where)"
+            return ExitCode.FAILED, what
+
+
+def os_error_line(error: OSError, place: object) -> str:
+    """Where and why, on one line. Those of libraries name no file, take several lines, and are coloured."""
+    why = " ".join(COLOUR.sub("", error.strerror or str(error)).split())
+    return f"{error.filename or place}: {why or type(error).__name__}"

@@ -8,9 +8,9 @@ and `runs`; one row a record of the log. The same input twice adds nothing; a ru
 """
 
 import argparse
+import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.ingest_run import JOB, Ingest
 from jobs.ingest_summary import closing_line
 from jobs.row_output import print_rows, write_lines
-from jobs.run_result import now_ms, record, record_failure
+from jobs.run_result import now_ms, record, recorded_failure
 from jobs.settings import load_settings
 from jobs.tasks import Workers
 from jobs.warehouse import writing
@@ -36,7 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", metavar="FORM:PLACE", help="what to read: segments:DIR or records:PATH")
     parser.add_argument(
-        "--offsets-partition", type=int, metavar="N", help="partition of segments outside folders __consumer_offsets-N"
+        "--offsets-partition",
+        type=partition_number,
+        metavar="N",
+        help="partition of segments outside folders __consumer_offsets-N",
     )
     parser.add_argument("--snapshots", action="append", default=[], metavar="FILE", help="snapshots of end offsets")
     parser.add_argument("--captured-at", metavar="T", help="when a text of kafka-get-offsets was taken (file's time)")
@@ -44,6 +47,12 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--optimize", choices=("auto", "never", "full"), default="auto", help="whether to rewrite small files (auto)"
     )
     parser.add_argument("--result-file", type=Path, metavar="FILE", help="the run's result as JSON, for programs")
+
+
+def partition_number(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f"{text!r}, a partition number such as 12 was expected")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,15 +64,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 def ingested(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """The results of one run, or of two where rejected records are taken up first."""
+    with recorded_failure(arguments.result_file, JOB):
+        return runs(arguments)
+
+
+def runs(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     is_retry, has_input = arguments.retry_rejected, arguments.source is not None or bool(arguments.snapshots)
     if not (has_input or is_retry or arguments.optimize == "full"):
         told = "--source segments:DIR or records:PATH, --snapshots, --retry-rejected or --optimize full was expected"
         raise Failure(ExitCode.USAGE, f"nothing to do: {told}")
     settings = load_settings(arguments.config)
     workers = Workers(f"groupscope {JOB}", is_debug=arguments.debug)
-    root = warehouse_root(arguments)
     results = []
-    with recorded_failure(arguments.result_file), writing(root, JOB, arguments.lock_wait, say) as warehouse:
+    with writing(warehouse_root(arguments), JOB, arguments.lock_wait, say) as warehouse:
         # By a run of its own, before another reads what may hold the same records.
         for is_first in [True] * is_retry + [False] * (has_input or not is_retry):
             found = Ingest(arguments, settings, warehouse, workers, now_ms()).run(is_retry=is_first)
@@ -74,16 +87,6 @@ def ingested(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 def warehouse_root(arguments: argparse.Namespace) -> Path:
     return Path(arguments.warehouse).absolute()
-
-
-@contextmanager
-def recorded_failure(result_file: Path | None) -> Iterator[None]:
-    """Programs find a failure where they look for the result."""
-    try:
-        yield
-    except Failure as failure:
-        record_failure(result_file, JOB, failure)
-        raise
 
 
 def show(found: Mapping[str, Any], format: str) -> None:

@@ -24,7 +24,8 @@ def leftovers(warehouse: Warehouse, run_id: str | None = None, named: Collection
             is_unnamed = match is not None and match["run"] == run_id and table != RUNS and path not in named
             if is_unnamed or (match is not None and match["run"] not in finished):
                 found.append(path)
-    found += sorted((warehouse.root / RUNS_FOLDER).glob("*.begun"))
+    for folder in (warehouse.root, warehouse.root / RUNS_FOLDER):
+        found += sorted(folder.glob("*.begun"))
     return found
 
 

@@ -60,8 +60,12 @@ def write_whole(path: Path, text: str) -> None:
     """The file is there with all of the text, also after a power cut, or it is not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     begun = path.with_name(f"{path.name}.{os.getpid()}.begun")
-    with begun.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    begun.replace(path)
+    try:
+        with begun.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        begun.replace(path)
+    except OSError:
+        begun.unlink(missing_ok=True)
+        raise

@@ -2,12 +2,13 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.failure import Failure
+from jobs.failure import Failure, described, os_error_line
 from jobs.manifest import RUNS_FOLDER, write_whole
 from schemas.exit_codes import ExitCode
 
@@ -31,15 +32,40 @@ def record(root: Path, result_file: Path | None, result: Mapping[str, Any]) -> N
     write_result_file(result_file, text)
 
 
-def record_failure(result_file: Path | None, job: str, failure: Failure) -> None:
-    result = {"job": job, "verdict": "failed", "exit_code": int(failure.code), "message": str(failure)}
-    write_result_file(result_file, json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+@contextmanager
+def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
+    """Programs find a failure where they look for the result, and never the result of an earlier run."""
+    with written_where_told(result_file):
+        if result_file is not None and result_file.is_file():
+            result_file.unlink()
+    try:
+        yield
+    except Exception as error:
+        code, message = described(error)
+        result = {"job": job, "verdict": "failed", "exit_code": int(code), "message": message}
+        # What went wrong first is what counts.
+        with suppress(Failure):
+            write_result_file(result_file, json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+        raise
 
 
 def write_result_file(result_file: Path | None, text: str) -> None:
-    if result_file is not None:
-        try:
+    if result_file is None:
+        return
+    with written_where_told(result_file):
+        if result_file.exists() and not result_file.is_file():
+            # Such as /dev/stdout, in whose place no file may be put.
+            result_file.write_text(text)
+        else:
             write_whole(result_file, text)
-        except OSError as error:
-            told = f"--result-file {result_file}: {error.strerror}, a file that can be written was expected"
-            raise Failure(ExitCode.USAGE, told) from None
+
+
+@contextmanager
+def written_where_told(result_file: Path | None) -> Iterator[None]:
+    try:
+        if result_file is not None:
+            result_file.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        told = f"--result-file {os_error_line(error, result_file)}, a file that can be written was expected"
+        raise Failure(ExitCode.USAGE, told) from None

@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from jobs.delta_tables import Change, commit, create, is_done, open_table, sequence_of
+from jobs.delta_tables import Change, commit, create, is_done, open_table, rows_of, sequence_of
 from jobs.failpoints import failpoint
-from jobs.failure import Failure
+from jobs.failure import Failure, os_error_line
 from jobs.lock import LOCK_FILE, locked
 from jobs.manifest import Manifest, manifest_path, read_manifest, unfinished, write_manifest, write_whole
 from jobs.table_files import TableFile
@@ -50,7 +50,7 @@ class Warehouse:
 
     def run_rows(self, columns: list[str]) -> list[dict[str, Any]]:
         runs = open_table(self.path(RUNS))
-        return [] if runs is None else runs.to_pyarrow_table(columns=columns).to_pylist()
+        return [] if runs is None else rows_of(runs, TABLES[RUNS], columns).to_pylist()
 
     def clusters(self) -> list[str]:
         return sorted({row["cluster"] for row in self.run_rows(["cluster"])})
@@ -110,7 +110,9 @@ def prepare(root: Path) -> None:
     if root.exists() and not root.is_dir():
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file, a folder was expected")
     root.mkdir(parents=True, exist_ok=True)
-    if not (root / MARKER).exists() and set(os.listdir(root)) <= {LOCK_FILE}:
+    # What a run left that was ended as it wrote the marker, or another one is just writing, is ours too.
+    is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in os.listdir(root))
+    if is_new and not (root / MARKER).exists():
         write_whole(root / MARKER, json.dumps({"contract_version": CONTRACT_VERSION}) + "\n")
     check_ours(root)
     if not os.access(root, os.W_OK):
@@ -149,8 +151,7 @@ def unusable_when_full(root: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
-        told = error.strerror or str(error).splitlines()[0]
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{error.filename or root}: {told}") from error
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, root)) from error
 
 
 def one_cluster(warehouse: Warehouse, wanted: str | None) -> str:
