@@ -10,6 +10,7 @@ from jobs.failure import Failure, guarded
 from schemas.exit_codes import ExitCode
 
 COMMANDS = {
+    "audit": "brings everything known of a cluster up to date: the scheduled job",
     "ingest": "segments and archives of the offsets topic into Delta tables",
     "sql": "answers SQL over the tables and views of a warehouse",
     "doctor": "checks a warehouse and says how to mend it, without Spark",

@@ -4,11 +4,14 @@ Files are written elsewhere; here they are only named to Delta's log. delta-rs r
 application version, so `commit` reads the recorded one first: committing the same change again does nothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake import DeltaTable, Schema
 from deltalake.exceptions import TableNotFoundError
 from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
@@ -105,3 +108,19 @@ def is_done(delta: DeltaTable, sequence: int) -> bool:
 def files_of(delta: DeltaTable) -> pa.Table:
     """One row a file: `path`, `size_bytes`, `num_records`, and `min`, `max`, `null_count` as structs."""
     return pa.table(delta.get_add_actions(flatten=False))
+
+
+def rows_of(delta: DeltaTable, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
+    """File after file, on this thread. delta-rs reads by threads of Arrow that call back into Python: when one of them
+    is still at it while the process ends, the process is aborted (apache/arrow#34314)."""
+    schema = table_schema(table)
+    wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
+    parts = [wanted.empty_table()]
+    for path in map(local_path, delta.file_uris()):
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            parts.append(file.read(wanted.names, use_threads=False).cast(wanted))
+    return pa.concat_tables(parts)
+
+
+def local_path(uri: str) -> Path:
+    return Path(unquote(urlparse(uri).path) if uri.startswith("file:") else uri)

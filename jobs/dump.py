@@ -20,11 +20,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from jobs.failure import Failure
+from jobs.row_output import write_all
 from jobs.segment_files import Span, framed_pieces, offsets_partition_of, spans_of
 from jobs.turns import Turn, take_turns
 from schemas.exit_codes import ExitCode
 from schemas.records import REGISTRY
-from schemas.vocabulary import RejectReason
+from schemas.vocabulary import UNKNOWN_REASONS, RejectReason
 from udfs.decoding.decode import decode
 from udfs.framing.framed import Framed, Records, Rejected
 from udfs.lines.payload_text import PayloadTexts
@@ -36,11 +37,8 @@ CHUNK_RECORDS = 32_768
 CHUNK_BYTES = 8 << 20
 READY_BYTES = 24 << 20
 MAX_REJECTED_SHARE = 0.001
-# What a newer release will understand is no damage.
-UNKNOWN = {RejectReason.UNKNOWN_RECORD_TYPE, RejectReason.UNKNOWN_VALUE_VERSION}
 # Brokers take no larger batch unless they are told to.
 LARGEST_TORN_BATCH = 1 << 20
-STANDARD_OUTPUT = 1
 
 
 @dataclass(frozen=True)
@@ -199,7 +197,7 @@ def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts:
     for rows in chunks(records):
         chunk = records.take(rows)
         decoded = decode(chunk.keys, chunk.values, chunk.is_control)
-        counts.rejected += sum(reject.reason not in UNKNOWN for reject in decoded.rejects)
+        counts.rejected += sum(reject.reason not in UNKNOWN_REASONS for reject in decoded.rejects)
         yield writer.lines(chunk, decoded)
     yield from map(writer.range_line, framed.rejected)
 
@@ -214,14 +212,3 @@ def chunks(records: Records) -> Iterator[NDArray[np.int64]]:
         stop = min(max(stop, start + 1), start + CHUNK_RECORDS)
         yield np.arange(start, stop)
         start = stop
-
-
-def write_all(text: pa.Buffer | bytes) -> None:
-    view = memoryview(text)
-    try:
-        while view:
-            view = view[os.write(STANDARD_OUTPUT, view) :]
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise Failure(ExitCode.FAILED, f"standard output: {error.strerror}") from None

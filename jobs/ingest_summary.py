@@ -8,10 +8,8 @@ from jobs.failure import say
 from jobs.ingest_changes import Outcome
 from jobs.run_result import iso
 from schemas.exit_codes import ExitCode
-from schemas.vocabulary import RejectReason
+from schemas.vocabulary import UNKNOWN_REASONS
 
-# What a newer release will understand is no damage.
-UNKNOWN = frozenset({RejectReason.UNKNOWN_RECORD_TYPE, RejectReason.UNKNOWN_VALUE_VERSION})
 VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.REJECTED_SHARE: "too_many_rejected"}
 
 
@@ -38,7 +36,7 @@ def human_seconds(seconds: float) -> str:
 
 
 def exit_code_of(outcome: Outcome, max_rejected_share: float) -> ExitCode:
-    rejected = sum(number for reason, number in outcome.reasons.items() if reason not in UNKNOWN)
+    rejected = sum(number for reason, number in outcome.reasons.items() if reason not in UNKNOWN_REASONS)
     if rejected > max_rejected_share * outcome.total("read"):
         return ExitCode.REJECTED_SHARE
     return ExitCode.CLEAN
@@ -85,7 +83,7 @@ def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> lis
             f"{len(outcome.conflicts):,} offsets hold records of two leader epochs, the first is {offset} of partition"
         )
         found.append(f"{told} {partition}: both are kept, the higher epoch counts")
-    unknown = sum(outcome.reasons[reason] for reason in UNKNOWN)
+    unknown = sum(outcome.reasons[reason] for reason in UNKNOWN_REASONS)
     if unknown:
         found.append(f"{unknown:,} records are of types or versions that this release does not know: kept, not decoded")
     if code is ExitCode.REJECTED_SHARE:

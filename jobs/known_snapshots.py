@@ -4,8 +4,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
+from jobs.delta_tables import rows_of
 from jobs.failure import Failure
 from jobs.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
@@ -19,9 +19,9 @@ def new_snapshots(warehouse: Warehouse, name: str, found: pa.Table, cluster: str
     delta = warehouse.open(name)
     if delta is None or not found.num_rows:
         return found
-    times = pc.unique(found.column("captured_time"))
-    is_of_them = (ds.field("cluster") == cluster) & ds.field("captured_time").isin(times)
-    held = delta.to_pyarrow_dataset().to_table(filter=is_of_them)
+    held = rows_of(delta, TABLES[name])
+    is_of_them = pc.is_in(held.column("captured_time"), pc.unique(found.column("captured_time")))
+    held = held.filter(pc.and_(is_of_them, pc.equal(held.column("cluster"), cluster)))
     key = TABLES[name].key
     known = {key_of(row, key): row for row in held.to_pylist()}
     rows = found.to_pylist()

@@ -5,10 +5,7 @@ from collections.abc import Mapping
 from schemas.columns import Column, Type
 from schemas.record_columns import CLUSTER
 from schemas.records import REGISTRY
-from schemas.vocabulary import RejectReason
-
-# What a newer release will understand is no damage.
-UNKNOWN_REASONS = (RejectReason.UNKNOWN_RECORD_TYPE, RejectReason.UNKNOWN_VALUE_VERSION)
+from schemas.vocabulary import UNKNOWN_REASONS
 
 # Which record type a row of each decoded table was. 9 and 15 cannot be told apart by the table's columns; 9 was
 # written by the early access of share groups in 4.0 alone.

@@ -27,6 +27,10 @@ class RejectReason(StrEnum):
     BAD_COLUMN = "bad_column"
 
 
+# What a newer release will understand is no damage.
+UNKNOWN_REASONS = (RejectReason.UNKNOWN_RECORD_TYPE, RejectReason.UNKNOWN_VALUE_VERSION)
+
+
 class Part(StrEnum):
     """Which part of the log a rejected row is about."""
 
