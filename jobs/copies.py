@@ -1,6 +1,6 @@
 """One copy of a stretch of an offsets partition, read in log order: records, what could not be framed, and counts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,7 +51,7 @@ class RejectedRange:
 class Copy:
     """Reads its spans one after the other; `records` gives them a piece at a time, offsets rising."""
 
-    spans: tuple[FileSpan, ...]
+    spans: Iterable[FileSpan]
     piece_bytes: int
     facts: list[SpanFacts] = field(default_factory=list)
     ranges: list[RejectedRange] = field(default_factory=list)
@@ -69,10 +69,11 @@ class Copy:
                 if len(framed.records):
                     self.check_rising(framed.records, facts.source_file)
                     yield framed.records
-            if facts.start == 0:
-                facts.first_batch_crc = batch_crc(part.span.path, 0)
-            if facts.last_batch_position is not None:
-                facts.last_batch_crc = batch_crc(part.span.path, facts.last_batch_position)
+            with part.span.open() as file:
+                if facts.start == 0:
+                    facts.first_batch_crc = batch_crc(file, 0)
+                if facts.last_batch_position is not None:
+                    facts.last_batch_crc = batch_crc(file, facts.last_batch_position)
 
     def check_rising(self, records: Records, source_file: str) -> None:
         offsets = records.offset

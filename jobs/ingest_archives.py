@@ -1,13 +1,15 @@
 """An archive's rows, sorted by offsets partition and offset, through the same steps as the bytes of segments."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.copies import SpanFacts
-from jobs.ingest_tasks import NO_PARTITION, Answer, Assignment, Counts, Task, guarded_answer, other_log
+from jobs.ingest_tasks import Task, guarded_answer, other_log
+from jobs.task_answers import NO_PARTITION, Answer, Assignment, Counts, Held
 from udfs.archives import by_producers, problem_rows, records_of
 from udfs.known import REJECTED, Contradiction
 
@@ -16,13 +18,13 @@ MOST_BYTES = 24 << 20
 
 
 def archive_answer(assignment: Assignment, batches: Iterator[pa.RecordBatch]) -> Answer:
+    return guarded_answer(assignment, partial(archive_steps, batches))
+
+
+def archive_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]:
     """`batches` hold whole offsets partitions, in the order of partitions, offsets and leader epochs."""
-
-    def take_on(task: Task) -> None:
-        for partition, parts in groupby(of_one_partition(batches), key=partition_of):
-            take_on_partition(task, partition, parts)
-
-    return guarded_answer(assignment, take_on)
+    for partition, parts in groupby(of_one_partition(batches), key=partition_of):
+        yield from take_on_partition(task, partition, parts)
 
 
 def of_one_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -39,8 +41,9 @@ def partition_of(batch: pa.RecordBatch) -> int:
     return NO_PARTITION if partition is None else int(partition)
 
 
-def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch]) -> None:
+def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch]) -> Iterator[None]:
     counts, facts = Counts(partition), Facts()
+    is_final = partition not in task.assignment.held_partitions
     task.answer.counts.append(counts)
     known = None
     for batch in windows(with_problems_written(task, parts, counts, facts)):
@@ -50,10 +53,13 @@ def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch
             known = task.known_rows(counts.partition, offsets[0].as_py())
         sides = [(records_of(rows), has_producers) for has_producers, rows in by_producers(batch)]
         try:
-            task.merge_window(known.take_until(offsets[-1].as_py()), sides, counts)
+            task.merge_window(known.take_until(offsets[-1].as_py()), sides, counts, is_final=is_final)
         except Contradiction as contradiction:
             names = pc.unique(batch.column("source_file")).to_pylist()
             raise other_log(names, counts.partition, contradiction) from None
+        yield
+    if not is_final and counts.first_offset is not None and counts.last_offset is not None:
+        task.answer.held.append(Held(partition, counts.first_offset, counts.last_offset))
     task.note_facts(facts.by_file.values(), partition)
 
 

@@ -15,8 +15,8 @@ from jobs.copies import SpanFacts
 from jobs.delta_tables import DataFile
 from jobs.failure import Failure
 from jobs.ingest_plan import Reading
-from jobs.ingest_tasks import NO_PARTITION, Answer, Counts, merged_facts
 from jobs.table_files import TableFile
+from jobs.task_answers import NO_PARTITION, Answer, Counts, merged_facts
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema

@@ -7,8 +7,8 @@ a stretch that several hold. Units of what the warehouse may hold already are ma
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
+from jobs.places import RemotePath
 from jobs.segment_files import Span, spans_of
 from jobs.segment_source import BASE_NAME, Marks, SegmentFile, read_on_from
 
@@ -25,7 +25,7 @@ class Reading:
     """What is to be read of one file: offsets `first` to at most `last`."""
 
     file: SegmentFile
-    copy: Path
+    copy: str
     start: int
     first: int
     last: int
@@ -76,10 +76,10 @@ def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[
     return found, num_unchanged
 
 
-def place(file: SegmentFile) -> tuple[int, Path, int, Path]:
+def place(file: SegmentFile) -> tuple[int, str, int, str]:
     """Files named by their first offset are segments of one log when they lie side by side; any other is on its own."""
     is_segment = BASE_NAME.fullmatch(file.path.name) is not None
-    return file.partition, file.path.parent if is_segment else file.path, file.base_offset, file.path
+    return file.partition, str(file.path.parent if is_segment else file.path), file.base_offset, str(file.path)
 
 
 def behind(file: SegmentFile, mark: Marks) -> int:
@@ -119,7 +119,7 @@ def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
 def spans(found: list[Reading], span_bytes: int) -> Iterator[FileSpan]:
     for reading in found:
         file = reading.file
-        if reading.size > span_bytes * 3 // 2:
+        if reading.size > span_bytes * 3 // 2 and not isinstance(file.path, RemotePath):
             parts: Iterable[Span] = spans_of(file.path, span_bytes, reading.start)
         else:
             parts = (Span(file.path, reading.start, file.size, file.inode, file.size),)

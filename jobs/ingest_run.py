@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from jobs.delta_tables import Change, DataFile, Removed, files_of
+from jobs.delta_tables import Change, DataFile, Removed, files_of, open_table
 from jobs.failpoints import failpoint
 from jobs.failure import Failure, say
 from jobs.flags import instant
@@ -15,7 +15,7 @@ from jobs.ingest_changes import Outcome, archive_rows, outcome_of, source_rows, 
 from jobs.ingest_plan import Unit, readings, task_bytes, tasks, units
 from jobs.ingest_state import State, known_files, state_of
 from jobs.ingest_summary import Progress, exit_code_of, summary, warnings
-from jobs.ingest_tasks import Answer, Assignment, answer
+from jobs.ingest_tasks import answer
 from jobs.known_snapshots import new_snapshots
 from jobs.leftovers import remove_leftovers
 from jobs.manifest import Manifest
@@ -26,6 +26,7 @@ from jobs.segment_source import segment_files
 from jobs.settings import Settings, settings_hash
 from jobs.small_files import rewrite, rewrites, small
 from jobs.snapshot_files import read_snapshots
+from jobs.task_answers import Answer, Assignment
 from jobs.tasks import Workers, answers_of
 from jobs.warehouse import Warehouse, one_cluster
 from schemas.exit_codes import ExitCode
@@ -184,7 +185,8 @@ class Ingest:
         """The change with small files rewritten, those that the run itself wrote before anyone has seen them."""
         root, limits = self.warehouse.root, self.settings.tables
         gone = {file.name for file in removed}
-        delta = self.warehouse.open(name)
+        # As the table is, not as `runs` names it: files that others have rewritten since must not come back.
+        delta = open_table(root / name)
         held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
         old = [row["path"] for row in held if row["path"] not in gone and row["size_bytes"] < limits.small_file_bytes]
         new = [file.name for file in added if file.size < limits.small_file_bytes]

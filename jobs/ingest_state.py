@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from jobs.delta_tables import files_of
+from jobs.delta_tables import files_of, rows_of
 from jobs.flags import EPOCH
 from jobs.ingest_plan import Range
-from jobs.ingest_tasks import KnownRange
 from jobs.known_rows import KnownFile
 from jobs.segment_source import Marks
+from jobs.task_answers import KnownRange
 from jobs.warehouse import Warehouse
 from schemas.tables import TABLES
 from udfs.known import REJECTED
@@ -57,7 +57,7 @@ class State:
 
 def state_of(warehouse: Warehouse, cluster: str) -> State:
     state = State()
-    for row in rows_of(warehouse.open("source_files"), FILE_COLUMNS, cluster, "run_id"):
+    for row in rows_of_cluster(warehouse, "source_files", FILE_COLUMNS, cluster, "run_id"):
         name = row["source_file"]
         if row["kind"] == "segments":
             state.marks[name] = marks_of(row, state.marks.get(name))
@@ -66,7 +66,7 @@ def state_of(warehouse: Warehouse, cluster: str) -> State:
         if row["first_offset"] is not None and row["offsets_partition"] is not None:
             bounds = (row["first_offset"], row["last_offset"])
             state.ranges.setdefault(row["offsets_partition"], []).append(bounds)
-    for row in rows_of(warehouse.open(REJECTED), RANGE_COLUMNS, cluster, "byte_position"):
+    for row in rows_of_cluster(warehouse, REJECTED, RANGE_COLUMNS, cluster, "byte_position"):
         if row["byte_position"] is not None and row["offsets_partition"] is not None:
             partition = row.pop("offsets_partition")
             state.rejected.setdefault(partition, []).append(KnownRange(**row))
@@ -77,10 +77,13 @@ def state_of(warehouse: Warehouse, cluster: str) -> State:
     return state
 
 
-def rows_of(delta: DeltaTable | None, columns: list[str], cluster: str, order: str) -> list[dict[str, Any]]:
+def rows_of_cluster(
+    warehouse: Warehouse, name: str, columns: list[str], cluster: str, order: str
+) -> list[dict[str, Any]]:
+    delta = warehouse.open(name)
     if delta is None:
         return []
-    table = delta.to_pyarrow_table(columns=columns)
+    table = rows_of(delta, TABLES[name], columns)
     table = table.filter(pc.equal(table.column("cluster"), cluster)).sort_by(order).drop_columns("cluster")
     return [dict(row) for row in table.to_pylist()]
 

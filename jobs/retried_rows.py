@@ -1,6 +1,7 @@
 """Takes up rejected records that this release understands, though an earlier one did not."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.ingest_tasks import Answer, Assignment, Counts, Task, guarded_answer
+from jobs.ingest_tasks import Task, guarded_answer
+from jobs.task_answers import Answer, Assignment, Counts
 from schemas.tables import TABLES
 from schemas.vocabulary import Part
 from udfs.decoding.decode import decode
@@ -21,28 +23,34 @@ BATCH_ROWS = 32_768
 
 def retried(assignment: Assignment, files: list[Path]) -> Answer:
     """Rows of the cluster in the files of `rejected_records`; those that are decoded now are retracted there."""
-
-    def take_on(task: Task) -> None:
-        for partition, rows in rejected_rows(files, assignment.cluster):
-            for has_producers in (True, False):
-                is_side = pc.equal(rows.column("is_transactional").is_valid(), has_producers)
-                if (side := rows.filter(is_side)).num_rows:
-                    take_up(task, partition, side, has_producers)
-
-    return guarded_answer(assignment, take_on)
+    return guarded_answer(assignment, partial(retry_steps, batches_of(files)))
 
 
-def rejected_rows(files: list[Path], cluster: str) -> Iterator[tuple[int, pa.Table]]:
-    """Records alone, partition by partition: a range of bytes is read again with its file."""
+def batches_of(files: list[Path]) -> Iterator[pa.RecordBatch]:
     for path in files:
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(BATCH_ROWS):
-                rows = pa.Table.from_batches([batch]).cast(table_schema(TABLES[REJECTED]))
-                is_ours = pc.equal(rows.column("cluster"), cluster)
-                rows = rows.filter(pc.and_(is_ours, pc.not_equal(rows.column("part"), Part.BATCH.value)))
-                for partition in pc.unique(rows.column("offsets_partition")).to_pylist():
-                    of_partition = rows.filter(pc.equal(rows.column("offsets_partition"), partition))
-                    yield partition, of_partition.sort_by("record_offset")
+            yield from file.iter_batches(BATCH_ROWS)
+
+
+def retry_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]:
+    """Rows of `rejected_records`, of any cluster."""
+    for partition, rows in rejected_rows(batches, task.assignment.cluster):
+        for has_producers in (True, False):
+            is_side = pc.equal(rows.column("is_transactional").is_valid(), has_producers)
+            if (side := rows.filter(is_side)).num_rows:
+                take_up(task, partition, side, has_producers)
+        yield
+
+
+def rejected_rows(batches: Iterator[pa.RecordBatch], cluster: str) -> Iterator[tuple[int, pa.Table]]:
+    """Records alone, partition by partition: a range of bytes is read again with its file."""
+    for batch in batches:
+        rows = pa.Table.from_batches([batch]).cast(table_schema(TABLES[REJECTED]))
+        is_ours = pc.equal(rows.column("cluster"), cluster)
+        rows = rows.filter(pc.and_(is_ours, pc.not_equal(rows.column("part"), Part.BATCH.value)))
+        for partition in pc.unique(rows.column("offsets_partition")).to_pylist():
+            of_partition = rows.filter(pc.equal(rows.column("offsets_partition"), partition))
+            yield partition, of_partition.sort_by("record_offset")
 
 
 def take_up(task: Task, partition: int, rows: pa.Table, has_producers: bool) -> None:

@@ -5,12 +5,15 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import numpy as np
+import pyarrow as pa
 
-from jobs.failure import Failure
+from jobs.failure import Failure, os_error_line
+from jobs.places import FilePath, RemotePath
 from schemas.exit_codes import ExitCode
 from udfs.framing.entries import is_entry
 from udfs.framing.frame import frame
@@ -28,17 +31,24 @@ FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 class Span:
     """A run of whole batches of one file."""
 
-    path: Path
+    path: FilePath
     start: int
     end: int
     # Of the file when it was cut: another one may take its name meanwhile, and a broker may go on writing.
     inode: int | None = None
     file_size: int | None = None
+    # The whole file, where it is not a local one.
+    content: pa.Buffer | None = None
+
+    def open(self) -> BufferedReader:
+        if isinstance(self.path, RemotePath):
+            return cast(BufferedReader, pa.BufferReader(self.content))
+        return opened(self.path, self.inode)
 
 
-def offsets_partition_of(path: Path) -> int | None:
+def offsets_partition_of(path: FilePath) -> int | None:
     """The partition that the file's folder is named after."""
-    match = FOLDER.fullmatch(path.absolute().parent.name)
+    match = FOLDER.fullmatch(Path(str(path)).absolute().parent.name)
     return int(match[1]) if match else None
 
 
@@ -46,7 +56,7 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
     """Cuts a file between batches. Lengths lead from one to the next, but a wrong one leads into the midst of others,
     so a cut is made only before a good batch; from the first implausible length on it is one span."""
     position = start
-    with path.open("rb") as file:
+    with opened(path) as file:
         size, inode = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
         block, block_start = b"", 0
         while position + ENTRY_HEADER.size <= size:
@@ -67,6 +77,19 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
         yield Span(path, start, size, inode, size)
 
 
+def opened(path: Path, inode: int | None = None) -> BufferedReader:
+    """The file, and no other that has taken its name since it was seen."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        told = f"{os_error_line(error, path)}, a readable segment file was expected"
+        raise Failure(ExitCode.UNREADABLE_INPUT, told) from None
+    if inode not in (None, os.fstat(file.fileno()).st_ino):
+        file.close()
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: another file has taken its place while it was read")
+    return file
+
+
 def is_entry_at(file: BinaryIO, position: int) -> bool:
     file.seek(position)
     header = file.read(ENTRY_HEADER.size)
@@ -81,9 +104,7 @@ def is_entry_at(file: BinaryIO, position: int) -> bool:
 
 def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed]:
     """The span's records, as much at a time as fits a piece; a batch that is larger makes the piece grow."""
-    with span.path.open("rb") as file:
-        if span.inode not in (None, os.fstat(file.fileno()).st_ino):
-            raise Failure(ExitCode.UNREADABLE_INPUT, f"{span.path}: another file has taken its place while it was read")
+    with span.open() as file:
         position, size = span.start, piece_bytes
         while position < span.end:
             size = min(size, span.end - position)

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import google_crc32c
 
 from jobs.failure import Failure
-from jobs.segment_files import FOLDER
+from jobs.places import FilePath, RemotePath
+from jobs.segment_files import FOLDER, opened
 from schemas.exit_codes import ExitCode
 
 SUFFIX = ".log"
@@ -21,11 +23,12 @@ BASE_NAME = re.compile(r"\d{20}\.log")
 
 @dataclass(frozen=True)
 class SegmentFile:
-    path: Path
+    path: FilePath
     partition: int
     size: int
     modified_ms: int
-    inode: int
+    # None where files have none.
+    inode: int | None
     # No record in it is below: its name says so, which is surer than bytes that may be damaged. 0 for other names.
     base_offset: int
 
@@ -55,7 +58,11 @@ def segment_files(pattern: str, partition: int | None) -> list[SegmentFile]:
     if not files:
         told = "no segment files (….log) in it, a log dir, copies of one, or a folder __consumer_offsets-N was expected"
         raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: {told}")
-    return sorted(files, key=lambda file: (file.partition, file.path.parent, file.base_offset, file.path))
+    return sorted(files, key=in_order)
+
+
+def in_order(file: SegmentFile) -> tuple[int, str, int, str]:
+    return file.partition, str(file.path.parent), file.base_offset, str(file.path)
 
 
 def has_magic(pattern: str) -> bool:
@@ -70,14 +77,15 @@ def paths_below(root: Path) -> Iterator[Path]:
     elif not root.exists():
         raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{root}: no such folder, one with segments was expected")
     else:
-        yield from (path for path in root.iterdir() if path.name.endswith(SUFFIX))
+        yield from (path for path in root.iterdir() if path.name.endswith(SUFFIX) and not path.is_dir())
         for folder, folders, names in os.walk(root):
             if FOLDER.fullmatch(Path(folder).name):
+                # A folder in the place of a segment is told when it is opened: its records would be missing.
+                yield from (Path(folder, name) for name in (*folders, *names) if name.endswith(SUFFIX))
                 folders.clear()
-                yield from (Path(folder, name) for name in names if name.endswith(SUFFIX))
 
 
-def partition_of(path: Path, given: int | None) -> int:
+def partition_of(path: FilePath, given: int | None) -> int:
     match = FOLDER.fullmatch(path.parent.name)
     if match:
         return int(match[1])
@@ -88,35 +96,40 @@ def partition_of(path: Path, given: int | None) -> int:
 
 
 def segment_file(path: Path, partition: int) -> SegmentFile:
-    try:
-        with path.open("rb") as file:
-            stat = os.fstat(file.fileno())
-    except OSError as error:
-        told = f"{path}: {error.strerror}, a readable segment file was expected"
-        raise Failure(ExitCode.UNREADABLE_INPUT, told) from None
-    base_offset = int(path.stem) if BASE_NAME.fullmatch(path.name) else 0
-    return SegmentFile(path, partition, stat.st_size, stat.st_mtime_ns // 1_000_000, stat.st_ino, base_offset)
+    with opened(path) as file:
+        stat = os.fstat(file.fileno())
+    modified_ms = stat.st_mtime_ns // 1_000_000
+    return SegmentFile(path, partition, stat.st_size, modified_ms, stat.st_ino, base_offset_of(path))
 
 
-def batch_crc(path: Path, position: int) -> int:
+def base_offset_of(path: FilePath) -> int:
+    return int(path.stem) if BASE_NAME.fullmatch(path.name) else 0
+
+
+def batch_crc(file: BinaryIO, position: int) -> int:
     """CRC-32C of a batch's header, the checksum of its records in it."""
-    with path.open("rb") as file:
-        file.seek(position)
-        return int(google_crc32c.value(file.read(HEADER_BYTES)))
+    file.seek(position)
+    return int(google_crc32c.value(file.read(HEADER_BYTES)))
 
 
 def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
     """Where to begin: None when nothing has changed since; the former end of a file that has only grown; else 0."""
-    if marks is None or file.size < marks.read_to or not holds_batches_of(file, marks):
+    if marks is None or file.size < marks.read_to:
+        return 0
+    if isinstance(file.path, RemotePath):
+        # Nothing of it can be read cheaply: one that has not changed shows it by size and time.
+        return None if (file.size, file.modified_ms) == (marks.size, marks.modified_ms) else 0
+    if not holds_batches_of(file.path, file.inode, marks):
         return 0
     if file.size == marks.size:
         return None if file.modified_ms == marks.modified_ms else 0
     return marks.read_to if file.size > marks.size else 0
 
 
-def holds_batches_of(file: SegmentFile, marks: Marks) -> bool:
+def holds_batches_of(path: Path, inode: int | None, marks: Marks) -> bool:
     """A file without a good batch shows how it begins."""
-    if marks.first_batch_crc != batch_crc(file.path, 0):
-        return False
-    last = marks.last_batch_position
-    return last is None or batch_crc(file.path, last) == marks.last_batch_crc
+    with opened(path, inode) as file:
+        if marks.first_batch_crc != batch_crc(file, 0):
+            return False
+        last = marks.last_batch_position
+        return last is None or batch_crc(file, last) == marks.last_batch_crc
