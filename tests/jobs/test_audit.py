@@ -1,0 +1,66 @@
+"""The audit as a newcomer runs it: on the sample, twice, with and without a Java on the machine."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schemas.tables import TABLES
+from tests.jobs.ingested import ROOT, rows
+from tests.sample_story import checked_in
+
+SAMPLE = ROOT / "data" / "sample"
+
+
+def audit(folder: Path, *flags: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "jobs.cli", "audit", "--source", f"segments:{SAMPLE}", "--cluster", "sample"]
+    command += ["--snapshots", str(SAMPLE / "snapshots.jsonl"), "--warehouse", str(folder), *flags]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+def counted(page: str) -> dict[str, tuple[int, int]]:
+    """Rows and added rows of each table, as the page shows them."""
+    found = re.findall(r"^(\w+) +(\d+) +(\d+)  \S", page, flags=re.MULTILINE)
+    return {name: (int(rows), int(added)) for name, rows, added in found}
+
+
+def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
+    done = audit(tmp_path / "w", "--fail-on", "never")
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = counted(done.stdout)
+    assert list(shown) == list(TABLES)
+    assert {name: held for name, (held, _) in shown.items()} == {
+        name: len(rows(tmp_path / "w", name)) for name in TABLES
+    }
+    records = sum(added for name, (_, added) in shown.items() if "record_offset" in TABLES[name].key)
+    assert records == len(checked_in().log)
+    assert f"{records:,} read: {records:,} decoded, 0 rejected, 0 already known" in done.stdout
+    assert "Exit code    0: clean" in done.stdout
+
+    again = audit(tmp_path / "w", "--fail-on", "never")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "0 files (32 more are unchanged)" in again.stdout
+    assert {name: held for name, (held, _) in counted(again.stdout).items() if name != "runs"} == {
+        name: held for name, (held, _) in shown.items() if name != "runs"
+    }
+
+
+@pytest.mark.spark
+def test_the_audit_needs_no_java_on_the_machine(tmp_path: Path) -> None:
+    """Whatever the input, Spark has its Java from pip then."""
+    settings = tmp_path / "settings.toml"
+    settings.write_text("[ingest]\nspark_from_bytes = 0\n")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("bash", "sh", "dirname", "basename", "env", "cat", "ls", "uname", "sed", "tr", "readlink", "ps", "rm"):
+        if (found := shutil.which(name)) is not None:
+            (tools / name).symlink_to(found)
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tools)}
+    assert shutil.which("java", path=str(tools)) is None
+    done = audit(tmp_path / "w", "--config", str(settings), environment=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert counted(done.stdout)["offset_commits"][0] > 0
