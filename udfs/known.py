@@ -18,6 +18,8 @@ Places = NDArray[np.int64]
 REJECTED = "rejected_records"
 # Which run wrote a row and which batch brought it depend on the copy, not on the record.
 OF_THE_COPY = frozenset({"run_id", "batch_first_offset"})
+# What is of a rejected record itself: why it was rejected is told in other words by another release.
+OF_REJECTED = ("record_time", "is_control", "is_tombstone", "record_bytes", "key_bytes", "value_bytes")
 # Archives without producer columns do not contradict segments that have them.
 OF_PRODUCERS = ("is_transactional", "producer_id", "producer_epoch")
 NO_EPOCH = -(2**31)
@@ -74,7 +76,7 @@ def merge(known: Rows, copies: Sequence[Rows]) -> Merged:
         ]
         if parts and (whole := pa.concat_tables(parts)).num_rows:
             merged.new[name] = whole.sort_by("record_offset") if len(parts) > 1 else whole
-    merged.retracted = retracted(index, is_winner, names)
+    merged.retracted = retracted(index, winner, names)
     merged.conflicts = conflicts(index, is_winner)
     return merged
 
@@ -136,24 +138,31 @@ def place_of(index: Index, place: int) -> str:
 
 
 def first_difference(name: str, rows: pa.Table, others: pa.Table) -> tuple[int, str] | None:
-    skipped = OF_THE_COPY
-    if name != REJECTED:
-        has_producers = pc.and_(
-            rows.column("is_transactional").is_valid(), others.column("is_transactional").is_valid()
-        )
-        if not pc.all(has_producers, min_count=0).as_py():
-            skipped |= frozenset(OF_PRODUCERS)
-    for column in rows.column_names:
-        if column not in skipped and not rows.column(column).equals(others.column(column)):
-            mine, theirs = rows.column(column).to_pylist(), others.column(column).to_pylist()
-            return next(row for row, pair in enumerate(zip(mine, theirs, strict=True)) if pair[0] != pair[1]), column
+    columns = OF_REJECTED if name == REJECTED else [each for each in rows.column_names if each not in OF_THE_COPY]
+    for column in columns:
+        if column not in OF_PRODUCERS and (row := differing_row(rows, others, column)) is not None:
+            return row, column
+    is_told = pc.and_(*(side.column("is_transactional").is_valid() for side in (rows, others)))
+    places = np.flatnonzero(is_told.to_numpy())
+    rows, others = (side.select(OF_PRODUCERS).take(pa.array(places)) for side in (rows, others))
+    for column in OF_PRODUCERS:
+        if (row := differing_row(rows, others, column)) is not None:
+            return int(places[row]), column
     return None
 
 
-def retracted(index: Index, is_winner: NDArray[np.bool_], names: list[str]) -> list[tuple[int, int | None]]:
+def differing_row(rows: pa.Table, others: pa.Table, column: str) -> int | None:
+    if rows.column(column).equals(others.column(column)):
+        return None
+    pairs = zip(rows.column(column).to_pylist(), others.column(column).to_pylist(), strict=True)
+    return next(row for row, (mine, theirs) in enumerate(pairs) if mine != theirs)
+
+
+def retracted(index: Index, winner: Places, names: list[str]) -> list[tuple[int, int | None]]:
     if REJECTED not in names:
         return []
-    is_theirs = ~is_winner & (index.source == 0) & (index.table == names.index(REJECTED))
+    is_rejected = index.table == names.index(REJECTED)
+    is_theirs = is_rejected & (index.source == 0) & ~is_rejected[winner]
     return [
         (int(offset), None if epoch == NO_EPOCH else int(epoch))
         for offset, epoch in zip(index.offset[is_theirs], index.epoch[is_theirs], strict=True)
@@ -166,4 +175,4 @@ def conflicts(index: Index, is_winner: NDArray[np.bool_]) -> list[int]:
     offset, source = index.offset[kept], index.source[kept]
     again = np.flatnonzero(np.diff(offset) == 0)
     # Those among rows of the warehouse alone have been reported before.
-    return [int(offset[place]) for place in again if source[place] or source[place + 1]]
+    return sorted({int(offset[place]) for place in again if source[place] or source[place + 1]})
