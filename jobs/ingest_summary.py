@@ -58,6 +58,7 @@ def summary(
         **counts,
         "records_per_second": round(counts["read"] / seconds) if seconds else None,
         "reject_reasons": dict(outcome.reasons.most_common()),
+        "num_other_topics": outcome.num_other_topics,
         "num_epoch_conflicts": len(outcome.conflicts),
         "rows_added": {name: sum(file.num_rows for file in files) for name, files in sorted(outcome.files.items())},
     }
