@@ -16,8 +16,9 @@ from typing import Any
 
 from jobs.failure import Failure, guarded, say
 from jobs.flags import add_format_flag, add_warehouse_flags
-from jobs.ingest_run import JOB, Ingest
+from jobs.ingest_run import Ingest
 from jobs.ingest_summary import closing_line
+from jobs.ingest_writer import JOB
 from jobs.row_output import print_rows, write_lines
 from jobs.run_result import now_ms, record, recorded_failure
 from jobs.settings import load_settings
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", metavar="FORM:PLACE", help="what to read: segments:DIR or records:PATH")
+    parser.add_argument("--source", metavar="FORM:PLACE", help="what to read: segments:DIR or records:PATH, or a URI")
     parser.add_argument(
         "--offsets-partition",
         type=partition_number,

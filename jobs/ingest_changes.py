@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -22,6 +22,7 @@ from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
 
 Row = dict[str, Any]
+Rows: TypeAlias = Sequence[Row] | pa.Table
 
 
 @dataclass
@@ -29,6 +30,7 @@ class Outcome:
     """What all tasks of a run did together."""
 
     files: dict[str, list[DataFile]] = field(default_factory=dict)
+    num_rows: Counter[str] = field(default_factory=Counter)
     counts: list[Row] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
     source_rows: list[Row] = field(default_factory=list)
@@ -51,6 +53,7 @@ def outcome_of(answers: Sequence[Answer]) -> Outcome:
     for each in answers:
         for name, file in each.files.items():
             outcome.files.setdefault(name, []).append(file)
+        outcome.num_rows.update(each.num_rows)
         outcome.reasons.update(each.reasons)
         outcome.retracted_records += each.retracted_records
         outcome.retracted_ranges += each.retracted_ranges
@@ -142,7 +145,7 @@ def archive_rows(files: Sequence[ArchiveFile], answers: Sequence[Answer], cluste
     ]
 
 
-def written(root: Path, table: str, rows: Sequence[Row] | pa.Table, run_id: str) -> list[DataFile]:
+def written(root: Path, table: str, rows: Rows, run_id: str) -> list[DataFile]:
     """Few rows that the driver has, as a file of the table."""
     if not len(rows):
         return []

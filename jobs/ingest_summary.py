@@ -1,5 +1,6 @@
 """What a person sees of an ingest: lines while it runs, and one when it is done."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +16,14 @@ VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.REJECTED_SHARE: "too_many_rejected
 
 @dataclass
 class Progress:
-    """Tells from time to time how far the tasks are; `clock` gives seconds."""
+    """Tells from time to time how far the tasks are."""
 
     sizes: list[int]
     num_files: int
     started: float
 
-    def tell(self, now: float, done: int, records: int) -> None:
-        seconds = now - self.started
+    def tell(self, done: int, records: int) -> None:
+        seconds = time.monotonic() - self.started
         share = sum(self.sizes[:done]) / max(sum(self.sizes), 1)
         left = f", about {human_seconds(seconds / share - seconds)} left" if 0 < share < 1 else ""
         files = round(share * self.num_files)
@@ -60,7 +61,7 @@ def summary(
         "reject_reasons": dict(outcome.reasons.most_common()),
         "num_other_topics": outcome.num_other_topics,
         "num_epoch_conflicts": len(outcome.conflicts),
-        "rows_added": {name: sum(file.num_rows for file in files) for name, files in sorted(outcome.files.items())},
+        "rows_added": dict(sorted(outcome.num_rows.items())),
     }
 
 

@@ -1,5 +1,6 @@
 """What the tasks of an ingest are told, and what they answer: plain data, since they run in other processes."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class Assignment:
     cluster: str
     run_id: str
     known_files: dict[str, list[KnownFile]]
-    known_ranges: dict[int, list[KnownRange]]
+    known_ranges: Mapping[int, Sequence[KnownRange]]
     # Whether Spark writes the tables, and sees later what of these offsets partitions the warehouse has already.
     is_staged: bool = False
     held_partitions: frozenset[int] = frozenset()

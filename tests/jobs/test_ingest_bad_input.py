@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import jobs.copies
+import jobs.direct_writer
 import jobs.ingest_run
 import jobs.ingest_tasks
 from jobs.segment_files import Span, framed_pieces
@@ -159,7 +160,7 @@ def before_tasks(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) 
         change()
         return real(assignment, units)
 
-    monkeypatch.setattr(jobs.ingest_run, "answer", changed_first)
+    monkeypatch.setattr(jobs.direct_writer, "answer", changed_first)
 
 
 @pytest.mark.parametrize(("change", "told"), CHANGES)

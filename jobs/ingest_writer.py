@@ -1,0 +1,76 @@
+"""What a run of an ingest asks of whoever writes its rows: the tasks themselves, or Spark."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+
+from jobs.ingest_changes import Outcome, Rows
+from jobs.ingest_plan import Unit
+from jobs.ingest_summary import Progress
+from jobs.ingest_tasks import Task
+from jobs.manifest import Manifest
+from jobs.settings import Tables
+from jobs.task_answers import Answer, Assignment, KnownRange
+from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+JOB = "ingest"
+WRITTEN = tuple(name for name, table in TABLES.items() if table.job == JOB)
+
+# What a task does with the rows of a frame that are its share.
+FrameSteps = Callable[[Iterator[pa.RecordBatch], Task], Iterator[None]]
+
+
+@dataclass(frozen=True)
+class About:
+    """The run, as far as its writer must know it."""
+
+    cluster: str
+    run_id: str
+    sequence: int
+    limits: Tables
+    optimize: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the warehouse knows of the input: ranges of bytes that were rejected, and whether it may hold records of it,
+    for archives in which offsets partitions."""
+
+    known_ranges: Mapping[int, Sequence[KnownRange]]
+    may_be_known: bool
+    known_partitions: frozenset[int] = frozenset()
+
+
+class IngestWriter(Protocol):
+    def assignment(self, told: Told) -> Assignment: ...
+
+    def read_units(
+        self, planned: Sequence[tuple[Unit, ...]], assignment: Assignment, progress: Progress, *, is_little: bool
+    ) -> list[Answer]:
+        """Units whose files are local, a task for each of the tuples."""
+        ...
+
+    def read_frames(self, frames: Sequence["DataFrame"], steps: FrameSteps, assignment: Assignment) -> list[Answer]:
+        """What comes through Spark."""
+        ...
+
+    def retry(self) -> list[Answer]:
+        """Decodes again what was rejected; ranges of bytes come with their files."""
+        ...
+
+    def add(self, outcome: Outcome, table: str, rows: Rows) -> None:
+        """Few rows that the driver has."""
+        ...
+
+    def manifest(self, outcome: Outcome) -> Manifest:
+        """Everything that the run changes, but for its rows of `runs`."""
+        ...
+
+    def clean_up(self, manifest: Manifest) -> None:
+        """Takes away what attempts left that came to nothing."""
+        ...
