@@ -32,6 +32,7 @@ MEASURES: dict[str, Callable[[Run], Measured | Limit]] = {
     "ingest-kafka": ingest.measure_kafka,
     "ingest-again": ingest.measure_again,
     "ingest-more": ingest.measure_more,
+    "ingest-memory": ingest.measure_memory,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 

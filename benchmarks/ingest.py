@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.dump import kafka_dump_command, seconds_of
-from benchmarks.rounds import Goal, Measured, take_turns
+from benchmarks.dump import BYTES_PER_RECORD, LARGE_FILE_BYTES, kafka_dump_command, seconds_of
+from benchmarks.memory import peak_by_program
+from benchmarks.rounds import Goal, Limit, Measured, take_turns
 from benchmarks.run import Run
 
 RECORDS = 10_000_000
@@ -25,6 +27,10 @@ COMPRESSED_SHARE = 0.05
 WRITERS = 2
 # Rows of a table that a bare writer holds in memory at a time.
 HELD_ROWS = 1_000_000
+MOST_WORKER_BYTES = 1 << 30
+
+
+Result = TypeVar("Result")
 
 
 def source(run: Run) -> tuple[Path, int]:
@@ -37,7 +43,7 @@ def ingest_command(folder: Path, warehouse: Path) -> list[str]:
     return [groupscope, "ingest", "--source", f"segments:{folder}", "--warehouse", str(warehouse)]
 
 
-def with_new_warehouse(run: Run, call: Callable[[Path], float]) -> float:
+def with_new_warehouse(run: Run, call: Callable[[Path], Result]) -> Result:
     warehouse = run.folder / "warehouse"
     shutil.rmtree(warehouse, ignore_errors=True)
     return call(warehouse)
@@ -154,3 +160,12 @@ def measure_more(run: Run) -> Measured:
     more = seconds_of(ingest_command(folder, run.folder / "warehouse"))
     name = f"an ingest of {size:.1%} more, start-up counted"
     return Measured(name, f"the first, of {records:,} records", "runs/s", 1 / more, 1 / first, Goal(10.0, 20.0), 1)
+
+
+def measure_memory(run: Run) -> Limit:
+    """Of one segment of a gigabyte, Spark's driver having 2 GiB as it has by default."""
+    (file,) = run.segments(LARGE_FILE_BYTES // BYTES_PER_RECORD)
+    peaks = with_new_warehouse(run, lambda warehouse: peak_by_program(ingest_command(file.parent.parent, warehouse)))
+    seen = ", ".join(f"{name} {peak / 1e6:.0f} MB" for name, peak in sorted(peaks.items()))
+    size = f"{file.stat().st_size / 1e6:,.0f} MB"
+    return Limit(f"memory of an ingest of {size}, largest process", seen, peaks["worker"], MOST_WORKER_BYTES)

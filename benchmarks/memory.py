@@ -21,6 +21,30 @@ def peak_bytes(command: Sequence[str]) -> int:
     return peak
 
 
+def peak_by_program(command: Sequence[str]) -> dict[str, int]:
+    """Largest that any one process of each program held."""
+    peaks: dict[str, int] = {}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            for member in family(process.pid):
+                name = program(member)
+                peaks[name] = max(peaks.get(name, 0), held_bytes(member))
+            time.sleep(INTERVAL_SECONDS)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, list(command))
+    return peaks
+
+
+def program(pid: int) -> str:
+    """Which of a run's processes it is."""
+    with suppress(OSError):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if b"pyspark.daemon" in words:
+            return "worker"
+        return "java" if Path(words[0].decode()).name == "java" else "driver"
+    return "gone"
+
+
 def family(pid: int) -> list[int]:
     """The process and everything that it started."""
     children: list[int] = []
