@@ -21,6 +21,8 @@ from udfs.tables.arrow_schema import table_schema
 
 MOST_ROWS = 262_144
 FEWEST_ROWS = 16_384
+# Groups of thousands of members make rows of a megabyte.
+MOST_BYTES = 48 << 20
 STATISTICS_COLUMNS = 12
 RISING = frozenset({"record_offset", "record_time", "batch_first_offset", "commit_time", "committed_offset"})
 
@@ -33,7 +35,7 @@ class TableFile:
         # By the run's id a later run tells the files of attempts that never came to an end.
         self.name = f"part-{run_id}-{uuid.uuid4()}.parquet"
         self.waiting: list[pa.Table] = []
-        self.num_waiting = self.num_rows = 0
+        self.num_waiting = self.waiting_bytes = self.num_rows = 0
         self.partition: int | None = None
         self.writer: pq.ParquetWriter | None = None
 
@@ -45,7 +47,8 @@ class TableFile:
         self.partition = partition
         self.waiting.append(rows)
         self.num_waiting += rows.num_rows
-        if self.num_waiting >= MOST_ROWS:
+        self.waiting_bytes += rows.nbytes
+        if self.num_waiting >= MOST_ROWS or self.waiting_bytes >= MOST_BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -56,7 +59,7 @@ class TableFile:
             self.writer = writer_of(self.folder / self.name, self.schema)
         self.writer.write_table(pa.concat_tables(self.waiting), row_group_size=self.num_waiting)
         self.num_rows += self.num_waiting
-        self.waiting, self.num_waiting = [], 0
+        self.waiting, self.num_waiting, self.waiting_bytes = [], 0, 0
 
     def close(self) -> DataFile | None:
         self.flush()
@@ -120,7 +123,9 @@ def statistics(metadata: pq.FileMetaData) -> str:
             continue
         each = [column.statistics for column in found]
         nulls[name] = sum(one.null_count for one in each)
-        if bounded := [one for one in each if one.has_min_max]:
+        bounded = [one for one in each if one.has_min_max]
+        # Parquet keeps no bounds of values longer than 4096 bytes: those of the other row groups would hide such rows.
+        if bounded and all(one.has_min_max or not one.num_values for one in each):
             minimum[name] = plain(min(one.min for one in bounded))
             maximum[name] = plain(max(one.max for one in bounded))
     return json.dumps(
