@@ -76,9 +76,7 @@ def random_record(rng: np.random.Generator, offset: int) -> tuple[bytes, bytes |
 
 def compacted(log: Iterable[WrittenBatch], rng: np.random.Generator, share: float) -> list[WrittenBatch]:
     """As the cleaner leaves it: batches keep their offsets, those without records go."""
-    left = (
-        replace(batch, records=tuple(each for each in batch.records if rng.random() >= share)) for batch in log
-    )
+    left = (replace(batch, records=tuple(each for each in batch.records if rng.random() >= share)) for batch in log)
     return [batch for batch in left if batch.records]
 
 

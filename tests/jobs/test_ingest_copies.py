@@ -196,9 +196,7 @@ def test_another_log_under_the_same_name_is_told_and_changes_nothing(
 
 
 @pytest.mark.parametrize("order", ["bad_first", "good_first", "at_once"])
-def test_a_batch_that_one_copy_damaged_comes_from_another(
-    tmp_path: Path, rng: np.random.Generator, order: str
-) -> None:
+def test_a_batch_that_one_copy_damaged_comes_from_another(tmp_path: Path, rng: np.random.Generator, order: str) -> None:
     log = random_log(rng, 12)
     good = write_copy(tmp_path / "copies" / "good", 3, log, rng)
     bad = tmp_path / "copies" / "bad" / "__consumer_offsets-3"

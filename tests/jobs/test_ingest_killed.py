@@ -70,7 +70,9 @@ def all_points() -> list[str]:
     return [f"{name}:{table}" for name in OF_TABLES - {"file_written"} for table in tables]
 
 
-def check_killed_at(point: str, tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], first: int) -> None:
+def check_killed_at(
+    point: str, tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], first: int
+) -> None:
     warehouse = tmp_path / "killed"
     for part in parts[:first]:
         ingest(warehouse, "--source", f"segments:{part}")
