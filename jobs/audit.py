@@ -23,7 +23,10 @@ FAIL_ON = ("critical", "warning", "never")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     ingest.add_input_arguments(parser)
     parser.add_argument(
-        "--fail-on", choices=FAIL_ON, default=FAIL_ON[0], help="findings of which severity make the exit code 20 (critical)"
+        "--fail-on",
+        choices=FAIL_ON,
+        default=FAIL_ON[0],
+        help="findings of which severity make the exit code 20 (critical)",
     )
     add_warehouse_flags(parser)
     add_format_flag(parser)
