@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from jobs.generated_page import write_or_check
 from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, sql_type
 from schemas.tables import CONTRACT_VERSION, TABLES
 
@@ -83,16 +84,5 @@ def page() -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    if "--check" in arguments:
-        if not PAGE.exists() or PAGE.read_text() != page():
-            sys.stderr.write(f"{PAGE} is not what the declarations say; run: python -m jobs.tables_page\n")
-            return 1
-        return 0
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_check(PAGE, page(), "jobs.tables_page", sys.argv[1:]))

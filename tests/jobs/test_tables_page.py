@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from jobs import tables_page
+from jobs.generated_page import write_or_check
 from schemas.tables import TABLES
 
 
@@ -29,10 +28,10 @@ def test_no_comment_breaks_its_row() -> None:
     assert {row.count("|") for row in rows} == {5}
 
 
-def test_check_tells_a_page_that_is_out_of_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert tables_page.main(["--check"]) == 1
-    assert tables_page.main([]) == 0
-    assert tables_page.main(["--check"]) == 0
-    (tmp_path / "docs/tables.md").write_text("something else")
-    assert tables_page.main(["--check"]) == 1
+def test_check_tells_a_page_that_is_out_of_date(tmp_path: Path) -> None:
+    page, text = tmp_path / "docs" / "page.md", tables_page.page()
+    assert write_or_check(page, text, "jobs.tables_page", ["--check"]) == 1
+    assert write_or_check(page, text, "jobs.tables_page", []) == 0
+    assert write_or_check(page, text, "jobs.tables_page", ["--check"]) == 0
+    page.write_text("something else")
+    assert write_or_check(page, text, "jobs.tables_page", ["--check"]) == 1

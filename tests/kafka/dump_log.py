@@ -12,32 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.kafka.oracle.kafka_json import project_form
+from tests.kafka_names import NAMES
 from tests.slow_decoder import decode_payload, decode_user_data
 
-# As Kafka's enumeration of the types has them; types 0, 9 and 18 stand in no capture.
-TYPES: Final = {
-    1: "OffsetCommit",
-    2: "GroupMetadata",
-    3: "ConsumerGroupMetadata",
-    4: "ConsumerGroupPartitionMetadata",
-    5: "ConsumerGroupMemberMetadata",
-    6: "ConsumerGroupTargetAssignmentMetadata",
-    7: "ConsumerGroupTargetAssignmentMember",
-    8: "ConsumerGroupCurrentMemberAssignment",
-    10: "ShareGroupMemberMetadata",
-    11: "ShareGroupMetadata",
-    12: "ShareGroupTargetAssignmentMetadata",
-    13: "ShareGroupTargetAssignmentMember",
-    14: "ShareGroupCurrentMemberAssignment",
-    15: "ShareGroupStatePartitionMetadata",
-    16: "ConsumerGroupRegularExpression",
-    17: "StreamsGroupMetadata",
-    19: "StreamsGroupMemberMetadata",
-    20: "StreamsGroupTargetAssignmentMetadata",
-    21: "StreamsGroupTargetAssignmentMember",
-    22: "StreamsGroupCurrentMemberAssignment",
-    23: "StreamsGroupTopology",
-}
+# Types 0, 9 and 18 stand in no capture.
+TYPES: Final = {number: name for number, name in NAMES.items() if number not in (0, 9, 18)}
 TOMBSTONE: Final = "<DELETE>"
 FILE: Final = re.compile(r"Dumping (.+)")
 # `position: 78 CreateTime: 17…`: whichever clock gave it, the time stands after its name.

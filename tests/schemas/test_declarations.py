@@ -9,6 +9,7 @@ from schemas import control_records, payloads
 from schemas.fields import Array, Field, Kind, Layout, Message, RecordType, Shape, Struct
 from schemas.records import REGISTRY
 from schemas.vocabulary import ControlType, Part, RejectReason
+from tests.kafka_names import NAMES
 
 CLIENT_PAYLOADS = (
     payloads.SUBSCRIPTION,
@@ -29,34 +30,6 @@ SHAPES = [
     *(("sticky", shape) for shape in payloads.STICKY_FORMS),
     *(("cooperative-sticky", shape) for shape in payloads.COOPERATIVE_STICKY_FORMS),
 ]
-
-# The numbers and names of Kafka's own list of coordinator records.
-NAMES = {
-    0: "LegacyOffsetCommit",
-    1: "OffsetCommit",
-    2: "GroupMetadata",
-    3: "ConsumerGroupMetadata",
-    4: "ConsumerGroupPartitionMetadata",
-    5: "ConsumerGroupMemberMetadata",
-    6: "ConsumerGroupTargetAssignmentMetadata",
-    7: "ConsumerGroupTargetAssignmentMember",
-    8: "ConsumerGroupCurrentMemberAssignment",
-    9: "ShareGroupPartitionMetadata",
-    10: "ShareGroupMemberMetadata",
-    11: "ShareGroupMetadata",
-    12: "ShareGroupTargetAssignmentMetadata",
-    13: "ShareGroupTargetAssignmentMember",
-    14: "ShareGroupCurrentMemberAssignment",
-    15: "ShareGroupStatePartitionMetadata",
-    16: "ConsumerGroupRegularExpression",
-    17: "StreamsGroupMetadata",
-    18: "StreamsGroupPartitionMetadata",
-    19: "StreamsGroupMemberMetadata",
-    20: "StreamsGroupTargetAssignmentMetadata",
-    21: "StreamsGroupTargetAssignmentMember",
-    22: "StreamsGroupCurrentMemberAssignment",
-    23: "StreamsGroupTopology",
-}
 
 
 def fields_within(fields: tuple[Field, ...]) -> Iterator[tuple[Field, ...]]:

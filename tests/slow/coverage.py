@@ -5,36 +5,11 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
+from tests.kafka_names import NAMES
+
 Row = Mapping[str, Any]
 WEEK = timedelta(days=7)
 GROUPS = {"consumer": "ConsumerGroup", "share": "ShareGroup", "streams": "StreamsGroup"}
-# Kafka's names by number, as its own tools print them (CoordinatorRecordType).
-NAMES = {
-    0: "LegacyOffsetCommit",
-    1: "OffsetCommit",
-    2: "GroupMetadata",
-    3: "ConsumerGroupMetadata",
-    4: "ConsumerGroupPartitionMetadata",
-    5: "ConsumerGroupMemberMetadata",
-    6: "ConsumerGroupTargetAssignmentMetadata",
-    7: "ConsumerGroupTargetAssignmentMember",
-    8: "ConsumerGroupCurrentMemberAssignment",
-    9: "ShareGroupPartitionMetadata",
-    10: "ShareGroupMemberMetadata",
-    11: "ShareGroupMetadata",
-    12: "ShareGroupTargetAssignmentMetadata",
-    13: "ShareGroupTargetAssignmentMember",
-    14: "ShareGroupCurrentMemberAssignment",
-    15: "ShareGroupStatePartitionMetadata",
-    16: "ConsumerGroupRegularExpression",
-    17: "StreamsGroupMetadata",
-    18: "StreamsGroupPartitionMetadata",
-    19: "StreamsGroupMemberMetadata",
-    20: "StreamsGroupTargetAssignmentMetadata",
-    21: "StreamsGroupTargetAssignmentMember",
-    22: "StreamsGroupCurrentMemberAssignment",
-    23: "StreamsGroupTopology",
-}
 SUFFIX = {
     "group_metadata": "Metadata",
     "group_member_metadata": "MemberMetadata",
