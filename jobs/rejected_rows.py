@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.delta_tables import DataFile, Removed, files_of
+from jobs.delta_tables import DataFile, Removed, files_of, open_table
 from jobs.table_files import TableFile
 from jobs.warehouse import Warehouse
 from schemas.tables import TABLES
@@ -26,7 +26,8 @@ def without_rows(
     warehouse: Warehouse, cluster: str, records: Collection[RecordKey], ranges: Collection[RangeKey], run_id: str
 ) -> tuple[list[DataFile], list[Removed]]:
     """Files that hold one of the rows, and those that take their place."""
-    delta = warehouse.open(REJECTED)
+    # As the table is, not as `runs` names it: files that others have rewritten since must not come back.
+    delta = open_table(warehouse.path(REJECTED))
     added: list[DataFile] = []
     removed: list[Removed] = []
     if delta is None or not (records or ranges):
