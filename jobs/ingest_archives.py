@@ -45,38 +45,71 @@ def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch
     counts, facts = Counts(partition), Facts()
     is_final = partition not in task.assignment.held_partitions
     task.answer.counts.append(counts)
-    known = None
-    for batch in windows(with_problems_written(task, parts, counts, facts)):
+    first = last = known = None
+    decoded = []
+    for batch in windows(with_lost_lines_written(task, parts, counts, facts)):
         facts.note(batch)
         offsets = batch.column("offset")
+        last = offsets[-1].as_py()
         if known is None:
-            known = task.known_rows(counts.partition, offsets[0].as_py())
-        sides = [(records_of(rows), has_producers) for has_producers, rows in by_producers(batch)]
+            first = offsets[0].as_py()
+            known = task.known_rows(counts.partition, first)
+        is_problem = batch.column("problem").is_valid()
+        sides = [
+            (records_of(rows), has_producers)
+            for has_producers, rows in by_producers(batch.filter(pc.invert(is_problem)))
+        ]
+        lines = lines_of(task, batch.filter(is_problem), counts)
+        held = known.take_until(last)
         try:
-            task.merge_window(known.take_until(offsets[-1].as_py()), sides, counts, is_final=is_final)
+            decoded += task.merge_window(held, sides, counts, is_final=is_final, lines=lines)
         except Contradiction as contradiction:
             names = pc.unique(batch.column("source_file")).to_pylist()
             raise other_log(names, counts.partition, contradiction) from None
         yield
-    if not is_final and counts.first_offset is not None and counts.last_offset is not None:
-        task.answer.held.append(Held(partition, counts.first_offset, counts.last_offset))
+    if is_final:
+        task.retract_ranges(partition, decoded)
+    elif last is not None:
+        task.answer.held.append(Held(partition, first, last))
     task.note_facts(facts.by_file.values(), partition)
 
 
-def with_problems_written(
+def with_lost_lines_written(
     task: Task, parts: Iterator[pa.RecordBatch], counts: Counts, facts: "Facts"
 ) -> Iterator[pa.RecordBatch]:
-    """The rows that are records; the others go to rejected_records at once."""
+    """The rows that tell an offset. The others are no records, and come first: they go to rejected_records at once."""
+    before: tuple[str, bytes] | None = None
     for batch in parts:
-        is_problem = batch.column("problem").is_valid()
-        if pc.any(is_problem).as_py():
-            rows = problem_rows(batch, task.assignment.cluster, task.assignment.run_id)
-            counts.read += rows.num_rows
-            task.write(REJECTED, rows, counts)
-            facts.note(batch.filter(is_problem))
-        records = batch.filter(pc.invert(is_problem))
-        if records.num_rows:
-            yield records
+        has_offset = batch.column("offset").is_valid()
+        if (lost := batch.filter(pc.invert(has_offset))).num_rows:
+            facts.note(lost)
+            again = lines_again(lost, before)
+            before = lost.column("source_file")[-1].as_py(), lost.column("raw")[-1].as_py()
+            counts.read += len(again)
+            counts.known += sum(again)
+            lines = lost.filter(pa.array([not each for each in again], pa.bool_()))
+            if lines.num_rows:
+                task.write(REJECTED, problem_rows(lines, task.assignment.cluster, task.assignment.run_id), counts)
+        if (placed := batch.filter(has_offset)).num_rows:
+            yield placed
+
+
+def lines_of(task: Task, lines: pa.RecordBatch, counts: Counts) -> pa.Table:
+    """Rows of rejected_records, each line of a file once."""
+    again = lines_again(lines, None)
+    counts.read += sum(again)
+    counts.known += sum(again)
+    first = lines.filter(pa.array([not each for each in again], pa.bool_()))
+    return problem_rows(first, task.assignment.cluster, task.assignment.run_id)
+
+
+def lines_again(lines: pa.RecordBatch, before: tuple[str, bytes] | None) -> list[bool]:
+    """Which of the lines are just like the one before them in their file: sorting has brought these together."""
+    found = []
+    for line in zip(lines.column("source_file").to_pylist(), lines.column("raw").to_pylist(), strict=True):
+        found.append(line == before)
+        before = line
+    return found
 
 
 def windows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -28,7 +28,8 @@ from jobs.warehouse import Warehouse, one_cluster
 from schemas.exit_codes import ExitCode
 from schemas.tables import CONTRACT_VERSION
 
-SORTED_BY = ("partition", "offset", "leader_epoch")
+# By the last two, lines that are no records and are there twice come together.
+SORTED_BY = ("partition", "offset", "leader_epoch", "source_file", "raw")
 
 
 class Ingest:
@@ -49,7 +50,7 @@ class Ingest:
         self.cluster = one_cluster(warehouse, arguments.cluster)
         self.workers = workers
         about = About(self.cluster, self.run_id, self.sequence, settings.tables, arguments.optimize)
-        self.writer: IngestWriter = DirectWriter(warehouse, workers, about)
+        self.writer = writer_of(settings.ingest.writer, warehouse, workers, about)
         self.num_files_read = self.num_files_unchanged = 0
 
     def run(self, *, is_retry: bool) -> dict[str, Any]:
@@ -98,7 +99,7 @@ class Ingest:
         seen = Observation()
         frame = archive_frame(spark, path, [file.path for file in changed], seen)
         by_partition = frame.repartition(2 * self.workers.num_cores, "partition").sortWithinPartitions(*SORTED_BY)
-        told = Told({}, may_be_known=bool(state.ranges), known_partitions=frozenset(state.ranges))
+        told = Told(state.rejected, may_be_known=bool(state.ranges), known_partitions=frozenset(state.ranges))
         with unreadable_told(path):
             answers = self.writer.read_frames([by_partition], archive_steps, self.writer.assignment(told))
         outcome = outcome_of(answers)
@@ -151,13 +152,14 @@ class Ingest:
 
     def read_remote(self, place: str, found: Sequence[Reading], state: State) -> list[Answer]:
         from jobs.archive_source import unreadable_told
-        from jobs.remote_segments import content_frames, content_steps, expected_files, one_file_a_batch
+        from jobs.remote_segments import ONE_FILE_A_BATCH, content_frames, content_steps, expected_files
 
         spark, planned = self.workers.spark, list(units(found, state.ranges, task_bytes(found, 1)))
         told = Told(state.rejected, any(unit.may_be_known for unit in planned))
         steps = partial(content_steps, expected_files(planned, [reading.file for reading in found]))
-        with unreadable_told(f"segments:{place}"), one_file_a_batch(spark):
-            return self.writer.read_frames(content_frames(spark, planned), steps, self.writer.assignment(told))
+        frames, assignment = content_frames(spark, planned), self.writer.assignment(told)
+        with unreadable_told(f"segments:{place}"):
+            return self.writer.read_frames(frames, steps, assignment, ONE_FILE_A_BATCH)
 
     def about(self) -> dict[str, Any]:
         return {
@@ -184,6 +186,14 @@ class Ingest:
             "num_files_unchanged": self.num_files_unchanged,
             "ingest_counts": outcome.counts,
         }
+
+
+def writer_of(choice: str, warehouse: Warehouse, workers: Workers, about: About) -> IngestWriter:
+    if choice != "spark":
+        return DirectWriter(warehouse, workers, about)
+    from jobs.staged_writer import StagedWriter
+
+    return StagedWriter(warehouse, workers, about)
 
 
 def without_marks_of_damaged(state: State) -> State:

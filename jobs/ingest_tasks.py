@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from jobs.broken_lines import NO_LINES, sort_out_lines, with_lines, without_lines
 from jobs.copies import Copy, RejectedRange, SpanFacts
 from jobs.failure import Failure, os_error_line
 from jobs.ingest_plan import FileSpan, Unit
@@ -50,6 +51,7 @@ def unit_steps(units: Iterable[Unit], task: "Task") -> Iterator[None]:
 
 def guarded_answer(assignment: Assignment, steps: Steps) -> Answer:
     """What a task makes of its share, written into files of the tables, or why it could not."""
+    assert assignment.root is not None
     task = Task(assignment, TableFiles(assignment.root, assignment.run_id))
     for _ in guarded_steps(task, steps):
         pass
@@ -66,11 +68,11 @@ def guarded_steps(task: "Task", steps: Steps) -> Iterator[None]:
         task.abandon(failure.code, str(failure))
     except OSError as error:
         root = task.assignment.root
-        task.abandon(failure_code(error, root), os_error_line(error, root))
+        task.abandon(failure_code(error, root), os_error_line(error, root or "a task"))
 
 
-def failure_code(error: OSError, root: Path) -> int:
-    is_ours = error.filename is None or Path(str(error.filename)).is_relative_to(root)
+def failure_code(error: OSError, root: Path | None) -> int:
+    is_ours = error.filename is None or (root is not None and Path(str(error.filename)).is_relative_to(root))
     return ExitCode.UNUSABLE_WAREHOUSE if is_ours else ExitCode.UNREADABLE_INPUT
 
 
@@ -88,7 +90,7 @@ class Task:
         self.answer.counts.append(counts)
         if is_alone and not unit.may_be_known:
             yield from self.copy_through(copies[0], counts)
-            ranges = self.sort_out_ranges(copies, unit.partition, [], counts)
+            ranges = self.sort_out_ranges(ranges_of(copies), read_of(copies), [], counts)
         else:
             ranges = yield from self.merge(copies, unit, counts)
         counts.read += sum(len(copy.ranges) for copy in copies)
@@ -122,7 +124,7 @@ class Task:
                 raise other_log(names, unit.partition, contradiction) from None
             yield
         if is_final:
-            return self.sort_out_ranges(copies, unit.partition, decoded, counts)
+            return self.sort_out_ranges(ranges_of(copies), read_of(copies), decoded, counts)
         bounds = (unit.first, unit.first - 1 if counts.last_offset is None else counts.last_offset)
         self.answer.held.append(Held(unit.partition, *bounds, ranges_of(copies), read_of(copies)))
         return []
@@ -137,29 +139,54 @@ class Task:
         counts: Counts,
         *,
         is_final: bool = True,
+        lines: pa.Table = NO_LINES,
     ) -> list[tuple[int, int]]:
-        """Writes what is new of a stretch of offsets; `parts` are copies of it, and whether they know producers. The
-        stretches of offsets that are decoded, here or there."""
-        counts.read += sum(len(records) for records, _ in parts)
+        """Writes what is new of a stretch of offsets; `parts` are copies of it, and whether they know producers;
+        `lines` of an archive are no records, but tell an offset. The stretches of offsets that are decoded, here or
+        there."""
+        counts.read += sum(len(records) for records, _ in parts) + lines.num_rows
         of_copies = [self.rows(records, counts.partition, has_producers) for records, has_producers in parts]
+        if parts:
+            note_offsets(counts, np.unique(np.concatenate([records.offset for records, _ in parts])))
+        return self.merge_rows(held, of_copies, lines, counts, is_final=is_final)
+
+    def merge_rows(
+        self,
+        held: dict[str, pa.Table],
+        of_copies: list[dict[str, pa.Table]],
+        lines: pa.Table,
+        counts: Counts,
+        *,
+        is_final: bool = True,
+    ) -> list[tuple[int, int]]:
+        held, held_lines = without_lines(held)
         merged = merge(held, of_copies)
-        note_offsets(counts, np.unique(np.concatenate([records.offset for records, _ in parts])))
-        for name, rows in merged.new.items():
+        offsets = decoded_offsets([held, *of_copies])
+        unknown, good = sort_out_lines(lines, held_lines, offsets)
+        counts.known += merged.num_known + lines.num_rows - unknown.num_rows
+        for name, rows in with_lines(merged.new, unknown).items():
             if is_final:
                 self.write(name, rows, counts)
             else:
                 self.sink.hold(name, rows, counts.partition)
-        counts.known += merged.num_known
-        self.answer.retracted_records += [(counts.partition, *key) for key in merged.retracted]
+        self.answer.retracted_records += [(counts.partition, *key) for key in (*merged.retracted, *good)]
         self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
-        return runs_of(decoded_offsets([held, *of_copies]))
+        return runs_of(offsets)
+
+    def retract_ranges(self, partition: int, decoded: list[tuple[int, int]]) -> None:
+        """Those of segments that an archive makes good."""
+        _, gone = sort_out([], self.assignment.known_ranges.get(partition, []), {}, decoded)
+        self.answer.retracted_ranges += gone
 
     def sort_out_ranges(
-        self, copies: list[Copy], partition: int, decoded: list[tuple[int, int]], counts: Counts
+        self,
+        ranges: list[RejectedRange],
+        read: dict[str, tuple[int, int]],
+        decoded: list[tuple[int, int]],
+        counts: Counts,
     ) -> list[RejectedRange]:
         """The ranges that are to be written."""
-        ranges, read = ranges_of(copies), read_of(copies)
-        unknown, gone = sort_out(ranges, self.assignment.known_ranges.get(partition, []), read, decoded)
+        unknown, gone = sort_out(ranges, self.assignment.known_ranges.get(counts.partition, []), read, decoded)
         self.answer.retracted_ranges += gone
         counts.known += len(ranges) - len(unknown)
         return unknown

@@ -22,6 +22,8 @@ from udfs.tables.arrow_schema import table_schema
 # Memory for half a gigabyte of keys.
 MOST_ROWS = 2_000_000
 CLUSTER, PARTITION, OFFSET = "cluster", "offsets_partition", "record_offset"
+# Bytes, which are read only where they matter.
+CONTENT = "value_bytes"
 POSITIONS = (OFFSET, "captured_time")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -134,9 +136,11 @@ def pieces(groups: list[Group], partitions: Span, most_rows: int) -> Iterator[Sl
 def read(group: Group, table: Table, position: str | None, cut: Slice) -> pa.Table:
     key, schema = list(table.key), table_schema(table)
     with pq.ParquetFile(group.path) as file:
-        found = file.read_row_group(group.place, columns=key)
+        wanted = key if has_lines(file.metadata, group.place) else [column for column in key if column != CONTENT]
+        found = file.read_row_group(group.place, columns=wanted)
     # Other writers may have left NULL allowed, or texts with long offsets.
-    rows = pa.table({column: found.column(column).cast(schema.field(column).type) for column in key})
+    columns = {column: found.column(column).cast(schema.field(column).type) for column in wanted}
+    rows = pa.table({column: columns.get(column, pa.nulls(found.num_rows, pa.binary())) for column in key})
     if PARTITION not in key and position is None:
         return rows
     part = plain(rows, PARTITION)
@@ -144,6 +148,14 @@ def read(group: Group, table: Table, position: str | None, cut: Slice) -> pa.Tab
     rows = rows.append_column("part", part).append_column("position", place)
     is_in = pc.and_(between(part, cut.partitions), between(place, cut.positions))
     return rows if pc.all(is_in).as_py() else rows.filter(is_in)
+
+
+def has_lines(footer: pq.FileMetaData, place: int) -> bool:
+    """Whether there may be rows of a file's lines, which alone are told apart by what stands in them."""
+    column = leading(footer, place).get("source_file")
+    if column is None or not column.is_stats_set or not column.statistics.has_null_count:
+        return True
+    return bool(column.statistics.null_count < column.num_values)
 
 
 def plain(rows: pa.Table, column: str | None) -> pa.ChunkedArray:

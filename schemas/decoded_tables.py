@@ -111,7 +111,16 @@ REJECTED_RECORDS = Table(
     "rejected_records",
     "record, batch or range of bytes that could not be decoded",
     "Everything read that is in no other table; a row goes when a copy or a later release gives its records.",
-    ("cluster", "offsets_partition", "record_offset", "partition_leader_epoch", "source_file", "byte_position"),
+    # Lines of an archive have no place in their file: different ones differ in what stands in them.
+    (
+        "cluster",
+        "offsets_partition",
+        "record_offset",
+        "partition_leader_epoch",
+        "source_file",
+        "byte_position",
+        "value_bytes",
+    ),
     ("cluster", "offsets_partition", "record_offset", "source_file", "byte_position"),
     (
         CLUSTER,

@@ -1,0 +1,47 @@
+"""Lines of archives that are no records but tell an offset: rows of `rejected_records` of part batch.
+
+They stand for a record that another file or copy may give, and are told no more when one does.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from schemas.tables import TABLES
+from schemas.vocabulary import Part
+from udfs.known import REJECTED
+from udfs.tables.arrow_schema import table_schema
+
+NO_LINES = table_schema(TABLES[REJECTED]).empty_table()
+
+
+def without_lines(held: Mapping[str, pa.Table]) -> tuple[dict[str, pa.Table], pa.Table]:
+    """The rows of records, and those of lines: these are compared with nothing."""
+    if REJECTED not in held:
+        return dict(held), NO_LINES
+    rows = held[REJECTED]
+    is_line = pc.equal(rows.column("part"), Part.BATCH.value)
+    return {**held, REJECTED: rows.filter(pc.invert(is_line))}, rows.filter(is_line)
+
+
+def sort_out_lines(
+    found: pa.Table, held: pa.Table, decoded: NDArray[np.int64]
+) -> tuple[pa.Table, list[tuple[int, None]]]:
+    """Of those `found` the ones to write, and of those that the warehouse `held` the keys that go."""
+    good = held.column("record_offset").filter(is_decoded(held, decoded))
+    return found.filter(pc.invert(is_decoded(found, decoded))), [(offset, None) for offset in good.to_pylist()]
+
+
+def is_decoded(lines: pa.Table, decoded: NDArray[np.int64]) -> pa.Array:
+    return pa.array(np.isin(lines.column("record_offset").to_numpy(), decoded))
+
+
+def with_lines(new: Mapping[str, pa.Table], lines: pa.Table) -> dict[str, pa.Table]:
+    """In one order with rejected records: files are read a stretch of offsets at a time."""
+    if not lines.num_rows:
+        return dict(new)
+    parts = [new[REJECTED], lines] if REJECTED in new else [lines]
+    return {**new, REJECTED: pa.concat_tables(parts).sort_by("record_offset")}
