@@ -1,0 +1,156 @@
+"""Snapshots through the ingest: into both tables, once, and never against what is known."""
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.doctor import examined
+from schemas.exit_codes import ExitCode
+from tests.jobs.ingested import ROOT, ingest, rows
+from tests.jobs.refused import refused, unchanged
+
+T = 1_795_230_000_000
+ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+SNAPSHOT: dict[str, Any] = {
+    "captured_at": T,
+    "topics": [
+        {
+            "topic": "orders",
+            "topic_id": ID,
+            "partitions": [
+                {"partition": 0, "log_start_offset": 3, "log_end_offset": 9, "leader_epoch": 2, "racks": ["a", None]},
+                {"partition": 1, "log_end_offset": 7},
+            ],
+        }
+    ],
+    "brokers": [{"id": 1, "host": "kafka-1", "port": 9092, "rack": "a"}, {"id": 2, "host": "kafka-2", "port": 9092}],
+    "offsets_partitions": [{"partition": 0, "leader": 1}],
+    "settings": {"offsets.retention.minutes": 10_080, "a.b": "c"},
+}
+TEXT = "orders:0:9\norders:1:7\npayments:0:\n"
+
+
+def written(path: Path, *snapshots: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(each) + "\n" for each in snapshots))
+    return path
+
+
+def at(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def ends(warehouse: Path) -> set[tuple[datetime, str, int, int | None]]:
+    names = ("captured_time", "topic", "partition", "log_end_offset")
+    return {tuple(row[name] for name in names) for row in rows(warehouse, "topic_snapshots")}  # type: ignore[misc]
+
+
+def test_a_snapshot_becomes_rows_of_both_tables_once(tmp_path: Path) -> None:
+    path, w = written(tmp_path / "snapshots.jsonl", SNAPSHOT), tmp_path / "w"
+    first = ingest(w, "--snapshots", path, "--cluster", "sample")
+    assert first["rows_added"] == {"cluster_snapshots": 1, "topic_snapshots": 2}
+    (cluster,) = rows(w, "cluster_snapshots")
+    assert cluster == {
+        "cluster": "sample",
+        "captured_time": at(T),
+        "run_id": first["run_id"],
+        "brokers": [
+            {"id": 1, "host": "kafka-1", "port": 9092, "rack": "a"},
+            {"id": 2, "host": "kafka-2", "port": 9092, "rack": None},
+        ],
+        "offsets_partitions": [{"partition": 0, "leader": 1}],
+        "settings": [("a.b", "c"), ("offsets.retention.minutes", "10080")],
+    }
+    topics = rows(w, "topic_snapshots")
+    common = {"cluster": "sample", "captured_time": at(T), "topic": "orders", "topic_id": ID, "run_id": first["run_id"]}
+    assert sorted(topics, key=lambda row: row["partition"]) == [
+        common | {"partition": 0, "log_start_offset": 3, "log_end_offset": 9, "leader_epoch": 2, "racks": ["a", None]},
+        common | {"partition": 1, "log_start_offset": None, "log_end_offset": 7, "leader_epoch": None, "racks": None},
+    ]
+    again = ingest(w, "--snapshots", path)
+    assert sum(again["rows_added"].values()) == 0
+    assert rows(w, "topic_snapshots") == topics
+    assert rows(w, "cluster_snapshots") == [cluster]
+
+    # A file that a capture has added to brings its last line alone.
+    later = SNAPSHOT | {"captured_at": T + 1}
+    grown = ingest(w, "--snapshots", written(path, SNAPSHOT, later))
+    assert grown["rows_added"] == {"cluster_snapshots": 1, "topic_snapshots": 2}
+    assert {row["captured_time"] for row in rows(w, "topic_snapshots")} == {at(T), at(T + 1)}
+    assert {finding.status for finding in examined(w)} == {"ok"}
+
+
+def test_the_same_settings_in_another_order_are_the_same(tmp_path: Path) -> None:
+    settings = dict(reversed(SNAPSHOT["settings"].items()))
+    other = SNAPSHOT | {"settings": settings, "captured_at": T}
+    ingest(tmp_path / "w", "--snapshots", written(tmp_path / "a.jsonl", SNAPSHOT))
+    again = ingest(tmp_path / "w", "--snapshots", written(tmp_path / "b.jsonl", other))
+    assert sum(again["rows_added"].values()) == 0
+
+
+def test_a_text_has_the_time_that_is_given_or_that_of_its_file(tmp_path: Path) -> None:
+    path, w = tmp_path / "ends.txt", tmp_path / "w"
+    path.write_text(TEXT)
+    os.utime(path, ns=((T + 5) * 1_000_000, (T + 5) * 1_000_000))
+    ingest(w, "--snapshots", path)
+    of_file = {(at(T + 5), *each) for each in (("orders", 0, 9), ("orders", 1, 7), ("payments", 0, None))}
+    assert ends(w) == of_file
+    assert sum(ingest(w, "--snapshots", path)["rows_added"].values()) == 0
+
+    ingest(w, "--snapshots", path, "--captured-at", "2026-11-21T03:00")
+    given = {(datetime(2026, 11, 21, 3, tzinfo=UTC), *each[1:]) for each in of_file}
+    assert ends(w) == of_file | given
+    assert {row["captured_time"] for row in rows(w, "cluster_snapshots")} == {each[0] for each in of_file | given}
+    assert sum(ingest(w, "--snapshots", path, "--captured-at", "2026-11-21T04:00+01:00")["rows_added"].values()) == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"topics": [SNAPSHOT["topics"][0] | {"topic_id": ID[:-1] + "g"}]}, "topic_id AAAAAAAAAAAAAAAAAAAAAg"),
+        ({"brokers": [{"id": 1, "host": "kafka-9", "port": 9092}]}, "brokers "),
+        ({"settings": {"offsets.retention.minutes": 5}}, "settings "),
+    ],
+)
+def test_a_snapshot_of_another_cluster_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], told: str
+) -> None:
+    w = tmp_path / "w"
+    ingest(w, "--snapshots", written(tmp_path / "mine.jsonl", SNAPSHOT))
+    theirs = written(tmp_path / "theirs.jsonl", SNAPSHOT | changes)
+    with unchanged(w):
+        before = rows(w, "topic_snapshots")
+        line = refused(w, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", theirs)
+        assert rows(w, "topic_snapshots") == before
+    assert line.startswith(f"--snapshots: {told}")
+    assert "the warehouse holds" in line
+    assert line.endswith("use another --cluster")
+    assert ingest(w, "--snapshots", theirs, "--cluster", "theirs")["rows_added"]["topic_snapshots"] > 0
+
+
+def test_a_text_of_the_same_instant_contradicts_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    w = tmp_path / "w"
+    ingest(w, "--snapshots", written(tmp_path / "mine.jsonl", SNAPSHOT))
+    (tmp_path / "ends.txt").write_text("orders:0:9\norders:1:8\n")
+    arguments = ("--snapshots", tmp_path / "ends.txt", "--captured-at", str(T))
+    line = refused(w, capsys, ExitCode.UNREADABLE_INPUT, *arguments)
+    assert line.startswith("--snapshots: log_end_offset 8 of ")
+    # What it does not tell contradicts nothing.
+    (tmp_path / "ends.txt").write_text("orders:0:9\norders:1:7\n")
+    assert sum(ingest(w, *arguments)["rows_added"].values()) == 0
+
+
+def test_the_sample_s_snapshots_are_those_of_its_file(tmp_path: Path) -> None:
+    path = ROOT / "data" / "sample" / "snapshots.jsonl"
+    ingest(tmp_path / "w", "--snapshots", path)
+    expected = {
+        (at(told["captured_at"]), topic["topic"], partition["partition"], partition["log_end_offset"])
+        for told in map(json.loads, path.read_text().splitlines())
+        for topic in told["topics"]
+        for partition in topic["partitions"]
+    }
+    assert ends(tmp_path / "w") == expected
+    assert len(rows(tmp_path / "w", "topic_snapshots")) == len(expected) > 100
