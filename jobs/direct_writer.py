@@ -57,7 +57,8 @@ class DirectWriter:
 
     def retry(self) -> list[Answer]:
         files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]
-        return [retried(self.assignment(Told({}, may_be_known=False)), files)] if files else []
+        assignment = self.assignment(Told({}, may_be_known=False))
+        return [retried(assignment, path) for path in files]
 
     def add(self, outcome: Outcome, table: str, rows: Rows) -> None:
         outcome.num_rows[table] += len(rows)
