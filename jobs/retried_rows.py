@@ -21,24 +21,32 @@ from udfs.tables.rejected_again import records_of_rejected
 BATCH_ROWS = 32_768
 
 
-def retried(assignment: Assignment, files: list[Path]) -> Answer:
-    """Rows of the cluster in the files of `rejected_records`; those that are decoded now are retracted there."""
-    return guarded_answer(assignment, partial(retry_steps, batches_of(files)))
+def retried(assignment: Assignment, path: Path) -> Answer:
+    """Rows of the cluster in a file of `rejected_records`; those that are decoded now are retracted there. What one
+    file gives stands in the order of the log: files of several runs together would not."""
+    return guarded_answer(assignment, partial(retry_steps, batches_of(path)))
 
 
-def batches_of(files: list[Path]) -> Iterator[pa.RecordBatch]:
-    for path in files:
-        with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(BATCH_ROWS)
+def batches_of(path: Path) -> Iterator[pa.RecordBatch]:
+    with pq.ParquetFile(path) as file:
+        yield from file.iter_batches(BATCH_ROWS)
 
 
 def retry_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]:
     """Rows of `rejected_records`, of any cluster."""
     for partition, rows in rejected_rows(batches, task.assignment.cluster):
+        counts = Counts(partition)
+        found: dict[str, list[pa.Table]] = {}
         for has_producers in (True, False):
             is_side = pc.equal(rows.column("is_transactional").is_valid(), has_producers)
             if (side := rows.filter(is_side)).num_rows:
-                take_up(task, partition, side, has_producers)
+                for name, taken in taken_up(task, counts, side, has_producers).items():
+                    found.setdefault(name, []).append(taken)
+        # Without offsets, since no stretch of the log was read.
+        task.answer.counts += [counts] if counts.read else []
+        for name, sides in found.items():
+            whole = pa.concat_tables(sides)
+            task.write(name, whole.sort_by("record_offset") if len(sides) > 1 else whole, counts)
         yield
 
 
@@ -53,16 +61,16 @@ def rejected_rows(batches: Iterator[pa.RecordBatch], cluster: str) -> Iterator[t
             yield partition, of_partition.sort_by("record_offset")
 
 
-def take_up(task: Task, partition: int, rows: pa.Table, has_producers: bool) -> None:
+def taken_up(task: Task, counts: Counts, rows: pa.Table, has_producers: bool) -> dict[str, pa.Table]:
+    """Rows of decoded tables for those that this release understands."""
     records = records_of_rejected(rows)
     still = {reject.row for reject in decode(records.keys, records.values, records.is_control).rejects}
     chosen = np.array([row for row in range(len(records)) if row not in still], np.int64)
     if not len(chosen):
-        return
-    # Without offsets, since no stretch of the log was read.
-    counts = Counts(partition, read=len(chosen))
-    task.answer.counts.append(counts)
-    for name, found in task.rows(records.take(chosen), partition, has_producers).items():
-        task.write(name, found, counts)
+        return {}
+    counts.read += len(chosen)
     keys = rows.select(["record_offset", "partition_leader_epoch"]).take(pa.array(chosen)).to_pylist()
-    task.answer.retracted_records += [(partition, row["record_offset"], row["partition_leader_epoch"]) for row in keys]
+    task.answer.retracted_records += [
+        (counts.partition, row["record_offset"], row["partition_leader_epoch"]) for row in keys
+    ]
+    return task.rows(records.take(chosen), counts.partition, has_producers)
