@@ -1,0 +1,160 @@
+"""What an older release could not decode a newer one takes up: from the rejected records, or from a copy of the log."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jobs.doctor import examined
+from jobs.warehouse import Warehouse
+from schemas.exit_codes import ExitCode
+from tests.jobs.ingested import RECORD_TABLES, ROOT, history, ingest, keys, rows
+from tests.jobs.refused import check_no_leftovers
+
+SAMPLE = ROOT / "data" / "sample"
+# The release before types 16 to 23, and before the fourth version of a committed offset.
+OLDER = """
+from dataclasses import replace
+
+REGISTRY = {number: record for number, record in REGISTRY.items() if number < 16}
+COMMIT = REGISTRY[1]
+SHAPES = tuple(replace(shape, last=min(shape.last, 3)) for shape in COMMIT.value.shapes if shape.first <= 3)
+REGISTRY[1] = replace(COMMIT, value=replace(COMMIT.value, shapes=SHAPES))
+"""
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project as it was before."""
+    root = tmp_path_factory.mktemp("older")
+    for package in ("jobs", "schemas", "udfs"):
+        shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", root)
+    with (root / "schemas" / "records.py").open("a") as file:
+        file.write(OLDER)
+    return root
+
+
+@pytest.fixture(scope="module")
+def direct(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    warehouse = tmp_path_factory.mktemp("direct") / "w"
+    ingest(warehouse, "--source", f"segments:{SAMPLE}")
+    return warehouse
+
+
+def ingest_by(older: Path, warehouse: Path, source: str) -> None:
+    command = [sys.executable, "-m", "jobs.cli", "ingest", "--warehouse", str(warehouse), "--source", source]
+    environment = {**os.environ, "PYTHONPATH": str(older)}
+    done = subprocess.run(command, cwd=older, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    # What is only unknown is no reason to fail.
+    assert done.returncode == ExitCode.CLEAN, done.stderr
+    assert "are of types or versions that this release does not know: kept, not decoded" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def read_by_older(tmp_path_factory: pytest.TempPathFactory, older: Path) -> Path:
+    """The sample, in two runs."""
+    warehouse = tmp_path_factory.mktemp("read_by_older") / "w"
+    for part in ("[0-3]", "[4-7]"):
+        ingest_by(older, warehouse, f"segments:{SAMPLE}/__consumer_offsets-{part}")
+    return warehouse
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, read_by_older: Path) -> Path:
+    return Path(shutil.copytree(read_by_older, tmp_path / "w"))
+
+
+def check_like_direct(warehouse: Path, direct: Path) -> None:
+    assert history(warehouse) == history(direct)
+    assert keys(warehouse) == keys(direct)
+    for name in RECORD_TABLES:
+        held = {place(row): row["batch_first_offset"] for row in rows(warehouse, name)}
+        assert held == {place(row): row["batch_first_offset"] for row in rows(direct, name)}
+    assert rows(warehouse, "rejected_records") == []
+    counts = [count for row in rows(warehouse, "runs") for count in row["ingest_counts"]]
+    assert all(count["read"] == count["decoded"] + count["rejected"] + count["already_known"] for count in counts)
+    assert sum(count["decoded"] for count in counts) == len(keys(direct))
+    assert {finding.status for finding in examined(warehouse)} == {"ok"}
+    check_no_leftovers(warehouse)
+
+
+def place(row: dict[str, object]) -> tuple[object, object]:
+    return row["offsets_partition"], row["record_offset"]
+
+
+def test_rejected_records_are_taken_up(warehouse: Path, direct: Path) -> None:
+    rejected = rows(warehouse, "rejected_records")
+    reasons = {row["reason"] for row in rejected}
+    assert reasons == {"unknown_record_type", "unknown_value_version"}
+    # Nothing is lost meanwhile.
+    assert keys(warehouse) == keys(direct)
+    found = ingest(warehouse, "--retry-rejected")
+    assert (found["read"], found["decoded"], found["rejected"]) == (len(rejected), len(rejected), 0)
+    check_like_direct(warehouse, direct)
+    check_sorted(warehouse)
+    again = ingest(warehouse, "--retry-rejected")
+    assert (again["read"], again["num_files_read"]) == (0, 0)
+
+
+def check_sorted(warehouse: Path) -> None:
+    """Each file in the order of the log, which a later run relies on when it looks for what is known."""
+    for name in RECORD_TABLES:
+        delta = Warehouse(warehouse).open(name)
+        assert delta is not None
+        for fragment in delta.to_pyarrow_dataset().get_fragments():
+            found = fragment.to_table(columns=["offsets_partition", "record_offset"])
+            places = list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+            assert places == sorted(places), name
+
+
+def test_a_later_run_knows_what_was_taken_up(tmp_path: Path, warehouse: Path, direct: Path) -> None:
+    ingest(warehouse, "--retry-rejected")
+    shutil.copytree(SAMPLE, tmp_path / "copied", copy_function=shutil.copyfile)
+    found = ingest(warehouse, "--source", f"segments:{tmp_path / 'copied'}")
+    assert found["already_known"] == found["read"] == len(keys(direct))
+    check_like_direct(warehouse, direct)
+
+
+def test_a_copy_takes_them_up_as_well(tmp_path: Path, warehouse: Path, direct: Path) -> None:
+    num_rejected = len(rows(warehouse, "rejected_records"))
+    shutil.copytree(SAMPLE, tmp_path / "copied", copy_function=shutil.copyfile)
+    found = ingest(warehouse, "--source", f"segments:{tmp_path / 'copied'}")
+    assert (found["decoded"], found["already_known"]) == (num_rejected, len(keys(direct)) - num_rejected)
+    check_like_direct(warehouse, direct)
+
+
+def test_both_at_once(tmp_path: Path, warehouse: Path, direct: Path) -> None:
+    shutil.copytree(SAMPLE, tmp_path / "copied", copy_function=shutil.copyfile)
+    found = ingest(warehouse, "--retry-rejected", "--source", f"segments:{tmp_path / 'copied'}")
+    assert found["already_known"] == found["read"] == len(keys(direct))
+    check_like_direct(warehouse, direct)
+
+
+def test_files_that_have_not_changed_are_not_read_for_it(warehouse: Path, direct: Path) -> None:
+    found = ingest(warehouse, "--retry-rejected", "--source", f"segments:{SAMPLE}")
+    assert (found["read"], found["num_files_read"]) == (0, 0)
+    check_like_direct(warehouse, direct)
+
+
+@pytest.mark.parametrize("order", [sorted, lambda paths: sorted(paths, reverse=True)])
+def test_rejected_records_of_several_files_are_taken_up_in_the_order_of_the_log(
+    tmp_path: Path, older: Path, direct: Path, order: Callable[[list[Path]], list[Path]]
+) -> None:
+    """Whichever order the runs came in that rejected them."""
+    folder = SAMPLE / "__consumer_offsets-0"
+    paths = order(list(folder.glob("*.log")))
+    assert len(paths) > 1
+    for number, path in enumerate(paths):
+        part = tmp_path / str(number) / folder.name
+        part.mkdir(parents=True)
+        shutil.copy(path, part)
+        ingest_by(older, tmp_path / "w", f"segments:{part}")
+    ingest(tmp_path / "w", "--retry-rejected")
+    check_sorted(tmp_path / "w")
+    found = ingest(tmp_path / "w", "--source", f"segments:{folder}")
+    assert found["already_known"] == found["read"] > 0
