@@ -1,0 +1,152 @@
+"""`spark-submit` runs the ingest from the zip that `make dist` packs, on a machine that has only what the project
+depends on: the exit codes are the command's, and the tables are there."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from jobs.java import java_home
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+from tests.jobs.ingested import ROOT, history, ingest
+
+pytestmark = pytest.mark.spark
+
+SAMPLE = ROOT / "data" / "sample"
+PROJECT = ("__editable__", "groupscope")
+SETTINGS = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "1g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A folder without the source tree, and an interpreter that finds the dependencies but not the project."""
+
+    folder: Path
+    python: Path
+    environment: dict[str, str]
+    archive: Path
+
+    def submit(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        confs = [part for key, value in SETTINGS.items() for part in ("--conf", f"{key}={value}")]
+        command = [self.folder / "packages" / "pyspark" / "bin" / "spark-submit", *confs]
+        command += ["--py-files", self.archive, self.folder / "ingest.py", *arguments]
+        return self.run([str(part) for part in command])
+
+    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=self.folder / "cwd",
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
+    folder = tmp_path_factory.mktemp("elsewhere")
+    for name in ("packages", "cwd", "home"):
+        (folder / name).mkdir()
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if not path.name.startswith(PROJECT):
+            (folder / "packages" / path.name).symlink_to(path)
+    shutil.copy(ROOT / "jobs" / "ingest.py", folder)
+    # The virtual environment's own interpreter would find the project, which is installed there.
+    python = Path(os.path.realpath(sys.executable))
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "SPARK", "PYSPARK"))
+    }
+    environment |= {
+        "PYTHONPATH": str(folder / "packages"),
+        "PYSPARK_PYTHON": str(python),
+        "JAVA_HOME": str(java_home()),
+    }
+    return Elsewhere(folder, python, environment, packed(folder / "dist"))
+
+
+def packed(target: Path) -> Path:
+    """What `make dist` packs, without the folder that it packs into."""
+    spec = importlib.util.spec_from_file_location("dist", ROOT / ".ci" / "dist.py")
+    assert spec is not None and spec.loader is not None
+    dist = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(dist)
+    archive: Path = dist.pack(ROOT, target)
+    return archive
+
+
+@pytest.fixture
+def always_spark(tmp_path: Path) -> tuple[str | Path, ...]:
+    path = tmp_path / "groupscope.toml"
+    path.write_text("[ingest]\nspark_from_bytes = 0\n")
+    return "--config", path
+
+
+def test_the_project_is_nowhere_but_in_the_zip(elsewhere: Elsewhere) -> None:
+    for package in ("jobs", "schemas", "udfs"):
+        done = elsewhere.run([str(elsewhere.python), "-c", f"import pyspark, deltalake, {package}"])
+        assert f"No module named '{package}'" in done.stderr
+
+
+def test_the_sample_is_read_by_tasks_of_spark(
+    elsewhere: Elsewhere, tmp_path: Path, always_spark: tuple[str | Path, ...]
+) -> None:
+    result = tmp_path / "result.json"
+    arguments = ("--source", f"segments:{SAMPLE}", "--warehouse", tmp_path / "w", "--result-file", result)
+    done = elsewhere.submit(*arguments, *always_spark)
+    assert done.returncode == ExitCode.CLEAN, done.stderr
+    found = json.loads(result.read_text())
+    assert (found["verdict"], found["exit_code"]) == ("clean", ExitCode.CLEAN)
+    assert found["read"] == found["decoded"] > 5000
+    assert f"{found['read']:,} records read" in done.stdout
+    assert all((tmp_path / "w" / name / "_delta_log").is_dir() for name in TABLES)
+    ingest(tmp_path / "here", "--source", f"segments:{SAMPLE}")
+    assert history(tmp_path / "w") == history(tmp_path / "here")
+    assert list((elsewhere.folder / "cwd").iterdir()) == []
+
+
+def test_too_many_rejected_records_are_an_exit_code_of_their_own(
+    elsewhere: Elsewhere, tmp_path: Path, always_spark: tuple[str | Path, ...]
+) -> None:
+    damaged = shutil.copytree(SAMPLE, tmp_path / "damaged", ignore=shutil.ignore_patterns("*.json*", "*.md"))
+    for path in damaged.glob("*/*.log"):
+        raw = bytearray(path.read_bytes())
+        # In the first batch, behind its header.
+        raw[80:81] = bytes([raw[80] ^ 0xFF]) if len(raw) > 80 else b""
+        path.write_bytes(raw)
+    done = elsewhere.submit("--source", f"segments:{damaged}", "--warehouse", tmp_path / "w", *always_spark)
+    assert done.returncode == ExitCode.REJECTED_SHARE, done.stderr
+    # spark-submit prints on one stream what Python writes on two.
+    assert "rejected, at most 0.1% expected (max_rejected_share)" in done.stdout
+    assert sum(map(len, history(tmp_path / "w").values())) > 5000
+
+
+def test_failures_are_told_in_a_line_and_by_their_exit_code(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "file").touch()
+    for code, arguments in {
+        ExitCode.UNREADABLE_INPUT: ("--source", f"segments:{tmp_path / 'nothing'}", "--warehouse", tmp_path / "w"),
+        ExitCode.UNUSABLE_WAREHOUSE: ("--source", f"segments:{SAMPLE}", "--warehouse", tmp_path / "file"),
+        ExitCode.USAGE: ("--warehouse", tmp_path / "w"),
+    }.items():
+        done = elsewhere.submit(*arguments)
+        assert done.returncode == code, done.stderr
+        (line,) = done.stdout.splitlines()
+        assert line.startswith("groupscope: ")
+        assert str(tmp_path) in line or code is ExitCode.USAGE
+        assert "Traceback" not in done.stderr
+    assert not (tmp_path / "w" / "runs").exists()
