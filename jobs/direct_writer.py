@@ -1,6 +1,6 @@
 """Tasks write files of the tables themselves, and the driver names them to Delta's logs: for local disks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from jobs.rejected_rows import without_rows
 from jobs.retried_rows import retried
 from jobs.small_files import rewrite, rewrites, small
 from jobs.task_answers import Answer, Assignment
-from jobs.tasks import Workers, answers_of
+from jobs.tasks import Workers, answers_of, with_settings
 from jobs.warehouse import Warehouse
 from udfs.known import REJECTED
 
@@ -48,12 +48,19 @@ class DirectWriter:
             tell=progress.tell,
         )
 
-    def read_frames(self, frames: Sequence["DataFrame"], steps: FrameSteps, assignment: Assignment) -> list[Answer]:
-        return [
-            found
-            for frame in frames
-            for found in answers_of(frame, lambda batches: guarded_answer(assignment, partial(steps, batches)))
-        ]
+    def read_frames(
+        self,
+        frames: Sequence["DataFrame"],
+        steps: FrameSteps,
+        assignment: Assignment,
+        settings: Mapping[str, str] | None = None,
+    ) -> list[Answer]:
+        with with_settings(self.workers.spark, settings):
+            return [
+                found
+                for frame in frames
+                for found in answers_of(frame, lambda batches: guarded_answer(assignment, partial(steps, batches)))
+            ]
 
     def retry(self) -> list[Answer]:
         files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]

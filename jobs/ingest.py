@@ -77,7 +77,8 @@ def runs(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     settings = load_settings(arguments.config)
     workers = Workers(f"groupscope {JOB}", is_debug=arguments.debug)
     results = []
-    with writing(warehouse_root(arguments), JOB, arguments.lock_wait, say) as warehouse:
+    root = warehouse_root(arguments)
+    with writing(root, JOB, arguments.lock_wait, say, lambda: workers.spark) as warehouse:
         # By a run of its own, before another reads what may hold the same records.
         for is_first in [True] * is_retry + [False] * (has_input or not is_retry):
             found = Ingest(arguments, settings, warehouse, workers, now_ms()).run(is_retry=is_first)

@@ -45,7 +45,7 @@ def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch
     counts, facts = Counts(partition), Facts()
     is_final = partition not in task.assignment.held_partitions
     task.answer.counts.append(counts)
-    first = last = known = None
+    first, last, known = 0, None, None
     decoded = []
     for batch in windows(with_lost_lines_written(task, parts, counts, facts)):
         facts.note(batch)

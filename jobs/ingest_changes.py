@@ -150,6 +150,10 @@ def written(root: Path, table: str, rows: Rows, run_id: str) -> list[DataFile]:
     if not len(rows):
         return []
     file = TableFile(root / table, TABLES[table], run_id)
-    file.write(rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(list(rows), table_schema(TABLES[table])))
+    file.write(arrow_rows(table, rows))
     done = file.close()
     return [] if done is None else [done]
+
+
+def arrow_rows(table: str, rows: Rows) -> pa.Table:
+    return rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(list(rows), table_schema(TABLES[table]))

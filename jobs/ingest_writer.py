@@ -55,8 +55,14 @@ class IngestWriter(Protocol):
         """Units whose files are local, a task for each of the tuples."""
         ...
 
-    def read_frames(self, frames: Sequence["DataFrame"], steps: FrameSteps, assignment: Assignment) -> list[Answer]:
-        """What comes through Spark."""
+    def read_frames(
+        self,
+        frames: Sequence["DataFrame"],
+        steps: FrameSteps,
+        assignment: Assignment,
+        settings: Mapping[str, str] | None = None,
+    ) -> list[Answer]:
+        """What comes through Spark; `settings` are the session's meanwhile."""
         ...
 
     def retry(self) -> list[Answer]:

@@ -5,12 +5,11 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-from jobs.manifest import RUNS_FOLDER
-from jobs.warehouse import RUNS, Warehouse
+from jobs.manifest import RUNS, RUNS_FOLDER
+from jobs.warehouse import STAGING, Warehouse
 from schemas.tables import TABLES
 
 NAME = re.compile(r"part-(?P<run>\d{8}-\d{8}T\d{6}Z)-.+\.parquet")
-STAGING = "_staging"
 
 
 def leftovers(warehouse: Warehouse, run_id: str | None = None, named: Collection[Path] = ()) -> list[Path]:

@@ -5,16 +5,36 @@ A run that was killed in between leaves its manifest; the next run carries it ou
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from jobs.delta_tables import Change, DataFile, Removed
 from jobs.failure import Failure
+from jobs.settings import Tables
 from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+from udfs.tables.arrow_schema import table_schema
 
+RUNS = "runs"
 RUNS_FOLDER = "_runs"
 SUFFIX = ".manifest.json"
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Where the rows of a run wait that Spark writes, and what else becomes of the tables."""
+
+    folder: str
+    cluster: str
+    retracted_records: tuple[tuple[int, int, int | None], ...]
+    retracted_ranges: tuple[tuple[str, int | None], ...]
+    limits: Tables
+    optimize: str
 
 
 @dataclass(frozen=True)
@@ -26,6 +46,17 @@ class Manifest:
     changes: dict[str, Change]
     # The rows of `runs`, but for the versions of tables, which are known when these are committed.
     runs: tuple[dict[str, Any], ...]
+    staged: Staged | None = None
+
+
+def run_rows(manifest: Manifest, versions: Mapping[str, int]) -> pa.Table:
+    """The rows of `runs`, with the versions of all tables that belong together."""
+    named = [(name, version) for name, version in sorted(versions.items()) if name != RUNS]
+    rows = [{**row, "table_versions": named} for row in manifest.runs]
+    for row in rows:
+        for name in ("started_time", "finished_time", "as_of_time"):
+            row[name] = None if row[name] is None else datetime.fromtimestamp(row[name] / 1000, UTC)
+    return pa.Table.from_pylist(rows, table_schema(TABLES[RUNS]))
 
 
 def manifest_path(warehouse: Path, run_id: str) -> Path:
@@ -41,8 +72,12 @@ def unfinished(warehouse: Path) -> list[Path]:
 
 
 def read_manifest(path: Path) -> Manifest:
+    return parse_manifest(path.read_text(), str(path))
+
+
+def parse_manifest(text: str, place: str) -> Manifest:
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(text)
         changes = {
             name: Change(
                 tuple(DataFile(**file) for file in change["added"]),
@@ -50,10 +85,16 @@ def read_manifest(path: Path) -> Manifest:
             )
             for name, change in found["changes"].items()
         }
-        return Manifest(found["run_id"], found["sequence"], found["time_ms"], changes, tuple(found["runs"]))
+        staged = None if found["staged"] is None else parse_staged(found["staged"])
+        return Manifest(found["run_id"], found["sequence"], found["time_ms"], changes, tuple(found["runs"]), staged)
     except (ValueError, KeyError, TypeError) as error:
-        told = f"{path}: not a manifest of this release ({error}), the one of an unfinished run was expected"
+        told = f"{place}: not a manifest of this release ({error}), the one of an unfinished run was expected"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+
+
+def parse_staged(found: dict[str, Any]) -> Staged:
+    rows = {name: tuple(map(tuple, found[name])) for name in ("retracted_records", "retracted_ranges")}
+    return Staged(**{**found, **rows, "limits": Tables(**found["limits"])})
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -1,7 +1,6 @@
 """`segments:URI`: segment files on any file system that Hadoop knows: their list, and their bytes in tasks of Spark."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -23,6 +22,8 @@ from schemas.exit_codes import ExitCode
 # Spark takes a whole file into one array.
 LARGEST_FILE = 2**31 - 1
 EXPECTED = "a log dir, copies of one, or a folder __consumer_offsets-N was expected"
+# Files are large, and a batch lies in memory as a whole, in Java and in Python.
+ONE_FILE_A_BATCH = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}
 COLUMNS = ("path", "modificationTime", "content")
 
 
@@ -110,18 +111,6 @@ def content_frames(spark: SparkSession, units: Sequence[Unit]) -> list[DataFrame
 
 def content(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     return spark.read.format("binaryFile").option("__globPaths__", "false").load(list(paths))
-
-
-@contextmanager
-def one_file_a_batch(spark: SparkSession) -> Iterator[None]:
-    """Files are large, and a batch lies in memory as a whole, in Java and in Python."""
-    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    before = str(spark.conf.get(name))
-    spark.conf.set(name, "1")
-    try:
-        yield
-    finally:
-        spark.conf.set(name, before)
 
 
 @dataclass

@@ -18,6 +18,7 @@ from schemas.tables import TABLES
 STRETCH = 1 << 16
 BLOB_ROWS = 1 << 16
 BLOB_BYTES = 8 << 20
+HELD = "held-"
 COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
@@ -72,10 +73,6 @@ class Blob:
     stretch: int | None = None
 
 
-def held(name: str) -> str:
-    return f"held-{name}"
-
-
 @dataclass
 class Blobs:
     """Rows on their way through Spark, which would take them one by one; `taken` gives those that are full."""
@@ -95,7 +92,7 @@ class Blobs:
 
     def hold(self, name: str, rows: pa.Table, partition: int) -> None:
         check_required(TABLES[name], rows)
-        self.ready += held_blobs(held(name), rows, partition)
+        self.ready += held_blobs(HELD + name, rows, partition)
 
     def close(self) -> dict[str, DataFile]:
         for name in list(self.waiting):

@@ -14,9 +14,9 @@ from deltalake import DeltaTable
 from jobs.checked import REBUILD, UNREADABLE, Check, Checked, Finding, Status, one_line
 from jobs.delta_tables import CONTRACT_PROPERTY, open_table
 from jobs.lock import LOCK_FILE
-from jobs.manifest import RUNS_FOLDER, read_manifest, unfinished
+from jobs.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished
 from jobs.table_files import STATISTICS_COLUMNS
-from jobs.warehouse import RUNS, Warehouse
+from jobs.warehouse import Warehouse
 from schemas.tables import CONTRACT_VERSION, TABLES
 from udfs.tables.arrow_schema import table_schema
 

@@ -27,7 +27,8 @@ class KnownRange:
 class Assignment:
     """What all tasks of a run are told."""
 
-    root: Path
+    # None where it is not on a local disk.
+    root: Path | None
     cluster: str
     run_id: str
     known_files: dict[str, list[KnownFile]]
@@ -54,13 +55,13 @@ class Counts:
 @dataclass
 class Held:
     """A stretch of the log whose rows the warehouse may have; ranges of bytes wait for what is seen then. `read` says
-    from where to where each file was read, None where no bytes were."""
+    from where to where each file was read."""
 
     partition: int
     first: int
     last: int
     ranges: list[RejectedRange] = field(default_factory=list)
-    read: dict[str, tuple[int, int]] | None = None
+    read: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass

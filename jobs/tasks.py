@@ -3,7 +3,7 @@
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -82,6 +82,19 @@ def told_of_progress(
     finally:
         ended.set()
         thread.join()
+
+
+@contextmanager
+def with_settings(spark: SparkSession, settings: Mapping[str, str] | None) -> Iterator[None]:
+    """The session's own again afterwards."""
+    before = {name: str(spark.conf.get(name)) for name in settings or ()}
+    for name, value in (settings or {}).items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
 
 
 @contextmanager

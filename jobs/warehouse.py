@@ -5,33 +5,54 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from deltalake import DeltaTable
 
 from jobs.delta_tables import Change, commit, create, is_done, open_table, rows_of, sequence_of
 from jobs.failpoints import failpoint
 from jobs.failure import Failure, os_error_line
 from jobs.lock import LOCK_FILE, locked
-from jobs.manifest import Manifest, manifest_path, read_manifest, unfinished, write_manifest, write_whole
+from jobs.manifest import (
+    RUNS,
+    Manifest,
+    manifest_path,
+    read_manifest,
+    run_rows,
+    unfinished,
+    write_manifest,
+    write_whole,
+)
 from jobs.table_files import TableFile
 from schemas.exit_codes import ExitCode
 from schemas.tables import CONTRACT_VERSION, TABLES
-from udfs.tables.arrow_schema import table_schema
 
 MARKER = "_warehouse.json"
-RUNS = "runs"
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    Spark = Callable[[], SparkSession]
+
+STAGING = "_staging"
 
 
 @dataclass(frozen=True)
 class Warehouse:
     root: Path
+    # Started only where it must finish what was staged for it.
+    spark: "Spark | None" = None
+
+    @property
+    def local_root(self) -> Path:
+        return self.root
 
     def path(self, table: str) -> Path:
         return self.root / table
+
+    def place(self, table: str) -> str:
+        """As Spark takes it, whatever its default file system is."""
+        return f"file:{self.path(table).absolute()}"
 
     def open(self, table: str) -> DeltaTable | None:
         """The table as the newest finished run left it; None when there is none yet."""
@@ -61,6 +82,15 @@ class Warehouse:
 
     def finish(self, manifest: Manifest) -> None:
         """Carries out a manifest, from wherever an earlier attempt at it ended."""
+        if manifest.staged is None:
+            self.finish_files(manifest)
+        else:
+            self.finish_staged(manifest)
+        failpoint("runs_committed")
+        manifest_path(self.root, manifest.run_id).unlink(missing_ok=True)
+        failpoint("manifest_removed")
+
+    def finish_files(self, manifest: Manifest) -> None:
         versions = {}
         for name, change in manifest.changes.items():
             create(self.path(name), TABLES[name])
@@ -68,20 +98,18 @@ class Warehouse:
             versions[name] = commit(self.path(name), TABLES[name], change, manifest.sequence, manifest.time_ms)
             failpoint("table_committed", name)
         self.commit_runs(manifest, self.versions() | versions)
-        failpoint("runs_committed")
-        manifest_path(self.root, manifest.run_id).unlink(missing_ok=True)
-        failpoint("manifest_removed")
+
+    def finish_staged(self, manifest: Manifest) -> None:
+        from jobs.staged_tables import finish_staged
+
+        assert self.spark is not None
+        finish_staged(self.spark(), self.place, manifest, self.versions())
 
     def commit_runs(self, manifest: Manifest, versions: dict[str, int]) -> None:
         if is_done(create(self.path(RUNS), TABLES[RUNS]), manifest.sequence):
             return
-        versions = {name: version for name, version in sorted(versions.items()) if name != RUNS}
-        rows = [{**row, "table_versions": list(versions.items())} for row in manifest.runs]
-        for row in rows:
-            for name in ("started_time", "finished_time", "as_of_time"):
-                row[name] = None if row[name] is None else datetime.fromtimestamp(row[name] / 1000, UTC)
         file = TableFile(self.path(RUNS), TABLES[RUNS], manifest.run_id)
-        file.write(pa.Table.from_pylist(rows, table_schema(TABLES[RUNS])))
+        file.write(run_rows(manifest, versions))
         done = file.close()
         assert done is not None
         commit(self.path(RUNS), TABLES[RUNS], Change((done,)), manifest.sequence, manifest.time_ms)
@@ -94,12 +122,18 @@ class Warehouse:
 
 
 @contextmanager
-def writing(root: Path, job: str, lock_wait: float, tell: Callable[[str], None]) -> Iterator[Warehouse]:
+def writing(
+    root: Path,
+    job: str,
+    lock_wait: float,
+    tell: Callable[[str], None],
+    spark: "Spark | None" = None,
+) -> Iterator[Warehouse]:
     """The warehouse, locked, new if there was none, and with the work of a killed run done."""
     with unusable_when_full(root):
         prepare(root)
         with locked(root, lock_wait, job, tell):
-            warehouse = Warehouse(root)
+            warehouse = Warehouse(root, spark)
             for path in unfinished(root):
                 tell(f"{root}: finishing run {path.name.split('.')[0]}, which was ended while it wrote")
                 warehouse.finish(read_manifest(path))

@@ -1,0 +1,75 @@
+"""Carries out a run whose rows are staged: each table in one commit of Spark's Delta writer, `runs` last."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.failpoints import failpoint
+from jobs.first_version import create_table
+from jobs.manifest import RUNS, Manifest, Staged, run_rows
+from jobs.row_sinks import serialized
+from jobs.spark_tables import append, compact, frame_at, overwrite, prepare_session, version_of
+from jobs.staging import Staging, table_rows
+from schemas.tables import TABLES
+from udfs.known import REJECTED
+
+RECORD_KEY = "offsets_partition int, record_offset bigint, partition_leader_epoch int"
+RANGE_KEY = "source_file string, byte_position bigint"
+
+
+def finish_staged(
+    spark: SparkSession, place_of: Callable[[str], str], manifest: Manifest, earlier: Mapping[str, int]
+) -> None:
+    """From wherever an attempt at it ended: Delta itself sees which tables have had their commit."""
+    staged = manifest.staged
+    assert staged is not None
+    prepare_session(spark)
+    blobs = Staging(spark, staged.folder).blobs()
+    versions = {}
+    for name in manifest.changes:
+        place = place_of(name)
+        if name not in earlier:
+            create_table(spark, place, TABLES[name])
+            failpoint("table_created", name)
+        is_touched = name in blobs or name == REJECTED or staged.optimize == "full"
+        if is_touched:
+            change_table(spark, place, name, blobs.get(name), manifest)
+            compact(spark, place, staged.limits, staged.optimize)
+        versions[name] = version_of(spark, place) if is_touched else earlier.get(name, 0)
+        failpoint("table_committed", name)
+    create_table(spark, place_of(RUNS), TABLES[RUNS])
+    rows = run_rows(manifest, {**earlier, **versions})
+    content = spark.createDataFrame([(bytearray(serialized(rows)),)], "content binary")
+    append(table_rows(content, TABLES[RUNS]), place_of(RUNS), manifest.sequence)
+
+
+def change_table(spark: SparkSession, place: str, name: str, blobs: DataFrame | None, manifest: Manifest) -> None:
+    staged = manifest.staged
+    assert staged is not None
+    new = None if blobs is None else table_rows(blobs, TABLES[name])
+    if name == REJECTED and (staged.retracted_records or staged.retracted_ranges):
+        held = frame_at(spark, place, version_of(spark, place))
+        gone = keys_that_go(spark, staged)
+        if not all(held.join(keys, is_named(held, keys, staged), "left_semi").isEmpty() for keys in gone):
+            kept = held
+            for keys in gone:
+                kept = kept.join(keys, is_named(kept, keys, staged), "left_anti")
+            overwrite(kept if new is None else kept.unionByName(new), place, manifest.sequence)
+            return
+    if new is not None:
+        append(new, place, manifest.sequence)
+
+
+def keys_that_go(spark: SparkSession, staged: Staged) -> list[DataFrame]:
+    found = ((staged.retracted_records, RECORD_KEY), (staged.retracted_ranges, RANGE_KEY))
+    return [F.broadcast(spark.createDataFrame(list(set(rows)), schema)) for rows, schema in found if rows]
+
+
+def is_named(rows: DataFrame, keys: DataFrame, staged: Staged) -> Any:
+    """Unknown epochs and places are equal to unknown ones."""
+    named = rows["cluster"] == staged.cluster
+    for name in keys.columns:
+        named = named & rows[name].eqNullSafe(keys[name])
+    return named
