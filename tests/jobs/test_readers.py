@@ -353,3 +353,13 @@ def test_a_query_for_a_stretch_of_time_reads_little_of_a_long_log(
     assert part.num_rows == pc.sum(pc.greater_equal(times, pa.scalar(stretch[0], times.type))).as_py()
     kept, number = groups_kept(large, holds("record_time", *stretch))
     assert (part.num_rows_read, kept) < (whole.num_rows_read, number)
+
+
+def test_partitions_of_one_file_are_row_groups_of_their_own(tmp_path: Path, spark: "SparkSession") -> None:
+    write_segments(tmp_path / "log", Plan(75_000, seed=6, partitions=2))
+    ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'log'}")
+    frame = spark.read.format("delta").load(str(tmp_path / "w" / "offset_commits"))
+    for partition in (0, 1):
+        part = scan(frame.where(frame.offsets_partition == partition).select("record_offset"))
+        assert part.num_files == 1
+        assert part.num_rows_read == part.num_rows > 16_384
