@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from jobs.spark_session import spark_session
 from schemas.exit_codes import ExitCode
 
 SCHEMA = "answer binary"
+# How lines of a trace begin that tell where, not why.
+NO_CAUSE = ("at ", "File ", "...", "JVM stacktrace", "Driver stacktrace")
 
 Given = TypeVar("Given")
 Answer = TypeVar("Answer")
@@ -99,15 +102,24 @@ def with_settings(spark: SparkSession, settings: Mapping[str, str] | None) -> It
 
 @contextmanager
 def failures_told() -> Iterator[None]:
-    """What Spark says of a failed task is pages long; its cause stands in the last line."""
+    """What Spark says of a failed task is pages long."""
     try:
         yield
-    except PySparkException as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        cause = next(
-            (line for line in reversed(lines) if not line.startswith(("at ", "File ", "..."))), "no reason given"
-        )
-        raise Failure(ExitCode.FAILED, f"a task failed, please report it: {cause} (--debug shows where)") from error
+    except Exception as error:
+        # A worker that died comes as an error of py4j, which pyspark does not wrap.
+        if not isinstance(error, PySparkException) and not hasattr(error, "java_exception"):
+            raise
+        told = f"a task failed, please report it: {cause_of(str(error))} (--debug shows where)"
+        raise Failure(ExitCode.FAILED, told) from error
+
+
+def cause_of(text: str) -> str:
+    """The line that tells why: what a lost task died of, else the last line of a Python trace."""
+    lost = re.search(r"Lost task .*?: \S*Exception: (?P<cause>.*)", text)
+    if lost and "Traceback" not in text:
+        return lost["cause"].strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if not line.startswith(NO_CAUSE)), "no reason given")
 
 
 class Workers:

@@ -291,7 +291,6 @@ def test_files_of_tasks_that_died_go_with_the_next_run(
     check_like(root, undisturbed)
 
 
-@pytest.mark.xfail(strict=True, reason="the exception of a dead worker is not one of those that are told in a line")
 def test_tasks_that_died_are_told_in_a_line(failed: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     _, done = failed
     lines = done.stderr.splitlines()
