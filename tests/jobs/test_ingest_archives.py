@@ -189,35 +189,40 @@ def test_parquet_and_delta_make_the_rows_of_the_segments(
 def test_lines_without_producers_and_lines_that_are_none(
     tmp_path: Path, logs: dict[int, list[WrittenBatch]], rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # An offset amid the log that stands nowhere.
+    lost = {partition: log.pop(5).base_offset for partition, log in logs.items()}
     segments(tmp_path / "a", logs, rng)
     ingest(tmp_path / "direct", "--source", f"segments:{tmp_path / 'a'}")
     expected = without_producers(history(tmp_path / "direct"), tmp_path / "direct")
     found = archived(tmp_path / "a")
+    sure = next(row for row in found if row["key"][:2] == b"\0\1" and row["value"] is not None)
+    of_lost = {**sure, "offset": lost[sure["partition"]]}
     good = lines(found, without=(*PRODUCERS, "is_control"))
     others = lines([{**found[0], "topic": "orders"}, {**found[1], "topic": "payments"}], without=("is_control",))
-    # Of a record that stands nowhere else, one of a record that stands in another file, and two that are nothing.
-    lone = lines([{**found[0], "offset": 7_777}], without=PRODUCERS).replace('"key": "', '"key": "?')
-    twin = lines([found[0]], without=PRODUCERS).replace('"key": "', '"key": "?')
+    # Of a record that stands nowhere else, one of a record that stands in another file, and some that are nothing.
+    lone = lines([of_lost], without=PRODUCERS).replace('"key": "', '"key": "?')
+    twin = lines([sure], without=PRODUCERS).replace('"key": "', '"key": "?')
     bad = [lone, lone, twin, "{nothing}\n", "{nothing}\n", "[]\n", '{"topic": "__consumer_offsets"}\n']
     (tmp_path / "lines").mkdir()
     (tmp_path / "lines" / "good.jsonl").write_text(good + others)
     (tmp_path / "lines" / "bad.jsonl").write_text("".join(bad))
+    (tmp_path / "lines" / "also_bad.jsonl").write_text(other_lone := lone.replace("?", "!"))
     w, source = tmp_path / "w", f"records:{tmp_path / 'lines'}"
 
     result = ingest(w, "--source", source)
     assert result["num_other_topics"] == 2
     assert result["exit_code"] == ExitCode.REJECTED_SHARE
     assert (result["read"], result["read"] - result["already_known"]) == (
-        len(found) + len(bad),
+        len(found) + len(bad) + 1,
         result["decoded"] + result["rejected"],
     )
     broken = [row for row in rows(w, "rejected_records") if row["part"] == "batch"]
     # What is there twice is told once, and what another file gives is not told at all.
-    assert sorted(row["value_bytes"].decode() + "\n" for row in broken) == sorted({*bad} - {twin})
-    assert {row["source_file"] for row in broken} == {str(tmp_path / "lines" / "bad.jsonl")}
+    assert sorted(row["value_bytes"].decode() + "\n" for row in broken) == sorted({*bad, other_lone} - {twin})
     (at_offset,) = [row for row in broken if row["value_bytes"].decode() + "\n" == lone]
     assert (at_offset["reason"], at_offset["field"]) == ("bad_base64", "key")
-    assert (at_offset["offsets_partition"], at_offset["record_offset"]) == (found[0]["partition"], 7_777)
+    assert (at_offset["offsets_partition"], at_offset["record_offset"]) == (sure["partition"], of_lost["offset"])
+    assert at_offset["source_file"] == str(tmp_path / "lines" / "bad.jsonl")
     assert result["already_known"] == 3
     assert is_healthy(w)
     assert records_of(w) == expected
@@ -227,14 +232,15 @@ def test_lines_without_producers_and_lines_that_are_none(
     assert overlapping["already_known"] == overlapping["read"] == len(found)
     assert is_healthy(w)
 
-    # The file is mended: its rows go, and what stands in it now comes.
-    mended = lines([{**found[0], "offset": 7_777}], without=PRODUCERS)
+    # The file is mended: its rows go, and what stands in it now comes, and makes good what the other has broken.
+    mended = lines([of_lost], without=PRODUCERS)
     (tmp_path / "lines" / "bad.jsonl").write_text(mended + bad[-1])
     result = ingest(w, "--source", source)
     assert (result["num_files_read"], result["decoded"], result["rejected"]) == (1, 1, 1)
     left = [row for row in rows(w, "rejected_records") if row["part"] == "batch"]
     assert [row["value_bytes"].decode() + "\n" for row in left] == bad[-1:]
-    assert 7_777 in {row["record_offset"] for name in expected for row in rows(w, name)}
+    place = (of_lost["partition"], of_lost["offset"])
+    assert place in {(row["offsets_partition"], row["record_offset"]) for row in rows(w, "offset_commits")}
     assert is_healthy(w)
     check_no_leftovers(w)
 
