@@ -16,6 +16,7 @@ import jobs.copies
 import jobs.direct_writer
 import jobs.ingest_run
 import jobs.ingest_tasks
+from jobs.failpoints import VARIABLE
 from jobs.segment_files import Span, framed_pieces
 from jobs.warehouse import MARKER
 from schemas.exit_codes import ExitCode
@@ -475,6 +476,14 @@ def test_a_process_ends_with_the_code_of_its_failure(tmp_path: Path) -> None:
     ended = spawned(tmp_path / "w", "--source", f"segments:{tmp_path / 'none'}")
     assert ended.returncode == UNREADABLE
     assert (ended.stdout, len(ended.stderr.splitlines())) == ("", 1)
+
+
+def test_a_killed_run_leaves_no_result_of_an_earlier_one(tmp_path: Path, source: str) -> None:
+    result = tmp_path / "result.json"
+    result.write_text('{"verdict": "clean", "exit_code": 0}')
+    arguments = ("--source", source, "--result-file", result)
+    spawned(tmp_path / "w", *arguments, environment={VARIABLE: "files_written"})
+    assert not result.exists()
 
 
 def test_a_result_file_that_cannot_be_written_is_told(tmp_path: Path, capsys: Capsys) -> None:
