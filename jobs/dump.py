@@ -7,7 +7,6 @@ which as many processes as there are cores decode side by side; each writes a sp
 """
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from jobs.cores import cores
 from jobs.failure import Failure
 from jobs.row_output import write_all
 from jobs.segment_files import Span, framed_pieces, offsets_partition_of, spans_of
@@ -141,11 +141,6 @@ def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     return Counts(
         *take_turns(workers, lambda worker, turn: dump_share(options, spans[worker::workers], turn), is_debug)
     )
-
-
-def cores() -> int:
-    """Those that this process may use, where the system tells."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def dump_share(options: Options, spans: list[Span], turn: Turn) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from pyspark.accumulators import Accumulator
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.cores import cores
 from jobs.failure import Failure
 from jobs.quiet_java import quiet_java
 from jobs.spark_session import spark_session
@@ -117,7 +118,7 @@ def cause_of(text: str) -> str:
     """The line that tells why: what a lost task died of, else the last line of a Python trace."""
     lost = re.search(r"Lost task .*?: \S*Exception: (?P<cause>.*)", text)
     if lost and "Traceback" not in text:
-        return lost["cause"].strip()
+        return lost["cause"].strip(" :")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return next((line for line in reversed(lines) if not line.startswith(NO_CAUSE)), "no reason given")
 
@@ -148,11 +149,6 @@ class Workers:
         tell: Callable[[int, int], None] | None = None,
     ) -> list[Answer]:
         return run_tasks(self.spark, function, given, seen, tell) if given else []
-
-
-def cores() -> int:
-    """Those that this process may use, where the system tells."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def local_settings() -> dict[str, str]:
