@@ -10,11 +10,12 @@ import argparse
 import sys
 
 from jobs import ingest
+from jobs.any_warehouse import reading
 from jobs.failure import guarded
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.row_output import write_lines
 from jobs.run_page import page
-from jobs.warehouse import reading
+from jobs.tasks import Workers
 from schemas.exit_codes import ExitCode
 
 FAIL_ON = ("critical", "warning", "never")
@@ -36,7 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     (result,) = ingest.ingested(argparse.Namespace(**vars(arguments), retry_rejected=False))
     code = int(result["exit_code"])
     if arguments.format == "table":
-        write_lines(page(reading(ingest.warehouse_root(arguments)), result))
+        workers = Workers("groupscope audit", is_debug=arguments.debug)
+        write_lines(page(reading(arguments.warehouse, lambda: workers.spark), result))
     else:
         ingest.show(result, arguments.format)
     return ExitCode.CLEAN if arguments.fail_on == "never" and code == ExitCode.FINDINGS else code

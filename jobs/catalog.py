@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from jobs.any_warehouse import AnyWarehouse
 from jobs.failure import Failure, say
 from jobs.views import spark_view, text_literal
-from jobs.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.views import VIEWS
 
@@ -16,7 +16,7 @@ COLUMNS = ("database", "name", "kind", "location")
 
 
 def register(
-    spark: "SparkSession", warehouse: Warehouse, tables: Iterable[str], database: str | None
+    spark: "SparkSession", warehouse: AnyWarehouse, tables: Iterable[str], database: str | None
 ) -> tuple[tuple[str, ...], list[tuple[str | None, ...]]]:
     """What was registered, as rows. Tables are read as they then are; only `sql` itself reads by version."""
     if spark.conf.get("spark.sql.catalogImplementation") == "in-memory":
@@ -28,12 +28,12 @@ def register(
     rows: list[tuple[str | None, ...]] = []
     names = sorted(tables)
     for name in names:
-        location, full_name = warehouse.path(name).absolute(), f"{name_literal(used)}.{name}"
+        location, full_name = warehouse.place(name).removeprefix("file:"), f"{name_literal(used)}.{name}"
         if spark.catalog.tableExists(full_name):
-            check_location(spark, full_name, str(location))
+            check_location(spark, full_name, location)
         else:
-            spark.sql(f"CREATE TABLE {name} USING DELTA LOCATION {text_literal(str(location))}")
-        rows.append((used, name, "table", str(location)))
+            spark.sql(f"CREATE TABLE {name} USING DELTA LOCATION {text_literal(location)}")
+        rows.append((used, name, "table", location))
     for view in VIEWS.values():
         if set(view.reads) <= {*names, *VIEWS}:
             for statement in spark_view(view):

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from jobs import row_checks, table_checks
 from jobs.checked import Finding, Status, findings
-from jobs.failure import say
+from jobs.failure import Failure, say
 from jobs.flags import add_format_flag, add_warehouse_flag
+from jobs.places import is_remote, local_path
 from jobs.row_output import print_rows
 from jobs.warehouse import reading
 from schemas.exit_codes import ExitCode
@@ -28,7 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found = examined(Path(arguments.warehouse))
+    if is_remote(arguments.warehouse):
+        told = "the doctor examines files of local disks, a warehouse on one was expected"
+        raise Failure(ExitCode.USAGE, f"--warehouse {arguments.warehouse}: {told}")
+    found = examined(local_path(arguments.warehouse))
     print_rows(Finding._fields, found, arguments.format)
     number = sum(finding.status is Status.BROKEN for finding in found)
     if not number:

@@ -35,7 +35,7 @@ def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
 
 def add_warehouse_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--warehouse", default="warehouse", metavar="DIR", help="folder of the tables (default: warehouse/)"
+        "--warehouse", default="warehouse", metavar="DIR", help="folder of the tables, or a URI (default: warehouse/)"
     )
 
 

@@ -26,7 +26,7 @@ class HadoopFiles:
         return bool(self.system.of(path).exists(path))
 
     def names(self, folder: str = "") -> list[str]:
-        """None where there is no such folder."""
+        """Of what is in the folder; nothing where there is none."""
         path = self.path(folder)
         files = self.system.of(path)
         return sorted(each.getPath().getName() for each in files.listStatus(path)) if files.exists(path) else []
@@ -44,8 +44,15 @@ class HadoopFiles:
 
     def create(self, name: str, text: str) -> None:
         """Fails where there is one."""
+        self.fill(name, text, is_new=True)
+
+    def overwrite(self, name: str, text: str) -> None:
+        """Who reads meanwhile may find less of the text."""
+        self.fill(name, text, is_new=False)
+
+    def fill(self, name: str, text: str, *, is_new: bool) -> None:
         path = self.path(name)
-        stream = self.system.of(path).create(path, False)
+        stream = self.system.of(path).create(path, not is_new)
         try:
             stream.write(text.encode())
         finally:

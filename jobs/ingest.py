@@ -14,16 +14,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jobs.any_warehouse import writing
 from jobs.failure import Failure, guarded, say
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.ingest_run import Ingest
 from jobs.ingest_summary import closing_line
 from jobs.ingest_writer import JOB
+from jobs.places import is_remote
 from jobs.row_output import print_rows, write_lines
 from jobs.run_result import now_ms, record, recorded_failure
 from jobs.settings import load_settings
 from jobs.tasks import Workers
-from jobs.warehouse import writing
 from schemas.exit_codes import ExitCode
 
 
@@ -77,18 +78,16 @@ def runs(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     settings = load_settings(arguments.config)
     workers = Workers(f"groupscope {JOB}", is_debug=arguments.debug)
     results = []
-    root = warehouse_root(arguments)
-    with writing(root, JOB, arguments.lock_wait, say, lambda: workers.spark) as warehouse:
+    if settings.ingest.writer == "direct" and is_remote(arguments.warehouse):
+        told = 'writer = "direct" is for local disks, "auto" or "spark" was expected'
+        raise Failure(ExitCode.USAGE, f"--warehouse {arguments.warehouse}: {told}")
+    with writing(arguments.warehouse, JOB, arguments.lock_wait, say, lambda: workers.spark) as warehouse:
         # By a run of its own, before another reads what may hold the same records.
         for is_first in [True] * is_retry + [False] * (has_input or not is_retry):
             found = Ingest(arguments, settings, warehouse, workers, now_ms()).run(is_retry=is_first)
-            record(warehouse.root, arguments.result_file, found)
+            record(warehouse.write_text, arguments.result_file, found)
             results.append(found)
     return results
-
-
-def warehouse_root(arguments: argparse.Namespace) -> Path:
-    return Path(arguments.warehouse).absolute()
 
 
 def show(found: Mapping[str, Any], format: str) -> None:

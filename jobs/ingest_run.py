@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from jobs.any_warehouse import AnyWarehouse, one_cluster
 from jobs.direct_writer import DirectWriter
 from jobs.failpoints import failpoint
 from jobs.failure import Failure, say
@@ -24,7 +25,7 @@ from jobs.settings import Settings, settings_hash
 from jobs.snapshot_files import read_snapshots
 from jobs.task_answers import Answer
 from jobs.tasks import Workers
-from jobs.warehouse import Warehouse, one_cluster
+from jobs.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import CONTRACT_VERSION
 
@@ -39,7 +40,7 @@ class Ingest:
         self,
         arguments: argparse.Namespace,
         settings: Settings,
-        warehouse: Warehouse,
+        warehouse: AnyWarehouse,
         workers: Workers,
         started_ms: int,
     ) -> None:
@@ -188,8 +189,8 @@ class Ingest:
         }
 
 
-def writer_of(choice: str, warehouse: Warehouse, workers: Workers, about: About) -> IngestWriter:
-    if choice != "spark":
+def writer_of(choice: str, warehouse: AnyWarehouse, workers: Workers, about: About) -> IngestWriter:
+    if isinstance(warehouse, Warehouse) and choice != "spark":
         return DirectWriter(warehouse, workers, about)
     from jobs.staged_writer import StagedWriter
 

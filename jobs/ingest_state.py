@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from jobs.delta_tables import files_of, rows_of
+from jobs.any_warehouse import AnyWarehouse
+from jobs.delta_tables import files_of
 from jobs.flags import EPOCH
 from jobs.ingest_plan import Range
 from jobs.known_rows import KnownFile
@@ -55,7 +56,7 @@ class State:
     rejected: dict[int, list[KnownRange]] = field(default_factory=dict)
 
 
-def state_of(warehouse: Warehouse, cluster: str) -> State:
+def state_of(warehouse: AnyWarehouse, cluster: str) -> State:
     state = State()
     for row in rows_of_cluster(warehouse, "source_files", FILE_COLUMNS, cluster, "run_id"):
         name = row["source_file"]
@@ -78,12 +79,11 @@ def state_of(warehouse: Warehouse, cluster: str) -> State:
 
 
 def rows_of_cluster(
-    warehouse: Warehouse, name: str, columns: list[str], cluster: str, order: str
+    warehouse: AnyWarehouse, name: str, columns: list[str], cluster: str, order: str
 ) -> list[dict[str, Any]]:
-    delta = warehouse.open(name)
-    if delta is None:
+    table = warehouse.rows(name, columns)
+    if table is None:
         return []
-    table = rows_of(delta, TABLES[name], columns)
     table = table.filter(pc.equal(table.column("cluster"), cluster)).sort_by(order).drop_columns("cluster")
     return [dict(row) for row in table.to_pylist()]
 

@@ -5,21 +5,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.delta_tables import rows_of
+from jobs.any_warehouse import AnyWarehouse
 from jobs.failure import Failure
-from jobs.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 
 Row = dict[str, Any]
 
 
-def new_snapshots(warehouse: Warehouse, name: str, found: pa.Table, cluster: str) -> pa.Table:
+def new_snapshots(warehouse: AnyWarehouse, name: str, found: pa.Table, cluster: str) -> pa.Table:
     """The rows that the warehouse lacks; those that it has must not say anything else there."""
-    delta = warehouse.open(name)
-    if delta is None or not found.num_rows:
+    held = warehouse.rows(name) if found.num_rows else None
+    if held is None:
         return found
-    held = rows_of(delta, TABLES[name])
     is_of_them = pc.is_in(held.column("captured_time"), pc.unique(found.column("captured_time")))
     held = held.filter(pc.and_(is_of_them, pc.equal(held.column("cluster"), cluster)))
     key = TABLES[name].key

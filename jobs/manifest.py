@@ -64,7 +64,11 @@ def manifest_path(warehouse: Path, run_id: str) -> Path:
 
 
 def write_manifest(warehouse: Path, manifest: Manifest) -> None:
-    write_whole(manifest_path(warehouse, manifest.run_id), json.dumps(asdict(manifest)))
+    write_whole(manifest_path(warehouse, manifest.run_id), manifest_text(manifest))
+
+
+def manifest_text(manifest: Manifest) -> str:
+    return json.dumps(asdict(manifest))
 
 
 def unfinished(warehouse: Path) -> list[Path]:

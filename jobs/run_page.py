@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobs.delta_tables import files_of
+from jobs.any_warehouse import AnyWarehouse
 from jobs.row_output import row_lines
-from jobs.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 
@@ -15,7 +14,7 @@ MEANINGS = {
 }
 
 
-def page(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:
+def page(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> Iterator[str]:
     code = ExitCode(int(result["exit_code"]))
     yield f"Audit of cluster {result['cluster']}, run {result['run_id']}"
     yield ""
@@ -25,23 +24,22 @@ def page(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:
     for reason, number in result["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
     yield f"Took         {result['seconds']:.1f} s"
-    yield f"Warehouse    {warehouse.root}"
+    yield f"Warehouse    {warehouse.told}"
     yield ""
     yield from row_lines(("table", "rows", "added", "grain"), table_rows(warehouse, result), "table")
     yield ""
-    yield f'Ask it: groupscope sql --warehouse {warehouse.root} "SELECT * FROM v_decode_coverage"'
+    yield f'Ask it: groupscope sql --warehouse {warehouse.told} "SELECT * FROM v_decode_coverage"'
 
 
 def counts(result: Mapping[str, Any]) -> str:
     return f"{result['decoded']:,} decoded, {result['rejected']:,} rejected, {result['already_known']:,} already known"
 
 
-def table_rows(warehouse: Warehouse, result: Mapping[str, Any]) -> list[tuple[str, int, int, str]]:
-    """Every table of the warehouse; Delta's log knows how many rows each file has."""
-    found = []
-    for name in TABLES:
-        delta = warehouse.open(name)
-        if delta is not None:
-            rows = sum(files_of(delta).column("num_records").to_pylist())
-            found.append((name, rows, int(result["rows_added"].get(name, 0)), TABLES[name].grain))
-    return found
+def table_rows(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> list[tuple[str, int, int, str]]:
+    """Every table of the warehouse."""
+    num_rows = warehouse.num_rows()
+    return [
+        (name, num_rows[name], int(result["rows_added"].get(name, 0)), TABLES[name].grain)
+        for name in TABLES
+        if name in num_rows
+    ]

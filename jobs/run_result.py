@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,9 +26,9 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def record(root: Path, result_file: Path | None, result: Mapping[str, Any]) -> None:
+def record(write_text: Callable[[str, str], None], result_file: Path | None, result: Mapping[str, Any]) -> None:
     text = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
-    write_whole(root / RUNS_FOLDER / f"{result['run_id']}.json", text)
+    write_text(f"{RUNS_FOLDER}/{result['run_id']}.json", text)
     write_result_file(result_file, text)
 
 

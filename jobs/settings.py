@@ -73,7 +73,7 @@ class Ingest:
         "auto",
         "a name",
         "Who writes the files of tables: direct, the tasks themselves, which is several times faster; spark, Spark's "
-        "own Delta writer; auto, direct wherever the file system allows it (local disks, S3, GCS, ABFS).",
+        "own Delta writer; auto, direct on local disks, spark on any other file system that Hadoop knows.",
         word_of("auto", "direct", "spark"),
     )
     spark_from_bytes: int = setting(

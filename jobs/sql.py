@@ -16,14 +16,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jobs.any_warehouse import AnyWarehouse, reading
 from jobs.catalog import register
 from jobs.failure import Failure
 from jobs.flags import add_format_flag, add_warehouse_flag
+from jobs.places import is_remote
 from jobs.quiet_java import keep_errors_to_us, quiet_java
 from jobs.row_output import print_rows, write_lines
 from jobs.statements import Statement, check_reading, statements_of
 from jobs.views import Dialect, named_in, view_definitions
-from jobs.warehouse import Warehouse, reading
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from schemas.views import VIEWS
@@ -64,11 +65,15 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.register:
         for statement in statements:
             check_reading(statement)
-    warehouse = reading(Path(arguments.warehouse))
-    versions = warehouse.versions()
-    with quiet_java(arguments.debug):
-        spark = session()
-    keep_errors_to_us()
+    if is_remote(arguments.warehouse):
+        spark = started(arguments.debug)
+        warehouse = reading(arguments.warehouse, lambda: spark)
+        versions = warehouse.versions()
+    else:
+        # Before Spark, which takes seconds to start.
+        warehouse = reading(arguments.warehouse, session)
+        versions = warehouse.versions()
+        spark = started(arguments.debug)
     if arguments.register:
         print_rows(*register(spark, warehouse, versions, arguments.database), arguments.format)
     else:
@@ -100,6 +105,13 @@ def text_of(argument: str) -> str:
         raise Failure(ExitCode.USAGE, f"{argument}: {error}, SQL in UTF-8 was expected") from None
 
 
+def started(is_debug: bool) -> "SparkSession":
+    with quiet_java(is_debug):
+        spark = session()
+    keep_errors_to_us()
+    return spark
+
+
 def session() -> "SparkSession":
     from jobs.spark_session import spark_session
 
@@ -110,7 +122,7 @@ def session() -> "SparkSession":
 
 
 def bring_into_scope(
-    spark: "SparkSession", warehouse: Warehouse, versions: Mapping[str, int], statements: Iterable[Statement]
+    spark: "SparkSession", warehouse: AnyWarehouse, versions: Mapping[str, int], statements: Iterable[Statement]
 ) -> None:
     """Only what the statements can name, since each table takes a while to open."""
     from jobs.table_frames import table_at
@@ -118,7 +130,8 @@ def bring_into_scope(
     tables, views = named_in(statement.text for statement in statements)
     for name in tables:
         if name in versions:
-            table_at(spark, warehouse.path(name), TABLES[name], versions[name]).createOrReplaceTempView(name)
+            frame = table_at(spark, warehouse.place(name), TABLES[name], versions[name])
+            frame.createOrReplaceTempView(name)
     for name in views:
         if set(VIEWS[name].reads) <= {*versions, *VIEWS}:
             spark.sql(VIEWS[name].sql).createOrReplaceTempView(name)

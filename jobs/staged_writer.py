@@ -7,6 +7,7 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.any_warehouse import AnyWarehouse
 from jobs.delta_tables import Change
 from jobs.held_rows import brought_together, comparison, comparison_steps, known_blobs
 from jobs.ingest_changes import Outcome, Rows, arrow_rows
@@ -29,7 +30,7 @@ from udfs.known import REJECTED
 
 @dataclass
 class StagedWriter:
-    warehouse: Warehouse
+    warehouse: AnyWarehouse
     workers: Workers
     about: About
     # Rows that the driver has.
@@ -132,7 +133,7 @@ class StagedWriter:
 
     def clean_up(self, manifest: Manifest) -> None:
         Staging(self.spark, self.warehouse.place(STAGING)).remove()
-        if self.warehouse.local_root is not None:
+        if isinstance(self.warehouse, Warehouse):
             remove_leftovers(self.warehouse, manifest.run_id, ())
 
 

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.delta_tables import open_table
 from jobs.failure import Failure
+from jobs.places import is_remote
 from jobs.spark_types import table_type
 from schemas.columns import Table
 from schemas.exit_codes import ExitCode
@@ -18,17 +19,24 @@ FEW_FILES = 500
 PATTERN = re.compile(r"[*?\[\]{}\\]")
 
 
-def table_at(spark: SparkSession, path: Path, table: Table, version: int) -> DataFrame:
+def table_at(spark: SparkSession, place: str, table: Table, version: int) -> DataFrame:
+    """`place` is the table's as Spark takes it."""
     try:
-        delta = open_table(path, version)
+        if is_remote(place):
+            return by_delta(spark, place, version)
+        delta = open_table(Path(place.removeprefix("file:")), version)
         files = [] if delta is None else delta.file_uris()
-        if delta is None or len(files) > FEW_FILES or PATTERN.search(str(path)):  # Spark takes paths for patterns
-            return spark.read.format("delta").option("versionAsOf", version).load(str(path))
+        if delta is None or len(files) > FEW_FILES or PATTERN.search(place):  # Spark takes paths for patterns
+            return by_delta(spark, place, version)
         schema = table_type(table)
         return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
     except (PySparkException, OSError, ValueError) as error:
-        told = f"{path}: version {version} cannot be read, `groupscope doctor` tells more: {first_line(str(error))}"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+        told = f"version {version} cannot be read, `groupscope doctor` tells more: {first_line(str(error))}"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place.removeprefix('file:')}: {told}") from None
+
+
+def by_delta(spark: SparkSession, place: str, version: int) -> DataFrame:
+    return spark.read.format("delta").option("versionAsOf", version).load(place)
 
 
 def first_line(message: str) -> str:

@@ -1,16 +1,16 @@
 """The warehouse: a folder of Delta tables, changed by one run at a time, each run wholly or not at all."""
 
-import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from deltalake import DeltaTable
 
-from jobs.delta_tables import Change, commit, create, is_done, open_table, rows_of, sequence_of
+from jobs.delta_tables import Change, commit, create, files_of, is_done, open_table, rows_of, sequence_of
 from jobs.failpoints import failpoint
 from jobs.failure import Failure, os_error_line
 from jobs.lock import LOCK_FILE, locked
@@ -25,10 +25,10 @@ from jobs.manifest import (
     write_whole,
 )
 from jobs.table_files import TableFile
+from jobs.warehouse_marker import MARKER, check_marker, marker_text
 from schemas.exit_codes import ExitCode
-from schemas.tables import CONTRACT_VERSION, TABLES
+from schemas.tables import TABLES
 
-MARKER = "_warehouse.json"
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -42,6 +42,10 @@ class Warehouse:
     root: Path
     # Started only where it must finish what was staged for it.
     spark: "Spark | None" = None
+
+    @property
+    def told(self) -> str:
+        return str(self.root)
 
     @property
     def local_root(self) -> Path:
@@ -72,6 +76,18 @@ class Warehouse:
     def run_rows(self, columns: list[str]) -> list[dict[str, Any]]:
         runs = open_table(self.path(RUNS))
         return [] if runs is None else rows_of(runs, TABLES[RUNS], columns).to_pylist()
+
+    def rows(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+        delta = self.open(table)
+        return None if delta is None else rows_of(delta, TABLES[table], columns)
+
+    def num_rows(self) -> dict[str, int]:
+        """Delta's log knows how many rows each file has."""
+        opened = ((name, self.open(name)) for name in TABLES)
+        return {name: sum(files_of(delta).column("num_records").to_pylist()) for name, delta in opened if delta}
+
+    def write_text(self, name: str, text: str) -> None:
+        write_whole(self.root / name, text)
 
     def clusters(self) -> list[str]:
         return sorted({row["cluster"] for row in self.run_rows(["cluster"])})
@@ -147,7 +163,7 @@ def prepare(root: Path) -> None:
     # What a run left that was ended as it wrote the marker, or another one is just writing, is ours too.
     is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in os.listdir(root))
     if is_new and not (root / MARKER).exists():
-        write_whole(root / MARKER, json.dumps({"contract_version": CONTRACT_VERSION}) + "\n")
+        write_whole(root / MARKER, marker_text())
     check_ours(root)
     if not os.access(root, os.W_OK):
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is read-only, a folder to write to was expected")
@@ -165,16 +181,10 @@ def reading(root: Path) -> Warehouse:
 
 def check_ours(root: Path) -> None:
     try:
-        version = json.loads((root / MARKER).read_text())["contract_version"]
+        text = (root / MARKER).read_text()
     except (FileNotFoundError, NotADirectoryError):
-        told = f"{root}: no {MARKER} in it, a new or empty folder or a warehouse of groupscope was expected"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
-    except (ValueError, KeyError, TypeError):
-        told = f'{root / MARKER}: not readable, {{"contract_version": {CONTRACT_VERSION}}} was expected'
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
-    if not isinstance(version, int) or version > CONTRACT_VERSION:
-        told = f"{root}: of contract version {version}, at most {CONTRACT_VERSION} was expected: use a newer groupscope"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+        text = None
+    check_marker(text, str(root))
 
 
 @contextmanager
@@ -186,14 +196,3 @@ def unusable_when_full(root: Path) -> Iterator[None]:
         if isinstance(error, BrokenPipeError):
             raise
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, root)) from error
-
-
-def one_cluster(warehouse: Warehouse, wanted: str | None) -> str:
-    """The cluster that is meant when none is named: the only one there is."""
-    known = warehouse.clusters()
-    if wanted is not None:
-        return wanted
-    if len(known) > 1:
-        names = ", ".join(known)
-        raise Failure(ExitCode.USAGE, f"--cluster: the warehouse has {names}, one of them was expected")
-    return known[0] if known else "default"

@@ -33,7 +33,7 @@ def run_ingest(warehouse: Path, *arguments: str | Path) -> int:
 
 
 def spawned(
-    warehouse: Path, *arguments: str | Path, environment: Mapping[str, str] | None = None, timeout: float = 300
+    warehouse: str | Path, *arguments: str | Path, environment: Mapping[str, str] | None = None, timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "jobs.cli", "ingest", "--warehouse", str(warehouse), *map(str, arguments)]
     return subprocess.run(

@@ -1,15 +1,27 @@
 """Segments and warehouses on file systems that only Hadoop knows: the same tables as on local disks."""
 
+import json
+import os
 import shutil
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from deltalake import DeltaTable
 
+from jobs import cli, hadoop_lock
+from jobs.failpoints import VARIABLE
+from jobs.failure import Failure
+from jobs.hadoop_files import HadoopFiles
+from jobs.hadoop_lock import HadoopLock
 from schemas.exit_codes import ExitCode
-from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
-from tests.written_copies import WrittenBatch, compacted, keys_of, random_log, write_copy
+from tests.jobs.ingested import history, ingest, keys, rows, run_ingest, spawned
+from tests.written_copies import Written, WrittenBatch, commit, compacted, keys_of, random_log, write_copy
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,6 +29,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 PARTITIONS = (3, 11)
+COUNTS = ("read", "decoded", "rejected", "already_known", "num_files_read", "reject_reasons", "rows_added")
 
 
 @pytest.fixture
@@ -50,8 +63,8 @@ def test_remote_segments_give_the_tables_of_local_ones(
     local = ingest(tmp_path / "local", "--source", f"segments:{tmp_path / 'copies'}")
     remote = ingest(tmp_path / "remote", "--source", f"segments:{mounted}/copies")
     assert history(tmp_path / "remote") == history(tmp_path / "local")
-    counts = ("read", "decoded", "rejected", "already_known", "num_files_read", "reject_reasons")
-    assert {name: remote[name] for name in counts} == {name: local[name] for name in counts}
+
+    assert {name: remote[name] for name in COUNTS} == {name: local[name] for name in COUNTS}
     about = ("offsets_partition", "size_bytes", "modified_time", "num_records", "first_offset", "last_batch_crc")
     facts = [
         sorted(tuple(row[name] for name in about) for row in rows(tmp_path / name, "source_files"))
@@ -116,3 +129,168 @@ def test_a_remote_file_too_large_for_one_array_is_refused_before_anything_is_rea
     assert run_ingest(tmp_path / "w", "--source", f"segments:{mounted}/a") == ExitCode.UNREADABLE_INPUT
     (line,) = capsys.readouterr().err.splitlines()
     assert "2,147,483,648 bytes, at most 2,147,483,647" in line
+
+
+@pytest.fixture(scope="module")
+def by_spark(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    path = tmp_path_factory.mktemp("conf") / "groupscope.toml"
+    path.write_text('[ingest]\nwriter = "spark"\n')
+    return "--config", str(path)
+
+
+@dataclass(frozen=True)
+class Story:
+    """Copies of one log: one with a damaged batch and a record of an unknown type, a good one, one that goes on under
+    another leader, and one of another log."""
+
+    damaged: Path
+    good: Path
+    other_leader: Path
+    other_log: Path
+
+
+@pytest.fixture
+def story(tmp_path: Path, rng: np.random.Generator) -> Story:
+    log = [batch for batch in random_log(rng, 40) if batch.base_offset]
+    key, value = commit("group", "topic", 0, 17)
+    unknown, known = (WrittenBatch(0, 0, (Written(0, each, value),), 0) for each in (b"\x00\x63" + key[2:], key))
+    other = WrittenBatch(0, 0, (Written(0, *commit("group", "topic", 0, 18)),), 0)
+    later = [replace(batch, leader_epoch=99) for batch in random_log(rng, 10, log[-3].base_offset)]
+    damaged = write_copy(tmp_path / "damaged", 3, compacted([unknown, *log], rng, 0.2), rng)
+    (first, *_) = sorted((damaged / "__consumer_offsets-3").iterdir())
+    raw = bytearray(first.read_bytes())
+    raw[len(unknown.bytes) + 70] ^= 0xFF
+    first.write_bytes(raw)
+    return Story(
+        damaged,
+        write_copy(tmp_path / "good", 3, [known, *log], rng),
+        write_copy(tmp_path / "leader", 3, later, rng),
+        write_copy(tmp_path / "log", 3, [other, *log], rng),
+    )
+
+
+def test_both_writers_make_one_history(tmp_path: Path, by_spark: tuple[str, str], story: Story) -> None:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, choice in {"direct": (), "staged": by_spark}.items():
+        sources = (story.damaged, story.good, story.other_leader)
+        found[name] = [ingest(tmp_path / name, "--source", f"segments:{each}", *choice) for each in sources]
+    for one, other in zip(found["staged"], found["direct"], strict=True):
+        assert {name: one[name] for name in COUNTS} == {name: other[name] for name in COUNTS}
+    assert history(tmp_path / "staged") == history(tmp_path / "direct")
+    assert found["staged"][0]["reject_reasons"]["bad_crc"] == 1
+    assert "bad_crc" not in str(history(tmp_path / "staged"))
+    assert found["staged"][1]["already_known"] > 0
+    assert found["staged"][2]["num_epoch_conflicts"] == found["direct"][2]["num_epoch_conflicts"] > 0
+    assert sorted(tables(tmp_path / "staged")) == sorted(tables(tmp_path / "direct"))
+    check_refused(tmp_path / "staged", story, by_spark)
+
+
+def check_refused(warehouse: Path, story: Story, by_spark: tuple[str, str]) -> None:
+    before = history(warehouse)
+    assert run_ingest(warehouse, "--source", f"segments:{story.other_log}", *by_spark) == ExitCode.UNREADABLE_INPUT
+    assert history(warehouse) == before
+
+
+def tables(warehouse: Path) -> Iterator[tuple[Any, ...]]:
+    """All that Delta tells of each table but what is its own."""
+    for folder in warehouse.iterdir():
+        if not folder.name.startswith("_"):
+            table = DeltaTable(folder)
+            protocol = table.protocol()
+            version = (protocol.min_reader_version, protocol.min_writer_version)
+            yield folder.name, table.schema().to_json(), str(sorted(table.metadata().configuration.items())), version
+
+
+def test_a_remote_warehouse_holds_what_a_local_one_does(
+    tmp_path: Path, mounted: str, story: Story, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for source in (story.damaged, story.good):
+        ingest(tmp_path / "local", "--source", f"segments:{source}")
+    flags = ["--warehouse", f"{mounted}/remote", "--format", "json"]
+    assert cli.main(["ingest", *flags, "--source", f"segments:{mounted}/damaged"]) == ExitCode.REJECTED_SHARE
+    assert cli.main(["audit", *flags[:2], "--source", f"segments:{mounted}/good"]) == ExitCode.CLEAN
+    assert history(tmp_path / "remote") == history(tmp_path / "local")
+    left = {name for name in os.listdir(tmp_path / "remote") if name.startswith("_")}
+    assert left == {"_runs", "_warehouse.json"}
+    (told,) = [line for line in capfd.readouterr().out.splitlines() if line.startswith("offset_commits ")]
+    assert told.split()[1] == f"{len(rows(tmp_path / 'local', 'offset_commits')):,}"
+
+    assert cli.main(["sql", *flags, "SELECT count(*) AS n, max(run_id) AS run FROM offset_commits"]) == ExitCode.CLEAN
+    found = json.loads(capfd.readouterr().out)
+    assert found["n"] == len(rows(tmp_path / "local", "offset_commits"))
+    assert f"{found['run']}.json" in os.listdir(tmp_path / "remote" / "_runs")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["doctor"], "on a local disk"),
+        (["ingest", "--source", "segments:data", "--config", "{config}"], '"auto" or "spark" was expected'),
+    ],
+)
+def test_what_only_local_disks_allow_is_refused_plainly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], told: str
+) -> None:
+    (tmp_path / "direct.toml").write_text('[ingest]\nwriter = "direct"\n')
+    command = [each.format(config=tmp_path / "direct.toml") for each in command]
+    assert cli.main([*command, "--warehouse", "hdfs://nowhere/w"]) == ExitCode.USAGE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("groupscope: --warehouse hdfs://nowhere/w: ")
+    assert told in line
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [("{mounted}/some", "no _warehouse.json"), ("nosuchscheme://host/a", "nosuchscheme"), ("{mounted}/new", "no _w")],
+)
+def test_a_remote_place_that_is_no_warehouse_is_told_in_one_line(
+    tmp_path: Path, mounted: str, capsys: pytest.CaptureFixture[str], place: str, told: str
+) -> None:
+    (tmp_path / "some" / "folder").mkdir(parents=True)
+    place = place.format(mounted=mounted)
+    assert cli.main(["sql", "--warehouse", place, "SELECT 1"]) == ExitCode.UNUSABLE_WAREHOUSE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"groupscope: {place}: ")
+    assert told in line
+
+
+def test_a_run_on_a_remote_warehouse_that_is_killed_is_finished_by_the_next(
+    tmp_path: Path, mounted: str, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark's settings come as an operator gives them."""
+    monkeypatch.setattr(hadoop_lock, "STALE_SECONDS", 1.0)
+    ingest(tmp_path / "local", "--source", f"segments:{story.good}")
+    (tmp_path / "conf").mkdir()
+    link = f"spark.hadoop.fs.viewfs.mounttable.{mounted.split('/')[2]}.link./data {tmp_path.as_uri()}"
+    (tmp_path / "conf" / "spark-defaults.conf").write_text(f"{link}\nspark.driver.host 127.0.0.1\n")
+    environment = {VARIABLE: "table_committed:offset_commits", "SPARK_CONF_DIR": str(tmp_path / "conf")}
+    arguments = ["--source", f"segments:{story.good}"]
+    killed = spawned(f"{mounted}/w", *arguments, environment=environment)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert {"_lock", "_staging"} <= set(os.listdir(tmp_path / "w"))
+    # None of it is for readers yet.
+    assert cli.main(["ingest", "--warehouse", f"{mounted}/w", *arguments]) == ExitCode.CLEAN
+    assert history(tmp_path / "w") == history(tmp_path / "local")
+    assert not {"_lock", "_staging"} & set(os.listdir(tmp_path / "w"))
+    assert len(rows(tmp_path / "w", "runs")) == 2
+
+
+def test_a_lock_is_held_while_its_heart_beats_and_taken_over_afterwards(
+    tmp_path: Path, mounted: str, spark: "SparkSession"
+) -> None:
+    (tmp_path / "w").mkdir()
+    files, told = HadoopFiles(spark, f"{mounted}/w"), list[str]()
+    first, second = (HadoopLock(files, job, beat_seconds=0.1, stale_seconds=2.0) for job in ("first", "second"))
+    with first.held(0, told.append):
+        with pytest.raises(Failure, match=r"busy with first \(process \d+ on .*\), not free within 4 s"):
+            second.wait(4, told.append)
+        first.check()
+        # A heart that stops for good.
+        first.beat_seconds = 1e9
+        time.sleep(0.3)
+        with second.held(60, told.append):
+            second.check()
+            with pytest.raises(Failure, match="took the lock over"):
+                first.check()
+            assert told[-1].endswith("has not been heard of, taking its lock over")
+    assert os.listdir(tmp_path / "w") == []

@@ -18,7 +18,7 @@ import jobs.ingest_run
 import jobs.ingest_tasks
 from jobs.failpoints import VARIABLE
 from jobs.segment_files import Span, framed_pieces
-from jobs.warehouse import MARKER
+from jobs.warehouse_marker import MARKER
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, run_ingest, spawned
 from tests.jobs.refused import check_no_leftovers, mounted, refused, unchanged

@@ -1,0 +1,28 @@
+"""What says that a folder is a warehouse of groupscope, and of which contract version."""
+
+import json
+
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+from schemas.tables import CONTRACT_VERSION
+
+MARKER = "_warehouse.json"
+
+
+def marker_text() -> str:
+    return json.dumps({"contract_version": CONTRACT_VERSION}) + "\n"
+
+
+def check_marker(text: str | None, root: str) -> None:
+    """`text` is that of the marker, None where there is none."""
+    if text is None:
+        told = f"{root}: no {MARKER} in it, a new or empty folder or a warehouse of groupscope was expected"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+    try:
+        version = json.loads(text)["contract_version"]
+    except (ValueError, KeyError, TypeError):
+        told = f'{root}/{MARKER}: not readable, {{"contract_version": {CONTRACT_VERSION}}} was expected'
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+    if not isinstance(version, int) or version > CONTRACT_VERSION:
+        told = f"{root}: of contract version {version}, at most {CONTRACT_VERSION} was expected: use a newer groupscope"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
