@@ -41,7 +41,8 @@ def finish_staged(
         failpoint("table_committed", name)
     create_table(spark, place_of(RUNS), TABLES[RUNS])
     rows = run_rows(manifest, {**earlier, **versions})
-    content = spark.createDataFrame([(bytearray(serialized(rows)),)], "content binary")
+    # In one part: another would be an empty file, which Delta writes and does not name.
+    content = spark.createDataFrame([(bytearray(serialized(rows)),)], "content binary").coalesce(1)
     append(table_rows(content, TABLES[RUNS]), place_of(RUNS), manifest.sequence)
 
 
