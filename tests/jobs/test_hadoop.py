@@ -224,7 +224,7 @@ def test_a_remote_warehouse_holds_what_a_local_one_does(
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (["doctor"], "on a local disk"),
+        (["doctor"], "examines files of local disks"),
         (["ingest", "--source", "segments:data", "--config", "{config}"], '"auto" or "spark" was expected'),
     ],
 )
