@@ -28,6 +28,8 @@ class HadoopWarehouse:
     told: str
     spark: SparkSession
     lock: HadoopLock | None = None
+    # The rows of `runs` and the version that they are of.
+    runs: tuple[int, pa.Table] | None = None
     local_root = None
 
     @property
@@ -50,8 +52,9 @@ class HadoopWarehouse:
         version = self.runs_version()
         if version < 0:
             return []
-        rows = arrow_rows(frame_at(self.spark, self.place(RUNS), version), TABLES[RUNS], columns)
-        return [dict(row) for row in rows.to_pylist()]
+        if self.runs is None or self.runs[0] != version:
+            self.runs = version, arrow_rows(frame_at(self.spark, self.place(RUNS), version), TABLES[RUNS])
+        return [dict(row) for row in self.runs[1].select(columns).to_pylist()]
 
     def rows(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
         version = self.versions().get(table)

@@ -69,8 +69,11 @@ class StagedWriter:
                 for number, frame in enumerate(frames)
                 for found in self.staging.run(f"read-{number}", frame, steps, assignment)
             ]
-        is_failed = any(each.failure is not None for each in answers)
-        return answers if is_failed else [*answers, *self.compared(answers, assignment)]
+        if not is_failed(answers):
+            answers += self.compared(answers, assignment)
+        if is_failed(answers):
+            self.staging.remove()
+        return answers
 
     def compared(self, answers: Sequence[Answer], assignment: Assignment) -> list[Answer]:
         """What of the rows that the warehouse may have is new."""
@@ -87,7 +90,7 @@ class StagedWriter:
         told = comparison(answers, assignment.known_ranges)
         frame = brought_together(sides, 2 * self.workers.num_cores)
         found = self.staging.run("compared", frame, partial(comparison_steps, told), assignment)
-        if any(each.failure is not None for each in found):
+        if is_failed(found):
             return found
         return [*found, self.with_ranges_sorted_out(held, found, assignment)]
 
@@ -135,6 +138,10 @@ class StagedWriter:
         Staging(self.spark, self.warehouse.place(STAGING)).remove()
         if isinstance(self.warehouse, Warehouse):
             remove_leftovers(self.warehouse, manifest.run_id, ())
+
+
+def is_failed(answers: Sequence[Answer]) -> bool:
+    return any(each.failure is not None for each in answers)
 
 
 def planned_steps(planned: Sequence[tuple[Unit, ...]], batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]:
