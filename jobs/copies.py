@@ -69,6 +69,8 @@ class Copy:
                 if len(framed.records):
                     self.check_rising(framed.records, facts.source_file)
                     yield framed.records
+            if part.last is not None:
+                self.close_ranges(part.last + 1)
             with part.span.open() as file:
                 if facts.start == 0:
                     facts.first_batch_crc = batch_crc(file, 0)

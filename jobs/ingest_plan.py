@@ -42,6 +42,8 @@ class FileSpan:
     span: Span
     # No record of it is below.
     first: int
+    # None of what stands at its end is above; None: not known.
+    last: int | None
     is_newest: bool
 
 
@@ -123,7 +125,10 @@ def spans(found: list[Reading], span_bytes: int) -> Iterator[FileSpan]:
             parts: Iterable[Span] = spans_of(file.path, span_bytes, reading.start)
         else:
             parts = (Span(file.path, reading.start, file.size, file.inode, file.size),)
-        yield from (FileSpan(part, reading.first, reading.is_newest) for part in parts)
+        for part in parts:
+            # The last batch of a file that is cut in parts is good where the cut is.
+            is_end = part.end == file.size and reading.last != NO_END
+            yield FileSpan(part, reading.first, reading.last if is_end else None, reading.is_newest)
 
 
 def task_bytes(found: Sequence[Reading], cores: int) -> int:

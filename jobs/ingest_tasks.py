@@ -123,10 +123,13 @@ class Task:
                 names = [facts.source_file for copy in copies for facts in copy.facts]
                 raise other_log(names, unit.partition, contradiction) from None
             yield
+        ranges = ranges_of(copies)
         if is_final:
-            return self.sort_out_ranges(ranges_of(copies), read_of(copies), decoded, counts)
-        bounds = (unit.first, unit.first - 1 if counts.last_offset is None else counts.last_offset)
-        self.answer.held.append(Held(unit.partition, *bounds, ranges_of(copies), read_of(copies)))
+            # Of what stands behind the last record only the warehouse can tell.
+            decoded += runs_of(decoded_offsets([known.take_until(reach_of(ranges))]))
+            return self.sort_out_ranges(ranges, read_of(copies), decoded, counts)
+        last = max(unit.first - 1 if counts.last_offset is None else counts.last_offset, reach_of(ranges))
+        self.answer.held.append(Held(unit.partition, unit.first, last, ranges, read_of(copies)))
         return []
 
     def known_rows(self, partition: int, first: int) -> KnownRows:
@@ -170,7 +173,9 @@ class Task:
             else:
                 self.sink.hold(name, rows, counts.partition)
         self.answer.retracted_records += [(counts.partition, *key) for key in (*merged.retracted, *good)]
-        self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
+        if is_final:
+            # Of rows that are held it is told when they are compared with the warehouse.
+            self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
         return runs_of(offsets)
 
     def retract_ranges(self, partition: int, decoded: list[tuple[int, int]]) -> None:
@@ -221,6 +226,11 @@ class Task:
     def abandon(self, code: int, told: str) -> None:
         self.sink.abandon()
         self.answer = Answer(failure=(code, told))
+
+
+def reach_of(ranges: Iterable[RejectedRange]) -> int:
+    """The highest offset that one of the ranges may hold."""
+    return max((each.from_offset if each.to_offset is None else each.to_offset for each in ranges), default=-1)
 
 
 def ranges_of(copies: Iterable[Copy]) -> list[RejectedRange]:

@@ -195,15 +195,20 @@ def test_another_log_under_the_same_name_is_told_and_changes_nothing(
     assert found["read"] == len(keys_of(theirs))
 
 
+@pytest.mark.parametrize("is_alone", [False, True])
 @pytest.mark.parametrize("order", ["bad_first", "good_first", "at_once"])
-def test_a_batch_that_one_copy_damaged_comes_from_another(tmp_path: Path, rng: np.random.Generator, order: str) -> None:
+def test_a_batch_that_one_copy_damaged_comes_from_another(
+    tmp_path: Path, rng: np.random.Generator, order: str, is_alone: bool
+) -> None:
+    """`is_alone`: in a segment without another batch, where only names tell which offsets it may hold."""
     log = random_log(rng, 12)
     good = write_copy(tmp_path / "copies" / "good", 3, log, rng)
     bad = tmp_path / "copies" / "bad" / "__consumer_offsets-3"
     bad.mkdir(parents=True)
     raw = [bytearray(batch.bytes) for batch in log]
     raw[6][-1] ^= 0xFF
-    (bad / f"{0:020}.log").write_bytes(b"".join(raw))
+    for start, stop in pairwise([0, 6, 7, 12] if is_alone else [0, 12]):
+        (bad / f"{log[start].base_offset:020}.log").write_bytes(b"".join(raw[start:stop]))
     sources = {"bad_first": [bad, good], "good_first": [good, bad], "at_once": [tmp_path / "copies"]}[order]
     if order == "bad_first":
         found = ingest(tmp_path / "w", "--source", f"segments:{sources.pop(0)}")
