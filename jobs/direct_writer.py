@@ -1,5 +1,6 @@
 """Tasks write files of the tables themselves, and the driver names them to Delta's logs: for local disks."""
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,14 +13,13 @@ from jobs.ingest_state import known_files
 from jobs.ingest_summary import Progress
 from jobs.ingest_tasks import answer, guarded_answer
 from jobs.ingest_writer import WRITTEN, About, FrameSteps, Told
-from jobs.leftovers import remove_leftovers
 from jobs.manifest import Manifest
 from jobs.rejected_rows import without_rows
 from jobs.retried_rows import retried
 from jobs.small_files import rewrite, rewrites, small
 from jobs.task_answers import Answer, Assignment
 from jobs.tasks import Workers, answers_of, with_settings
-from jobs.warehouse import Warehouse
+from jobs.warehouse import STAGING, Warehouse
 from udfs.known import REJECTED
 
 if TYPE_CHECKING:
@@ -100,7 +100,5 @@ class DirectWriter:
         moved = [Removed(path, is_data_change=False) for path in old if path in rewritten]
         return Change((*stays, *made), (*removed, *moved))
 
-    def clean_up(self, manifest: Manifest) -> None:
-        root = self.warehouse.root
-        named = {root / name / file.name for name, change in manifest.changes.items() for file in change.added}
-        remove_leftovers(self.warehouse, manifest.run_id, named)
+    def clean_up(self) -> None:
+        shutil.rmtree(self.warehouse.root / STAGING, ignore_errors=True)

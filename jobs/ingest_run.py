@@ -69,7 +69,7 @@ class Ingest:
         found = summary(outcome, self.about(), code, self.started_ms, finished_ms)
         run_row = self.run_row(outcome, found, finished_ms)
         self.warehouse.write(replace(manifest, time_ms=finished_ms, runs=(run_row,)))
-        self.writer.clean_up(manifest)
+        self.writer.clean_up()
         for line in warnings(outcome, code, self.settings.ingest.max_rejected_share):
             say(line)
         return found

@@ -77,6 +77,6 @@ class IngestWriter(Protocol):
         """Everything that the run changes, but for its rows of `runs`."""
         ...
 
-    def clean_up(self, manifest: Manifest) -> None:
-        """Takes away what attempts left that came to nothing."""
+    def clean_up(self) -> None:
+        """Takes away what was staged, by this run or by an attempt that came to nothing."""
         ...

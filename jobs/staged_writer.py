@@ -16,7 +16,6 @@ from jobs.ingest_state import DECODED
 from jobs.ingest_summary import Progress
 from jobs.ingest_tasks import Task, unit_steps
 from jobs.ingest_writer import WRITTEN, About, FrameSteps, Told
-from jobs.leftovers import remove_leftovers
 from jobs.manifest import Manifest, Staged
 from jobs.retried_rows import retry_steps
 from jobs.row_sinks import HELD, Blobs
@@ -24,7 +23,7 @@ from jobs.spark_tables import frame_at, prepare_session
 from jobs.staging import Staging
 from jobs.task_answers import Answer, Assignment, Counts, Held
 from jobs.tasks import Workers, with_settings
-from jobs.warehouse import STAGING, Warehouse
+from jobs.warehouse import STAGING
 from udfs.known import REJECTED
 
 
@@ -125,6 +124,7 @@ class StagedWriter:
         self.staging.add("driver", self.blobs.taken())
         staged = Staged(
             self.staging.folder,
+            tuple(sorted(name for name, number in outcome.num_rows.items() if number)),
             self.about.cluster,
             tuple(outcome.retracted_records),
             tuple(outcome.retracted_ranges),
@@ -134,10 +134,8 @@ class StagedWriter:
         changes = {name: Change() for name in WRITTEN}
         return Manifest(self.about.run_id, self.about.sequence, 0, changes, (), staged)
 
-    def clean_up(self, manifest: Manifest) -> None:
+    def clean_up(self) -> None:
         Staging(self.spark, self.warehouse.place(STAGING)).remove()
-        if isinstance(self.warehouse, Warehouse):
-            remove_leftovers(self.warehouse, manifest.run_id, ())
 
 
 def is_failed(answers: Sequence[Answer]) -> bool:

@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 from jobs.delta_tables import Change, commit, create, files_of, is_done, open_table, rows_of, sequence_of
 from jobs.failpoints import failpoint
 from jobs.failure import Failure, os_error_line
+from jobs.leftovers import remove_leftovers
 from jobs.lock import LOCK_FILE, locked
 from jobs.manifest import (
     RUNS,
@@ -103,6 +104,8 @@ class Warehouse:
         else:
             self.finish_staged(manifest)
         failpoint("runs_committed")
+        # While the manifest is there to tell which files are none.
+        remove_leftovers(self.root, {row["run_id"] for row in self.run_rows(["run_id"])}, manifest)
         manifest_path(self.root, manifest.run_id).unlink(missing_ok=True)
         failpoint("manifest_removed")
 

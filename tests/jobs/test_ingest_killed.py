@@ -148,3 +148,15 @@ def test_a_run_killed_at_random_many_times(
     tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], seed: int, share: int
 ) -> None:
     check_killed_at_random(tmp_path, parts, undisturbed, seed + share, kills=10)
+
+
+def test_what_a_task_wrote_twice_goes_though_its_run_was_killed(tmp_path: Path, parts: list[Path]) -> None:
+    warehouse = tmp_path / "w"
+    killed = spawned(warehouse, "--source", f"segments:{parts[0]}", environment={VARIABLE: "manifest_written"})
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    (written,) = (warehouse / "offset_commits").glob("part-*.parquet")
+    again = written.with_name(written.name[: len("part-00000001-20261121T030000Z-")] + "again.parquet")
+    again.write_bytes(written.read_bytes())
+    ingest(warehouse, "--source", f"segments:{parts[0]}")
+    assert written.exists()
+    assert not again.exists()
