@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from jobs.any_warehouse import AnyWarehouse, one_cluster
 from jobs.direct_writer import DirectWriter
 from jobs.failpoints import failpoint
@@ -58,8 +60,11 @@ class Ingest:
         if is_retry:
             outcome = outcome_of(self.writer.retry())
         else:
+            # First, since what is wrong with them is told at once, and reading the source may take long.
+            snapshots = self.snapshots()
             outcome = self.read_source(self.arguments.source)
-            self.add_snapshots(outcome)
+            for name, rows in snapshots.items():
+                self.writer.add(outcome, name, rows)
         if outcome.source_rows:
             self.writer.add(outcome, "source_files", outcome.source_rows)
         manifest = self.writer.manifest(outcome)
@@ -110,15 +115,15 @@ class Ingest:
         outcome.num_other_topics = seen.get[NUM_OTHER_TOPICS]
         return outcome
 
-    def add_snapshots(self, outcome: Outcome) -> None:
-        """Those that the warehouse does not have."""
-        if not self.arguments.snapshots:
-            return
-        captured = self.arguments.captured_at
+    def snapshots(self) -> dict[str, pa.Table]:
+        """Rows that the warehouse does not have."""
+        captured, places = self.arguments.captured_at, self.arguments.snapshots
         captured_ms = None if captured is None else instant(captured, self.started_ms, "--captured-at")
-        tables = read_snapshots(self.arguments.snapshots, self.cluster, self.run_id, captured_ms)
-        for name, found in tables.items():
-            self.writer.add(outcome, name, new_snapshots(self.warehouse, name, found, self.cluster))
+        if not places:
+            return {}
+        spark = self.workers.spark if any(map(is_remote, places)) else None
+        tables = read_snapshots(places, self.cluster, self.run_id, captured_ms, spark)
+        return {name: new_snapshots(self.warehouse, name, found, self.cluster) for name, found in tables.items()}
 
     def read_segments(self, place: str) -> Outcome:
         state = state_of(self.warehouse, self.cluster)

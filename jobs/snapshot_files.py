@@ -119,7 +119,9 @@ def remote_files(path: str, spark: "SparkSession | None") -> Iterator[SnapshotFi
     try:
         rows = frame.load(path).select("path", "modificationTime", "content").orderBy("path").collect()
     except Exception as error:
-        told = str(error).splitlines()[0]
+        from jobs.archive_files import is_of_java, java_message
+
+        told = java_message(error) if is_of_java(error) else str(error).splitlines()[0]
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {told}, files of snapshots were expected") from None
     if not rows:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: holds no files, files of snapshots were expected")

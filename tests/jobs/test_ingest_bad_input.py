@@ -459,7 +459,13 @@ def test_malformed_snapshots(
 def test_snapshots_that_are_not_there(tmp_path: Path, warehouse: Path, capsys: Capsys) -> None:
     with unchanged(warehouse):
         assert "no such file" in refused(warehouse, capsys, UNREADABLE, "--snapshots", tmp_path / "none.jsonl")
-        assert "not on this machine" in refused(warehouse, capsys, UNREADABLE, "--snapshots", "s3a://bucket/none.jsonl")
+
+
+@pytest.mark.spark
+def test_snapshots_on_a_file_system_that_hadoop_does_not_know(warehouse: Path, capsys: Capsys) -> None:
+    with unchanged(warehouse):
+        line = refused(warehouse, capsys, UNREADABLE, "--snapshots", "nowhere://bucket/none.jsonl")
+    assert 'No FileSystem for scheme "nowhere"' in line
 
 
 # What is told
