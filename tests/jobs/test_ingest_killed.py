@@ -135,11 +135,11 @@ def check_killed_at_random(
     check_like_undisturbed(warehouse, undisturbed)
 
 
-@pytest.mark.parametrize("share", range(2))
+@pytest.mark.parametrize("share", range(3))
 def test_a_run_killed_at_random(
     tmp_path: Path, parts: list[Path], undisturbed: dict[str, list[str]], seed: int, share: int
 ) -> None:
-    check_killed_at_random(tmp_path, parts, undisturbed, seed + share, kills=5)
+    check_killed_at_random(tmp_path, parts, undisturbed, seed + share, kills=6)
 
 
 @pytest.mark.soak
