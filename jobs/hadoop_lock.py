@@ -33,6 +33,8 @@ class HadoopLock:
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
     beats: int = 0
     is_lost: bool = False
+    # While the heart writes there may be nothing to read.
+    writing: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def held(self, wait_seconds: float, tell: Callable[[str], None]) -> Iterator[None]:
@@ -101,10 +103,12 @@ class HadoopLock:
                     self.is_lost = True
                     return
                 self.beats += 1
-                self.files.overwrite(LOCK_FILE, self.text())
+                with self.writing:
+                    self.files.overwrite(LOCK_FILE, self.text())
 
     def is_ours(self) -> bool:
-        found = self.files.text(LOCK_FILE)
+        with self.writing:
+            found = self.files.text(LOCK_FILE)
         return found is not None and self.token in found
 
     def release(self) -> None:

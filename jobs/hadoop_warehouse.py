@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from jobs.archive_files import is_of_java, java_message
@@ -17,7 +16,6 @@ from jobs.hadoop_lock import LOCK_FILE, HadoopLock
 from jobs.manifest import RUNS, RUNS_FOLDER, SUFFIX, Manifest, manifest_text, parse_manifest
 from jobs.spark_tables import arrow_rows, frame_at, prepare_session, version_of
 from jobs.staged_tables import finish_staged
-from jobs.table_frames import first_line
 from jobs.warehouse_marker import MARKER, check_marker, marker_text
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
@@ -84,10 +82,7 @@ class HadoopWarehouse:
         self.finish(manifest)
 
     def finish(self, manifest: Manifest) -> None:
-        try:
-            finish_staged(self.spark, self.place, manifest, self.versions())
-        except PySparkException as error:
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{self.told}: {first_line(str(error))}") from error
+        finish_staged(self.spark, self.place, manifest, self.versions())
         failpoint("runs_committed")
         # Delta skips what another run has written under the same number: the lock was lost then.
         if manifest.run_id not in {row["run_id"] for row in self.run_rows(["run_id"])}:

@@ -30,6 +30,8 @@ class Staged:
     """Where the rows of a run wait that Spark writes, and what else becomes of the tables."""
 
     folder: str
+    # Those that rows wait for.
+    tables: tuple[str, ...]
     cluster: str
     retracted_records: tuple[tuple[int, int, int | None], ...]
     retracted_ranges: tuple[tuple[str, int | None], ...]
@@ -98,7 +100,7 @@ def parse_manifest(text: str, place: str) -> Manifest:
 
 def parse_staged(found: dict[str, Any]) -> Staged:
     rows = {name: tuple(map(tuple, found[name])) for name in ("retracted_records", "retracted_ranges")}
-    return Staged(**{**found, **rows, "limits": Tables(**found["limits"])})
+    return Staged(**{**found, **rows, "tables": tuple(found["tables"]), "limits": Tables(**found["limits"])})
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -3,15 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.failpoints import failpoint
+from jobs.failure import Failure
 from jobs.first_version import create_table
 from jobs.manifest import RUNS, Manifest, Staged, run_rows
 from jobs.row_sinks import serialized
 from jobs.spark_tables import append, compact, frame_at, overwrite, prepare_session, version_of
 from jobs.staging import Staging, table_rows
+from jobs.table_frames import first_line
+from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.known import REJECTED
 
@@ -23,10 +27,22 @@ def finish_staged(
     spark: SparkSession, place_of: Callable[[str], str], manifest: Manifest, earlier: Mapping[str, int]
 ) -> None:
     """From wherever an attempt at it ended: Delta itself sees which tables have had their commit."""
+    try:
+        change_tables(spark, place_of, manifest, earlier)
+    except PySparkException as error:
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place_of(RUNS)}: {first_line(str(error))}") from error
+
+
+def change_tables(
+    spark: SparkSession, place_of: Callable[[str], str], manifest: Manifest, earlier: Mapping[str, int]
+) -> None:
     staged = manifest.staged
     assert staged is not None
     prepare_session(spark)
     blobs = Staging(spark, staged.folder).blobs()
+    if lost := sorted(set(staged.tables) - set(blobs)):
+        told = f"{staged.folder}: rows of {lost[0]} were expected, which run {manifest.run_id} has left there"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
     versions = {}
     for name in manifest.changes:
         place = place_of(name)
