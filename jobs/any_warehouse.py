@@ -76,7 +76,7 @@ def reading(place: str, spark: "Callable[[], SparkSession]") -> AnyWarehouse:
         from jobs import hadoop_warehouse
 
         return hadoop_warehouse.reading(place, spark)
-    return warehouse.reading(local_path(place).absolute())
+    return warehouse.reading(local_path(place))
 
 
 def one_cluster(found: AnyWarehouse, wanted: str | None) -> str:

@@ -123,4 +123,5 @@ def rows_of(delta: DeltaTable, table: Table, columns: Sequence[str] | None = Non
 
 
 def local_path(uri: str) -> Path:
-    return Path(unquote(urlparse(uri).path) if uri.startswith("file:") else uri)
+    """delta-rs escapes a space in a path also where it leaves the scheme out."""
+    return Path(unquote(urlparse(uri).path if uri.startswith("file:") else uri))
