@@ -1,6 +1,7 @@
 """Copies of a log, whatever they hold and in whatever order they come, make one same history."""
 
 import shutil
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
 from tests.written_copies import (
+    Written,
     WrittenBatch,
     commit,
     compacted,
@@ -167,16 +169,16 @@ def test_records_of_two_leader_epochs_are_both_kept_and_told(
 def test_another_log_under_the_same_name_is_told_and_changes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], is_at_once: bool, other: str, rng: np.random.Generator
 ) -> None:
-    mine = random_log(rng, 5)
+    log = random_log(rng, 5)
+    batch = log[2]
     key, value = commit("group-0", "topic-0", 0, 5)
     different = {
         "value": (key, commit("group-0", "topic-0", 0, 4711)[1]),
         "key": (commit("group-9", "topic-0", 0, 5)[0], value),
         "kind": (b"\x00\x02\x00\x07group-0", None),
     }[other]
-    batch = mine[2]
-    records = (type(batch.records[0])(0, *different), *batch.records[1:])
-    theirs = [*mine[:2], WrittenBatch(batch.base_offset, batch.leader_epoch, records, batch.last_delta), *mine[3:]]
+    firsts = (Written(0, key, value), Written(0, *different))
+    mine, theirs = ([*log[:2], replace(batch, records=(first, *batch.records[1:])), *log[3:]] for first in firsts)
     copies = [write_copy(tmp_path / "copies" / str(number), 3, log, rng) for number, log in enumerate((mine, theirs))]
     if is_at_once:
         assert run_ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'copies'}") == ExitCode.UNREADABLE_INPUT
