@@ -118,7 +118,9 @@ def session() -> "SparkSession":
     # Spark hands times to Python by the zone of the process, which must be that of the tables.
     os.environ["TZ"] = "UTC"
     time.tzset()
-    return spark_session("groupscope sql", shuffle_partitions=SHUFFLE_PARTITIONS, settings=SETTINGS)
+    found = spark_session("groupscope sql", shuffle_partitions=SHUFFLE_PARTITIONS, settings=SETTINGS)
+    # With names of its own: no view that another query left in a running Spark stands for one of ours.
+    return found.newSession()
 
 
 def bring_into_scope(
