@@ -78,7 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
         print_rows(*register(spark, warehouse, versions, arguments.database), arguments.format)
     else:
         bring_into_scope(spark, warehouse, versions, statements)
-    print_results(spark, statements, arguments.format)
+    try:
+        print_results(spark, statements, arguments.format)
+    finally:
+        # A Spark that goes on running must not take them for what is asked of another warehouse.
+        for name in (*TABLES, *VIEWS):
+            spark.catalog.dropTempView(name)
     return ExitCode.CLEAN
 
 
@@ -118,9 +123,7 @@ def session() -> "SparkSession":
     # Spark hands times to Python by the zone of the process, which must be that of the tables.
     os.environ["TZ"] = "UTC"
     time.tzset()
-    found = spark_session("groupscope sql", shuffle_partitions=SHUFFLE_PARTITIONS, settings=SETTINGS)
-    # With names of its own: no view that another query left in a running Spark stands for one of ours.
-    return found.newSession()
+    return spark_session("groupscope sql", shuffle_partitions=SHUFFLE_PARTITIONS, settings=SETTINGS)
 
 
 def bring_into_scope(
