@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -67,18 +68,28 @@ def measure_kafka(run: Run) -> Measured:
 
 def measure_spark(run: Run) -> Measured:
     """In one Spark session each, which has started and has written something before."""
+    rival = "df.write.format('delta') of the same rows, ready-made"
+    return beside(run, rival, partial(child_seconds, "delta"), Goal(at_least=3.0, aim=5.0))
+
+
+def measure_parquet(run: Run) -> Measured:
+    rival = "the same rows, ready-made, written as Parquet by as many processes"
+    return beside(run, rival, bare_seconds, Goal(at_least=0.35, aim=0.5))
+
+
+def beside(run: Run, rival: str, theirs: Callable[[Path, Path], float], goal: Goal) -> Measured:
+    """Ours against a rival that is given the rows and a folder to write them into."""
     folder, records = source(run)
     ready = ready_made(run, folder)
     rounds = min(run.rounds, 3)
-    ours, theirs = take_turns(
-        lambda: with_new_warehouse(run, lambda warehouse: child_seconds("ingest", folder, warehouse)),
-        lambda: with_new_warehouse(run, lambda warehouse: child_seconds("delta", ready, warehouse)),
+    our_seconds, their_seconds = take_turns(
+        lambda: with_new_warehouse(run, partial(child_seconds, "ingest", folder)),
+        lambda: with_new_warehouse(run, partial(theirs, ready)),
         rounds,
         warm_up=0,
     )
     name = f"ingest of {records:,} records into Delta, start-up not counted"
-    rival = "df.write.format('delta') of the same rows, ready-made"
-    return Measured(name, rival, "records/s", records / ours, records / theirs, Goal(at_least=3.0, aim=5.0), rounds)
+    return Measured(name, rival, "records/s", records / our_seconds, records / their_seconds, goal, rounds)
 
 
 def ready_made(run: Run, folder: Path) -> Path:
@@ -94,21 +105,6 @@ def child_seconds(what: str, folder: Path, warehouse: Path) -> float:
     command = [sys.executable, "-m", "benchmarks.ingest_child", what, str(folder), str(warehouse)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(done.stdout.split()[-1])
-
-
-def measure_parquet(run: Run) -> Measured:
-    folder, records = source(run)
-    ready = ready_made(run, folder)
-    rounds = min(run.rounds, 3)
-    ours, theirs = take_turns(
-        lambda: with_new_warehouse(run, lambda warehouse: child_seconds("ingest", folder, warehouse)),
-        lambda: with_new_warehouse(run, lambda warehouse: bare_seconds(ready, warehouse)),
-        rounds,
-        warm_up=0,
-    )
-    name = f"ingest of {records:,} records into Delta, start-up not counted"
-    rival = "the same rows, ready-made, written as Parquet by as many processes"
-    return Measured(name, rival, "records/s", records / ours, records / theirs, Goal(at_least=0.35, aim=0.5), rounds)
 
 
 def bare_seconds(ready: Path, folder: Path) -> float:

@@ -11,7 +11,6 @@ import sys
 
 from jobs import ingest
 from jobs.any_warehouse import reading
-from jobs.failure import guarded
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.row_output import write_lines
 from jobs.run_page import page
@@ -44,12 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN if arguments.fail_on == "never" and code == ExitCode.FINDINGS else code
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="audit.py", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--debug", action="store_true", help="show the stack trace of a failure")
-    add_arguments(parser)
-    return guarded(lambda: run(parser.parse_args()), "--debug" in sys.argv)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    from jobs.cli import main
+
+    sys.exit(main(["audit", *sys.argv[1:]]))

@@ -7,14 +7,10 @@ import numpy as np
 
 from jobs.failure import Failure
 from jobs.ingest_plan import FileSpan
-from jobs.segment_files import framed_pieces
+from jobs.segment_files import framed_pieces, is_torn_end
 from jobs.segment_source import batch_crc
 from schemas.exit_codes import ExitCode
-from schemas.vocabulary import RejectReason
 from udfs.framing.framed import Batches, Framed, Records, Rejected
-
-# Brokers take no larger batch unless they are told to.
-LARGEST_TORN_BATCH = 1 << 20
 
 
 @dataclass
@@ -94,7 +90,7 @@ class Copy:
         if len(batches):
             self.close_ranges(int(batches.base_offset[0]))
         for rejected in framed.rejected:
-            if is_torn_end(rejected, part):
+            if part.is_newest and is_torn_end(rejected, part.span):
                 facts.torn_tail_bytes, facts.read_to = rejected.size_bytes, rejected.byte_position
                 continue
             before, after = neighbours(batches, rejected.byte_position)
@@ -116,13 +112,6 @@ def neighbours(batches: Batches, position: int) -> tuple[int | None, int | None]
     after = int(np.searchsorted(batches.position, position))
     before_offset = int(batches.last_offset[after - 1]) if after else None
     return before_offset, int(batches.base_offset[after]) if after < len(batches) else None
-
-
-def is_torn_end(rejected: Rejected, part: FileSpan) -> bool:
-    """The batch that a broker was still writing. Anything larger or further up is damage."""
-    reaches_end = rejected.byte_position + rejected.size_bytes == part.span.file_size
-    is_torn = rejected.reason is RejectReason.TORN_BATCH and reaches_end
-    return part.is_newest and is_torn and rejected.size_bytes <= LARGEST_TORN_BATCH
 
 
 def note(framed: Framed, facts: SpanFacts) -> None:

@@ -116,12 +116,12 @@ def rows_of(delta: DeltaTable, table: Table, columns: Sequence[str] | None = Non
     schema = table_schema(table)
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
     parts = [wanted.empty_table()]
-    for path in map(local_path, delta.file_uris()):
+    for path in map(file_path, delta.file_uris()):
         with pq.ParquetFile(path, pre_buffer=False) as file:
             parts.append(file.read(wanted.names, use_threads=False).cast(wanted))
     return pa.concat_tables(parts)
 
 
-def local_path(uri: str) -> Path:
+def file_path(uri: str) -> Path:
     """delta-rs escapes a space in a path also where it leaves the scheme out."""
     return Path(unquote(urlparse(uri).path if uri.startswith("file:") else uri))

@@ -16,18 +16,17 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from jobs.cores import cores
 from jobs.failure import Failure
 from jobs.row_output import write_all
-from jobs.segment_files import Span, framed_pieces, offsets_partition_of, spans_of
+from jobs.segment_files import Span, chunks, framed_pieces, is_torn_end, offsets_partition_of, spans_of
 from jobs.turns import Turn, take_turns
 from schemas.exit_codes import ExitCode
 from schemas.records import REGISTRY
-from schemas.vocabulary import UNKNOWN_REASONS, RejectReason
+from schemas.vocabulary import UNKNOWN_REASONS
 from udfs.decoding.decode import decode
-from udfs.framing.framed import Framed, Records, Rejected
+from udfs.framing.framed import Framed
 from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_lines import Selection, Writer, csv_header
 
@@ -37,8 +36,6 @@ CHUNK_RECORDS = 32_768
 CHUNK_BYTES = 8 << 20
 READY_BYTES = 24 << 20
 MAX_REJECTED_SHARE = 0.001
-# Brokers take no larger batch unless they are told to.
-LARGEST_TORN_BATCH = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -178,32 +175,13 @@ def span_texts(span: Span, options: Options, counts: Counts, payload_texts: Payl
         yield from piece_texts(framed, writer, options.from_offset, counts)
 
 
-def is_torn_end(rejected: Rejected, span: Span) -> bool:
-    """The batch that a broker was still writing. Anything larger or further up is damage."""
-    reaches_end = rejected.byte_position + rejected.size_bytes == span.file_size
-    return rejected.reason is RejectReason.TORN_BATCH and reaches_end and rejected.size_bytes <= LARGEST_TORN_BATCH
-
-
 def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts: Counts) -> Iterator[pa.Buffer]:
     records = framed.records
     counts.records += len(records)
     if from_offset is not None:
         records = records.take(np.flatnonzero(records.offset >= from_offset))
-    for rows in chunks(records):
-        chunk = records.take(rows)
+    for chunk in chunks(records, CHUNK_RECORDS, CHUNK_BYTES):
         decoded = decode(chunk.keys, chunk.values, chunk.is_control)
         counts.rejected += sum(reject.reason not in UNKNOWN_REASONS for reject in decoded.rejects)
         yield writer.lines(chunk, decoded)
     yield from map(writer.range_line, framed.rejected)
-
-
-def chunks(records: Records) -> Iterator[NDArray[np.int64]]:
-    """Rows to decode together: compressed or very long records are cut sooner, since their texts are longer still."""
-    ends = np.cumsum(records.record_bytes, dtype=np.int64)
-    start = 0
-    while start < len(records):
-        begun = int(ends[start - 1]) if start else 0
-        stop = int(np.searchsorted(ends, begun + CHUNK_BYTES, side="right"))
-        stop = min(max(stop, start + 1), start + CHUNK_RECORDS)
-        yield np.arange(start, stop)
-        start = stop

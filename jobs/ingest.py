@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.any_warehouse import writing
-from jobs.failure import Failure, guarded, say
+from jobs.failure import Failure, say
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.ingest_run import Ingest
 from jobs.ingest_summary import closing_line
@@ -97,12 +97,7 @@ def show(found: Mapping[str, Any], format: str) -> None:
         print_rows(list(found), [list(found.values())], format)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="ingest.py", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--debug", action="store_true", help="show the stack trace of a failure")
-    add_arguments(parser)
-    return guarded(lambda: run(parser.parse_args()), "--debug" in sys.argv)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    from jobs.cli import main
+
+    sys.exit(main(["ingest", *sys.argv[1:]]))

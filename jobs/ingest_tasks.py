@@ -18,7 +18,7 @@ from jobs.failure import Failure, os_error_line
 from jobs.ingest_plan import FileSpan, Unit
 from jobs.known_ranges import sort_out
 from jobs.known_rows import KnownRows, known_rows
-from jobs.record_stretches import chunks, chunks_of, decoded_offsets, note_offsets, runs_of, windows
+from jobs.record_stretches import chunks_of, decoded_offsets, note_offsets, runs_of, windows
 from jobs.row_sinks import RowSink, TableFiles
 from jobs.task_answers import Answer, Assignment, Counts, Held
 from schemas.exit_codes import ExitCode
@@ -102,13 +102,12 @@ class Task:
         self.answer.facts += [replace(facts, partition=partition) for facts in found]
 
     def copy_through(self, copy: Copy, counts: Counts) -> Iterator[None]:
-        for records in copy.records():
-            counts.read += len(records)
-            note_offsets(counts, records.offset)
-            for chunk in chunks(records):
-                for name, rows in self.rows(chunk, counts.partition).items():
-                    self.write(name, rows, counts)
-                yield
+        for chunk in chunks_of(copy):
+            counts.read += len(chunk)
+            note_offsets(counts, chunk.offset)
+            for name, rows in self.rows(chunk, counts.partition).items():
+                self.write(name, rows, counts)
+            yield
 
     def merge(self, copies: list[Copy], unit: Unit, counts: Counts) -> Generator[None, None, list[RejectedRange]]:
         """The ranges that no copy makes good."""

@@ -6,7 +6,7 @@ footers, so that files which are sorted, as ours are, are read about once.
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.checked import Checked
+from jobs.flags import EPOCH
 from schemas.columns import Table
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
@@ -25,7 +26,6 @@ CLUSTER, PARTITION, OFFSET = "cluster", "offsets_partition", "record_offset"
 # Bytes, which are read only where they matter.
 CONTENT = "value_bytes"
 POSITIONS = (OFFSET, "captured_time")
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LEAST, MOST = -(2**63), 2**63 - 1
 # In the place of NULL, which rejected batches have for both.
 NONE = -1

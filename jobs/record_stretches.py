@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from jobs.copies import Copy
+from jobs.segment_files import chunks
 from jobs.task_answers import Counts
 from udfs.framing.framed import Records
 from udfs.known import REJECTED
@@ -18,22 +19,7 @@ MOST_BYTES = 48 << 20
 
 def chunks_of(copy: Copy) -> Iterator[Records]:
     for records in copy.records():
-        yield from chunks(records)
-
-
-def chunks(records: Records) -> Iterator[Records]:
-    """As many records at a time as are decoded best together, fewer when they are long."""
-    ends = np.cumsum(records.keys.length.clip(0) + records.values.length.clip(0), dtype=np.int64)
-    if len(records) <= MOST_RECORDS and ends[-1] <= MOST_BYTES:
-        yield records
-        return
-    start = 0
-    while start < len(records):
-        begun = int(ends[start - 1]) if start else 0
-        stop = int(np.searchsorted(ends, begun + MOST_BYTES, side="right"))
-        stop = min(max(stop, start + 1), start + MOST_RECORDS)
-        yield sliced(records, start, stop)
-        start = stop
+        yield from chunks(records, MOST_RECORDS, MOST_BYTES)
 
 
 def sliced(records: Records, start: int, stop: int) -> Records:

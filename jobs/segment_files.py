@@ -15,14 +15,17 @@ import pyarrow as pa
 from jobs.failure import Failure, os_error_line
 from jobs.places import FilePath, RemotePath
 from schemas.exit_codes import ExitCode
+from schemas.vocabulary import RejectReason
 from udfs.framing.entries import is_entry
 from udfs.framing.frame import frame
-from udfs.framing.framed import Framed
+from udfs.framing.framed import Framed, Records, Rejected
 from udfs.framing.resync import LARGEST_ENTRY
 from udfs.slices import PADDING, padded
 
 PIECE_BYTES = 4 << 20
 SMALLEST_LENGTH = 14
+# Brokers take no larger batch unless they are told to.
+LARGEST_TORN_BATCH = 1 << 20
 ENTRY_HEADER = struct.Struct(">qi")
 FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 
@@ -123,3 +126,24 @@ def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed
             if not framed.consumed:
                 return
             position, size = position + framed.consumed, piece_bytes
+
+
+def is_torn_end(rejected: Rejected, span: Span) -> bool:
+    """The batch that a broker was still writing. Anything larger or further up is damage."""
+    reaches_end = rejected.byte_position + rejected.size_bytes == span.file_size
+    return rejected.reason is RejectReason.TORN_BATCH and reaches_end and rejected.size_bytes <= LARGEST_TORN_BATCH
+
+
+def chunks(records: Records, most_records: int, most_bytes: int) -> Iterator[Records]:
+    """Records to decode together: compressed or very long ones are cut sooner."""
+    ends = np.cumsum(records.record_bytes, dtype=np.int64)
+    if 0 < len(records) <= most_records and ends[-1] <= most_bytes:
+        yield records
+        return
+    start = 0
+    while start < len(records):
+        begun = int(ends[start - 1]) if start else 0
+        stop = int(np.searchsorted(ends, begun + most_bytes, side="right"))
+        stop = min(max(stop, start + 1), start + most_records)
+        yield records.take(np.arange(start, stop))
+        start = stop

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from jobs.failure import Failure
+from jobs.flags import EPOCH
 from schemas.columns import Table
 from schemas.exit_codes import ExitCode
 from schemas.snapshot_tables import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
@@ -30,7 +31,6 @@ if TYPE_CHECKING:  # most snapshots are read without Spark
 
 GZIP_MAGIC = b"\x1f\x8b"
 REMOTE = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/")
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.delta_tables import local_path, open_table
+from jobs.delta_tables import file_path, open_table
 from jobs.failure import Failure
 from jobs.places import is_remote
 from jobs.spark_types import table_type
@@ -25,7 +25,7 @@ def table_at(spark: SparkSession, place: str, table: Table, version: int) -> Dat
         if is_remote(place):
             return by_delta(spark, place, version)
         delta = open_table(Path(place.removeprefix("file:")), version)
-        files = [] if delta is None else [f"file:{local_path(uri)}" for uri in delta.file_uris()]
+        files = [] if delta is None else [f"file:{file_path(uri)}" for uri in delta.file_uris()]
         if delta is None or len(files) > FEW_FILES or PATTERN.search(place):  # Spark takes paths for patterns
             return by_delta(spark, place, version)
         schema = table_type(table)

@@ -84,7 +84,8 @@ class Warehouse:
 
     def num_rows(self) -> dict[str, int]:
         """Delta's log knows how many rows each file has."""
-        opened = ((name, self.open(name)) for name in TABLES)
+        versions = self.versions()
+        opened = ((name, open_table(self.path(name), versions[name])) for name in TABLES if name in versions)
         return {name: sum(files_of(delta).column("num_records").to_pylist()) for name, delta in opened if delta}
 
     def write_text(self, name: str, text: str) -> None:
