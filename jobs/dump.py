@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from jobs.cores import cores
 from jobs.failure import Failure
+from jobs.kept_memory import keep_memory
 from jobs.row_output import write_all
 from jobs.segment_files import Span, chunks, framed_pieces, is_torn_end, offsets_partition_of, spans_of
 from jobs.turns import Turn, take_turns
@@ -135,6 +136,7 @@ def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     workers = max(1, min(cores(), len(spans)))
     # Arrow's own threads would only fight over the same cores, and do not survive a fork.
     pa.set_cpu_count(1)
+    keep_memory()
     return Counts(
         *take_turns(workers, lambda worker, turn: dump_share(options, spans[worker::workers], turn), is_debug)
     )

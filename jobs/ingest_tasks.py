@@ -16,6 +16,7 @@ from jobs.broken_lines import NO_LINES, sort_out_lines, with_lines, without_line
 from jobs.copies import Copy, RejectedRange, SpanFacts
 from jobs.failure import Failure, os_error_line
 from jobs.ingest_plan import FileSpan, Unit
+from jobs.kept_memory import keep_memory
 from jobs.known_ranges import sort_out
 from jobs.known_rows import KnownRows, known_rows
 from jobs.record_stretches import chunks_of, decoded_offsets, note_offsets, runs_of, windows
@@ -61,6 +62,7 @@ def guarded_answer(assignment: Assignment, steps: Steps) -> Answer:
 def guarded_steps(task: "Task", steps: Steps) -> Iterator[None]:
     """A failure that a user can act on becomes the answer."""
     pa.set_cpu_count(1)
+    keep_memory()
     try:
         yield from steps(task)
         task.finish()

@@ -112,7 +112,9 @@ def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed
         while position < span.end:
             size = min(size, span.end - position)
             file.seek(position)
-            data = np.zeros(size + PADDING, np.uint8)
+            # With room for what is decompressed, which costs nothing until it is written to.
+            data = np.empty(size + PADDING + size // 2, np.uint8)
+            data[size : size + PADDING] = 0
             got = file.readinto(data.data[:size])
             if got < size:
                 left = f"{position + got} of {span.end} bytes are left"

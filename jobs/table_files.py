@@ -86,6 +86,8 @@ def writer_of(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
         # Offsets and times nearly all differ: a dictionary of them is built in vain and thrown away.
         use_dictionary=[leaf for field in schema if field.name not in RISING for leaf in leaves(field)],
         column_encoding={name: "DELTA_BINARY_PACKED" for name in RISING if name in schema.names},
+        # Nobody looks for files or row groups by what stands inside of a list.
+        write_statistics=[field.name for field in schema if not pa.types.is_nested(field.type)],
         store_schema=False,
     )
 

@@ -28,34 +28,61 @@ XERIAL_HEADER_SIZE = 16
 STREAM_CODECS = {Codec.GZIP: "gzip", Codec.LZ4: "lz4", Codec.ZSTD: "zstd"}
 
 
-def decompress_onto(output: bytearray, codec: Codec, payload: bytes, magic: int) -> None:
-    """Appends what the payload holds; on Wrong the output is as before."""
-    before = len(output)
-    try:
-        for piece in pieces(codec, payload, magic):
-            output += piece
-            if len(output) - before > LARGEST_OUTPUT:
-                raise Wrong(RejectReason.TOO_LARGE, "records", f"more than {LARGEST_OUTPUT} bytes when decompressed")
-    except Wrong:
-        del output[before:]
-        raise
-    except (OSError, pa.ArrowException) as error:
-        del output[before:]
-        raise Wrong(RejectReason.BAD_COMPRESSION, "records", f"{codec.name.lower()}: {error}") from error
+class Source:
+    """What a stream reads from: one payload after the other, with an end of file behind each."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.payload = pa.BufferReader(b"")
+
+    def read(self, size: int = -1) -> bytes:
+        read: bytes = self.payload.read(size)
+        return read
+
+    def close(self) -> None:
+        """Arrow asks for it when the stream goes."""
 
 
-def pieces(codec: Codec, payload: bytes, magic: int) -> Iterator[bytes]:
-    if codec is Codec.SNAPPY:
-        return snappy_blocks(payload)
-    if codec is Codec.LZ4 and magic == 0:
-        payload = with_right_header_checksum(payload)
-    return stream(STREAM_CODECS[codec], payload)
+class Decompressor:
+    """Opening a stream takes longer than reading an ordinary batch, so streams are kept from one to the next."""
 
+    def __init__(self) -> None:
+        self.streams: dict[str, tuple[Source, pa.CompressedInputStream]] = {}
 
-def stream(name: str, payload: bytes) -> Iterator[bytes]:
-    with pa.CompressedInputStream(pa.BufferReader(payload), name) as source:
-        while piece := source.read(PIECE):
+    def decompressed(self, codec: Codec, payload: bytes, magic: int) -> bytes:
+        """What the payload holds. Raises Wrong."""
+        found, size = [], 0
+        try:
+            for piece in self.pieces(codec, payload, magic):
+                found.append(piece)
+                size += len(piece)
+                if size > LARGEST_OUTPUT:
+                    told = f"more than {LARGEST_OUTPUT} bytes when decompressed"
+                    raise Wrong(RejectReason.TOO_LARGE, "records", told)
+        except (OSError, pa.ArrowException) as error:
+            raise Wrong(RejectReason.BAD_COMPRESSION, "records", f"{codec.name.lower()}: {error}") from error
+        return found[0] if len(found) == 1 else b"".join(found)
+
+    def pieces(self, codec: Codec, payload: bytes, magic: int) -> Iterator[bytes]:
+        if codec is Codec.SNAPPY:
+            return snappy_blocks(payload)
+        if codec is Codec.LZ4 and magic == 0:
+            payload = with_right_header_checksum(payload)
+        return self.stream(STREAM_CODECS[codec], payload)
+
+    def stream(self, name: str, payload: bytes) -> Iterator[bytes]:
+        # Taken out until all went well: one that has failed, or was left in the midst, is of no more use.
+        source, stream = self.streams.pop(name, None) or opened(name)
+        source.payload = pa.BufferReader(payload)
+        while piece := stream.read(PIECE):
             yield piece
+        self.streams[name] = source, stream
+
+
+def opened(name: str) -> tuple[Source, pa.CompressedInputStream]:
+    source = Source()
+    return source, pa.CompressedInputStream(pa.PythonFile(source, "r"), name)
 
 
 def snappy_blocks(payload: bytes) -> Iterator[bytes]:

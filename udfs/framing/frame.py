@@ -1,6 +1,7 @@
 """Framing: bytes of a log in, records out, whatever format and codec they are written in.
 
-    framed = frame(data, size)      # data: the log's bytes and PADDING zero bytes; size: how many are the log's
+    framed = frame(data, size)      # data: the log's bytes and PADDING zero bytes; size: how many are the log's;
+                                    # what is decompressed is put behind them as far as there is room
     framed.records                  # offset, time, producer, key, value … one row a record, in log order
     framed.rejected                 # ranges of bytes that are no batch, with the reason
     framed.consumed                 # the caller goes on from here, until everything is consumed

@@ -3,37 +3,41 @@
 import numpy as np
 
 from udfs.framing.checksums import Bytes
-from udfs.framing.compression import Codec, decompress_onto
+from udfs.framing.compression import Codec, Decompressor
 from udfs.slices import PADDING
 
 
 class Room:
-    """As long as nothing is decompressed, the buffer is the caller's own: nothing is copied."""
+    """The caller's own buffer, until more is decompressed than there is place for behind the log's bytes."""
 
     def __init__(self, data: Bytes, size: int) -> None:
         self.data = data
-        self.size = size
-        self.extended: bytearray | None = None
+        # What is decompressed stands behind the padding, which nobody writes to.
+        self.size = self.end = size + PADDING
+        self.decompressor = Decompressor()
 
     def decompress(self, codec: Codec, start: int, end: int, magic: int) -> tuple[int, int]:
         """Where in the buffer the decompressed bytes stand. Raises Wrong."""
-        if self.extended is None:
-            self.extended = bytearray(self.data[: self.size].data)
-        before = len(self.extended)
-        decompress_onto(self.extended, codec, self.data[start:end].tobytes(), magic)
-        return before, len(self.extended)
+        found = self.decompressor.decompressed(codec, self.data[start:end].tobytes(), magic)
+        begin, self.end = self.end, self.end + len(found)
+        if self.end + PADDING > len(self.data):
+            self.grow(begin)
+        self.data[begin : self.end] = np.frombuffer(found, np.uint8)
+        return begin, self.end
+
+    def grow(self, used: int) -> None:
+        larger = np.empty(self.end + PADDING + max(self.end - self.size, self.size // 4), np.uint8)
+        larger[:used] = self.data[:used]
+        self.data = larger
 
     def bytes_of(self, start: int, end: int) -> Bytes:
         """A copy, since what is decompressed may still move."""
-        assert self.extended is not None
-        return np.frombuffer(self.extended[start:end], np.uint8)
+        return self.data[start:end].copy()
 
     def decompressed_bytes(self) -> int:
-        return 0 if self.extended is None else len(self.extended) - self.size
+        return self.end - self.size
 
     def buffer(self) -> Bytes:
         """Nothing may be decompressed any more."""
-        if self.extended is None:
-            return self.data
-        self.extended += bytes(PADDING)
-        return np.frombuffer(self.extended, np.uint8)
+        self.data[self.end : self.end + PADDING] = 0
+        return self.data[: self.end + PADDING]

@@ -8,15 +8,12 @@ import pytest
 
 from tests.udfs.framing.slow_framing import unlz4, unsnappy
 from tests.udfs.framing.written_logs import XERIAL_HEADER, compressed
-from udfs.framing.compression import Codec, decompress_onto, xxh32_of_few
+from udfs.framing.compression import Codec, Decompressor, xxh32_of_few
 from udfs.framing.framed import Wrong
 
 
 def decompressed(codec: Codec, payload: bytes, magic: int = 2) -> bytes:
-    output = bytearray(b"before")
-    decompress_onto(output, codec, payload, magic)
-    assert output[:6] == b"before"
-    return bytes(output[6:])
+    return Decompressor().decompressed(codec, payload, magic)
 
 
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD])
@@ -57,11 +54,30 @@ def test_snappy_blocks_and_a_header_in_between() -> None:
     ],
 )
 def test_broken_snappy_is_told(payload: bytes) -> None:
-    output = bytearray(b"before")
     with pytest.raises(Wrong) as wrong:
-        decompress_onto(output, Codec.SNAPPY, payload, 2)
+        decompressed(Codec.SNAPPY, payload)
     assert wrong.value.fault.reason in {"bad_compression", "too_large"}
-    assert output == b"before"
+
+
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.LZ4, Codec.ZSTD])
+def test_a_broken_payload_does_no_harm_to_the_next(rng: np.random.Generator, codec: Codec) -> None:
+    decompressor = Decompressor()
+    raw = rng.integers(0, 4, 300).astype(np.uint8).tobytes()
+    payload = compressed(codec, raw)
+    broken = [payload[:size] for size in range(len(payload))]
+    for place in range(len(payload)):
+        broken.append(payload[:place] + bytes((payload[place] ^ 0x41,)) + payload[place + 1 :])
+    broken += [payload + b"garbage", b"garbage" + payload, b"\0" + payload]
+    for each in broken:
+        assert told(decompressor, codec, each) == told(Decompressor(), codec, each)
+        assert decompressor.decompressed(codec, payload, 2) == raw
+
+
+def told(decompressor: Decompressor, codec: Codec, payload: bytes) -> bytes | str:
+    try:
+        return decompressor.decompressed(codec, payload, 2)
+    except Wrong as wrong:
+        return str(wrong.fault)
 
 
 def test_concatenated_frames_are_one_stream() -> None:

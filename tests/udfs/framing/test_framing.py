@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from kafka.record.memory_records import MemoryRecords, MemoryRecordsBuilder
 
-from tests.udfs.framing.framing_answers import framed, log_by_pieces, log_of
+from tests.udfs.framing.framing_answers import framed, log_by_pieces, log_of, log_of_framed
 from tests.udfs.framing.slow_framing import read_log
 from tests.udfs.framing.written_logs import Batch, batch_of, damaged_batch, message, random_log, record
 from udfs.framing.frame import frame
@@ -38,6 +38,14 @@ def test_drawn_logs_by_pieces_equal_the_whole(rng: np.random.Generator) -> None:
         whole = log_of(raw)
         for piece in (61, int(rng.integers(1, len(raw) + 1)), len(raw) - 1):
             assert log_by_pieces(raw, piece) == whole
+
+
+def test_room_behind_the_log_changes_nothing(rng: np.random.Generator) -> None:
+    for _ in range(20):
+        raw = b"".join(random_log(rng, int(rng.integers(1, 40)), 0.3))
+        for room in (1, 64, 500, 100_000):
+            data = np.concatenate([padded(raw), rng.integers(0, 256, room).astype(np.uint8)])
+            assert log_of_framed(frame(data, len(raw))) == log_of(raw)
 
 
 def test_wrong_records_under_right_checksums_agree_with_the_slow_framing(rng: np.random.Generator) -> None:
