@@ -137,13 +137,18 @@ def task_bytes(found: Sequence[Reading], cores: int) -> int:
 
 
 def tasks(planned: Iterable[Unit], size: int) -> list[tuple[Unit, ...]]:
-    """Neighbouring units together, about as many bytes to each task."""
+    """Neighbouring units together, up to so many bytes to each task. The largest come first, so that no core waits long
+    for another at the end."""
     found: list[list[Unit]] = []
     room = 0
     for unit in planned:
-        if room <= 0 or not found:
+        if not found or unit.size > room:
             found.append([])
             room = size
         found[-1].append(unit)
         room -= unit.size
-    return [tuple(task) for task in found]
+    return sorted(map(tuple, found), key=lambda task: -size_of(task))
+
+
+def size_of(task: Iterable[Unit]) -> int:
+    return sum(unit.size for unit in task)

@@ -15,7 +15,7 @@ from jobs.failpoints import failpoint
 from jobs.failure import Failure, say
 from jobs.flags import instant
 from jobs.ingest_changes import Outcome, archive_rows, outcome_of, source_rows
-from jobs.ingest_plan import Reading, readings, task_bytes, tasks, units
+from jobs.ingest_plan import Reading, readings, size_of, task_bytes, tasks, units
 from jobs.ingest_state import State, state_of
 from jobs.ingest_summary import Progress, exit_code_of, summary, warnings
 from jobs.ingest_writer import JOB, About, IngestWriter, Told
@@ -151,7 +151,7 @@ class Ingest:
         is_little = sum(reading.size for reading in found) < self.settings.ingest.spark_from_bytes
         size = task_bytes(found, 1 if is_little else self.workers.num_cores)
         planned = tasks(units(found, state.ranges, size), size)
-        sizes = [sum(unit.size for unit in task) for task in planned]
+        sizes = [size_of(task) for task in planned]
         progress = Progress(sizes, self.num_files_read, time.monotonic())
         told = Told(state.rejected, any(unit.may_be_known for task in planned for unit in task))
         return self.writer.read_units(planned, self.writer.assignment(told), progress, is_little=is_little)

@@ -15,8 +15,11 @@ from schemas.columns import Table
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
 
-# Of all files that are rewritten together, as their values are written before compression: they lie in memory.
-MOST_RAW_BYTES = 96 << 20
+# Of all files that are rewritten together, as their values are written before compression: they lie in memory, where
+# they take up to ten times as much.
+MOST_RAW_BYTES = {"auto": 16 << 20, "full": 64 << 20}
+# Fewer are not worth the work.
+FEWEST_TOGETHER = {"auto": 4, "full": 2}
 
 
 @dataclass(frozen=True)
@@ -46,16 +49,17 @@ def rewrites(root: Path, table: str, run_id: str, files: Iterable[Small], limits
     for is_new in (False, True):
         alike = (file for file in files if file.size < limits.small_file_bytes and file.is_new is is_new)
         few = sorted(alike, key=lambda file: file.name)
-        if len(few) >= (2 if mode == "full" else limits.small_files):
-            found += [Rewrite(root, table, run_id, each) for each in bins(few, limits.file_bytes) if len(each) > 1]
+        if mode == "full" or len(few) >= limits.small_files:
+            together = bins(few, limits.file_bytes, MOST_RAW_BYTES[mode])
+            found += [Rewrite(root, table, run_id, each) for each in together if len(each) >= FEWEST_TOGETHER[mode]]
     return found
 
 
-def bins(files: Sequence[Small], most_bytes: int) -> list[tuple[Small, ...]]:
+def bins(files: Sequence[Small], most_bytes: int, most_raw_bytes: int) -> list[tuple[Small, ...]]:
     found: list[list[Small]] = [[]]
     for file in files:
         size, raw = sum(each.size for each in found[-1]), sum(each.raw_bytes for each in found[-1])
-        if found[-1] and (size + file.size > most_bytes or raw + file.raw_bytes > MOST_RAW_BYTES):
+        if found[-1] and (size + file.size > most_bytes or raw + file.raw_bytes > most_raw_bytes):
             found.append([])
         found[-1].append(file)
     return [tuple(each) for each in found]
