@@ -42,20 +42,16 @@ def run_tasks(
     context = spark.sparkContext
     done, total = context.accumulator(0), context.accumulator(0)
 
-    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                found = function(given[number])
-                done.add(1)
-                if seen is not None:
-                    total.add(seen(found))
-                yield pa.record_batch([pa.array([pickle.dumps((number, found))], pa.binary())], ["answer"])
+    def work(one: Given) -> Answer:
+        found = function(one)
+        done.add(1)
+        if seen is not None:
+            total.add(seen(found))
+        return found
 
-    frame = spark.range(0, len(given), 1, len(given)).mapInArrow(work, SCHEMA)
     with told_of_progress(done, total, tell, every_seconds), failures_told():
-        rows = frame.collect()
-    answers = dict(pickle.loads(bytes(row.answer)) for row in rows)
-    return [answers[number] for number in range(len(given))]
+        # Not a frame: its first query takes seconds to plan and to compile.
+        return list(context.parallelize(given, len(given)).map(work).collect())
 
 
 def answers_of(frame: DataFrame, function: Callable[[Iterator[pa.RecordBatch]], Answer]) -> list[Answer]:

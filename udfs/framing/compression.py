@@ -73,7 +73,7 @@ class Decompressor:
 
     def stream(self, name: str, payload: bytes) -> Iterator[bytes]:
         # Taken out until all went well: one that has failed, or was left in the midst, is of no more use.
-        source, stream = self.streams.pop(name, None) or opened(name)
+        source, stream = self.streams.pop(name) if name in self.streams else opened(name)
         source.payload = pa.BufferReader(payload)
         while piece := stream.read(PIECE):
             yield piece
