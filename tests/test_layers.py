@@ -19,6 +19,8 @@ ALLOWED = {
     "jobs": STANDARD_LIBRARY
     # What pyproject.toml declares: whatever else is installed is there by chance.
     | {"numpy", "pyarrow", "pandas", "google_crc32c", "pyspark", "delta", "deltalake", "great_expectations"}
+    # Only with the extra `kafka`, so never when a module loads.
+    | {"kafka"}
     | {"schemas", "udfs", "jobs"},
 }
 

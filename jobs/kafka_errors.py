@@ -1,0 +1,43 @@
+"""What can go wrong between a cluster and its client."""
+
+from typing import Final, TypeVar
+
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+ABSENT_TOPIC: Final = 3
+FORBIDDEN_TOPIC: Final = 29
+FORBIDDEN_CLUSTER: Final = 31
+UNSUPPORTED_VERSION: Final = 35
+
+Key = TypeVar("Key")
+
+
+class ConnectionLost(Exception):
+    """Another try may help. The message names the broker."""
+
+
+class Forbidden(Failure):
+    """A permission is missing; the message tells which."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ExitCode.UNREADABLE_INPUT, message)
+
+
+def error_name(code: int) -> str:
+    """As Kafka's documentation has it."""
+    from kafka.errors import for_code
+
+    kind = for_code(code)
+    return str(getattr(kind, "message", None) or kind.__name__)
+
+
+def leave_out(left_out: dict[Key, str] | None, key: Key, failure: Failure) -> None:
+    """Note the reason where the caller takes what there is, else fail."""
+    if left_out is None:
+        raise failure
+    left_out[key] = str(failure)
+
+
+def needs(operation: str, topic: str) -> Forbidden:
+    return Forbidden(f"topic {topic}: the user lacks {operation} on it")

@@ -1,0 +1,30 @@
+"""Pauses between tries, longer ones each time, until a time is over."""
+
+import random
+import time
+from typing import Final
+
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+FIRST_PAUSE_SECONDS: Final = 0.05
+LONGEST_PAUSE_SECONDS: Final = 1.0
+
+
+class Patience:
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.restart()
+
+    def restart(self) -> None:
+        """After something went well."""
+        self._end = time.monotonic() + self._seconds
+        self._pause = FIRST_PAUSE_SECONDS
+
+    def wait(self, why: str) -> None:
+        """Fail for that reason when the time is over."""
+        if time.monotonic() + self._pause > self._end:
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"{why} (tried for {self._seconds:g} s)")
+        # Not all tasks at the same instant.
+        time.sleep(self._pause * random.uniform(0.8, 1.2))
+        self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
