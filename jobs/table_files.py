@@ -19,10 +19,10 @@ from jobs.delta_tables import DataFile
 from schemas.columns import Table
 from udfs.tables.arrow_schema import table_schema
 
-MOST_ROWS = 262_144
+MOST_ROWS = 131_072
 FEWEST_ROWS = 16_384
 # Groups of thousands of members make rows of a megabyte.
-MOST_BYTES = 48 << 20
+MOST_BYTES = 24 << 20
 STATISTICS_COLUMNS = 12
 RISING = frozenset({"record_offset", "record_time", "batch_first_offset", "commit_time", "committed_offset"})
 
