@@ -12,6 +12,7 @@ from schemas.exit_codes import ExitCode
 COMMANDS = {
     "audit": "brings everything known of a cluster up to date: the scheduled job",
     "ingest": "segments and archives of the offsets topic into Delta tables",
+    "capture": "snapshots of a live cluster: end offsets, brokers, settings",
     "sql": "answers SQL over the tables and views of a warehouse",
     "doctor": "checks a warehouse and says how to mend it, without Spark",
     "dump": "decoded records of segment files as JSON lines or CSV, without Spark",

@@ -25,7 +25,9 @@ ALLOWED = {
 }
 
 # A job is what an operator starts: it reads, calls, writes. The other files of jobs/ are parts that jobs share.
-JOBS = frozenset({"ingest", "replay", "assignments", "lag", "gate", "report", "audit", "dump", "sql", "doctor"})
+JOBS = frozenset(
+    {"ingest", "capture", "replay", "assignments", "lag", "gate", "report", "audit", "dump", "sql", "doctor"}
+)
 CALL_JOBS = frozenset({"audit", "cli"})
 
 

@@ -1,0 +1,146 @@
+"""Snapshots of a live cluster: end offsets, brokers and settings, which the offsets log does not hold.
+
+    groupscope capture --source kafka:broker-1:9092 --into snapshots.jsonl --every 60 --for 86400
+    groupscope capture --source kafka:broker-1:9092 --warehouse warehouse
+
+Reads: the cluster, by requests that change nothing; with --warehouse also which topics groups have committed to.
+Writes: a line for each snapshot, or rows of `cluster_snapshots`, `topic_snapshots` and `runs`.
+"""
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jobs.capture_targets import FileTarget, Target, WarehouseTarget
+from jobs.captured import Snapshot, captured
+from jobs.client_properties import ClientProperties, client_properties
+from jobs.failure import Failure, say
+from jobs.flags import add_warehouse_flags, seconds
+from jobs.kafka_cluster import KafkaCluster
+from jobs.places import is_remote, local_path
+from jobs.run_result import now_ms
+from jobs.settings import load_settings
+from jobs.tasks import Workers
+from schemas.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--source", required=True, metavar="kafka:HOST:PORT[,…]", help="the cluster, by some brokers")
+    parser.add_argument("--command-config", type=Path, metavar="FILE", help="properties of a Kafka client (SASL, TLS)")
+    parser.add_argument(
+        "--topic",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="topics",
+        help="a topic beside those that groups commit to; may be given again",
+    )
+    parser.add_argument("--every", type=seconds, metavar="SECONDS", help="take one again and again, so far apart")
+    parser.add_argument(
+        "--for", type=seconds, metavar="SECONDS", dest="lasting", help="for how long (until it is stopped)"
+    )
+    parser.add_argument("--into", metavar="FILE", help="append lines to the file, not to the warehouse")
+    add_warehouse_flags(parser)
+    # So that it can be told whether it was given.
+    parser.set_defaults(warehouse=None)
+
+
+@dataclass
+class Told:
+    """Says in a series of snapshots what was not said at the last one."""
+
+    before: set[str] = field(default_factory=set)
+    now: set[str] = field(default_factory=set)
+
+    def __call__(self, line: str) -> None:
+        if line not in self.before | self.now:
+            say(line)
+        self.now.add(line)
+
+    def next(self) -> None:
+        self.before, self.now = self.now, set()
+
+
+def run(arguments: argparse.Namespace) -> int:
+    servers, properties = servers_of(arguments.source), client_properties(arguments.command_config)
+    check_usage(arguments)
+    target, told = target_of(arguments), Told()
+    topics, code = target.topics | frozenset(arguments.topics), int(ExitCode.CLEAN)
+    for number, _ in enumerate(ticks(arguments.every, arguments.lasting)):
+        try:
+            if not number:
+                check_there(servers, properties, arguments.topics)
+            target.write(snapshot_of(servers, properties, topics, told))
+        except Failure as failure:
+            # At first it tells whether anything can come of it; later a broker may just be starting again.
+            if not number:
+                raise
+            told(f"no snapshot: {failure}")
+            code = failure.code
+        told.next()
+    return code
+
+
+def servers_of(source: str) -> str:
+    form, _, servers = source.partition(":")
+    if form != "kafka" or not servers:
+        raise Failure(ExitCode.USAGE, f"--source {source!r}: kafka:HOST:PORT[,HOST:PORT…] was expected")
+    return servers
+
+
+def check_usage(arguments: argparse.Namespace) -> None:
+    if arguments.every == 0:
+        raise Failure(ExitCode.USAGE, "--every 0: more than no seconds was expected")
+    if arguments.lasting is not None and arguments.every is None:
+        raise Failure(ExitCode.USAGE, f"--for {arguments.lasting:g}: --every SECONDS was expected with it")
+    if arguments.into is not None and arguments.warehouse is not None:
+        raise Failure(ExitCode.USAGE, "--into and --warehouse: one of them was expected")
+    if arguments.into is not None and is_remote(arguments.into):
+        raise Failure(ExitCode.USAGE, f"--into {arguments.into}: a file on this machine was expected")
+
+
+def target_of(arguments: argparse.Namespace) -> Target:
+    if arguments.into is not None:
+        return FileTarget(local_path(arguments.into))
+    workers = Workers("groupscope capture", is_debug=arguments.debug)
+    place = "warehouse" if arguments.warehouse is None else arguments.warehouse
+    settings = load_settings(arguments.config)
+    return WarehouseTarget(place, arguments.cluster, arguments.lock_wait, settings, workers)
+
+
+def check_there(servers: str, properties: ClientProperties, topics: list[str]) -> None:
+    """A name with a slip in it shall not make snapshots that silently lack its topic."""
+    if not topics:
+        return
+    with KafkaCluster(servers, properties) as cluster:
+        absent = [name for name, topic in cluster.topics(topics, {}).items() if topic is None]
+    if absent:
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"--topic {absent[0]}: the cluster has no such topic")
+
+
+def snapshot_of(servers: str, properties: ClientProperties, topics: Iterable[str], told: Told) -> Snapshot:
+    """By connections of its own: between two of them brokers come and go."""
+    with KafkaCluster(servers, properties) as cluster:
+        return captured(cluster, topics, now_ms(), told)
+
+
+def ticks(every: float | None, lasting: float | None) -> Iterator[None]:
+    """Now, and then on a grid from now on; what a late one misses is left out."""
+    begin, number = time.monotonic(), 0
+    yield
+    while every is not None:
+        number = max(number + 1, math.ceil((time.monotonic() - begin) / every))
+        if lasting is not None and number * every >= lasting:
+            return
+        time.sleep(max(0.0, begin + number * every - time.monotonic()))
+        yield
+
+
+if __name__ == "__main__":
+    from jobs.cli import main
+
+    sys.exit(main(["capture", *sys.argv[1:]]))

@@ -1,0 +1,53 @@
+"""The run that writes one snapshot straight into the tables."""
+
+from dataclasses import replace
+from typing import Any
+
+from jobs.any_warehouse import AnyWarehouse
+from jobs.captured import Snapshot, rows_of_snapshots
+from jobs.ingest_changes import Outcome
+from jobs.ingest_run import writer_of
+from jobs.ingest_summary import VERDICTS
+from jobs.ingest_writer import About
+from jobs.known_snapshots import new_snapshots
+from jobs.run_result import iso, now_ms, run_id_of
+from jobs.settings import Settings, settings_hash
+from jobs.tasks import Workers
+from schemas.exit_codes import ExitCode
+from schemas.tables import CONTRACT_VERSION
+
+JOB = "capture"
+
+
+def write_snapshot(
+    warehouse: AnyWarehouse, cluster: str, settings: Settings, workers: Workers, snapshot: Snapshot
+) -> dict[str, Any]:
+    """The run as `_runs/RUN.json` gives it."""
+    started_ms, sequence = snapshot["captured_at"], warehouse.next_sequence()
+    run_id = run_id_of(sequence, started_ms)
+    writer = writer_of(
+        settings.ingest.writer, warehouse, workers, About(cluster, run_id, sequence, settings.tables, "auto")
+    )
+    outcome = Outcome()
+    for name, rows in rows_of_snapshots([snapshot], cluster, run_id).items():
+        writer.add(outcome, name, new_snapshots(warehouse, name, rows, cluster))
+    manifest = writer.manifest(outcome)
+    finished_ms = max(now_ms(), started_ms)
+    about = {"run_id": run_id, "job": JOB, "cluster": cluster}
+    ended = {"verdict": VERDICTS[ExitCode.CLEAN], "exit_code": int(ExitCode.CLEAN)}
+    row = {
+        **about,
+        **ended,
+        "started_time": started_ms,
+        "finished_time": finished_ms,
+        "as_of_time": None,
+        "contract_version": CONTRACT_VERSION,
+        "config_hash": settings_hash(settings),
+        "num_offsets_partitions": 0,
+        "num_files_unchanged": 0,
+        "ingest_counts": [],
+    }
+    warehouse.write(replace(manifest, time_ms=finished_ms, runs=(row,)))
+    writer.clean_up()
+    times = {"started_time": iso(started_ms), "finished_time": iso(finished_ms)}
+    return {**about, **ended, **times, "rows_added": dict(sorted(outcome.num_rows.items()))}
