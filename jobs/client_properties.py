@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from jobs.client_security import portable, refuse_unknown
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 
@@ -48,9 +49,11 @@ def client_properties(path: Path | None) -> ClientProperties:
         why = error.strerror or type(error).__name__
         raise Failure(ExitCode.UNREADABLE_INPUT, f"client properties {path}: {why}") from error
     try:
-        return ClientProperties(dict(entries(text)))
+        values = dict(entries(text))
     except ValueError as error:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"client properties {path}: {error}") from error
+    refuse_unknown(values)
+    return ClientProperties(portable(values))
 
 
 def entries(text: str) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 from uuid import UUID
 
 from jobs.client_properties import ClientProperties
+from jobs.client_security import security
 from jobs.failure import Failure
 from jobs.kafka_connection import KafkaConnection
 from jobs.kafka_errors import (
@@ -72,6 +73,7 @@ class KafkaCluster:
         self.cluster_id: str | None = None
         self.properties = properties
         self._servers = addresses(servers)
+        self._security = security(properties.values)
         self._connections: dict[int, KafkaConnection] = {}
         self._nodes: dict[int, Node] = {}
         self._leaders: dict[tuple[str, int], int] = {}
@@ -120,7 +122,7 @@ class KafkaCluster:
             found = self._nodes.get(node)
             if found is None:
                 raise ConnectionLost(f"node {node} is not among the brokers of the cluster")
-            self._connections[node] = KafkaConnection(found.host, found.port, self.properties)
+            self._connections[node] = self._connected(found.host, found.port)
         return self._connections[node]
 
     def lose(self, node: int) -> None:
@@ -135,12 +137,9 @@ class KafkaCluster:
 
         What may not be seen goes to `left_out` with the reason, or else fails.
         """
-        from kafka.protocol.metadata import MetadataRequest
-
         patience = self.patience()
         while True:
-            wanted = None if names is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
-            answer = self.ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False, min_version=4))
+            answer = self.ask(metadata_request(names))
             self._learn(answer)
             codes = {each.name: each.error_code for each in answer.topics}
             unsure = {name: code for name, code in codes.items() if code not in {0, ABSENT_TOPIC, FORBIDDEN_TOPIC}}
@@ -192,21 +191,27 @@ class KafkaCluster:
     def forget_leader(self, topic: str, partition: int) -> None:
         self._leaders.pop((topic, partition), None)
 
-    def _open(self, patience: Patience) -> None:
-        from kafka.protocol.metadata import MetadataRequest
+    def refresh(self, names: Sequence[str] = ()) -> None:
+        """One try at asking who leads these topics and which nodes there are."""
+        self._learn(self.asked_once(metadata_request(names)))
 
+    def _open(self, patience: Patience) -> None:
         while True:
             reasons = []
             for host, port in self._servers:
                 try:
-                    connection = KafkaConnection(host, port, self.properties)
+                    connection = self._connected(host, port)
                     try:
-                        return self._learn(connection.ask(MetadataRequest(topics=[], min_version=4)))
+                        return self._learn(connection.ask(metadata_request([])))
                     finally:
                         connection.close()
                 except ConnectionLost as error:
                     reasons.append(str(error))
             patience.wait("; ".join(reasons))
+
+    def _connected(self, host: str, port: int) -> KafkaConnection:
+        connect = self.properties.seconds("socket.connection.setup.timeout.ms")
+        return KafkaConnection(host, port, self._security, connect, self.properties.seconds("request.timeout.ms"))
 
     def _any_answer(self, request: Any) -> Any:
         """Of a node that is connected rather than of one that is not."""
@@ -257,3 +262,11 @@ def printed_id(topic_id: UUID | None) -> str | None:
     if topic_id is None or not topic_id.int:
         return None
     return base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
+
+
+def metadata_request(names: Sequence[str] | None) -> Any:
+    """Of all topics without names. Never creates one."""
+    from kafka.protocol.metadata import MetadataRequest
+
+    topics = None if names is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
+    return MetadataRequest(topics=topics, allow_auto_topic_creation=False, min_version=4)

@@ -6,27 +6,39 @@ until a time is over whatever the reason, and tells none.
 
 import io
 import socket
+import ssl
 from typing import Any, Final
 
-from jobs.client_properties import ClientProperties
+from jobs.client_security import Credentials, Security
 from jobs.failure import Failure
 from jobs.kafka_errors import UNSUPPORTED_VERSION, ConnectionLost, error_name
+from jobs.sasl_login import sasl_messages
 from schemas.exit_codes import ExitCode
 
 CLIENT_ID: Final = "groupscope"
 # Far above what is asked for, and below what TLS or HTTP would make of the four bytes of a length.
-MAX_ANSWER_BYTES: Final = 1 << 30
+MAX_ANSWER_BYTES: Final = 256 << 20
+TLS_ALERT: Final = b"\x15\x03"
+UNSUPPORTED_MECHANISM: Final = 33
+NO_SASL_HERE: Final = 34
 
 
 class KafkaConnection:
-    def __init__(self, host: str, port: int, properties: ClientProperties) -> None:
+    def __init__(self, host: str, port: int, security: Security, connect_seconds: float, answer_seconds: float) -> None:
         self.address = f"{host}:{port}"
+        # What a listener of another kind does to a client comes with the first questions.
+        self.is_trusted = False
         self._number = 0
         self._sent: Any = None
-        self._socket = connected_socket(host, port, properties.seconds("socket.connection.setup.timeout.ms"))
-        self._socket.settimeout(properties.seconds("request.timeout.ms"))
+        self._security = security
+        self._socket = connected_socket(host, port, connect_seconds)
         try:
+            if security.context is not None:
+                self._socket = self._tls_socket(security.context, host)
+            self._socket.settimeout(answer_seconds)
             self._versions = self._agreed_versions()
+            if security.credentials is not None:
+                self._log_in(security.credentials)
         except BaseException:
             self.close()
             raise
@@ -35,27 +47,11 @@ class KafkaConnection:
         self._socket.close()
 
     def ask(self, request: Any) -> Any:
-        self.send(request)
-        return self.answer()
-
-    def send(self, request: Any) -> None:
-        """One request at a time: its answer is to be taken before the next."""
         request.API_VERSION = self._versions.api_version(request)
         self._send(request)
-
-    def answer(self) -> Any:
-        try:
-            size = int.from_bytes(self._received(4), "big", signed=True)
-            if not 0 < size <= MAX_ANSWER_BYTES:
-                raise ConnectionLost(f"{self.address}: what answers there is no Kafka broker")
-            content = io.BytesIO(self._received(size))
-        except OSError as error:
-            raise ConnectionLost(f"{self.address}: {why_lost(error)}") from error
-        header, self._sent = self._sent, None
-        kind = header.get_response_class()
-        if kind.parse_header(content).correlation_id != header.correlation_id:
-            raise ConnectionLost(f"{self.address}: an answer to another request")
-        return kind.decode(content)
+        answer = self._answer()
+        self.is_trusted = True
+        return answer
 
     def _send(self, request: Any) -> None:
         self._number += 1
@@ -64,7 +60,24 @@ class KafkaConnection:
         try:
             self._socket.sendall(request.encode(framed=True, header=True))
         except OSError as error:
-            raise ConnectionLost(f"{self.address}: {why_lost(error)}") from error
+            raise self._lost(error) from error
+
+    def _answer(self) -> Any:
+        try:
+            size = self._received(4)
+            if size.startswith(TLS_ALERT):
+                raise failure(f"{self.address}: speaks TLS: set security.protocol to SSL or SASL_SSL")
+            number = int.from_bytes(size, "big", signed=True)
+            if not 0 < number <= MAX_ANSWER_BYTES:
+                raise failure(f"{self.address}: what answers there is no Kafka broker")
+            content = io.BytesIO(self._received(number))
+        except OSError as error:
+            raise self._lost(error) from error
+        header, self._sent = self._sent, None
+        kind = header.get_response_class()
+        if kind.parse_header(content).correlation_id != header.correlation_id:
+            raise failure(f"{self.address}: what answers there is no Kafka broker")
+        return kind.decode(content)
 
     def _received(self, size: int) -> bytearray:
         content = bytearray(size)
@@ -72,9 +85,36 @@ class KafkaConnection:
         while rest:
             number = self._socket.recv_into(rest)
             if not number:
-                raise ConnectionLost(f"{self.address}: closed by the broker")
+                raise ConnectionLost(f"{self.address}: the broker closed the connection")
             rest = rest[number:]
         return content
+
+    def _lost(self, error: OSError) -> Exception:
+        """Only a broker that wants another certificate, or one at all, sends an alert after the handshake."""
+        if isinstance(error, ssl.SSLError) and "alert" in str(error).lower():
+            why = alert(error)
+            line = (
+                f"{self.address}: the broker refuses our TLS certificate, or the lack of one ({why}): see ssl.keystore"
+            )
+            return failure(f"{line}.location")
+        return ConnectionLost(f"{self.address}: {why_lost(error)}")
+
+    def _tls_socket(self, context: ssl.SSLContext, host: str) -> socket.socket:
+        try:
+            return context.wrap_socket(self._socket, server_hostname=host)
+        except ssl.SSLCertVerificationError as error:
+            why = error.verify_message.rstrip(".").lower()
+            is_name = "mismatch" in why
+            what = "ssl.endpoint.identification.algorithm" if is_name else "ssl.truststore.location"
+            raise failure(f"{self.address}: the broker's TLS certificate is not trusted: {why}: see {what}") from error
+        except ssl.SSLError as error:
+            if "alert" in str(error).lower():
+                raise self._lost(error) from error
+            if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
+                raise failure(f"{self.address}: what answers there speaks no TLS") from error
+            raise ConnectionLost(f"{self.address}: no TLS handshake: {why_lost(error)}") from error
+        except OSError as error:
+            raise ConnectionLost(f"{self.address}: no TLS handshake: {why_lost(error)}") from error
 
     def _agreed_versions(self) -> Any:
         from kafka.protocol.broker_version_data import BrokerVersionData
@@ -94,9 +134,41 @@ class KafkaConnection:
     def _versions_answer(self, version: int) -> Any:
         from kafka.protocol.metadata import ApiVersionsRequest
 
-        request = ApiVersionsRequest(version=version, client_software_name=CLIENT_ID, client_software_version="1")
-        self._send(request)
-        return self.answer()
+        self._send(ApiVersionsRequest(version=version, client_software_name=CLIENT_ID, client_software_version="1"))
+        return self._answer()
+
+    def _log_in(self, credentials: Credentials) -> None:
+        from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
+
+        chosen = self.ask(SaslHandshakeRequest(mechanism=credentials.mechanism, min_version=1))
+        if chosen.error_code == UNSUPPORTED_MECHANISM:
+            offered = ", ".join(sorted(chosen.mechanisms))
+            raise failure(f"{self.address}: sasl.mechanism {credentials.mechanism} is not offered there, but {offered}")
+        if chosen.error_code == NO_SASL_HERE:
+            plain = self._security.protocol.removeprefix("SASL_")
+            raise failure(f"{self.address}: no SASL there: set security.protocol to {plain}")
+        if chosen.error_code:
+            raise ConnectionLost(f"{self.address}: SASL: {error_name(chosen.error_code)}")
+        messages = sasl_messages(credentials)
+        said = next(messages)
+        while True:
+            answer = self.ask(SaslAuthenticateRequest(auth_bytes=said))
+            if answer.error_code:
+                raise self._not_let_in(credentials, answer.error_message or error_name(answer.error_code))
+            try:
+                said = messages.send(answer.auth_bytes)
+            except StopIteration:
+                return
+            except ValueError as error:
+                raise self._not_let_in(credentials, "the broker does not prove that it knows the password") from error
+
+    def _not_let_in(self, credentials: Credentials, why: str) -> Failure:
+        who = f"user {credentials.username!r} by {credentials.mechanism}"
+        return failure(f"{self.address}: {who} is not let in ({why}): are name and password in sasl.jaas.config right?")
+
+
+def failure(line: str) -> Failure:
+    return Failure(ExitCode.UNREADABLE_INPUT, line)
 
 
 def connected_socket(host: str, port: int, seconds: float) -> socket.socket:
@@ -104,7 +176,7 @@ def connected_socket(host: str, port: int, seconds: float) -> socket.socket:
         found = socket.create_connection((host, port), timeout=seconds)
     except socket.gaierror as error:
         line = f"{host}:{port}: no such host ({error.strerror}): is the name right, and known on this machine?"
-        raise Failure(ExitCode.UNREADABLE_INPUT, line) from error
+        raise failure(line) from error
     except OSError as error:
         raise ConnectionLost(f"{host}:{port}: {why_lost(error)}") from error
     found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -115,3 +187,7 @@ def why_lost(error: OSError) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
     return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def alert(error: ssl.SSLError) -> str:
+    return (error.reason or str(error)).lower().replace("_", " ")

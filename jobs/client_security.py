@@ -1,0 +1,247 @@
+"""What the properties of a client say about TLS and SASL; what cannot be honoured is refused by name.
+
+No message holds a value that may be secret.
+"""
+
+import re
+import ssl
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+TLS_VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+HONOURED: Final = frozenset(
+    {
+        "security.protocol",
+        "ssl.truststore.type",
+        "ssl.truststore.location",
+        "ssl.truststore.certificates",
+        "ssl.keystore.type",
+        "ssl.keystore.location",
+        "ssl.keystore.key",
+        "ssl.keystore.certificate.chain",
+        "ssl.key.password",
+        "ssl.enabled.protocols",
+        "ssl.endpoint.identification.algorithm",
+        "sasl.mechanism",
+        "sasl.jaas.config",
+    }
+)
+# How Java goes about it, or what other mechanisms need.
+WITHOUT_MEANING: Final = re.compile(
+    r"ssl\.(truststore|keystore)\.password|ssl\.protocol|ssl\.(keymanager|trustmanager)\.algorithm"
+    r"|ssl\.secure\.random\.implementation|sasl\.kerberos\..*|sasl\.oauthbearer\..*"
+    r"|sasl\.login\.(refresh|retry|connect|read)\..*"
+)
+EXPORT: Final = {
+    "truststore": "keytool -list -rfc -keystore FILE > ca.pem",
+    "keystore": "keytool -importkeystore -srckeystore FILE -destkeystore client.p12 -deststoretype PKCS12; "
+    "openssl pkcs12 -in client.p12 -out client.pem",
+}
+PEM_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+
+# As java.io.StreamTokenizer has it, with which Kafka reads such a line.
+JAAS_TOKEN: Final = re.compile(r"""\s*(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|([\w.$-]+)|([=;]))""", re.DOTALL)
+JAAS_ESCAPE: Final = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
+JAAS_ESCAPED: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+@dataclass(frozen=True)
+class Credentials:
+    mechanism: str
+    username: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Security:
+    protocol: str
+    # None: no TLS.
+    context: ssl.SSLContext | None = field(repr=False)
+    # None: no SASL.
+    credentials: Credentials | None
+
+
+def security(values: Mapping[str, str]) -> Security:
+    protocol = protocol_of(values)
+    return Security(
+        protocol,
+        tls_context(values) if "SSL" in protocol else None,
+        credentials(values) if "SASL" in protocol else None,
+    )
+
+
+def refused(name: str, why: str) -> Failure:
+    return Failure(ExitCode.UNREADABLE_INPUT, f"client property {name}: {why}")
+
+
+def protocol_of(values: Mapping[str, str]) -> str:
+    protocol = values.get("security.protocol", "PLAINTEXT").strip().upper()
+    if protocol not in PROTOCOLS:
+        raise refused("security.protocol", f"{protocol!r} is none of {', '.join(PROTOCOLS)}")
+    return protocol
+
+
+def refuse_unknown(values: Mapping[str, str]) -> None:
+    """Of what the protocol uses: a cipher that is not honoured is a lie, an unused one is none."""
+    protocol = protocol_of(values)
+    families = ["security."] + ["ssl."] * ("SSL" in protocol) + ["sasl."] * ("SASL" in protocol)
+    for name, value in values.items():
+        is_plain = name in HONOURED or WITHOUT_MEANING.fullmatch(name) or not value.strip()
+        if name.startswith(tuple(families)) and not is_plain:
+            raise refused(name, "not supported; leave it out if the cluster can do without it")
+
+
+def portable(values: Mapping[str, str]) -> dict[str, str]:
+    """The same with the content of PEM files: tasks may run where these are not."""
+    found = dict(values)
+    if "SSL" not in protocol_of(values):
+        return found
+    for store, name in (("truststore", "ssl.truststore.certificates"), ("keystore", "ssl.keystore.key")):
+        location = found.pop(f"ssl.{store}.location", "").strip()
+        if not location:
+            continue
+        content = store_content(store, location, values)
+        found[f"ssl.{store}.type"] = "PEM"
+        found[name] = content
+        if store == "keystore":
+            found["ssl.keystore.certificate.chain"] = content
+    return found
+
+
+def store_content(store: str, location: str, values: Mapping[str, str]) -> str:
+    name = f"ssl.{store}.location"
+    try:
+        content = Path(location).read_bytes()
+    except OSError as error:
+        raise refused(name, f"{location}: {error.strerror or type(error).__name__}") from error
+    kind = values.get(f"ssl.{store}.type", "").strip().upper()
+    is_pem = b"-----BEGIN " in content
+    if kind not in {"", "PEM"} or not is_pem:
+        what = "holds no PEM" if kind == "PEM" else f"{kind or 'JKS'} stores cannot be read"
+        raise refused(name, f"{location}: {what}; export it ({EXPORT[store]}) and set ssl.{store}.type=PEM")
+    return content.decode("ascii", "replace")
+
+
+def tls_context(values: Mapping[str, str]) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    versions = tls_versions(values.get("ssl.enabled.protocols", ""))
+    context.minimum_version, context.maximum_version = min(versions), max(versions)
+    # Java trusts whatever stands in the store, be it no root.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    identification = values.get("ssl.endpoint.identification.algorithm", "https").strip()
+    if identification.lower() not in {"https", ""}:
+        raise refused("ssl.endpoint.identification.algorithm", f"{identification!r} is neither https nor empty")
+    context.check_hostname = bool(identification)
+    trust(context, values.get("ssl.truststore.certificates", ""))
+    identify(context, values)
+    return context
+
+
+def tls_versions(enabled: str) -> list[ssl.TLSVersion]:
+    names = [name.strip() for name in enabled.split(",") if name.strip()] or list(TLS_VERSIONS)
+    known = [TLS_VERSIONS[name] for name in names if name in TLS_VERSIONS]
+    if not known:
+        raise refused("ssl.enabled.protocols", f"{enabled!r} names none of {', '.join(TLS_VERSIONS)}")
+    return known
+
+
+def trust(context: ssl.SSLContext, certificates: str) -> None:
+    if not certificates.strip():
+        return context.load_default_certs()
+    try:
+        context.load_verify_locations(cadata=pem(certificates, "CERTIFICATE"))
+    except (ssl.SSLError, ValueError) as error:
+        raise refused("ssl.truststore.certificates", "holds no certificate that can be read") from error
+
+
+def identify(context: ssl.SSLContext, values: Mapping[str, str]) -> None:
+    """Of a client's own certificate, when it has one."""
+    key = pem(values.get("ssl.keystore.key", ""), "PRIVATE KEY")
+    chain = pem(values.get("ssl.keystore.certificate.chain", ""), "CERTIFICATE")
+    if not key and not chain:
+        if values.get("ssl.keystore.key", "").strip():
+            raise refused("ssl.keystore.key", "holds no private key in PEM")
+        return
+    if not key or not chain:
+        name, what = ("ssl.keystore.certificate.chain", "certificate") if key else ("ssl.keystore.key", "private key")
+        raise refused(name, f"holds no {what} in PEM")
+    # The library reads them from files alone; this one is its owner's and gone at once.
+    with tempfile.NamedTemporaryFile("w", encoding="ascii", prefix="groupscope-") as file:
+        file.write(key + chain)
+        file.flush()
+        try:
+            # Never empty: it would ask at the terminal.
+            context.load_cert_chain(file.name, password=values.get("ssl.key.password", "") or "none")
+        except (ssl.SSLError, ValueError) as error:
+            is_mismatch = isinstance(error, ssl.SSLError) and error.reason == "KEY_VALUES_MISMATCH"
+            why = "does not belong to the certificate" if is_mismatch else "cannot be read: is ssl.key.password right?"
+            raise refused("ssl.keystore.key", why) from error
+
+
+def pem(text: str, label: str) -> str:
+    """The blocks whose label ends so. On one line in a property, spaces stand for the ends of lines."""
+    blocks = []
+    for name, body in PEM_BLOCK.findall(text):
+        if name.endswith(label):
+            # A line such as `Proc-Type: 4,ENCRYPTED` wants its own line breaks.
+            lines = body.strip() if ":" in body else "\n".join(body.split())
+            blocks.append(f"-----BEGIN {name}-----\n{lines}\n-----END {name}-----\n")
+    return "".join(blocks)
+
+
+def credentials(values: Mapping[str, str]) -> Credentials:
+    # Java's default, for which a ticket would be needed.
+    mechanism = values.get("sasl.mechanism", "GSSAPI").strip().upper()
+    if mechanism not in MECHANISMS:
+        raise refused("sasl.mechanism", f"{mechanism!r} is not supported, only {', '.join(MECHANISMS)}")
+    options = jaas_options(values.get("sasl.jaas.config", ""))
+    if options.get("tokenauth", "false").lower() == "true":
+        raise refused("sasl.jaas.config", "tokenauth is not supported")
+    missing = [name for name in ("username", "password") if name not in options]
+    if missing:
+        raise refused("sasl.jaas.config", f"has no {missing[0]}")
+    return Credentials(mechanism, options["username"], options["password"])
+
+
+def jaas_options(line: str) -> dict[str, str]:
+    """Of "a.LoginModule required name="value" …;", which is all that a client may give."""
+    wrong = refused("sasl.jaas.config", 'is not of the form: MODULE required username="…" password="…";')
+    tokens = jaas_tokens(line)
+    if tokens is None or len(tokens) < 3 or tokens[-1] != ";" or ";" in tokens[:-1]:
+        raise wrong
+    pairs = tokens[2:-1]
+    if len(pairs) % 3 or any(sign != "=" for sign in pairs[1::3]):
+        raise wrong
+    return dict(zip(pairs[::3], pairs[2::3], strict=True))
+
+
+def jaas_tokens(line: str) -> list[str] | None:
+    tokens, at, line = [], 0, line.strip()
+    while at < len(line):
+        match = JAAS_TOKEN.match(line, at)
+        if match is None:
+            return None
+        at = match.end()
+        quoted = match[1] if match[1] is not None else match[2]
+        tokens.append(match[match.lastindex or 0] if quoted is None else jaas_unescaped(quoted))
+    return tokens
+
+
+def jaas_unescaped(text: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        escape = match[1]
+        with suppress(ValueError):
+            return chr(int(escape, 8))
+        return JAAS_ESCAPED.get(escape, escape)
+
+    return JAAS_ESCAPE.sub(character, text)
