@@ -4,12 +4,10 @@ with KafkaCluster("broker-1:9092,broker-2:9092", client_properties(path)) as clu
     topic = cluster.topics(["__consumer_offsets"])["__consumer_offsets"]
 """
 
-import base64
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Final, Self
-from uuid import UUID
 
 from jobs.client_properties import ClientProperties
 from jobs.client_security import security
@@ -22,54 +20,29 @@ from jobs.kafka_errors import (
     ConnectionLost,
     Forbidden,
     error_name,
+    is_passing,
     leave_out,
     needs,
 )
-from jobs.kafka_offsets import EARLIEST, LATEST, known, listed_offsets
+from jobs.kafka_metadata import BOOTSTRAP, Node, Offsets, Partition, Topic, metadata_request, topic_of
+from jobs.kafka_offsets import EARLIEST, LATEST, listed_offsets
 from jobs.patience import Patience
 from schemas.exit_codes import ExitCode
+
+__all__ = ["KafkaCluster", "Node", "Offsets", "Partition", "Topic"]
 
 # Whoever gives an address by which nobody answers shall know soon; a read that has begun waits longer.
 OPEN_SECONDS: Final = 5.0
 BROKER_RESOURCE: Final = 4
 
 
-@dataclass(frozen=True)
-class Offsets:
-    """The log start, and the high watermark as a reader of uncommitted records sees it."""
-
-    start: int
-    end: int
-    leader_epoch: int | None
-
-
-@dataclass(frozen=True)
-class Partition:
-    partition: int
-    leader: int | None
-    leader_epoch: int | None
-    replicas: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Topic:
-    name: str
-    topic_id: str | None
-    partitions: tuple[Partition, ...]
-
-
-@dataclass(frozen=True)
-class Node:
-    id: int
-    host: str
-    port: int
-    rack: str | None
-
-
 class KafkaCluster:
     """Opened where it is used: connections cannot go to tasks."""
 
     def __init__(self, servers: str, properties: ClientProperties) -> None:
+        if find_spec("kafka") is None:
+            line = "reading a cluster needs kafka-python: pip install 'groupscope[kafka]'"
+            raise Failure(ExitCode.UNREADABLE_INPUT, line)
         self.cluster_id: str | None = None
         self.properties = properties
         self._servers = addresses(servers)
@@ -109,26 +82,13 @@ class KafkaCluster:
         """ConnectionLost where `ask` tries again."""
         if node is None:
             return self._any_answer(request)
-        connection = self.connection(node)
+        connection = self._connection(node)
         try:
             return connection.ask(request)
         except BaseException:
             # A request without its answer would shift all later ones.
-            self.lose(node)
+            self._connections.pop(node).close()
             raise
-
-    def connection(self, node: int) -> KafkaConnection:
-        if node not in self._connections:
-            found = self._nodes.get(node)
-            if found is None:
-                raise ConnectionLost(f"node {node} is not among the brokers of the cluster")
-            self._connections[node] = self._connected(found.host, found.port)
-        return self._connections[node]
-
-    def lose(self, node: int) -> None:
-        connection = self._connections.pop(node, None)
-        if connection is not None:
-            connection.close()
 
     def topics(
         self, names: Sequence[str] | None = None, left_out: dict[str, str] | None = None
@@ -141,19 +101,19 @@ class KafkaCluster:
         while True:
             answer = self.ask(metadata_request(names))
             self._learn(answer)
-            codes = {each.name: each.error_code for each in answer.topics}
-            unsure = {name: code for name, code in codes.items() if code not in {0, ABSENT_TOPIC, FORBIDDEN_TOPIC}}
-            if not unsure:
+            passing = [
+                each for each in answer.topics if each.error_code != ABSENT_TOPIC and is_passing(each.error_code)
+            ]
+            if not passing:
                 break
-            name, code = next(iter(unsure.items()))
-            patience.wait(f"topic {name}: {error_name(code)}")
-        for name in (name for name, code in codes.items() if code == FORBIDDEN_TOPIC):
-            leave_out(left_out, name, needs("DESCRIBE", name))
-        return {
-            each.name: None if each.error_code else topic_of(each)
-            for each in answer.topics
-            if each.error_code != FORBIDDEN_TOPIC
-        }
+            patience.wait(f"topic {passing[0].name}: {error_name(passing[0].error_code)}")
+        found: dict[str, Topic | None] = {}
+        for each in answer.topics:
+            if each.error_code in {0, ABSENT_TOPIC}:
+                found[each.name] = None if each.error_code else topic_of(each)
+            else:
+                leave_out(left_out, each.name, topic_problem(each.name, each.error_code))
+        return found
 
     def offsets(
         self, partitions: Sequence[tuple[str, int]], left_out: dict[tuple[str, int], str] | None = None
@@ -167,26 +127,30 @@ class KafkaCluster:
         """Of one of the brokers; without those that it does not know or tell."""
         from kafka.protocol.admin import DescribeConfigsRequest
 
-        node = self.nodes()[0].id
-        resource = DescribeConfigsRequest.DescribeConfigsResource(
-            resource_type=BROKER_RESOURCE, resource_name=str(node), configuration_keys=list(names)
-        )
-        answer = self.ask(DescribeConfigsRequest(resources=[resource]), node).results[0]
+        def request(node: int) -> Any:
+            resource = DescribeConfigsRequest.DescribeConfigsResource(
+                resource_type=BROKER_RESOURCE, resource_name=str(node), configuration_keys=list(names)
+            )
+            return DescribeConfigsRequest(resources=[resource])
+
+        patience = self.patience()
+        while True:
+            try:
+                # Only the broker itself knows.
+                answer = self._any_answer(request).results[0]
+                break
+            except ConnectionLost as error:
+                patience.wait(str(error))
         if answer.error_code == FORBIDDEN_CLUSTER:
             raise Forbidden("settings of the brokers: the user lacks DESCRIBE_CONFIGS on the cluster")
         if answer.error_code:
-            line = f"settings of broker {node}: {error_name(answer.error_code)}"
+            line = f"settings of broker {answer.resource_name}: {error_name(answer.error_code)}"
             raise Failure(ExitCode.UNREADABLE_INPUT, line)
         return {each.name: each.value for each in answer.configs if each.value is not None and each.name in names}
 
     def leader(self, topic: str, partition: int) -> int | None:
-        """As it was when last asked: `forget_leader` has it asked anew."""
-        if (topic, partition) not in self._leaders:
-            self.topics([topic])
+        """As it was when last asked; None when there was none."""
         return self._leaders.get((topic, partition))
-
-    def is_leader_known(self, topic: str, partition: int) -> bool:
-        return (topic, partition) in self._leaders
 
     def forget_leader(self, topic: str, partition: int) -> None:
         self._leaders.pop((topic, partition), None)
@@ -198,30 +162,58 @@ class KafkaCluster:
     def _open(self, patience: Patience) -> None:
         while True:
             reasons = []
-            for host, port in self._servers:
+            failures = []
+            for node in self._servers:
                 try:
-                    connection = self._connected(host, port)
-                    try:
-                        return self._learn(connection.ask(metadata_request([])))
-                    finally:
-                        connection.close()
+                    return self._learn(self._asked_server(node, metadata_request([])))
                 except ConnectionLost as error:
                     reasons.append(str(error))
+                except Failure as error:
+                    failures.append(error)
+            if failures:
+                raise failures[0]
             patience.wait("; ".join(reasons))
 
-    def _connected(self, host: str, port: int) -> KafkaConnection:
+    def _asked_server(self, node: Node, request: Any) -> Any:
+        from kafka.errors import IncompatibleBrokerVersion
+
+        connection = self._connected(node)
+        try:
+            return connection.ask(request)
+        except IncompatibleBrokerVersion as error:
+            line = (
+                f"{connection.name}: the broker is older than Kafka 1.0, or a controller: give the brokers' addresses"
+            )
+            raise Failure(ExitCode.UNREADABLE_INPUT, line) from error
+        finally:
+            connection.close()
+
+    def _connected(self, node: Node) -> KafkaConnection:
         connect = self.properties.seconds("socket.connection.setup.timeout.ms")
-        return KafkaConnection(host, port, self._security, connect, self.properties.seconds("request.timeout.ms"))
+        return KafkaConnection(node, self._security, connect, self.properties.seconds("request.timeout.ms"))
+
+    def _connection(self, node: int) -> KafkaConnection:
+        if node not in self._connections:
+            if node not in self._nodes:
+                raise ConnectionLost(f"node {node} is not among the brokers of the cluster")
+            self._connections[node] = self._connected(self._nodes[node])
+        return self._connections[node]
 
     def _any_answer(self, request: Any) -> Any:
-        """Of a node that is connected rather than of one that is not."""
+        """Of a node that is connected rather than of one that is not. A request may be made for its node."""
         reasons = []
         for node in sorted(self._nodes, key=lambda node: (node not in self._connections, random.random())):
             try:
-                return self.asked_once(request, node)
+                return self.asked_once(request(node) if callable(request) else request, node)
             except ConnectionLost as error:
                 reasons.append(str(error))
-        raise ConnectionLost("; ".join(reasons))
+        # Brokers may have moved, all of them.
+        for server in [] if callable(request) else self._servers:
+            try:
+                return self._asked_server(server, request)
+            except (ConnectionLost, Failure) as error:
+                reasons.append(str(error))
+        raise ConnectionLost("; ".join(dict.fromkeys(reasons)))
 
     def _learn(self, metadata: Any) -> None:
         if not metadata.brokers:
@@ -230,43 +222,25 @@ class KafkaCluster:
         self.cluster_id = metadata.cluster_id
         for topic in metadata.topics:
             for each in topic.partitions:
-                self._leaders.pop((topic.name, each.partition_index), None)
+                self.forget_leader(topic.name, each.partition_index)
                 if each.leader_id >= 0:
                     self._leaders[topic.name, each.partition_index] = each.leader_id
 
 
-def addresses(servers: str) -> list[tuple[str, int]]:
+def topic_problem(name: str, code: int) -> Failure:
+    if code == FORBIDDEN_TOPIC:
+        return needs("DESCRIBE", name)
+    return Failure(ExitCode.UNREADABLE_INPUT, f"topic {name}: {error_name(code)}")
+
+
+def addresses(servers: str) -> list[Node]:
     """Of "HOST:PORT,[IPV6]:PORT,…"."""
     found = []
     for each in servers.split(","):
         host, colon, port = each.strip().rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not (colon and host and port.isascii() and port.isdecimal() and 0 < int(port) < 1 << 16):
-            line = f"kafka source: {each.strip()!r} is no HOST:PORT"
+            line = f"brokers {servers!r}: {each.strip()!r} is no HOST:PORT"
             raise Failure(ExitCode.UNREADABLE_INPUT, line)
-        found.append((host, int(port)))
+        found.append(Node(BOOTSTRAP, host, int(port), None))
     return found
-
-
-def topic_of(metadata: Any) -> Topic:
-    partitions = (
-        Partition(each.partition_index, known(each.leader_id), known(each.leader_epoch), tuple(each.replica_nodes))
-        for each in metadata.partitions
-    )
-    ordered = tuple(sorted(partitions, key=lambda each: each.partition))
-    return Topic(metadata.name, printed_id(metadata.topic_id), ordered)
-
-
-def printed_id(topic_id: UUID | None) -> str | None:
-    """As Kafka prints it; None from brokers that know none."""
-    if topic_id is None or not topic_id.int:
-        return None
-    return base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
-
-
-def metadata_request(names: Sequence[str] | None) -> Any:
-    """Of all topics without names. Never creates one."""
-    from kafka.protocol.metadata import MetadataRequest
-
-    topics = None if names is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
-    return MetadataRequest(topics=topics, allow_auto_topic_creation=False, min_version=4)

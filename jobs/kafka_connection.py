@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from jobs.client_security import Credentials, Security
 from jobs.failure import Failure
+from jobs.kafka_diagnosis import mismatch
 from jobs.kafka_errors import UNSUPPORTED_VERSION, ConnectionLost, error_name
+from jobs.kafka_metadata import BOOTSTRAP, Node, metadata_request
 from jobs.sasl_login import sasl_messages
 from schemas.exit_codes import ExitCode
 
@@ -24,21 +26,27 @@ NO_SASL_HERE: Final = 34
 
 
 class KafkaConnection:
-    def __init__(self, host: str, port: int, security: Security, connect_seconds: float, answer_seconds: float) -> None:
-        self.address = f"{host}:{port}"
-        # What a listener of another kind does to a client comes with the first questions.
-        self.is_trusted = False
+    def __init__(self, node: Node, security: Security, connect_seconds: float, answer_seconds: float) -> None:
+        self.name = f"{node.host}:{node.port}"
+        if node.id != BOOTSTRAP:
+            # Often it is only this address that cannot be reached.
+            self.name += f" (node {node.id}, as the cluster advertises it)"
         self._number = 0
         self._sent: Any = None
-        self._security = security
-        self._socket = connected_socket(host, port, connect_seconds)
+        self._socket = self._connected_socket(node, connect_seconds)
         try:
             if security.context is not None:
-                self._socket = self._tls_socket(security.context, host)
+                self._socket = self._tls_socket(security.context, node.host)
             self._socket.settimeout(answer_seconds)
             self._versions = self._agreed_versions()
             if security.credentials is not None:
-                self._log_in(security.credentials)
+                self._log_in(security.credentials, security.protocol)
+            else:
+                # Versions are told to everybody; the next question is where a listener of another kind hangs up.
+                self.ask(metadata_request([]))
+        except ConnectionLost as error:
+            self.close()
+            raise mismatch(node.host, node.port, self.name, security) or error from error
         except BaseException:
             self.close()
             raise
@@ -49,9 +57,7 @@ class KafkaConnection:
     def ask(self, request: Any) -> Any:
         request.API_VERSION = self._versions.api_version(request)
         self._send(request)
-        answer = self._answer()
-        self.is_trusted = True
-        return answer
+        return self._answer()
 
     def _send(self, request: Any) -> None:
         self._number += 1
@@ -66,17 +72,17 @@ class KafkaConnection:
         try:
             size = self._received(4)
             if size.startswith(TLS_ALERT):
-                raise failure(f"{self.address}: speaks TLS: set security.protocol to SSL or SASL_SSL")
+                raise failure(f"{self.name}: speaks TLS: set security.protocol to SSL or SASL_SSL")
             number = int.from_bytes(size, "big", signed=True)
             if not 0 < number <= MAX_ANSWER_BYTES:
-                raise failure(f"{self.address}: what answers there is no Kafka broker")
+                raise failure(f"{self.name}: what answers there is no Kafka broker")
             content = io.BytesIO(self._received(number))
         except OSError as error:
             raise self._lost(error) from error
         header, self._sent = self._sent, None
         kind = header.get_response_class()
         if kind.parse_header(content).correlation_id != header.correlation_id:
-            raise failure(f"{self.address}: what answers there is no Kafka broker")
+            raise failure(f"{self.name}: what answers there is no Kafka broker")
         return kind.decode(content)
 
     def _received(self, size: int) -> bytearray:
@@ -85,7 +91,7 @@ class KafkaConnection:
         while rest:
             number = self._socket.recv_into(rest)
             if not number:
-                raise ConnectionLost(f"{self.address}: the broker closed the connection")
+                raise ConnectionLost(f"{self.name}: the broker closed the connection")
             rest = rest[number:]
         return content
 
@@ -93,11 +99,20 @@ class KafkaConnection:
         """Only a broker that wants another certificate, or one at all, sends an alert after the handshake."""
         if isinstance(error, ssl.SSLError) and "alert" in str(error).lower():
             why = alert(error)
-            line = (
-                f"{self.address}: the broker refuses our TLS certificate, or the lack of one ({why}): see ssl.keystore"
-            )
+            line = f"{self.name}: the broker refuses our TLS certificate, or the lack of one ({why}): see ssl.keystore"
             return failure(f"{line}.location")
-        return ConnectionLost(f"{self.address}: {why_lost(error)}")
+        return ConnectionLost(f"{self.name}: {why_lost(error)}")
+
+    def _connected_socket(self, node: Node, seconds: float) -> socket.socket:
+        try:
+            found = socket.create_connection((node.host, node.port), timeout=seconds)
+        except socket.gaierror as error:
+            why = (error.strerror or "unknown").lower()
+            raise failure(f"{self.name}: no such host ({why}): is the name right, and known here?") from error
+        except OSError as error:
+            raise ConnectionLost(f"{self.name}: {why_lost(error)}") from error
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return found
 
     def _tls_socket(self, context: ssl.SSLContext, host: str) -> socket.socket:
         try:
@@ -106,15 +121,15 @@ class KafkaConnection:
             why = error.verify_message.rstrip(".").lower()
             is_name = "mismatch" in why
             what = "ssl.endpoint.identification.algorithm" if is_name else "ssl.truststore.location"
-            raise failure(f"{self.address}: the broker's TLS certificate is not trusted: {why}: see {what}") from error
+            raise failure(f"{self.name}: the broker's TLS certificate is not trusted: {why}: see {what}") from error
         except ssl.SSLError as error:
             if "alert" in str(error).lower():
                 raise self._lost(error) from error
             if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
-                raise failure(f"{self.address}: what answers there speaks no TLS") from error
-            raise ConnectionLost(f"{self.address}: no TLS handshake: {why_lost(error)}") from error
+                raise failure(f"{self.name}: what answers there speaks no TLS") from error
+            raise ConnectionLost(f"{self.name}: no TLS handshake: {why_lost(error)}") from error
         except OSError as error:
-            raise ConnectionLost(f"{self.address}: no TLS handshake: {why_lost(error)}") from error
+            raise ConnectionLost(f"{self.name}: no TLS handshake: {why_lost(error)}") from error
 
     def _agreed_versions(self) -> Any:
         from kafka.protocol.broker_version_data import BrokerVersionData
@@ -126,7 +141,7 @@ class KafkaConnection:
             known = [each.max_version for each in answer.api_keys if each.api_key == ApiVersionsRequest.API_KEY]
             answer = self._versions_answer(min([version, *known]) if known else 0)
         if answer.error_code:
-            raise ConnectionLost(f"{self.address}: the broker tells no versions: {error_name(answer.error_code)}")
+            raise ConnectionLost(f"{self.name}: the broker tells no versions: {error_name(answer.error_code)}")
         return BrokerVersionData(
             api_versions={each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
         )
@@ -137,18 +152,18 @@ class KafkaConnection:
         self._send(ApiVersionsRequest(version=version, client_software_name=CLIENT_ID, client_software_version="1"))
         return self._answer()
 
-    def _log_in(self, credentials: Credentials) -> None:
+    def _log_in(self, credentials: Credentials, protocol: str) -> None:
         from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
         chosen = self.ask(SaslHandshakeRequest(mechanism=credentials.mechanism, min_version=1))
         if chosen.error_code == UNSUPPORTED_MECHANISM:
             offered = ", ".join(sorted(chosen.mechanisms))
-            raise failure(f"{self.address}: sasl.mechanism {credentials.mechanism} is not offered there, but {offered}")
+            raise failure(f"{self.name}: sasl.mechanism {credentials.mechanism} is not offered there, but {offered}")
         if chosen.error_code == NO_SASL_HERE:
-            plain = self._security.protocol.removeprefix("SASL_")
-            raise failure(f"{self.address}: no SASL there: set security.protocol to {plain}")
+            plain = protocol.removeprefix("SASL_")
+            raise failure(f"{self.name}: no SASL there: set security.protocol to {plain}")
         if chosen.error_code:
-            raise ConnectionLost(f"{self.address}: SASL: {error_name(chosen.error_code)}")
+            raise ConnectionLost(f"{self.name}: SASL: {error_name(chosen.error_code)}")
         messages = sasl_messages(credentials)
         said = next(messages)
         while True:
@@ -164,23 +179,11 @@ class KafkaConnection:
 
     def _not_let_in(self, credentials: Credentials, why: str) -> Failure:
         who = f"user {credentials.username!r} by {credentials.mechanism}"
-        return failure(f"{self.address}: {who} is not let in ({why}): are name and password in sasl.jaas.config right?")
+        return failure(f"{self.name}: {who} is not let in ({why}): are name and password in sasl.jaas.config right?")
 
 
 def failure(line: str) -> Failure:
     return Failure(ExitCode.UNREADABLE_INPUT, line)
-
-
-def connected_socket(host: str, port: int, seconds: float) -> socket.socket:
-    try:
-        found = socket.create_connection((host, port), timeout=seconds)
-    except socket.gaierror as error:
-        line = f"{host}:{port}: no such host ({error.strerror}): is the name right, and known on this machine?"
-        raise failure(line) from error
-    except OSError as error:
-        raise ConnectionLost(f"{host}:{port}: {why_lost(error)}") from error
-    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return found
 
 
 def why_lost(error: OSError) -> str:

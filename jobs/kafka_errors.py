@@ -5,6 +5,7 @@ from typing import Final, TypeVar
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 
+UNKNOWN_ERROR: Final = -1
 ABSENT_TOPIC: Final = 3
 FORBIDDEN_TOPIC: Final = 29
 FORBIDDEN_CLUSTER: Final = 31
@@ -30,6 +31,14 @@ def error_name(code: int) -> str:
 
     kind = for_code(code)
     return str(getattr(kind, "message", None) or kind.__name__)
+
+
+def is_passing(code: int) -> bool:
+    """Whether another try may bring no error."""
+    from kafka.errors import for_code
+
+    # An unknown error is often a broker's shutdown.
+    return code == UNKNOWN_ERROR or bool(for_code(code).retriable)
 
 
 def leave_out(left_out: dict[Key, str] | None, key: Key, failure: Failure) -> None:

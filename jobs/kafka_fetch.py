@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from jobs.failure import Failure
 from jobs.kafka_cluster import KafkaCluster
-from jobs.kafka_errors import FORBIDDEN_TOPIC, ConnectionLost, error_name, needs
-from jobs.kafka_offsets import READ_UNCOMMITTED, known, leaderless
+from jobs.kafka_errors import FORBIDDEN_TOPIC, ConnectionLost, error_name, is_passing, needs
+from jobs.kafka_metadata import known
+from jobs.kafka_offsets import READ_UNCOMMITTED, leaderless
 from schemas.exit_codes import ExitCode
 
 # Below 4 brokers convert to legacy messages, from 13 topics are named by id.
@@ -15,8 +16,6 @@ FIRST_VERSION, LAST_VERSION = 4, 12
 WAIT_MS: Final = 500
 BATCH_HEADER_BYTES: Final = 27
 OUT_OF_RANGE: Final = 1
-# A broker's shutdown looks like this, among others.
-UNKNOWN_ERROR: Final = -1
 # So many answers without a batch below the high watermark are taken for a gap.
 EMPTY_ANSWERS: Final = 3
 
@@ -64,6 +63,9 @@ def fetched(
 
 
 def partition_answer(cluster: KafkaCluster, topic: str, partition: int, start: int, max_bytes: int) -> Any:
+    if cluster.leader(topic, partition) is None and cluster.topics([topic])[topic] is None:
+        # May be news that has not reached every broker yet.
+        raise ConnectionLost(f"topic {topic} is absent")
     node = cluster.leader(topic, partition)
     if node is None:
         raise ConnectionLost(leaderless((topic, partition)))
@@ -100,12 +102,10 @@ def moved(cluster: KafkaCluster, topic: str, partition: int, start: int) -> Fetc
 
 
 def problem(code: int, topic: str) -> Exception:
-    from kafka.errors import for_code
-
     if code == FORBIDDEN_TOPIC:
         return needs("READ", topic)
     why = f"topic {topic}: {error_name(code)}"
-    if code == UNKNOWN_ERROR or for_code(code).retriable:
+    if is_passing(code):
         return ConnectionLost(why)
     return Failure(ExitCode.UNREADABLE_INPUT, why)
 

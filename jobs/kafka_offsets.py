@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jobs.failure import Failure
 from jobs.kafka_errors import FORBIDDEN_TOPIC, ConnectionLost, error_name, leave_out, needs
+from jobs.kafka_metadata import known
 from schemas.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -43,19 +44,22 @@ def listed_offsets(
 
 def by_leader(cluster: "KafkaCluster", pending: set[Key], left_out: LeftOut) -> dict[int, list[Key]]:
     """Takes what will never be told out of `pending`."""
+    unknown = sorted({topic for topic, partition in pending if cluster.leader(topic, partition) is None})
+    hidden: dict[str, str] | None = None if left_out is None else {}
+    described = cluster.topics(unknown, hidden) if unknown else {}
     grouped: dict[int, list[Key]] = {}
-    unknown = sorted({topic for topic, partition in pending if not cluster.is_leader_known(topic, partition)})
-    described = cluster.topics(unknown) if unknown else {}
     for key in sorted(pending):
-        leader = cluster.leader(*key) if described.get(key[0], key) is not None else None
+        leader = cluster.leader(*key)
         if leader is not None:
             grouped.setdefault(leader, []).append(key)
-        elif described.get(key[0], key) is None:
-            leave_out(left_out, key, Failure(ExitCode.UNREADABLE_INPUT, f"topic {key[0]} is absent"))
-            pending.discard(key)
-        elif left_out is not None:
-            left_out[key] = leaderless(key)
-            pending.discard(key)
+            continue
+        why = (hidden or {}).get(key[0]) or leaderless(key)
+        if key[0] in described and described[key[0]] is None:
+            why = f"topic {key[0]} is absent"
+        elif left_out is None:
+            continue
+        leave_out(left_out, key, Failure(ExitCode.UNREADABLE_INPUT, why))
+        pending.discard(key)
     return grouped
 
 
@@ -78,10 +82,6 @@ def taken(answer: Any, found: dict[Key, tuple[int, int | None]], pending: set[Ke
 
 def leaderless(key: Key) -> str:
     return "{}-{} has no leader".format(*key)
-
-
-def known(number: int | None) -> int | None:
-    return None if number is None or number < 0 else number
 
 
 def list_offsets_request(keys: Sequence[Key], time_ms: int) -> Any:
