@@ -72,7 +72,7 @@ class KafkaConnection:
         try:
             size = self._received(4)
             if size.startswith(TLS_ALERT):
-                raise failure(f"{self.name}: speaks TLS: set security.protocol to SSL or SASL_SSL")
+                raise ConnectionLost(f"{self.name}: speaks TLS")
             number = int.from_bytes(size, "big", signed=True)
             if not 0 < number <= MAX_ANSWER_BYTES:
                 raise failure(f"{self.name}: what answers there is no Kafka broker")

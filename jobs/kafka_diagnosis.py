@@ -17,32 +17,27 @@ SASL_ERRORS: Final = {0, 33}
 
 def mismatch(host: str, port: int, name: str, security: Security) -> Failure | None:
     """What to set otherwise; None when the listener is of our kind or tells nothing."""
-    if security.context is None and speaks_tls(host, port):
-        return told(f"{name}: speaks TLS: set security.protocol to {security.protocol.replace('PLAINTEXT', 'SSL')}")
-    if security.context is not None and not speaks_tls(host, port) and speaks_plainly(host, port):
-        plain = security.protocol.replace("SSL", "PLAINTEXT")
-        return told(f"{name}: speaks no TLS: set security.protocol to {plain}")
-    if security.credentials is None:
-        mechanisms = sasl_mechanisms(host, port, security.context)
-        if mechanisms:
-            wanted = "SASL_SSL" if security.context else "SASL_PLAINTEXT"
-            return told(f"{name}: asks for SASL ({', '.join(mechanisms)}): set security.protocol to {wanted}")
-    return None
-
-
-def told(line: str) -> Failure:
+    is_tls = speaks_tls(host, port)
+    if not is_tls and not speaks_plainly(host, port):
+        return None
+    mechanisms = sasl_mechanisms(host, port, untrusting_context() if is_tls else None)
+    is_sasl = security.credentials is not None if mechanisms is None else bool(mechanisms)
+    protocol = ("SASL_" if is_sasl else "") + ("SSL" if is_tls else "PLAINTEXT")
+    if protocol == security.protocol:
+        return None
+    kinds = ["speaks TLS" if is_tls else "speaks no TLS"] if is_tls != (security.context is not None) else []
+    if is_sasl != (security.credentials is not None):
+        kinds.append(f"asks for SASL ({', '.join(mechanisms)})" if mechanisms else "asks for no SASL")
+    line = f"{name}: {' and '.join(kinds)}: set security.protocol to {protocol}"
     return Failure(ExitCode.UNREADABLE_INPUT, line)
 
 
 def speaks_tls(host: str, port: int) -> bool:
     """Whether it is trusted, and would trust us, is another matter."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
     try:
         with (
             socket.create_connection((host, port), timeout=PROBE_SECONDS) as plain,
-            context.wrap_socket(plain, server_hostname=host),
+            untrusting_context().wrap_socket(plain, server_hostname=host),
         ):
             return True
     except ssl.SSLError as error:
@@ -51,21 +46,35 @@ def speaks_tls(host: str, port: int) -> bool:
         return False
 
 
+def untrusting_context() -> ssl.SSLContext:
+    """For questions without secrets."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 def speaks_plainly(host: str, port: int) -> bool:
     return raw_answer(host, port, None, API_VERSIONS, 0, b"") is not None
 
 
-def sasl_mechanisms(host: str, port: int, context: ssl.SSLContext | None) -> list[str]:
+def sasl_mechanisms(host: str, port: int, context: ssl.SSLContext | None) -> list[str] | None:
+    """None: not known, as where a client needs a certificate to ask."""
     wished = b"PLAIN"
     answer = raw_answer(host, port, context, SASL_HANDSHAKE, 1, struct.pack(">h", len(wished)) + wished)
-    if answer is None or struct.unpack_from(">h", answer)[0] not in SASL_ERRORS:
-        return []
-    (number,) = struct.unpack_from(">i", answer, 2)
-    names, at = [], 6
-    for _ in range(number):
-        (size,) = struct.unpack_from(">h", answer, at)
-        names.append(answer[at + 2 : at + 2 + size].decode())
-        at += 2 + size
+    if answer is None:
+        return None
+    try:
+        if struct.unpack_from(">h", answer)[0] not in SASL_ERRORS:
+            return []
+        (number,) = struct.unpack_from(">i", answer, 2)
+        names, at = [], 6
+        for _ in range(number):
+            (size,) = struct.unpack_from(">h", answer, at)
+            names.append(answer[at + 2 : at + 2 + size].decode())
+            at += 2 + size
+    except (struct.error, UnicodeDecodeError):
+        return None
     return sorted(names)
 
 
