@@ -68,11 +68,10 @@ def entries(text: str) -> Iterator[tuple[str, str]]:
 def logical_lines(text: str) -> Iterator[str]:
     """Without comments, and with continued lines joined."""
     begun = ""
-    is_continued = False
     for natural in NATURAL_LINE.split(text):
         line = natural.lstrip(" \t\f")
-        # A comment cannot begin on a continued line.
-        if not is_continued and (not line or line[0] in "#!"):
+        # A line that goes on is no comment, unless it has held nothing so far.
+        if not begun and (not line or line[0] in "#!"):
             continue
         is_continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
         begun += line[:-1] if is_continued else line

@@ -50,7 +50,9 @@ EXPORT: Final = {
 PEM_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 
 # As java.io.StreamTokenizer has it, with which Kafka reads such a line.
-JAAS_TOKEN: Final = re.compile(r"""\s*(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|([\w.$-]+)|([=;]))""", re.DOTALL)
+JAAS_BLANK: Final = re.compile(r"(?:\s|/\*.*?\*/|/[^\r\n]*)*", re.DOTALL)
+JAAS_TOKEN: Final = re.compile(r"""(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|([\w.$-]+)|([=;]))""", re.DOTALL)
+JAAS_FLAGS: Final = frozenset({"required", "requisite", "sufficient", "optional"})
 JAAS_ESCAPE: Final = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
 JAAS_ESCAPED: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
@@ -215,26 +217,35 @@ def credentials(values: Mapping[str, str]) -> Credentials:
 
 def jaas_options(line: str) -> dict[str, str]:
     """Of "a.LoginModule required name="value" …;", which is all that a client may give."""
-    wrong = refused("sasl.jaas.config", 'is not of the form: MODULE required username="…" password="…";')
-    tokens = jaas_tokens(line)
-    if tokens is None or len(tokens) < 3 or tokens[-1] != ";" or ";" in tokens[:-1]:
-        raise wrong
-    pairs = tokens[2:-1]
-    if len(pairs) % 3 or any(sign != "=" for sign in pairs[1::3]):
-        raise wrong
-    return dict(zip(pairs[::3], pairs[2::3], strict=True))
+    words, signs = jaas_tokens(line)
+    pairs = words[2:]
+    # After the two words each option is a name, a sign and a value.
+    is_whole = signs == "ww" + "w=w" * (len(pairs) // 2) + ";"
+    if not is_whole or words[1].lower() not in JAAS_FLAGS:
+        raise refused("sasl.jaas.config", 'is not of the form: MODULE required username="…" password="…";')
+    return dict(zip(pairs[::2], pairs[1::2], strict=True))
 
 
-def jaas_tokens(line: str) -> list[str] | None:
-    tokens, at, line = [], 0, line.strip()
+def jaas_tokens(line: str) -> tuple[list[str], str]:
+    """The words, and the order of words (`w`) and signs; both empty when there is something else."""
+    words, signs, at = [], "", jaas_blank(line, 0)
     while at < len(line):
         match = JAAS_TOKEN.match(line, at)
         if match is None:
-            return None
-        at = match.end()
-        quoted = match[1] if match[1] is not None else match[2]
-        tokens.append(match[match.lastindex or 0] if quoted is None else jaas_unescaped(quoted))
-    return tokens
+            return [], ""
+        at = jaas_blank(line, match.end())
+        double, single, word, sign = match.groups()
+        signs += sign or "w"
+        if not sign:
+            words.append(word or jaas_unescaped(double or single or ""))
+    return words, signs
+
+
+def jaas_blank(line: str, at: int) -> int:
+    """Where the next token begins."""
+    match = JAAS_BLANK.match(line, at)
+    assert match is not None
+    return match.end()
 
 
 def jaas_unescaped(text: str) -> str:
