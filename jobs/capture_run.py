@@ -4,12 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from jobs.any_warehouse import AnyWarehouse
-from jobs.captured import Snapshot, rows_of_snapshots
+from jobs.captured import OFFSETS_TOPIC, Snapshot, rows_of_snapshots
+from jobs.failure import Failure
 from jobs.ingest_changes import Outcome
 from jobs.ingest_run import writer_of
 from jobs.ingest_summary import VERDICTS
 from jobs.ingest_writer import About
-from jobs.known_snapshots import new_snapshots
+from jobs.known_snapshots import known_topic_id, new_snapshots
 from jobs.run_result import iso, now_ms, run_id_of
 from jobs.settings import Settings, settings_hash
 from jobs.tasks import Workers
@@ -25,6 +26,7 @@ def write_snapshot(
     """The run as `_runs/RUN.json` gives it."""
     started_ms, sequence = snapshot["captured_at"], warehouse.next_sequence()
     run_id = run_id_of(sequence, started_ms)
+    check_same_log(warehouse, cluster, snapshot)
     writer = writer_of(
         settings.ingest.writer, warehouse, workers, About(cluster, run_id, sequence, settings.tables, "auto")
     )
@@ -51,3 +53,12 @@ def write_snapshot(
     writer.clean_up()
     times = {"started_time": iso(started_ms), "finished_time": iso(finished_ms)}
     return {**about, **ended, **times, "rows_added": dict(sorted(outcome.num_rows.items()))}
+
+
+def check_same_log(warehouse: AnyWarehouse, cluster: str, snapshot: Snapshot) -> None:
+    """Snapshots of one cluster beside the log of another would make nonsense of both."""
+    (told,) = [each["topic_id"] for each in snapshot["topics"] if each["topic"] == OFFSETS_TOPIC] or [None]
+    known = None if told is None else known_topic_id(warehouse, cluster, OFFSETS_TOPIC)
+    if known is not None and known != told:
+        line = f"{OFFSETS_TOPIC}: its id is {told}, the warehouse holds snapshots of {known}: use another --cluster"
+        raise Failure(ExitCode.UNREADABLE_INPUT, line)

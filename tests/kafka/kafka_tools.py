@@ -1,0 +1,82 @@
+"""What Kafka's own tools say about a running cluster, read from what they print."""
+
+import json
+import re
+import subprocess
+from typing import Final
+
+from tests.kafka.broker import Broker, kafka_command
+from tests.kafka.releases import KAFKA_4_3
+
+SECONDS: Final = 120
+TOPIC: Final = re.compile(r"Topic: (\S+)\s+TopicId: (\S+)\s+PartitionCount: (\d+)")
+PARTITION: Final = re.compile(r"Topic: (\S+)\s+Partition: (\d+)\s+Leader: (\d+)")
+SETTING: Final = re.compile(r"\s+([\w.]+)=(.*) sensitive=")
+NODE: Final = re.compile(r"(\S+):(\d+) \(id: (\d+) rack: ([^\s)]+)")
+EARLIEST, LATEST = "-2", "-1"
+TOPICS, OFFSETS = "org.apache.kafka.tools.TopicCommand", "org.apache.kafka.tools.GetOffsetShell"
+DELETE_RECORDS = "org.apache.kafka.tools.DeleteRecordsCommand"
+
+
+def tool(broker: Broker, main: str, *arguments: str) -> str:
+    words = ["--bootstrap-server", broker.bootstrap, *arguments]
+    command = kafka_command(broker.release, main, words, options=broker.scratch_options)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def offsets(broker: Broker, time: str) -> dict[tuple[str, int], int]:
+    lines = (line.rsplit(":", 2) for line in tool(broker, OFFSETS, "--time", time).splitlines())
+    return {(topic, int(partition)): int(offset) for topic, partition, offset in lines}
+
+
+def topic_ids(broker: Broker) -> dict[str, tuple[str, int]]:
+    """Ids and numbers of partitions."""
+    return {name: (topic_id, int(number)) for name, topic_id, number in TOPIC.findall(described(broker))}
+
+
+def leaders(broker: Broker, topic: str) -> dict[int, int]:
+    found = PARTITION.findall(described(broker))
+    return {int(partition): int(leader) for name, partition, leader in found if name == topic}
+
+
+def described(broker: Broker) -> str:
+    return tool(broker, TOPICS, "--describe")
+
+
+def settings(broker: Broker) -> dict[str, str]:
+    arguments = ["--describe", "--all", "--entity-type", "brokers", "--entity-name", "1"]
+    return dict(SETTING.findall(tool(broker, "kafka.admin.ConfigCommand", *arguments)))
+
+
+def nodes(broker: Broker) -> list[dict[str, object]]:
+    package = "org.apache.kafka.tools" if broker.release is KAFKA_4_3 else "kafka.admin"
+    found = NODE.findall(tool(broker, f"{package}.BrokerApiVersionsCommand"))
+    return [{"id": int(id), "host": host, "port": int(port), "rack": rack} for host, port, id, rack in found]
+
+
+def topics_of_share_groups(broker: Broker) -> set[str]:
+    if broker.release is not KAFKA_4_3:
+        return set()
+    main = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
+    rows = [line.split() for line in tool(broker, main, "--describe", "--all-groups", "--offsets").splitlines()]
+    return {row[1] for row in rows if len(row) > 2 and row[2].isdecimal()}
+
+
+def delete_records(broker: Broker, topic: str, partition: int, before: int) -> None:
+    path = broker.folder / "delete.json"
+    one = {"topic": topic, "partition": partition, "offset": before}
+    path.write_text(json.dumps({"partitions": [one], "version": 1}))
+    tool(broker, DELETE_RECORDS, "--offset-json-file", str(path))
+
+
+def leader_epochs(broker: Broker) -> dict[tuple[str, int], int]:
+    """The last line of each checkpoint that the broker keeps."""
+    found = {}
+    for path in broker.log_dir.glob("*-*/leader-epoch-checkpoint"):
+        topic, _, partition = path.parent.name.rpartition("-")
+        entries = path.read_text().splitlines()[2:]
+        if entries:
+            found[topic, int(partition)] = int(entries[-1].split()[0])
+    return found
