@@ -155,9 +155,11 @@ class KafkaCluster:
     def forget_leader(self, topic: str, partition: int) -> None:
         self._leaders.pop((topic, partition), None)
 
-    def refresh(self, names: Sequence[str] = ()) -> None:
-        """One try at asking who leads these topics and which nodes there are."""
-        self._learn(self.asked_once(metadata_request(names)))
+    def refresh(self, names: Sequence[str] = ()) -> dict[str, int]:
+        """One try at asking who leads these topics and which nodes there are; the topics' errors."""
+        answer = self.asked_once(metadata_request(names))
+        self._learn(answer)
+        return {each.name: each.error_code for each in answer.topics}
 
     def _open(self, patience: Patience) -> None:
         while True:

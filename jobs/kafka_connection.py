@@ -7,12 +7,13 @@ until a time is over whatever the reason, and tells none.
 import io
 import socket
 import ssl
+import struct
 from typing import Any, Final
 
 from jobs.client_security import Credentials, Security
 from jobs.failure import Failure
 from jobs.kafka_diagnosis import mismatch
-from jobs.kafka_errors import UNSUPPORTED_VERSION, ConnectionLost, error_name
+from jobs.kafka_errors import UNSUPPORTED_VERSION, ConnectionLost, NoAnswer, error_name
 from jobs.kafka_metadata import BOOTSTRAP, Node, metadata_request
 from jobs.sasl_login import sasl_messages
 from schemas.exit_codes import ExitCode
@@ -44,6 +45,9 @@ class KafkaConnection:
             else:
                 # Versions are told to everybody; the next question is where a listener of another kind hangs up.
                 self.ask(metadata_request([]))
+        except NoAnswer:
+            self.close()
+            raise
         except ConnectionLost as error:
             self.close()
             raise mismatch(node.host, node.port, self.name, security) or error from error
@@ -81,9 +85,12 @@ class KafkaConnection:
             raise self._lost(error) from error
         header, self._sent = self._sent, None
         kind = header.get_response_class()
-        if kind.parse_header(content).correlation_id != header.correlation_id:
-            raise failure(f"{self.name}: what answers there is no Kafka broker")
-        return kind.decode(content)
+        try:
+            if kind.parse_header(content).correlation_id == header.correlation_id:
+                return kind.decode(content)
+        except (ValueError, IndexError, struct.error) as error:
+            raise failure(f"{self.name}: what answers there is no Kafka broker") from error
+        raise failure(f"{self.name}: what answers there is no Kafka broker")
 
     def _received(self, size: int) -> bytearray:
         content = bytearray(size)
@@ -101,7 +108,8 @@ class KafkaConnection:
             why = alert(error)
             line = f"{self.name}: the broker refuses our TLS certificate, or the lack of one ({why}): see ssl.keystore"
             return failure(f"{line}.location")
-        return ConnectionLost(f"{self.name}: {why_lost(error)}")
+        kind = NoAnswer if isinstance(error, TimeoutError) else ConnectionLost
+        return kind(f"{self.name}: {why_lost(error)}")
 
     def _connected_socket(self, node: Node, seconds: float) -> socket.socket:
         try:
@@ -110,7 +118,7 @@ class KafkaConnection:
             why = (error.strerror or "unknown").lower()
             raise failure(f"{self.name}: no such host ({why}): is the name right, and known here?") from error
         except OSError as error:
-            raise ConnectionLost(f"{self.name}: {why_lost(error)}") from error
+            raise self._lost(error) from error
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return found
 
@@ -127,9 +135,9 @@ class KafkaConnection:
                 raise self._lost(error) from error
             if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
                 raise failure(f"{self.name}: what answers there speaks no TLS") from error
-            raise ConnectionLost(f"{self.name}: no TLS handshake: {why_lost(error)}") from error
+            raise self._lost(error) from error
         except OSError as error:
-            raise ConnectionLost(f"{self.name}: no TLS handshake: {why_lost(error)}") from error
+            raise self._lost(error) from error
 
     def _agreed_versions(self) -> Any:
         from kafka.protocol.broker_version_data import BrokerVersionData

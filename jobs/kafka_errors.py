@@ -18,6 +18,10 @@ class ConnectionLost(Exception):
     """Another try may help. The message names the broker."""
 
 
+class NoAnswer(ConnectionLost):
+    """In time."""
+
+
 class Forbidden(Failure):
     """A permission is missing; the message tells which."""
 

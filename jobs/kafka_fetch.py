@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from jobs.failure import Failure
 from jobs.kafka_cluster import KafkaCluster
-from jobs.kafka_errors import FORBIDDEN_TOPIC, ConnectionLost, error_name, is_passing, needs
+from jobs.kafka_errors import ABSENT_TOPIC, FORBIDDEN_TOPIC, ConnectionLost, error_name, is_passing, needs
 from jobs.kafka_metadata import known
 from jobs.kafka_offsets import READ_UNCOMMITTED, leaderless
 from schemas.exit_codes import ExitCode
@@ -63,9 +63,10 @@ def fetched(
 
 
 def partition_answer(cluster: KafkaCluster, topic: str, partition: int, start: int, max_bytes: int) -> Any:
-    if cluster.leader(topic, partition) is None and cluster.topics([topic])[topic] is None:
-        # May be news that has not reached every broker yet.
-        raise ConnectionLost(f"topic {topic} is absent")
+    if cluster.leader(topic, partition) is None:
+        code = cluster.refresh([topic])[topic]
+        if code:
+            raise problem(code, topic, "DESCRIBE")
     node = cluster.leader(topic, partition)
     if node is None:
         raise ConnectionLost(leaderless((topic, partition)))
@@ -78,7 +79,7 @@ def answered(cluster: KafkaCluster, topic: str, partition: int, start: int, answ
     if answer.error_code == OUT_OF_RANGE:
         return moved(cluster, topic, partition, start)
     if answer.error_code:
-        raise problem(answer.error_code, topic)
+        raise problem(answer.error_code, topic, "READ")
     content = answer.records or b""
     size, following = whole_batches(content)
     return Fetched(
@@ -101,13 +102,12 @@ def moved(cluster: KafkaCluster, topic: str, partition: int, start: int) -> Fetc
     return Fetched(b"", max(start, now.start), now.start, now.end)
 
 
-def problem(code: int, topic: str) -> Exception:
+def problem(code: int, topic: str, operation: str) -> Exception:
     if code == FORBIDDEN_TOPIC:
-        return needs("READ", topic)
-    why = f"topic {topic}: {error_name(code)}"
-    if is_passing(code):
-        return ConnectionLost(why)
-    return Failure(ExitCode.UNREADABLE_INPUT, why)
+        return needs(operation, topic)
+    # A new topic, too, is not known to every broker at once.
+    why = f"topic {topic} is absent" if code == ABSENT_TOPIC else f"topic {topic}: {error_name(code)}"
+    return ConnectionLost(why) if is_passing(code) else Failure(ExitCode.UNREADABLE_INPUT, why)
 
 
 def whole_batches(content: bytes) -> tuple[int, int]:
