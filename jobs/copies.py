@@ -6,31 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from jobs.failure import Failure
-from jobs.ingest_plan import FileSpan
-from jobs.segment_files import framed_pieces, is_torn_end
-from jobs.segment_source import batch_crc
+from jobs.ingest_plan import Part
+from jobs.log_span import SpanFacts
 from schemas.exit_codes import ExitCode
 from udfs.framing.framed import Batches, Framed, Records, Rejected
-
-
-@dataclass
-class SpanFacts:
-    """What `source_files` says of a file, for the part that one task read."""
-
-    source_file: str
-    start: int
-    read_to: int
-    partition: int | None = None
-    num_records: int = 0
-    num_batches: int = 0
-    num_tombstones: int = 0
-    num_delete_horizon_batches: int = 0
-    torn_tail_bytes: int = 0
-    first_offset: int | None = None
-    last_offset: int | None = None
-    first_batch_crc: int | None = None
-    last_batch_position: int | None = None
-    last_batch_crc: int | None = None
 
 
 @dataclass
@@ -47,7 +26,7 @@ class RejectedRange:
 class Copy:
     """Reads its spans one after the other; `records` gives them a piece at a time, offsets rising."""
 
-    spans: Iterable[FileSpan]
+    spans: Iterable[Part]
     piece_bytes: int
     facts: list[SpanFacts] = field(default_factory=list)
     ranges: list[RejectedRange] = field(default_factory=list)
@@ -56,10 +35,10 @@ class Copy:
 
     def records(self) -> Iterator[Records]:
         for part in self.spans:
-            facts = SpanFacts(str(part.span.path), part.span.start, part.span.end)
+            facts = part.span.facts()
             self.facts.append(facts)
             self.end_of_batches = max(self.end_of_batches, part.first - 1)
-            for framed in framed_pieces(part.span, self.piece_bytes):
+            for framed in part.span.framed_pieces(self.piece_bytes):
                 self.note_ranges(framed, part, facts)
                 note(framed, facts)
                 if len(framed.records):
@@ -67,11 +46,7 @@ class Copy:
                     yield framed.records
             if part.last is not None:
                 self.close_ranges(part.last + 1)
-            with part.span.open() as file:
-                if facts.start == 0:
-                    facts.first_batch_crc = batch_crc(file, 0)
-                if facts.last_batch_position is not None:
-                    facts.last_batch_crc = batch_crc(file, facts.last_batch_position)
+            part.span.complete(facts)
 
     def check_rising(self, records: Records, source_file: str) -> None:
         offsets = records.offset
@@ -84,13 +59,13 @@ class Copy:
             raise Failure(ExitCode.UNREADABLE_INPUT, f"{source_file}: {told}")
         self.last_offset = int(offsets[-1])
 
-    def note_ranges(self, framed: Framed, part: FileSpan, facts: SpanFacts) -> None:
+    def note_ranges(self, framed: Framed, part: Part, facts: SpanFacts) -> None:
         """Ranges lie between batches: the one before may have come with an earlier piece, the one after is awaited."""
         batches = framed.batches
         if len(batches):
             self.close_ranges(int(batches.base_offset[0]))
         for rejected in framed.rejected:
-            if part.is_newest and is_torn_end(rejected, part.span):
+            if part.is_newest and part.span.is_torn_end(rejected):
                 facts.torn_tail_bytes, facts.read_to = rejected.size_bytes, rejected.byte_position
                 continue
             before, after = neighbours(batches, rejected.byte_position)

@@ -12,7 +12,7 @@ from jobs.ingest_plan import Unit
 from jobs.ingest_state import known_files
 from jobs.ingest_summary import Progress
 from jobs.ingest_tasks import answer, guarded_answer
-from jobs.ingest_writer import WRITTEN, About, FrameSteps, Told
+from jobs.ingest_writer import WRITTEN, About, FrameSteps, Told, UnitSteps
 from jobs.manifest import Manifest
 from jobs.rejected_rows import without_rows
 from jobs.retried_rows import retried
@@ -37,12 +37,18 @@ class DirectWriter:
         return Assignment(self.warehouse.root, self.about.cluster, self.about.run_id, files, told.known_ranges)
 
     def read_units(
-        self, planned: Sequence[tuple[Unit, ...]], assignment: Assignment, progress: Progress, *, is_little: bool
+        self,
+        planned: Sequence[tuple[Unit, ...]],
+        assignment: Assignment,
+        progress: Progress,
+        steps: UnitSteps,
+        *,
+        is_little: bool,
     ) -> list[Answer]:
         if is_little:
-            return [answer(assignment, units) for units in planned]
+            return [answer(assignment, steps, units) for units in planned]
         return self.workers.run(
-            partial(answer, assignment),
+            partial(answer, assignment, steps),
             planned,
             seen=lambda done: sum(counts.read for counts in done.counts),
             tell=progress.tell,

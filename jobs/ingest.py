@@ -1,10 +1,11 @@
-"""Segments and archives of the offsets topic into Delta tables that outlive compaction.
+"""Segments, the live log and archives of the offsets topic into Delta tables that outlive compaction.
 
     groupscope ingest --source segments:/var/lib/kafka --snapshots snapshots.jsonl --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/ingest.py --source segments:/var/lib/kafka
 
-Reads: segment files, archives, snapshots. Writes: every decoded table, `rejected_records`, `source_files`, snapshots
-and `runs`; one row a record of the log. The same input twice adds nothing; a run is in the warehouse wholly or not.
+Reads: segment files, a live cluster, archives, snapshots. Writes: every decoded table, `rejected_records`,
+`source_files`, snapshots and `runs`; one row a record of the log. The same input twice adds nothing; a run is in the
+warehouse wholly or not.
 """
 
 import argparse
@@ -36,7 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", metavar="FORM:PLACE", help="what to read: segments:DIR or records:PATH, or a URI")
+    parser.add_argument(
+        "--source", metavar="FORM:PLACE", help="what to read: segments:DIR, kafka:HOST:PORT, records:PATH"
+    )
+    parser.add_argument(
+        "--command-config", type=Path, metavar="FILE", help="client properties for kafka:, such as SASL and TLS"
+    )
     parser.add_argument(
         "--offsets-partition",
         type=partition_number,
@@ -73,8 +79,13 @@ def ingested(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 def runs(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     is_retry, has_input = arguments.retry_rejected, arguments.source is not None or bool(arguments.snapshots)
     if not (has_input or is_retry or arguments.optimize == "full"):
-        told = "--source segments:DIR or records:PATH, --snapshots, --retry-rejected or --optimize full was expected"
-        raise Failure(ExitCode.USAGE, f"nothing to do: {told}")
+        told = (
+            "--source segments:DIR, kafka:HOST:PORT or records:PATH, --snapshots, --retry-rejected or --optimize full"
+        )
+        raise Failure(ExitCode.USAGE, f"nothing to do: {told} was expected")
+    if arguments.command_config is not None and not (arguments.source or "").startswith("kafka:"):
+        told = "is for --source kafka:HOST:PORT, and there is none"
+        raise Failure(ExitCode.USAGE, f"--command-config {arguments.command_config}: {told}")
     settings = load_settings(arguments.config)
     workers = Workers(f"groupscope {JOB}", is_debug=arguments.debug)
     results = []

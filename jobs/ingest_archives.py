@@ -7,8 +7,8 @@ from itertools import groupby
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.copies import SpanFacts
 from jobs.ingest_tasks import Task, guarded_answer, other_log
+from jobs.log_span import SpanFacts
 from jobs.task_answers import NO_PARTITION, Answer, Assignment, Counts, Held
 from udfs.archives import by_producers, problem_rows, records_of
 from udfs.known import REJECTED, Contradiction

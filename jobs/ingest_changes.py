@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from jobs.archive_files import ArchiveFile
-from jobs.copies import SpanFacts
 from jobs.delta_tables import DataFile
 from jobs.failure import Failure
 from jobs.ingest_plan import Reading
+from jobs.log_span import SpanFacts
 from jobs.table_files import TableFile
 from jobs.task_answers import NO_PARTITION, Answer, Counts, merged_facts
 from schemas.exit_codes import ExitCode

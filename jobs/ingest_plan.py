@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from jobs.log_span import LogSpan
 from jobs.places import RemotePath
 from jobs.segment_files import Span, spans_of
 from jobs.segment_source import BASE_NAME, Marks, SegmentFile, read_on_from
@@ -38,8 +39,8 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class FileSpan:
-    span: Span
+class Part:
+    span: LogSpan
     # No record of it is below.
     first: int
     # None of what stands at its end is above; None: not known.
@@ -50,14 +51,14 @@ class FileSpan:
 @dataclass(frozen=True)
 class Unit:
     partition: int
-    copies: tuple[tuple[FileSpan, ...], ...]
+    copies: tuple[tuple[Part, ...], ...]
     first: int
     last: int
     may_be_known: bool
 
     @property
     def size(self) -> int:
-        return sum(part.span.end - part.span.start for copy in self.copies for part in copy)
+        return sum(part.span.size for copy in self.copies for part in copy)
 
 
 def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[list[Reading], int]:
@@ -118,7 +119,7 @@ def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
         yield stretch
 
 
-def spans(found: list[Reading], span_bytes: int) -> Iterator[FileSpan]:
+def spans(found: list[Reading], span_bytes: int) -> Iterator[Part]:
     for reading in found:
         file = reading.file
         if reading.size > span_bytes * 3 // 2 and not isinstance(file.path, RemotePath):
@@ -128,11 +129,10 @@ def spans(found: list[Reading], span_bytes: int) -> Iterator[FileSpan]:
         for part in parts:
             # The last batch of a file that is cut in parts is good where the cut is.
             is_end = part.end == file.size and reading.last != NO_END
-            yield FileSpan(part, reading.first, reading.last if is_end else None, reading.is_newest)
+            yield Part(part, reading.first, reading.last if is_end else None, reading.is_newest)
 
 
-def task_bytes(found: Sequence[Reading], cores: int) -> int:
-    total = sum(reading.size for reading in found)
+def task_bytes(total: int, cores: int) -> int:
     return min(LARGEST_TASK, max(SMALLEST_TASK, total // (cores * TASKS_PER_CORE)))
 
 

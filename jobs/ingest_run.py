@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.any_warehouse import AnyWarehouse, one_cluster
+from jobs.client_properties import client_properties
 from jobs.direct_writer import DirectWriter
 from jobs.failpoints import failpoint
 from jobs.failure import Failure, say
@@ -18,6 +19,7 @@ from jobs.ingest_changes import Outcome, archive_rows, outcome_of, source_rows
 from jobs.ingest_plan import Reading, readings, size_of, task_bytes, tasks, units
 from jobs.ingest_state import State, state_of
 from jobs.ingest_summary import Progress, exit_code_of, summary, warnings
+from jobs.ingest_tasks import unit_steps
 from jobs.ingest_writer import JOB, About, IngestWriter, Told
 from jobs.known_snapshots import new_snapshots
 from jobs.places import is_remote, local_path
@@ -55,6 +57,7 @@ class Ingest:
         about = About(self.cluster, self.run_id, self.sequence, settings.tables, arguments.optimize)
         self.writer = writer_of(settings.ingest.writer, warehouse, workers, about)
         self.num_files_read = self.num_files_unchanged = 0
+        self.live_snapshots: dict[str, pa.Table] = {}
 
     def run(self, *, is_retry: bool) -> dict[str, Any]:
         if is_retry:
@@ -63,7 +66,7 @@ class Ingest:
             # First, since what is wrong with them is told at once, and reading the source may take long.
             snapshots = self.snapshots()
             outcome = self.read_source(self.arguments.source)
-            for name, rows in snapshots.items():
+            for name, rows in [*snapshots.items(), *self.live_snapshots.items()]:
                 self.writer.add(outcome, name, rows)
         if outcome.source_rows:
             self.writer.add(outcome, "source_files", outcome.source_rows)
@@ -87,7 +90,26 @@ class Ingest:
                 return self.read_segments(place)
             case "records", _, place if place:
                 return self.read_archive(place)
-        raise Failure(ExitCode.USAGE, f"--source {source!r}: segments:DIR or records:PATH was expected")
+            case "kafka", _, servers if servers:
+                return self.read_live(servers)
+        expected = "segments:DIR, kafka:HOST:PORT or records:PATH was expected"
+        raise Failure(ExitCode.USAGE, f"--source {source!r}: {expected}")
+
+    def read_live(self, servers: str) -> Outcome:
+        # Here, since their library is an extra.
+        from jobs.captured import rows_of_snapshots
+        from jobs.live_source import LiveSource
+        from jobs.live_span import LiveLog
+
+        log = LiveLog(servers, client_properties(self.arguments.command_config))
+        state, is_retry = state_of(self.warehouse, self.cluster), self.arguments.retry_rejected
+        source = LiveSource(log, state, self.writer, self.workers, self.settings.ingest, is_retry)
+        read = source.read()
+        outcome = outcome_of(read.answers)
+        outcome.source_rows = read.source_rows(self.cluster, self.run_id)
+        self.live_snapshots = rows_of_snapshots(read.snapshots, self.cluster, self.run_id)
+        self.num_files_read = len(read.plan.units)
+        return outcome
 
     def read_archive(self, path: str) -> Outcome:
         # Here, since they load Spark, which most runs on segments do without.
@@ -148,19 +170,22 @@ class Ingest:
         return remote_segment_files(self.workers.spark, place, partition)
 
     def read_local(self, found: Sequence[Reading], state: State) -> list[Answer]:
-        is_little = sum(reading.size for reading in found) < self.settings.ingest.spark_from_bytes
-        size = task_bytes(found, 1 if is_little else self.workers.num_cores)
+        total = sum(reading.size for reading in found)
+        is_little = total < self.settings.ingest.spark_from_bytes
+        size = task_bytes(total, 1 if is_little else self.workers.num_cores)
         planned = tasks(units(found, state.ranges, size), size)
         sizes = [size_of(task) for task in planned]
         progress = Progress(sizes, self.num_files_read, time.monotonic())
         told = Told(state.rejected, any(unit.may_be_known for task in planned for unit in task))
-        return self.writer.read_units(planned, self.writer.assignment(told), progress, is_little=is_little)
+        assignment = self.writer.assignment(told)
+        return self.writer.read_units(planned, assignment, progress, unit_steps, is_little=is_little)
 
     def read_remote(self, place: str, found: Sequence[Reading], state: State) -> list[Answer]:
         from jobs.archive_source import unreadable_told
         from jobs.remote_segments import ONE_FILE_A_BATCH, content_frames, content_steps, expected_files
 
-        spark, planned = self.workers.spark, list(units(found, state.ranges, task_bytes(found, 1)))
+        spark, size = self.workers.spark, task_bytes(sum(reading.size for reading in found), 1)
+        planned = list(units(found, state.ranges, size))
         told = Told(state.rejected, any(unit.may_be_known for unit in planned))
         steps = partial(content_steps, expected_files(planned, [reading.file for reading in found]))
         frames, assignment = content_frames(spark, planned), self.writer.assignment(told)
@@ -172,6 +197,7 @@ class Ingest:
             "run_id": self.run_id,
             "job": JOB,
             "cluster": self.cluster,
+            "source": (self.arguments.source or "").partition(":")[0] or None,
             "num_files_read": self.num_files_read,
             "num_files_unchanged": self.num_files_unchanged,
         }

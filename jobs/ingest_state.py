@@ -34,6 +34,7 @@ FILE_COLUMNS = [
     "first_batch_crc",
     "last_batch_position",
     "last_batch_crc",
+    "file_id",
 ]
 RANGE_COLUMNS = [
     "cluster",
@@ -45,15 +46,22 @@ RANGE_COLUMNS = [
     "to_offset",
 ]
 
+# The kind of what was fetched from a live log.
+LIVE = "kafka"
+
 
 @dataclass
 class State:
-    """`marks` and `archives` (size, time) by file; `ranges` of offsets that earlier runs read, by offsets partition."""
+    """`marks` and `archives` (size, time) by file; by offsets partition the `ranges` of offsets that earlier runs read,
+    those of them that are `of_files`, and of live logs what was `asked` for and what the log is known by."""
 
     marks: dict[str, Marks] = field(default_factory=dict)
     archives: dict[str, tuple[int, int]] = field(default_factory=dict)
     ranges: dict[int, list[Range]] = field(default_factory=dict)
     rejected: dict[int, list[KnownRange]] = field(default_factory=dict)
+    of_files: dict[int, list[Range]] = field(default_factory=dict)
+    asked: dict[int, list[Range]] = field(default_factory=dict)
+    log_ids: dict[int, str] = field(default_factory=dict)
 
 
 def state_of(warehouse: AnyWarehouse, cluster: str) -> State:
@@ -64,9 +72,14 @@ def state_of(warehouse: AnyWarehouse, cluster: str) -> State:
             state.marks[name] = marks_of(row, state.marks.get(name))
         elif row["kind"] == "records":
             state.archives[name] = (row["size_bytes"], in_ms(row["modified_time"]))
+        elif row["kind"] == LIVE:
+            state.asked.setdefault(row["offsets_partition"], []).append(asked_of(row))
+            state.log_ids[row["offsets_partition"]] = row["file_id"]
         if row["first_offset"] is not None and row["offsets_partition"] is not None:
             bounds = (row["first_offset"], row["last_offset"])
             state.ranges.setdefault(row["offsets_partition"], []).append(bounds)
+            if row["kind"] != LIVE:
+                state.of_files.setdefault(row["offsets_partition"], []).append(bounds)
     for row in rows_of_cluster(warehouse, REJECTED, RANGE_COLUMNS, cluster, "byte_position"):
         if row["byte_position"] is not None and row["offsets_partition"] is not None:
             partition = row.pop("offsets_partition")
@@ -74,8 +87,14 @@ def state_of(warehouse: AnyWarehouse, cluster: str) -> State:
             if (first := row["from_offset"]) is not None:
                 last = first if row["to_offset"] is None else row["to_offset"]
                 state.ranges.setdefault(partition, []).append((first, last))
-    state.ranges = {partition: joined(ranges) for partition, ranges in state.ranges.items()}
+    for name in ("ranges", "of_files", "asked"):
+        setattr(state, name, {partition: joined(ranges) for partition, ranges in getattr(state, name).items()})
     return state
+
+
+def asked_of(row: dict[str, Any]) -> Range:
+    """Positions in a live log are offsets."""
+    return row["read_from_position"], row["read_to_position"] - 1
 
 
 def rows_of_cluster(

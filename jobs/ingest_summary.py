@@ -7,6 +7,7 @@ from typing import Any
 
 from jobs.failure import say
 from jobs.ingest_changes import Outcome
+from jobs.ingest_state import LIVE
 from jobs.run_result import iso
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import UNKNOWN_REASONS
@@ -21,13 +22,14 @@ class Progress:
     sizes: list[int]
     num_files: int
     started: float
+    things: str = "files"
 
     def tell(self, done: int, records: int) -> None:
         seconds = time.monotonic() - self.started
         share = sum(self.sizes[:done]) / max(sum(self.sizes), 1)
         left = f", about {human_seconds(seconds / share - seconds)} left" if 0 < share < 1 else ""
-        files = round(share * self.num_files)
-        say(f"{files} of {self.num_files} files, {records:,} records, {records / max(seconds, 1e-9):,.0f}/s{left}")
+        files = f"{round(share * self.num_files)} of {self.num_files} {self.things}"
+        say(f"{files}, {records:,} records, {records / max(seconds, 1e-9):,.0f}/s{left}")
 
 
 def human_seconds(seconds: float) -> str:
@@ -70,11 +72,16 @@ def closing_line(found: Mapping[str, Any]) -> str:
     if found["reject_reasons"]:
         reason, number = next(iter(found["reject_reasons"].items()))
         rejected += f" (most: {reason}, {number:,})"
-    files = f"{found['num_files_read']:,} files read, {found['num_files_unchanged']:,} unchanged"
     known = f"{found['already_known']:,} already known"
     counts = f"{found['read']:,} records read: {found['decoded']:,} decoded, {rejected}, {known}"
     speed = f"{found['seconds']:.1f} s, {found['records_per_second'] or 0:,} records/s"
-    return f"run {found['run_id']}: {files}; {counts}; {speed}"
+    return f"run {found['run_id']}: {things_read(found)}; {counts}; {speed}"
+
+
+def things_read(found: Mapping[str, Any]) -> str:
+    if found.get("source") == LIVE:
+        return f"{found['num_files_read']:,} ranges of offsets read"
+    return f"{found['num_files_read']:,} files read, {found['num_files_unchanged']:,} unchanged"
 
 
 def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> list[str]:

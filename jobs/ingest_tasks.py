@@ -13,12 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.broken_lines import NO_LINES, sort_out_lines, with_lines, without_lines
-from jobs.copies import Copy, RejectedRange, SpanFacts
+from jobs.copies import Copy, RejectedRange
 from jobs.failure import Failure, os_error_line
-from jobs.ingest_plan import FileSpan, Unit
+from jobs.ingest_plan import Part, Unit
 from jobs.kept_memory import keep_memory
 from jobs.known_ranges import sort_out
 from jobs.known_rows import KnownRows, known_rows
+from jobs.log_span import SpanFacts
 from jobs.record_stretches import chunks_of, decoded_offsets, note_offsets, runs_of, windows
 from jobs.row_sinks import RowSink, TableFiles
 from jobs.task_answers import Answer, Assignment, Counts, Held
@@ -34,15 +35,17 @@ PIECE_BYTES = 16 << 20
 # Copies are read side by side, each with a piece in memory.
 PIECE_BYTES_OF_COPIES = 1 << 20
 
-WithContent = Callable[[Sequence[FileSpan]], Iterable[FileSpan]]
+WithContent = Callable[[Sequence[Part]], Iterable[Part]]
 
 
 # What a task does with a share, a piece at a time: between two pieces its rows may be taken on.
 Steps = Callable[["Task"], Iterator[None]]
 
 
-def answer(assignment: Assignment, units: tuple[Unit, ...]) -> Answer:
-    return guarded_answer(assignment, partial(unit_steps, units))
+def answer(
+    assignment: Assignment, steps: Callable[[Sequence[Unit], "Task"], Iterator[None]], units: tuple[Unit, ...]
+) -> Answer:
+    return guarded_answer(assignment, partial(steps, units))
 
 
 def unit_steps(units: Iterable[Unit], task: "Task") -> Iterator[None]:

@@ -23,6 +23,8 @@ WRITTEN = tuple(name for name, table in TABLES.items() if table.job == JOB)
 
 # What a task does with the rows of a frame that are its share.
 FrameSteps = Callable[[Iterator[pa.RecordBatch], Task], Iterator[None]]
+# And with units that it reads by itself.
+UnitSteps = Callable[[Sequence[Unit], Task], Iterator[None]]
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,15 @@ class IngestWriter(Protocol):
     def assignment(self, told: Told) -> Assignment: ...
 
     def read_units(
-        self, planned: Sequence[tuple[Unit, ...]], assignment: Assignment, progress: Progress, *, is_little: bool
+        self,
+        planned: Sequence[tuple[Unit, ...]],
+        assignment: Assignment,
+        progress: Progress,
+        steps: UnitSteps,
+        *,
+        is_little: bool,
     ) -> list[Answer]:
-        """Units whose files are local, a task for each of the tuples."""
+        """Units that tasks read by themselves, a task for each of the tuples."""
         ...
 
     def read_frames(

@@ -12,10 +12,10 @@ from pyspark.sql import functions as F
 from jobs.archive_files import FileSystem, is_of_java, java_message
 from jobs.failure import Failure
 from jobs.flags import EPOCH
-from jobs.ingest_plan import FileSpan, Unit
+from jobs.ingest_plan import Part, Unit
 from jobs.ingest_tasks import Task
 from jobs.places import RemotePath
-from jobs.segment_files import FOLDER
+from jobs.segment_files import FOLDER, Span
 from jobs.segment_source import SUFFIX, SegmentFile, base_offset_of, in_order, partition_of
 from schemas.exit_codes import ExitCode
 
@@ -87,15 +87,15 @@ class Expected:
 
 def expected_files(units: Sequence[Unit], files: Iterable[SegmentFile]) -> Expected:
     """A file is one span of one unit here, since its bytes come at once."""
-    of_files = {str(part.span.path): unit for unit in units for copy in unit.copies for part in copy}
+    of_files = {part.span.name: unit for unit in units for copy in unit.copies for part in copy}
     return Expected(of_files, {str(file.path): file.modified_ms for file in files})
 
 
 def content_frames(spark: SparkSession, units: Sequence[Unit]) -> list[DataFrame]:
     """The files of the units, each a row. All copies of a stretch come to one task, in the order of their offsets."""
-    alone = [str(part.span.path) for unit in units if len(unit.copies) == 1 for part in unit.copies[0]]
+    alone = [part.span.name for unit in units if len(unit.copies) == 1 for part in unit.copies[0]]
     places = [
-        (str(part.span.path), number, part.first)
+        (part.span.name, number, part.first)
         for number, unit in enumerate(unit for unit in units if len(unit.copies) > 1)
         for copy in unit.copies
         for part in copy
@@ -139,13 +139,14 @@ class Contents:
         if modified_ms != self.expected.modified_ms[path]:
             raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: another file has taken its place while it was read")
 
-    def with_content(self, parts: Sequence[FileSpan]) -> Iterator[FileSpan]:
+    def with_content(self, parts: Sequence[Part]) -> Iterator[Part]:
         for part in parts:
-            path = str(part.span.path)
+            path = part.span.name
             while path not in self.waiting and self.read_on():
                 pass
             if path not in self.waiting:
                 raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: is gone, a readable segment file was expected")
+            assert isinstance(part.span, Span)
             yield replace(part, span=replace(part.span, content=self.waiting.pop(path)))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobs.any_warehouse import AnyWarehouse
+from jobs.ingest_state import LIVE
 from jobs.row_output import row_lines
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
@@ -19,7 +20,7 @@ def page(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> Iterator[str]:
     yield f"Audit of cluster {result['cluster']}, run {result['run_id']}"
     yield ""
     yield f"Exit code    {int(code)}: {MEANINGS[code]}"
-    yield f"Read         {result['num_files_read']:,} files ({result['num_files_unchanged']:,} more are unchanged)"
+    yield f"Read         {things_read(result)}"
     yield f"Records      {result['read']:,} read: {counts(result)}"
     for reason, number in result["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
@@ -29,6 +30,12 @@ def page(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> Iterator[str]:
     yield from row_lines(("table", "rows", "added", "grain"), table_rows(warehouse, result), "table")
     yield ""
     yield f'Ask it: groupscope sql --warehouse {warehouse.told} "SELECT * FROM v_decode_coverage"'
+
+
+def things_read(result: Mapping[str, Any]) -> str:
+    if result["source"] == LIVE:
+        return f"{result['num_files_read']:,} ranges of offsets"
+    return f"{result['num_files_read']:,} files ({result['num_files_unchanged']:,} more are unchanged)"
 
 
 def counts(result: Mapping[str, Any]) -> str:

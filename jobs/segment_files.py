@@ -9,10 +9,12 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, cast
 
+import google_crc32c
 import numpy as np
 import pyarrow as pa
 
 from jobs.failure import Failure, os_error_line
+from jobs.log_span import SpanFacts
 from jobs.places import FilePath, RemotePath
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import RejectReason
@@ -24,6 +26,8 @@ from udfs.slices import PADDING, padded
 
 PIECE_BYTES = 4 << 20
 SMALLEST_LENGTH = 14
+# What says which batch it is: offsets, times, producer, and the checksum of its records.
+HEADER_BYTES = 61
 # Brokers take no larger batch unless they are told to.
 LARGEST_TORN_BATCH = 1 << 20
 ENTRY_HEADER = struct.Struct(">qi")
@@ -42,6 +46,30 @@ class Span:
     file_size: int | None = None
     # The whole file, where it is not a local one.
     content: pa.Buffer | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    def facts(self) -> SpanFacts:
+        return SpanFacts(self.name, self.start, self.end)
+
+    def framed_pieces(self, piece_bytes: int) -> Iterator[Framed]:
+        return framed_pieces(self, piece_bytes)
+
+    def is_torn_end(self, rejected: Rejected) -> bool:
+        return is_torn_end(rejected, self)
+
+    def complete(self, facts: SpanFacts) -> None:
+        with self.open() as file:
+            if facts.start == 0:
+                facts.first_batch_crc = batch_crc(file, 0)
+            if facts.last_batch_position is not None:
+                facts.last_batch_crc = batch_crc(file, facts.last_batch_position)
 
     def open(self) -> BufferedReader:
         if isinstance(self.path, RemotePath):
@@ -128,6 +156,12 @@ def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed
             if not framed.consumed:
                 return
             position, size = position + framed.consumed, piece_bytes
+
+
+def batch_crc(file: BinaryIO, position: int) -> int:
+    """CRC-32C of a batch's header, the checksum of its records in it."""
+    file.seek(position)
+    return int(google_crc32c.value(file.read(HEADER_BYTES)))
 
 
 def is_torn_end(rejected: Rejected, span: Span) -> bool:

@@ -6,18 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
-
-import google_crc32c
 
 from jobs.failure import Failure
 from jobs.places import FilePath, RemotePath
-from jobs.segment_files import FOLDER, opened
+from jobs.segment_files import FOLDER, batch_crc, opened
 from schemas.exit_codes import ExitCode
 
 SUFFIX = ".log"
-# What says which batch it is: offsets, times, producer, and the checksum of its records.
-HEADER_BYTES = 61
 BASE_NAME = re.compile(r"\d{20}\.log")
 
 
@@ -104,12 +99,6 @@ def segment_file(path: Path, partition: int) -> SegmentFile:
 
 def base_offset_of(path: FilePath) -> int:
     return int(path.stem) if BASE_NAME.fullmatch(path.name) else 0
-
-
-def batch_crc(file: BinaryIO, position: int) -> int:
-    """CRC-32C of a batch's header, the checksum of its records in it."""
-    file.seek(position)
-    return int(google_crc32c.value(file.read(HEADER_BYTES)))
 
 
 def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:

@@ -14,8 +14,8 @@ from jobs.ingest_changes import Outcome, Rows, arrow_rows
 from jobs.ingest_plan import Unit
 from jobs.ingest_state import DECODED
 from jobs.ingest_summary import Progress
-from jobs.ingest_tasks import Task, unit_steps
-from jobs.ingest_writer import WRITTEN, About, FrameSteps, Told
+from jobs.ingest_tasks import Task
+from jobs.ingest_writer import WRITTEN, About, FrameSteps, Told, UnitSteps
 from jobs.manifest import Manifest, Staged
 from jobs.retried_rows import retry_steps
 from jobs.row_sinks import HELD, Blobs
@@ -50,10 +50,16 @@ class StagedWriter:
         return Assignment(root, cluster, run_id, {}, told.known_ranges, is_staged=True, held_partitions=held)
 
     def read_units(
-        self, planned: Sequence[tuple[Unit, ...]], assignment: Assignment, progress: Progress, *, is_little: bool
+        self,
+        planned: Sequence[tuple[Unit, ...]],
+        assignment: Assignment,
+        progress: Progress,
+        steps: UnitSteps,
+        *,
+        is_little: bool,
     ) -> list[Answer]:
         frame = self.spark.range(0, len(planned), 1, len(planned)).toDF("number")
-        return self.read_frames([frame], partial(planned_steps, planned), assignment)
+        return self.read_frames([frame], partial(planned_steps, planned, steps), assignment)
 
     def read_frames(
         self,
@@ -142,7 +148,9 @@ def is_failed(answers: Sequence[Answer]) -> bool:
     return any(each.failure is not None for each in answers)
 
 
-def planned_steps(planned: Sequence[tuple[Unit, ...]], batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]:
+def planned_steps(
+    planned: Sequence[tuple[Unit, ...]], steps: UnitSteps, batches: Iterator[pa.RecordBatch], task: Task
+) -> Iterator[None]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
-            yield from unit_steps(planned[number], task)
+            yield from steps(planned[number], task)

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jobs.copies import RejectedRange, SpanFacts
+from jobs.copies import RejectedRange
 from jobs.delta_tables import DataFile
 from jobs.known_rows import KnownFile
+from jobs.log_span import SpanFacts
 
 # Of lines that do not say which partition they are of.
 NO_PARTITION = -1

@@ -14,7 +14,7 @@ SOURCE_FILES = Table(
         RUN_ID,
         Column("offsets_partition", Type.INT, "Partition of __consumer_offsets; NULL: many, or none (snapshots)."),
         Column("source_file", Type.STRING, "Path of the file, or name of the fetched range.", is_nullable=False),
-        Column("kind", Type.STRING, "segments, records or snapshots.", is_nullable=False),
+        Column("kind", Type.STRING, "segments, kafka, records or snapshots.", is_nullable=False),
         Column("size_bytes", Type.BIGINT, "Size of the file when it was read."),
         Column("modified_time", Type.TIMESTAMP, "When the file was last changed; NULL: no file."),
         Column("first_offset", Type.BIGINT, "Lowest offset read in this run; NULL: none."),
@@ -28,8 +28,16 @@ SOURCE_FILES = Table(
             "Batches whose tombstones the cleaner has dated for removal; NULL: the source has no batches.",
         ),
         Column("torn_tail_bytes", Type.BIGINT, "Bytes of an unfinished batch at the end; NULL: no segment."),
-        Column("read_from_position", Type.BIGINT, "Where in the file this run began to read; NULL: no segment."),
-        Column("read_to_position", Type.BIGINT, "Where this run ended: a grown file is read on from here."),
+        Column(
+            "read_from_position",
+            Type.BIGINT,
+            "Where in the file this run began to read, in a live log the first offset asked for; NULL: an archive.",
+        ),
+        Column(
+            "read_to_position",
+            Type.BIGINT,
+            "Where this run ended, in a live log the offset behind the last asked for: reading goes on here.",
+        ),
         Column(
             "first_batch_crc",
             Type.BIGINT,
@@ -37,7 +45,11 @@ SOURCE_FILES = Table(
         ),
         Column("last_batch_position", Type.BIGINT, "Where the last batch read begins; NULL: no batch."),
         Column("last_batch_crc", Type.BIGINT, "CRC-32C of that batch's header; NULL: no batch."),
-        Column("file_id", Type.STRING, "What the file system or store knows the file by; NULL: nothing."),
+        Column(
+            "file_id",
+            Type.STRING,
+            "What the file is known by where it lies; of a live log topic id:leader epoch; NULL: nothing.",
+        ),
     ),
     JOB,
 )

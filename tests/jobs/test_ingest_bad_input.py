@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import jobs.copies
 import jobs.direct_writer
 import jobs.ingest_run
 import jobs.ingest_tasks
+import jobs.segment_files
 from jobs.failpoints import VARIABLE
 from jobs.segment_files import Span, framed_pieces
 from jobs.warehouse_marker import MARKER
@@ -157,9 +157,9 @@ def before_tasks(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) 
     """Does it when all is planned and nothing is read."""
     real = jobs.ingest_tasks.answer
 
-    def changed_first(assignment: Any, units: Any) -> Any:
+    def changed_first(*told: Any) -> Any:
         change()
-        return real(assignment, units)
+        return real(*told)
 
     monkeypatch.setattr(jobs.direct_writer, "answer", changed_first)
 
@@ -220,7 +220,7 @@ def test_a_segment_that_changes_amid_reading(
                 change(path)
 
     with monkeypatch.context() as patched, unchanged(warehouse):
-        patched.setattr(jobs.copies, "framed_pieces", pieces)
+        patched.setattr(jobs.segment_files, "framed_pieces", pieces)
         line = refused(warehouse, capsys, UNREADABLE, "--source", source)
     assert str(path) in line
     assert told in line
@@ -413,7 +413,7 @@ def test_settings_that_are_none(
 def test_forms_of_a_source_that_are_none(warehouse: Path, capsys: Capsys, source: str) -> None:
     with unchanged(warehouse):
         line = refused(warehouse, capsys, USAGE, "--source", source)
-    assert line == f"--source {source!r}: segments:DIR or records:PATH was expected"
+    assert line == f"--source {source!r}: segments:DIR, kafka:HOST:PORT or records:PATH was expected"
 
 
 def test_nothing_to_do(warehouse: Path, capsys: Capsys) -> None:

@@ -1,0 +1,139 @@
+"""A live log gives the rows that the broker's segment files give, record for record, whoever writes them."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.jobs.ingested import history, ingest, keys, rows
+from tests.kafka.broker import Broker, running
+from tests.kafka.live_broker import (
+    SPARK_WRITER,
+    History,
+    copied_segments,
+    history_of_segments,
+    ingest_live,
+    play,
+)
+from tests.kafka.phases import CLEANER, GZIP
+from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, Release
+
+pytestmark = pytest.mark.broker
+
+FIRST = (
+    "Commits.byAdmin",
+    "Commits.withMetadata",
+    "Commits.deletedGroup",
+    "Transactions.committedAndAborted",
+    "Transactions.interleaved",
+    "ClassicGroups.rebalanced:range",
+)
+MODERN = {KAFKA_4_3.name: ("ConsumerGroups.rebalanced", "ShareGroups.rebalanced")}
+# Of the older release the cleaner is not waited for.
+THEN = {
+    KAFKA_4_3.name: ("Compaction.awaited:{log_dir}",),
+    KAFKA_3_9_OLD.name: ("Commits.negative", "Transactions.timedOut", "Commits.deletedTopic"),
+}
+PARTITIONS = 4
+
+
+@dataclass
+class Played:
+    """What was read of one broker before and after the cleaner went over its log."""
+
+    broker: Broker
+    folder: Path
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def live(self, name: str, *arguments: str | Path) -> None:
+        result = ingest_live(self.folder / name.partition("/")[0], self.broker, *arguments)
+        self.results[name] = result
+
+    def history(self, name: str) -> History:
+        return history(self.folder / name)
+
+
+@pytest.fixture(scope="module", params=[KAFKA_4_3, KAFKA_3_9_OLD], ids=lambda release: release.name)
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
+    release: Release = request.param
+    folder = tmp_path_factory.mktemp("live")
+    (folder / "spark.toml").write_text(SPARK_WRITER)
+    (folder / "broker").mkdir()
+    with running(release, folder / "broker", CLEANER | GZIP) as broker:
+        seen = Played(broker, folder)
+        play(broker, folder / "first", *FIRST, *MODERN.get(release.name, ()))
+        seen.live("scheduled/1")
+        seen.live("by_spark/1", "--config", folder / "spark.toml")
+        copied_segments(broker, folder / "before")
+        # Each partition has another leader epoch then.
+        broker.restart(CLEANER)
+        play(broker, folder / "then", *(each.format(log_dir=broker.log_dir) for each in THEN[release.name]))
+        seen.live("scheduled/2")
+        seen.live("by_spark/2", "--config", folder / "spark.toml")
+        seen.live("late/1")
+        seen.live("scheduled/3")
+        broker.stop()
+        copied_segments(broker, folder / "after")
+        yield seen
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_rows_are_those_of_the_segment_files(played: Played) -> None:
+    expected = history_of_segments(played.folder / "of_files", played.folder / "after")
+    assert played.history("late") == expected
+    assert rows(played.folder / "late", "transaction_markers")
+    assert any(row["is_transactional"] for row in rows(played.folder / "late", "offset_commits"))
+
+
+def test_a_schedule_keeps_what_the_cleaner_took(played: Played) -> None:
+    folders = (played.folder / "before", played.folder / "after")
+    expected = history_of_segments(played.folder / "of_both", *folders)
+    assert played.history("scheduled") == expected
+    late, scheduled = (set(keys(played.folder / name)) for name in ("late", "scheduled"))
+    assert late < scheduled if played.broker.release is KAFKA_4_3 else late == scheduled
+
+
+def test_spark_writes_the_same_rows(played: Played) -> None:
+    assert played.history("by_spark") == played.history("scheduled")
+
+
+def test_nothing_is_read_twice(played: Played) -> None:
+    again = played.results["scheduled/3"]
+    assert (again["read"], again["num_files_read"]) == (0, 0)
+    for name in ("scheduled/1", "late/1"):
+        assert played.results[name]["already_known"] == 0
+        assert played.results[name]["read"] == played.results[name]["decoded"] > 0
+
+
+def test_after_another_election_the_last_known_record_is_looked_at(played: Played) -> None:
+    second = played.results["scheduled/2"]
+    assert 0 < second["already_known"] <= PARTITIONS
+    assert second["read"] == second["decoded"] + second["already_known"]
+
+
+def test_what_was_asked_for_is_in_source_files(played: Played) -> None:
+    ends: dict[int, int] = {}
+    for row in sorted(rows(played.folder / "scheduled", "source_files"), key=lambda row: row["run_id"]):
+        partition, start = row["offsets_partition"], row["read_from_position"]
+        assert row["kind"] == "kafka"
+        assert row["source_file"] == f"kafka:__consumer_offsets-{partition}@{start}"
+        if row["read_to_position"] > ends.get(partition, 0):
+            assert start == ends.get(partition, 0)
+            ends[partition] = row["read_to_position"]
+    snapshots = rows(played.folder / "scheduled", "topic_snapshots")
+    last = max(row["captured_time"] for row in snapshots)
+    assert ends == {
+        row["partition"]: row["log_end_offset"]
+        for row in snapshots
+        if row["topic"] == "__consumer_offsets" and row["captured_time"] == last and row["log_end_offset"]
+    }
+
+
+def test_files_of_the_same_log_add_nothing(played: Played) -> None:
+    before = played.history("scheduled")
+    found = ingest(played.folder / "scheduled", "--source", f"segments:{played.folder / 'after'}")
+    assert found["already_known"] == found["read"] > 0
+    assert played.history("scheduled") == before
