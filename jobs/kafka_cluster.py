@@ -31,7 +31,7 @@ from schemas.exit_codes import ExitCode
 
 __all__ = ["KafkaCluster", "Node", "Offsets", "Partition", "Topic"]
 
-# Whoever gives an address by which nobody answers shall know soon; a read that has begun waits longer.
+# Whoever gives an address by which nobody answers shall know soon.
 OPEN_SECONDS: Final = 5.0
 BROKER_RESOURCE: Final = 4
 
@@ -39,7 +39,8 @@ BROKER_RESOURCE: Final = 4
 class KafkaCluster:
     """Opened where it is used: connections cannot go to tasks."""
 
-    def __init__(self, servers: str, properties: ClientProperties) -> None:
+    def __init__(self, servers: str, properties: ClientProperties, is_known_to_answer: bool = False) -> None:
+        """A cluster that has answered before is waited for longer: its brokers may be restarting."""
         if find_spec("kafka") is None:
             line = "reading a cluster needs kafka-python: pip install 'groupscope[kafka]'"
             raise Failure(ExitCode.UNREADABLE_INPUT, line)
@@ -50,7 +51,8 @@ class KafkaCluster:
         self._connections: dict[int, KafkaConnection] = {}
         self._nodes: dict[int, Node] = {}
         self._leaders: dict[tuple[str, int], int] = {}
-        self._open(Patience(min(OPEN_SECONDS, properties.seconds("default.api.timeout.ms"))))
+        seconds = properties.seconds("default.api.timeout.ms")
+        self._open(Patience(seconds if is_known_to_answer else min(OPEN_SECONDS, seconds)))
 
     def __enter__(self) -> Self:
         return self

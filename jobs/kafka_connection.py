@@ -114,9 +114,11 @@ class KafkaConnection:
     def _connected_socket(self, node: Node, seconds: float) -> socket.socket:
         try:
             found = socket.create_connection((node.host, node.port), timeout=seconds)
-        except socket.gaierror as error:
-            why = (error.strerror or "unknown").lower()
-            raise failure(f"{self.name}: no such host ({why}): is the name right, and known here?") from error
+        except (socket.gaierror, UnicodeError) as error:
+            is_passing = isinstance(error, OSError) and error.errno == socket.EAI_AGAIN
+            why = why_lost(error) if isinstance(error, OSError) else "not a name"
+            line = f"{self.name}: no such host ({why}): is the name right, and known here?"
+            raise (ConnectionLost(line) if is_passing else failure(line)) from error
         except OSError as error:
             raise self._lost(error) from error
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -26,6 +26,8 @@ SCRAM_USER: Final = "al=ice,b"
 # Whose characters would end a field, a string or a line somewhere.
 PASSWORD: Final = 'pa"ss\\wörd; =,#'
 GUEST: Final = "guest"
+# After which the listener of SCRAM alone wants a client to log in again.
+SESSION_MS: Final = 1500
 MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 MODULES: Final = "org.apache.kafka.common.security"
 
@@ -84,6 +86,7 @@ def properties(secured: Secured, own: Issued) -> dict[str, str]:
         # Good for another host, by an authority that nobody trusts.
         "listener.name.stranger.ssl.keystore.type": "PEM",
         "listener.name.stranger.ssl.keystore.location": str(secured.stranger.issued("broker", "DNS:elsewhere").store),
+        "listener.name.scramonly.connections.max.reauth.ms": str(SESSION_MS),
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": f"User:ANONYMOUS;User:CN=client;User:{PLAIN_USER};User:{SCRAM_USER}",
     }

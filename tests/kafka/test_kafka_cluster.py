@@ -237,6 +237,7 @@ def test_a_server_of_another_kind(answer: bytes) -> None:
     [
         ("no-such-host.invalid:9092", r"no-such-host\.invalid:9092: no such host \(.*\): is the name right, and known"),
         ("127.0.0.1:{}", r"127\.0\.0\.1:\d+: connection refused \(tried for 4 s\)$"),
+        ("a..b:9092", r"a\.\.b:9092: no such host \(.*\): is the name right, and known here\?"),
         ("localhost", r"brokers 'localhost': 'localhost' is no HOST:PORT$"),
         ("a:1,b:x", r"brokers 'a:1,b:x': 'b:x' is no HOST:PORT$"),
     ],
@@ -259,6 +260,20 @@ def test_a_broker_that_restarts_during_the_read_is_waited_for(tmp_path: Path) ->
             got += [part.content for part in parts]
             restart.join()
             assert b"".join(got) == stored(broker, "t", 0)
+
+
+def test_a_cluster_that_has_answered_before_is_waited_for_longer(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.kafka_cluster.OPEN_SECONDS", 0.2)
+    broker.stop()
+    start = threading.Timer(1, broker.start, args=({},))
+    start.start()
+    with pytest.raises(Failure, match=r"connection refused \(tried for 0\.2 s\)$"):
+        KafkaCluster(broker.bootstrap, PATIENT)
+    with KafkaCluster(broker.bootstrap, PATIENT, is_known_to_answer=True) as cluster:
+        assert cluster.nodes()
+    start.join()
 
 
 def test_a_broker_that_hangs_and_one_that_dies_for_good_are_told(tmp_path: Path) -> None:

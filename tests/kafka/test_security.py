@@ -1,6 +1,7 @@
 """Every way in to a real broker that is configured so, and one clear line for every closed door."""
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from jobs.kafka_cluster import KafkaCluster
 from jobs.kafka_errors import Forbidden
 from jobs.kafka_fetch import fetched
 from tests.kafka.certificates import KEY_PASSWORD
-from tests.kafka.secured_broker import GUEST, MECHANISMS, PASSWORD, Secured, client_file, login, secured
+from tests.kafka.secured_broker import GUEST, MECHANISMS, PASSWORD, SESSION_MS, Secured, client_file, login, secured
 
 pytestmark = pytest.mark.broker
 
@@ -114,6 +115,16 @@ def test_the_files_are_not_needed_where_tasks_run(there: Secured, tmp_path: Path
 def test_a_login(there: Secured, listener: str, values: dict[str, str], mechanism: str) -> None:
     with opened(there, listener, values | trust(there) | login(mechanism)) as cluster:
         reads(there, cluster)
+
+
+def test_a_login_that_expires_during_the_read(there: Secured) -> None:
+    with opened(there, "SCRAMONLY", LOGIN | login("SCRAM-SHA-256")) as cluster:
+        reads(there, cluster)
+        time.sleep(SESSION_MS / 1000 + 0.5)
+        parts = fetched(cluster, "t", 0, 0, RECORDS, 1)
+        next(parts)
+        time.sleep(SESSION_MS / 1000 + 0.5)
+        assert len(list(parts)) == RECORDS - 1
 
 
 def refusal(there: Secured, listener: str, values: dict[str, str]) -> str:
