@@ -55,7 +55,7 @@ def run(command: str, logs: Path, workplace: Path) -> subprocess.CompletedProces
     )
 
 
-@pytest.mark.parametrize("command", ["dump", "ingest", "audit"])
+@pytest.mark.parametrize("command", ["dump", "ingest", "audit", "capture"])
 def test_the_readme_shows_each_flag_of_a_command(command: str) -> None:
     told = subprocess.run(
         [sys.executable, "-m", "jobs.cli", command, "--help"], capture_output=True, text=True, cwd=ROOT, check=True
