@@ -66,19 +66,22 @@ class LiveSource:
     is_retry: bool = False
 
     def read(self) -> LiveRead:
+        left_out: list[str] = []
         with self.log.opened() as cluster:
-            snapshots = [captured(cluster, (), now_ms())]
+            snapshots = [captured(cluster, (), now_ms(), left_out.append)]
             plan = Planner(self.log, self.state, cluster, self.is_retry).plan()
         read = LiveRead(plan, snapshots=snapshots)
         if plan.units:
             read.answers = self.read_units(plan)
         with self.log.opened() as cluster:
-            # What is left out has been told before.
+            # What is left out is told once, and not beside the line by which a run fails.
             snapshots.append(captured(cluster, (), now_ms(), lambda _: None))
             check_same_id(self.log, offsets_topic(self.log, cluster), plan.ids.values())
         if all(each.failure is None for each in read.answers):
             check_proofs(self.log, plan, [found for each in read.answers for found in each.conflicts])
             read.answers += gaps(self.log, plan, read.answers)
+            for line in left_out:
+                say(line)
         return read
 
     def read_units(self, plan: LivePlan) -> list[Answer]:

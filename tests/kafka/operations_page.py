@@ -1,0 +1,46 @@
+"""What docs/operations.md shows, for tests that run it."""
+
+import re
+import shlex
+from dataclasses import dataclass
+
+from tests.jobs.ingested import ROOT
+
+PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+# Where the page's commands are sent, the test says.
+ADDRESS = ("--bootstrap-server", "broker-1:9092", "--command-config", "admin.properties")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What the page says of a missing right; `told` is None where nothing is said."""
+
+    right: tuple[str, ...]
+    exit_code: int
+    told: str | None
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.+?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
+
+
+def commands(language: str) -> list[list[str]]:
+    """Words of each command, without the tool's name and the address."""
+    found = []
+    for line in "".join(blocks(language)).splitlines():
+        words = shlex.split(line)
+        assert tuple(words[1:5]) == ADDRESS, line
+        found.append(words[5:])
+    return found
+
+
+def rights() -> list[tuple[str, ...]]:
+    """Flags of kafka-acls, one right a command."""
+    start = ["--add", "--allow-principal", "User:groupscope"]
+    assert all(words[:3] == start for words in commands("acls"))
+    return [tuple(words[3:]) for words in commands("acls")]
+
+
+def losses() -> list[Loss]:
+    rows = re.findall(r"^\| `(--operation [^`]+)` \| (\d+) \| (?:`([^`]+)`|nothing) \|", PAGE, flags=re.MULTILINE)
+    return [Loss(tuple(shlex.split(right)), int(code), told or None) for right, code, told in rows]

@@ -1,0 +1,285 @@
+"""docs/operations.md is right: what it grants is enough and no more, and without each right happens what it says."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka.admin import (
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    KafkaAdminClient,
+    ResourcePatternFilter,
+    ResourceType,
+)
+
+from jobs import cli
+from jobs.client_properties import client_properties
+from jobs.kafka_cluster import KafkaCluster
+from jobs.kafka_fetch import fetch_request
+from schemas.exit_codes import ExitCode
+from tests.jobs.ingested import history, ingest, rows, run_ingest
+from tests.jobs.refused import unchanged
+from tests.kafka import operations_page
+from tests.kafka.broker import Broker
+from tests.kafka.committing import commit, make_topics
+from tests.kafka.operations_page import Loss
+from tests.kafka.secured_broker import GUEST, PASSWORD, SCRAM_USER, Secured, client_file, login, quoted, secured
+
+pytestmark = pytest.mark.broker
+
+Capsys = pytest.CaptureFixture[str]
+Right = tuple[str, ...]
+
+OFFSETS_TOPIC = "__consumer_offsets"
+COMMITTED = {"billing": "orders", "audits": "payments"}
+ACLS, CONFIGS = "org.apache.kafka.tools.AclCommand", "kafka.admin.ConfigCommand"
+READ, TOPICS, GROUPS, CLUSTER, SETTINGS = operations_page.rights()
+SETTLING_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A cluster with groups, and a user who has what the page grants."""
+
+    secured: Secured
+    properties: Path
+
+    @property
+    def broker(self) -> Broker:
+        return self.secured.broker
+
+    @property
+    def source(self) -> tuple[str, ...]:
+        address = self.secured.address("LOGIN")
+        return ("--source", f"kafka:{address}", "--command-config", str(self.properties))
+
+    @property
+    def source_of_all(self) -> tuple[str, ...]:
+        """As somebody who may do everything."""
+        return ("--source", f"kafka:{self.broker.bootstrap}")
+
+    def change(self, right: Right, what: str, *flags: str) -> None:
+        number = sum(flag in {"--topic", "--group", "--cluster"} for flag in right)
+        expected = num_rights(self.broker) + (number if what == "--add" else -number)
+        self.secured.tool(ACLS, what, *flags, "--allow-principal", f"User:{GUEST}", *right)
+        # What the tool has asked for takes effect a little later.
+        deadline = time.monotonic() + SETTLING_SECONDS
+        while num_rights(self.broker) != expected:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    @contextmanager
+    def without(self, right: Right) -> Iterator[None]:
+        self.change(right, "--remove", "--force")
+        try:
+            yield
+        finally:
+            self.change(right, "--add")
+
+    @contextmanager
+    def having(self, right: Right) -> Iterator[None]:
+        self.change(right, "--add")
+        try:
+            yield
+        finally:
+            self.change(right, "--remove", "--force")
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    folder = tmp_path_factory.mktemp("guarded")
+    with secured(folder) as found:
+        properties = {"security.protocol": "SASL_PLAINTEXT"} | login("PLAIN", GUEST, GUEST)
+        user = Guarded(found, client_file(folder / "guest.properties", properties))
+        make_topics(user.broker, *COMMITTED.values())
+        for group, topic in COMMITTED.items():
+            commit(user.broker, group, topic, 5)
+        for right in operations_page.rights():
+            user.change(right, "--add")
+        yield user
+
+
+def num_rights(broker: Broker) -> int:
+    """That the broker acts on."""
+    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
+    try:
+        everything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
+        found, _ = admin.describe_acls(
+            ACLFilter(f"User:{GUEST}", None, ACLOperation.ANY, ACLPermissionType.ANY, everything)
+        )
+        return len(found)
+    finally:
+        admin.close()
+
+
+def told(capsys: Capsys) -> list[str]:
+    """Lines of standard error since the last call."""
+    return [line.removeprefix("groupscope: ") for line in capsys.readouterr().err.splitlines()]
+
+
+def run_capture(path: Path, *arguments: str) -> int:
+    return cli.main(["capture", "--into", str(path), *arguments])
+
+
+def captured(path: Path, *arguments: str) -> dict[str, Any]:
+    assert run_capture(path, *arguments) == ExitCode.CLEAN
+    snapshot: dict[str, Any] = json.loads(path.read_text().splitlines()[-1])
+    return snapshot
+
+
+def topics(snapshot: dict[str, Any]) -> set[str]:
+    return {topic["topic"] for topic in snapshot["topics"]}
+
+
+def without_address(snapshot: dict[str, Any]) -> dict[str, Any]:
+    """Each listener has a port of its own."""
+    brokers = [{name: broker[name] for name in ("id", "host", "rack")} for broker in snapshot["brokers"]]
+    return {**snapshot, "captured_at": 0, "brokers": brokers}
+
+
+def test_with_these_rights_everything_is_read(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+    ingest(tmp_path / "ours", *guarded.source)
+    snapshot = captured(tmp_path / "ours.jsonl", *guarded.source)
+    assert told(capsys) == []
+    ingest(tmp_path / "all", *guarded.source_of_all)
+    assert history(tmp_path / "ours") == history(tmp_path / "all")
+    assert {row["group_id"] for row in rows(tmp_path / "ours", "offset_commits")} == set(COMMITTED)
+    assert topics(snapshot) == {*COMMITTED.values(), OFFSETS_TOPIC}
+    assert without_address(snapshot) == without_address(captured(tmp_path / "all.jsonl", *guarded.source_of_all))
+    assert snapshot["settings"]
+    ends = [row["log_end_offset"] for row in rows(tmp_path / "ours", "topic_snapshots")]
+    assert len(ends) == 2 * (2 * len(COMMITTED) + 4)
+    assert None not in ends
+
+
+def test_the_page_tells_what_each_right_is_for() -> None:
+    assert [loss.right for loss in operations_page.losses()] == operations_page.rights()
+
+
+@pytest.mark.parametrize("loss", operations_page.losses(), ids=lambda loss: " ".join(loss.right[1:3]))
+def test_without_a_right_happens_what_the_page_says(
+    guarded: Guarded, tmp_path: Path, capsys: Capsys, loss: Loss
+) -> None:
+    ingest(tmp_path / "w", *guarded.source)
+    whole = captured(tmp_path / "snapshots", *guarded.source)
+    told(capsys)
+    with guarded.without(loss.right):
+        assert run_ingest(tmp_path / "new", *guarded.source) == loss.exit_code
+        said = told(capsys)
+        assert said == ([] if loss.told is None else [loss.told])
+        snapshot = captured(tmp_path / "snapshots", *guarded.source)
+        if loss.exit_code:
+            with unchanged(tmp_path / "w"):
+                assert run_ingest(tmp_path / "w", *guarded.source) == loss.exit_code
+        else:
+            assert told(capsys) == said
+            assert history(tmp_path / "new") == history(tmp_path / "w")
+    missing = {READ: {OFFSETS_TOPIC}, TOPICS: set(COMMITTED.values()), GROUPS: set(COMMITTED.values())}
+    assert topics(whole) - topics(snapshot) == missing.get(loss.right, set())
+    assert (snapshot["settings"] is None) == (loss.right == SETTINGS)
+    assert snapshot["brokers"] == whole["brokers"]
+    told(capsys)
+    # The next run goes on.
+    ingest(tmp_path / "w", *guarded.source)
+    assert told(capsys) == []
+
+
+def test_describe_alone_is_not_enough_to_read(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+    describe = ("--operation", "Describe", "--topic", OFFSETS_TOPIC)
+    with guarded.without(READ), guarded.having(describe):
+        assert OFFSETS_TOPIC in topics(captured(tmp_path / "snapshots", *guarded.source))
+        assert told(capsys) == []
+        assert run_ingest(tmp_path / "w", *guarded.source) == ExitCode.UNREADABLE_INPUT
+        line = f"topic {OFFSETS_TOPIC}: the user lacks READ on it"
+        assert told(capsys) == [line]
+    assert f"`{line}`" in operations_page.PAGE
+
+
+def test_who_names_a_hidden_topic_is_told(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+    """Brokers say nothing of commits to topics that a user may not describe."""
+    ingest(tmp_path / "w", *guarded.source)
+    with guarded.without(TOPICS), guarded.having((*TOPICS[:2], "--topic", "payments")):
+        captured(tmp_path / "snapshots", "--topic", "orders", *guarded.source)
+        (line,) = told(capsys)
+        assert f"say `{line}`" in operations_page.PAGE
+        assert cli.main(["capture", "--warehouse", str(tmp_path / "w"), *guarded.source]) == ExitCode.CLEAN
+        assert told(capsys) == [line]
+
+
+def test_groups_that_nobody_names_are_told_of(guarded: Guarded, tmp_path: Path, capsys: Capsys) -> None:
+    some = ("--operation", "Describe", "--group", "bill", "--resource-pattern-type", "prefixed")
+    with guarded.without(GROUPS), guarded.having(some), guarded.without(CLUSTER):
+        assert topics(captured(tmp_path / "snapshots", *guarded.source)) == {"orders", OFFSETS_TOPIC}
+    (loss,) = [loss for loss in operations_page.losses() if loss.right == CLUSTER]
+    assert told(capsys) == [loss.told]
+
+
+@pytest.mark.spark
+def test_the_queries_of_the_page(guarded: Guarded, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with guarded.without(TOPICS), guarded.having((*TOPICS[:2], "--topic", "payments")):
+        ingest(tmp_path / "w", *guarded.source)
+    uncaptured, written, late = (answer(tmp_path / "w", query, capfd) for query in operations_page.blocks("sql"))
+    assert uncaptured == [{"topic": "orders", "commits": 5}]
+    by_partition = {row["offsets_partition"] for row in rows(tmp_path / "w", "offset_commits")}
+    assert {row["offsets_partition"] for row in written} == by_partition
+    assert {row["offsets_partition"]: row["asked"] for row in late} == dict.fromkeys(by_partition, 5)
+    assert {row["gone"] for row in late} == {0}
+
+
+def answer(warehouse: Path, query: str, capfd: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    capfd.readouterr()
+    assert cli.main(["sql", "--warehouse", str(warehouse), "--format", "json", query]) == ExitCode.CLEAN
+    return [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+
+
+LISTENERS = {"SSL": "MUTUAL", "SASL_PLAINTEXT": "LOGIN", "SASL_SSL": "TLSLOGIN"}
+
+
+@pytest.mark.parametrize("text", operations_page.blocks("properties"), ids=lambda text: text.split()[0].split("=")[1])
+def test_the_properties_files_of_the_page(guarded: Guarded, tmp_path: Path, text: str) -> None:
+    user, password = (SCRAM_USER, PASSWORD) if "SCRAM" in text else (GUEST, GUEST)
+    places = {
+        "/etc/groupscope/ca.pem": str(guarded.secured.authority.certificate),
+        "/etc/groupscope/client.pem": str(guarded.secured.client.store),
+        '"groupscope"': quoted(user),
+        '"secret"': quoted(password),
+    }
+    for shown, real in places.items():
+        text = text.replace(shown, real)
+    values = dict(line.split("=", 1) for line in text.splitlines())
+    path = client_file(tmp_path / "properties", values)
+    address = guarded.secured.address(LISTENERS[values["security.protocol"]])
+    with KafkaCluster(address, client_properties(path)) as cluster:
+        assert [node.id for node in cluster.nodes()] == [1]
+
+
+def configured(guarded: Guarded, words: Sequence[str]) -> str:
+    guarded.secured.tool(CONFIGS, *words)
+    return guarded.secured.tool(CONFIGS, "--describe", *words[1:5])
+
+
+def test_the_settings_of_the_page(guarded: Guarded) -> None:
+    lag, quota = operations_page.commands("settings")
+    assert lag[-1] in configured(guarded, lag)
+    assert "consumer_byte_rate=1.048576E7" in configured(guarded, quota)
+    # So little that a single answer is too much: the broker says how long it will not listen.
+    configured(guarded, [*quota[:-1], "consumer_byte_rate=10"])
+    try:
+        with KafkaCluster(guarded.broker.bootstrap, client_properties(None)) as cluster:
+            request = fetch_request(OFFSETS_TOPIC, busiest(cluster), 0, 1 << 20)
+            answers = [cluster.ask(request, 1) for _ in range(2)]
+        assert max(each.throttle_time_ms for each in answers) > 0
+    finally:
+        guarded.secured.tool(CONFIGS, *quota[:-2], "--delete-config", "consumer_byte_rate")
+
+
+def busiest(cluster: KafkaCluster) -> int:
+    ends = cluster.offsets([(OFFSETS_TOPIC, number) for number in range(4)])
+    return max(ends, key=lambda key: ends[key].end)[1]
