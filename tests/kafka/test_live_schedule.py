@@ -1,0 +1,174 @@
+"""Runs that follow each other on one live topic: what is gone in between is told, and another topic is refused."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+
+import jobs.live_cuts
+import jobs.live_plan
+import jobs.live_span
+from jobs.client_properties import client_properties
+from jobs.kafka_cluster import KafkaCluster
+from schemas.exit_codes import ExitCode
+from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
+from tests.kafka.broker import Broker, running
+from tests.kafka.committing import commit, make_topics
+from tests.kafka.live_broker import copied_segments, ingest_live
+from tests.kafka.releases import KAFKA_4_3
+
+pytestmark = pytest.mark.broker
+
+TOPIC = "__consumer_offsets"
+SETTINGS = {
+    "offsets.topic.num.partitions": "1",
+    "log.retention.check.interval.ms": "200",
+    "log.initial.task.delay.ms": "200",
+}
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    (tmp_path / "broker").mkdir()
+    with running(KAFKA_4_3, tmp_path / "broker", SETTINGS) as found:
+        make_topics(found, "orders")
+        commit(found, "first", "orders", 20)
+        yield found
+
+
+def refused(warehouse: Path, broker: Broker, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is told; the warehouse stays as it was."""
+    before = history(warehouse)
+    capsys.readouterr()
+    assert run_ingest(warehouse, "--source", f"kafka:{broker.bootstrap}") == ExitCode.UNREADABLE_INPUT
+    assert history(warehouse) == before
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+@contextmanager
+def admin_of(broker: Broker) -> Iterator[KafkaAdminClient]:
+    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
+    try:
+        yield admin
+    finally:
+        admin.close()
+
+
+def let_all_go(broker: Broker) -> int:
+    """Where the log begins, when everything in it is gone by age: brokers delete no records of internal topics."""
+    gone = {"cleanup.policy": "delete", "segment.ms": "100", "retention.ms": "1"}
+    kept = {"cleanup.policy": "compact", "segment.ms": "604800000", "retention.ms": "-1"}
+    with admin_of(broker) as admin, KafkaCluster(broker.bootstrap, client_properties(None)) as cluster:
+        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC, gone)])
+        deadline = time.monotonic() + 30
+        while (offsets := cluster.offsets([(TOPIC, 0)])[TOPIC, 0]).start < offsets.end:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC, kept)])
+    return offsets.start
+
+
+def test_what_is_gone_before_it_was_read_is_a_gap(
+    tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ingest_live(tmp_path / "w", broker)
+    first = keys(tmp_path / "w")
+    commit(broker, "second", "orders", 20)
+    begin = let_all_go(broker)
+    commit(broker, "then", "orders", 5)
+    capsys.readouterr()
+    found = ingest_live(tmp_path / "w", broker)
+    assert f"{TOPIC}-0 begins at offset {begin} now" in capsys.readouterr().err
+    then = keys(tmp_path / "w")
+    assert then[: len(first)] == first
+    assert then[len(first)][1] == begin
+    (counts,) = counts_of(tmp_path / "w", found["run_id"])
+    assert (counts["gaps"], counts["first_offset"]) == (1, begin)
+    # Told once.
+    commit(broker, "third", "orders", 5)
+    found = ingest_live(tmp_path / "w", broker)
+    assert "begins at" not in capsys.readouterr().err
+    (counts,) = counts_of(tmp_path / "w", found["run_id"])
+    assert counts["gaps"] == 0
+
+
+def counts_of(warehouse: Path, run_id: str) -> list[dict[str, Any]]:
+    (run,) = [row for row in rows(warehouse, "runs") if row["run_id"] == run_id]
+    return list(run["ingest_counts"])
+
+
+def test_a_topic_that_was_recreated_is_refused(
+    tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ingest_live(tmp_path / "w", broker)
+    copied_segments(broker, tmp_path / "copied")
+    ingest(tmp_path / "of_files", "--source", f"segments:{tmp_path / 'copied'}")
+    with admin_of(broker) as admin:
+        admin.delete_topics([TOPIC])
+    # Fewer records at first, then more than there were.
+    for group, number in (("short", 3), ("long", 60)):
+        commit(broker, group, "orders", number)
+        line = refused(tmp_path / "w", broker, capsys)
+        assert f"{TOPIC} was recreated" in line
+        assert "use another --cluster" in line
+        line = refused(tmp_path / "of_files", broker, capsys)
+        assert f"{TOPIC}-0" in line
+        assert "use another --cluster" in line
+    found = ingest_live(tmp_path / "w", broker, "--cluster", "anew")
+    assert found["decoded"] == found["read"] > 60
+
+
+def test_a_log_cut_into_small_ranges_gives_the_same_rows(
+    tmp_path: Path, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(broker, "more", "orders", 100)
+    ingest_live(tmp_path / "whole", broker)
+    for module, name, value in (
+        (jobs.live_cuts, "LEAST_OFFSETS", 3),
+        (jobs.live_cuts, "RANGE_BYTES", 1000),
+        (jobs.live_plan, "SAMPLE_BYTES", 1),
+        (jobs.live_span, "LEAST_AT_ONCE", 1),
+        (jobs.live_span, "MOST_AT_ONCE", 700),
+    ):
+        monkeypatch.setattr(module, name, value)
+    found = ingest_live(tmp_path / "cut", broker)
+    assert found["num_files_read"] > 10
+    assert history(tmp_path / "cut") == history(tmp_path / "whole")
+
+
+def test_tasks_of_spark_fetch_by_themselves(tmp_path: Path, broker: Broker) -> None:
+    (tmp_path / "all.toml").write_text("[ingest]\nspark_from_bytes = 0\n")
+    ingest_live(tmp_path / "driver", broker)
+    ingest_live(tmp_path / "tasks", broker, "--config", tmp_path / "all.toml")
+    assert history(tmp_path / "tasks") == history(tmp_path / "driver")
+
+
+def test_damaged_bytes_of_files_are_made_good_by_the_live_log(tmp_path: Path, broker: Broker) -> None:
+    copied_segments(broker, tmp_path / "copied")
+    (path,) = (path for path in (tmp_path / "copied").rglob("*.log") if path.stat().st_size)
+    content = bytearray(path.read_bytes())
+    content[end_of_batch(content, 10) - 1] ^= 0x55
+    path.write_bytes(content)
+    ingest(tmp_path / "w", "--config", tolerant(tmp_path), "--source", f"segments:{tmp_path / 'copied'}")
+    assert len(rows(tmp_path / "w", "rejected_records")) == 1
+    ingest_live(tmp_path / "w", broker)
+    assert rows(tmp_path / "w", "rejected_records") == []
+    ingest_live(tmp_path / "live", broker)
+    assert history(tmp_path / "w") == history(tmp_path / "live")
+
+
+def end_of_batch(content: bytes, number: int) -> int:
+    position = 0
+    for _ in range(number):
+        position += 12 + int.from_bytes(content[position + 8 : position + 12], "big")
+    return position
+
+
+def tolerant(folder: Path) -> Path:
+    (folder / "tolerant.toml").write_text("[ingest]\nmax_rejected_share = 1.0\n")
+    return folder / "tolerant.toml"
