@@ -172,3 +172,21 @@ def end_of_batch(content: bytes, number: int) -> int:
 def tolerant(folder: Path) -> Path:
     (folder / "tolerant.toml").write_text("[ingest]\nmax_rejected_share = 1.0\n")
     return folder / "tolerant.toml"
+
+
+def test_a_log_that_was_cut_off_is_refused(tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+    ingest_live(tmp_path / "w", broker)
+    (path,) = (path for path in broker.log_dir.glob(f"{TOPIC}-0/*.log") if path.stat().st_size)
+    broker.stop()
+    with path.open("r+b") as file:
+        file.truncate(end_of_batch(path.read_bytes(), 10))
+    # As after a crash: the broker looks at its files.
+    (broker.log_dir / ".kafka_cleanshutdown").unlink()
+    broker.start(SETTINGS)
+    line = refused(tmp_path / "w", broker, capsys)
+    assert f"{TOPIC}-0 ends at offset 10, the warehouse knows it up to " in line
+    commit(broker, "then", "orders", 30)
+    line = refused(tmp_path / "w", broker, capsys)
+    assert "is of another leader epoch" in line
+    found = ingest_live(tmp_path / "w", broker, "--cluster", "anew")
+    assert found["read"] == found["decoded"]
