@@ -3,11 +3,9 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from jobs.failure import Failure
 from jobs.kafka_cluster import KafkaCluster
 from jobs.kafka_errors import ConnectionLost, error_name
 from jobs.kafka_share_messages import messages
-from schemas.exit_codes import ExitCode
 from udfs.snapshots import shown
 
 Tell = Callable[[str], None]
@@ -30,9 +28,11 @@ class Moving(Exception):
 @dataclass
 class Found:
     topics: set[str] = field(default_factory=set)
-    forbidden: list[str] = field(default_factory=list)
-    # Of which the broker cannot tell what they have read.
-    unknown: list[str] = field(default_factory=list)
+    # Groups by the reason why nobody tells what they have committed.
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+
+    def leave_out(self, why: str, groups: Sequence[str]) -> None:
+        self.left_out.setdefault(why, []).extend(groups)
 
 
 def committed_topics(cluster: KafkaCluster, tell: Tell) -> set[str]:
@@ -52,10 +52,8 @@ def committed_topics(cluster: KafkaCluster, tell: Tell) -> set[str]:
             break
     if not is_all:
         tell("groups that the user lacks DESCRIBE on are left out: DESCRIBE on the cluster shows all")
-    if found.forbidden:
-        tell(f"offsets of {some('group', found.forbidden)} are left out: the user lacks DESCRIBE on them")
-    if found.unknown:
-        tell(f"offsets of {some('share group', found.unknown)} are left out: the broker is too old to tell them")
+    for why, groups in found.left_out.items():
+        tell(f"offsets of {some('group', groups)} are left out: {why}")
     return found.topics
 
 
@@ -104,10 +102,9 @@ def is_there(code: int) -> None:
 def add(found: Found, group: str, code: int, topics: Sequence[str]) -> None:
     is_there(code)
     if code == FORBIDDEN:
-        found.forbidden.append(group)
-    elif code not in (NO_ERROR, ABSENT):
-        told = f"group {shown(group)}: its offsets cannot be read: {error_name(code)}"
-        raise Failure(ExitCode.UNREADABLE_INPUT, told)
+        found.leave_out("the user lacks DESCRIBE on them", [group])
+    elif code not in {NO_ERROR, ABSENT}:
+        found.leave_out(error_name(code), [group])
     found.topics.update(topics)
 
 
@@ -149,7 +146,7 @@ def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], found: F
             request(groups=[request.Asked(group_id=group, topics=None) for group in groups]), node
         )
     except IncompatibleBrokerVersion:
-        found.unknown += groups
+        found.leave_out("the broker is too old to tell what share groups have read", groups)
         return
     for each in answer.groups:
         yield each.group_id, each.error_code, [topic.topic_name for topic in each.topics]

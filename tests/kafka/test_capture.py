@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from kafka.protocol.broker_version_data import BrokerVersionData
 
-from jobs import cli
+from jobs import cli, kafka_groups
 from jobs.captured import SETTINGS
 from jobs.jars import jar_folder
 from jobs.kafka_connection import KafkaConnection
@@ -94,7 +94,11 @@ def partitions_of(snapshot: Snapshot, name: str) -> dict[tuple[str, int], Any]:
     }
 
 
-def test_a_snapshot_says_what_kafkas_own_tools_say(broker: Broker, tmp_path: Path) -> None:
+def test_a_snapshot_says_what_kafkas_own_tools_say(
+    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Several requests for what would go into one.
+    monkeypatch.setattr(kafka_groups, "GROUPS_A_REQUEST", 2)
     before = kafka_tools.offsets(broker, LATEST)
     earliest_ms = time.time_ns() // 1_000_000
     snapshot = capture_line(broker, tmp_path / "snapshots", "--topic", "unread")
