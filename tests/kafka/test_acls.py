@@ -1,6 +1,7 @@
 """docs/operations.md is right: what it grants is enough and no more, and without each right happens what it says."""
 
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,11 +23,12 @@ from kafka.admin import (
 from jobs import cli
 from jobs.client_properties import client_properties
 from jobs.kafka_cluster import KafkaCluster
+from jobs.kafka_connection import KafkaConnection
 from jobs.kafka_fetch import fetch_request
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, rows, run_ingest
 from tests.jobs.refused import unchanged
-from tests.kafka import operations_page
+from tests.kafka import kafka_tools, operations_page
 from tests.kafka.broker import Broker
 from tests.kafka.committing import commit, make_topics
 from tests.kafka.operations_page import Loss
@@ -260,6 +262,17 @@ def test_the_properties_files_of_the_page(guarded: Guarded, tmp_path: Path, text
         assert [node.id for node in cluster.nodes()] == [1]
 
 
+# As the table under "How often" has them.
+DEFAULTS = {
+    "cleanup.policy": ("compact", "cleaned"),
+    "segment.bytes": ("104857600", "100 MiB"),
+    "segment.ms": ("604800000", "7 days"),
+    "min.cleanable.dirty.ratio": ("0.5", "0.5"),
+    "delete.retention.ms": ("86400000", "24 h"),
+    "min.compaction.lag.ms": ("0", "0"),
+}
+
+
 def configured(guarded: Guarded, words: Sequence[str]) -> str:
     guarded.secured.tool(CONFIGS, *words)
     return guarded.secured.tool(CONFIGS, "--describe", *words[1:5])
@@ -267,6 +280,11 @@ def configured(guarded: Guarded, words: Sequence[str]) -> str:
 
 def test_the_settings_of_the_page(guarded: Guarded) -> None:
     lag, quota = operations_page.commands("settings")
+    told = guarded.secured.tool(CONFIGS, "--describe", "--all", *lag[1:5])
+    defaults = dict(re.findall(r"^ *([\w.]+)=(\S+) sensitive=", told, flags=re.MULTILINE))
+    for name, (value, shown) in DEFAULTS.items():
+        assert defaults[name] == value
+        assert shown in operations_page.PAGE
     assert lag[-1] in configured(guarded, lag)
     assert "consumer_byte_rate=1.048576E7" in configured(guarded, quota)
     # So little that a single answer is too much: the broker says how long it will not listen.
@@ -283,3 +301,32 @@ def test_the_settings_of_the_page(guarded: Guarded) -> None:
 def busiest(cluster: KafkaCluster) -> int:
     ends = cluster.offsets([(OFFSETS_TOPIC, number) for number in range(4)])
     return max(ends, key=lambda key: ends[key].end)[1]
+
+
+def test_a_run_asks_for_what_the_page_says_and_changes_nothing(
+    guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[str] = set()
+    send = KafkaConnection._send
+
+    def noted(connection: KafkaConnection, request: Any) -> None:
+        asked.add(type(request).__name__.removesuffix("Request"))
+        send(connection, request)
+
+    monkeypatch.setattr(KafkaConnection, "_send", noted)
+    before = everything(guarded.broker)
+    ingest(tmp_path / "w", *guarded.source)
+    captured(tmp_path / "snapshots", *guarded.source)
+    (named,) = re.findall(r"^\| requests \| (.+) \|$", operations_page.PAGE, flags=re.MULTILINE)
+    login, of_share_groups = {"SaslHandshake", "SaslAuthenticate"}, {"DescribeShareGroupOffsets"}
+    assert asked == set(re.findall(r"\b[A-Z]\w+[A-Z]\w+|Metadata|Fetch\b", named)) - of_share_groups | login
+    asked.clear()
+    ingest(tmp_path / "w", *guarded.source)
+    assert "Fetch" not in asked
+    assert everything(guarded.broker) == before
+
+
+def everything(broker: Broker) -> tuple[dict[tuple[str, int], int], str]:
+    """Where each partition of each topic ends, and which groups there are."""
+    groups = kafka_tools.tool(broker, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--list")
+    return kafka_tools.offsets(broker, kafka_tools.LATEST), groups
