@@ -1,5 +1,6 @@
 """The scheduled job: everything that Groupscope knows of a cluster, brought up to date, and an exit code.
 
+    groupscope audit --source kafka:broker-1:9092 --command-config client.properties --warehouse warehouse
     groupscope audit --source segments:/var/lib/kafka --snapshots snapshots.jsonl --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/audit.py --source segments:/var/lib/kafka
 
