@@ -1,6 +1,7 @@
 """Files of client properties are read as Kafka's own tools read them, and give no secret away."""
 
 import pickle
+import ssl
 import subprocess
 from pathlib import Path
 
@@ -97,6 +98,17 @@ def test_secrets_are_in_no_repr_and_survive_the_way_to_a_task(tmp_path: Path) ->
 def test_without_a_file_nothing_is_set() -> None:
     assert client_properties(None) == ClientProperties({})
     assert security({}).protocol == "PLAINTEXT"
+
+
+@pytest.mark.parametrize(
+    ("enabled", "versions"),
+    [("", ("1_2", "1_3")), ("TLSv1.2", ("1_2", "1_2")), ("TLSv1.1, TLSv1.3", ("1_3", "1_3"))],
+)
+def test_versions_of_tls_are_those_enabled_and_never_older_ones(enabled: str, versions: tuple[str, str]) -> None:
+    context = security({"security.protocol": "SSL", "ssl.enabled.protocols": enabled}).context
+    assert context is not None
+    found = (context.minimum_version, context.maximum_version)
+    assert found == tuple(ssl.TLSVersion[f"TLSv{version}"] for version in versions)
 
 
 TLS, LOGIN = "security.protocol=SSL\n", "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n"

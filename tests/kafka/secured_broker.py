@@ -38,6 +38,7 @@ class Secured:
     ports: dict[str, int]
     authority: Authority
     stranger: Authority
+    own: Issued
     client: Issued
 
     def address(self, listener: str) -> str:
@@ -62,13 +63,14 @@ def secured(folder: Path) -> Iterator[Secured]:
         broker = Broker(KAFKA_4_3, node, port, controller_port)
         broker.format()
         held.callback(broker.stop)
-        found = Secured(broker, ports, authority, stranger, authority.issued("client", "DNS:client"))
-        broker.start(properties(found, authority.issued("broker", "IP:127.0.0.1")))
+        own, client = authority.issued("broker", "IP:127.0.0.1"), authority.issued("client", "DNS:client")
+        found = Secured(broker, ports, authority, stranger, own, client)
+        broker.start(properties(found))
         add_user(found, folder)
         yield found
 
 
-def properties(secured: Secured, own: Issued) -> dict[str, str]:
+def properties(secured: Secured) -> dict[str, str]:
     broker = secured.broker
     ours = {name: f"{name}://{secured.address(name)}" for name in LISTENERS}
     plain = f"PLAINTEXT://{broker.bootstrap}"
@@ -79,7 +81,7 @@ def properties(secured: Secured, own: Issued) -> dict[str, str]:
             ["PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT", *(f"{name}:{kind}" for name, kind in LISTENERS.items())]
         ),
         "ssl.keystore.type": "PEM",
-        "ssl.keystore.location": str(own.store),
+        "ssl.keystore.location": str(secured.own.store),
         "ssl.truststore.type": "PEM",
         "ssl.truststore.location": str(secured.authority.certificate),
         "listener.name.mutual.ssl.client.auth": "required",

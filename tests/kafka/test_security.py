@@ -87,6 +87,12 @@ def test_a_broker_by_tls(there: Secured, values: dict[str, str]) -> None:
         reads(there, cluster)
 
 
+def test_a_store_that_holds_the_brokers_own_certificate_and_no_root(there: Secured) -> None:
+    values = TLS | trust(there) | {"ssl.truststore.location": str(there.own.certificate)}
+    with opened(there, "TLS", values) as cluster:
+        reads(there, cluster)
+
+
 def test_a_client_certificate(there: Secured) -> None:
     with opened(there, "MUTUAL", TLS | trust(there) | own(there)) as cluster:
         reads(there, cluster)
