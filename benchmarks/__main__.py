@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks import decoding, dump, framing, ingest
+from benchmarks import decoding, dump, framing, ingest, live
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
 
@@ -33,6 +33,8 @@ MEASURES: dict[str, Callable[[Run], Measured | Limit]] = {
     "ingest-again": ingest.measure_again,
     "ingest-more": ingest.measure_more,
     "ingest-memory": ingest.measure_memory,
+    "ingest-live": live.measure,
+    "ingest-live-again": live.measure_again,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 

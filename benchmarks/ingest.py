@@ -39,9 +39,9 @@ def source(run: Run) -> tuple[Path, int]:
     return files[0].parent.parent, run.records or RECORDS
 
 
-def ingest_command(folder: Path, warehouse: Path) -> list[str]:
+def ingest_command(source: str, warehouse: Path) -> list[str]:
     groupscope = str(Path(sys.executable).with_name("groupscope"))
-    return [groupscope, "ingest", "--source", f"segments:{folder}", "--warehouse", str(warehouse)]
+    return [groupscope, "ingest", "--source", source, "--warehouse", str(warehouse)]
 
 
 def with_new_warehouse(run: Run, call: Callable[[Path], Result]) -> Result:
@@ -56,7 +56,7 @@ def measure_kafka(run: Run) -> Measured:
     files = sorted(folder.rglob("*.log"))
     rounds = min(run.rounds, 3)
     ours, theirs = take_turns(
-        lambda: with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(folder, warehouse))),
+        lambda: with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(f"segments:{folder}", warehouse))),
         lambda: seconds_of(kafka_dump_command(files)),
         rounds,
         warm_up=0,
@@ -83,7 +83,7 @@ def beside(run: Run, rival: str, theirs: Callable[[Path, Path], float], goal: Go
     ready = ready_made(run, folder)
     rounds = min(run.rounds, 3)
     our_seconds, their_seconds = take_turns(
-        lambda: with_new_warehouse(run, partial(child_seconds, "ingest", folder)),
+        lambda: with_new_warehouse(run, partial(child_seconds, "ingest", f"segments:{folder}")),
         lambda: with_new_warehouse(run, partial(theirs, ready)),
         rounds,
         warm_up=0,
@@ -96,13 +96,13 @@ def ready_made(run: Run, folder: Path) -> Path:
     """The rows that an ingest of the folder makes."""
     ready = run.folder / "ready"
     if not ready.exists():
-        with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(folder, warehouse)))
+        with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(f"segments:{folder}", warehouse)))
         (run.folder / "warehouse").rename(ready)
     return ready
 
 
-def child_seconds(what: str, folder: Path, warehouse: Path) -> float:
-    command = [sys.executable, "-m", "benchmarks.ingest_child", what, str(folder), str(warehouse)]
+def child_seconds(what: str, place: str | Path, warehouse: Path) -> float:
+    command = [sys.executable, "-m", "benchmarks.ingest_child", what, str(place), str(warehouse)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(done.stdout.split()[-1])
 
@@ -135,8 +135,8 @@ def write_share(files: Sequence[Path], folder: Path) -> float:
 def measure_again(run: Run) -> Measured:
     """The second time everything is known: how many times faster, 3 s left out of it as a start is."""
     folder, records = source(run)
-    first = with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(folder, warehouse)))
-    again = seconds_of(ingest_command(folder, run.folder / "warehouse"))
+    first = with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(f"segments:{folder}", warehouse)))
+    again = seconds_of(ingest_command(f"segments:{folder}", run.folder / "warehouse"))
     name = f"a second ingest of {records:,} records (less 3 s)"
     return Measured(
         name, "the first", "records/s", records / max(again - 3, 0.1), records / first, Goal(1 / 0.15, 20), 1
@@ -152,11 +152,11 @@ def measure_more(run: Run) -> Measured:
     apart = held_back / last.name
     last.rename(apart)
     try:
-        first = with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(folder, warehouse)))
+        first = with_new_warehouse(run, lambda warehouse: seconds_of(ingest_command(f"segments:{folder}", warehouse)))
     finally:
         apart.rename(last)
     size = last.stat().st_size / sum(path.stat().st_size for path in folder.rglob("*.log"))
-    more = seconds_of(ingest_command(folder, run.folder / "warehouse"))
+    more = seconds_of(ingest_command(f"segments:{folder}", run.folder / "warehouse"))
     name = f"an ingest of {size:.1%} more, start-up counted"
     return Measured(name, f"the first, of {records:,} records", "runs/s", 1 / more, 1 / first, Goal(10.0, 20.0), 1)
 
@@ -164,7 +164,9 @@ def measure_more(run: Run) -> Measured:
 def measure_memory(run: Run) -> Limit:
     """Of one segment of a gigabyte, Spark's driver having 2 GiB as it has by default."""
     (file,) = run.segments(LARGE_FILE_BYTES // BYTES_PER_RECORD)
-    peaks = with_new_warehouse(run, lambda warehouse: peak_by_program(ingest_command(file.parent.parent, warehouse)))
+    peaks = with_new_warehouse(
+        run, lambda warehouse: peak_by_program(ingest_command(f"segments:{file.parent.parent}", warehouse))
+    )
     seen = ", ".join(f"{name} {peak / 1e6:.0f} MB" for name, peak in sorted(peaks.items()))
     size = f"{file.stat().st_size / 1e6:,.0f} MB"
     return Limit(f"memory of an ingest of {size}, largest process", seen, peaks["worker"], MOST_WORKER_BYTES)

@@ -1,6 +1,6 @@
 """One way of writing Delta tables, in a process and a Spark session of its own: prints the seconds that it took.
 
-python -m benchmarks.ingest_child ingest SEGMENTS WAREHOUSE
+python -m benchmarks.ingest_child ingest SOURCE WAREHOUSE
 python -m benchmarks.ingest_child delta READY_WAREHOUSE FOLDER
 """
 
@@ -15,23 +15,23 @@ from jobs import ingest
 from jobs.tasks import Workers
 
 
-def main(what: str, place: Path, target: Path) -> int:
+def main(what: str, place: str, target: Path) -> int:
     workers = Workers("groupscope benchmark", is_debug=False)
     # What a session's first tasks and its first commit need beside.
     workers.run(len, [[], []])
     warm_up = workers.spark.range(1000)
     warm_up.write.format("delta").save(str(target.with_name("warm_up")), mode="overwrite")
-    seconds = ingest_seconds(place, target) if what == "ingest" else delta_seconds(workers, place, target)
+    seconds = ingest_seconds(place, target) if what == "ingest" else delta_seconds(workers, Path(place), target)
     sys.stdout.write(f"{seconds}\n")
     return 0
 
 
-def ingest_seconds(segments: Path, warehouse: Path) -> float:
+def ingest_seconds(source: str, warehouse: Path) -> float:
     parser = argparse.ArgumentParser()
     parser.add_argument("--debug", action="store_true")
     ingest.add_arguments(parser)
     start = time.perf_counter()
-    ingest.ingested(parser.parse_args(["--source", f"segments:{segments}", "--warehouse", str(warehouse)]))
+    ingest.ingested(parser.parse_args(["--source", source, "--warehouse", str(warehouse)]))
     return time.perf_counter() - start
 
 
@@ -51,4 +51,4 @@ def delta_seconds(workers: Workers, ready: Path, folder: Path) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])))
+    sys.exit(main(sys.argv[1], sys.argv[2], Path(sys.argv[3])))
