@@ -199,6 +199,8 @@ def failure(line: str) -> Failure:
 def why_lost(error: OSError) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused: is a broker up there, and the port right?"
     return (error.strerror or str(error) or type(error).__name__).lower()
 
 
