@@ -15,6 +15,7 @@ SETTING: Final = re.compile(r"\s+([\w.]+)=(.*) sensitive=")
 NODE: Final = re.compile(r"(\S+):(\d+) \(id: (\d+) rack: ([^\s)]+)")
 EARLIEST, LATEST = "-2", "-1"
 TOPICS, OFFSETS = "org.apache.kafka.tools.TopicCommand", "org.apache.kafka.tools.GetOffsetShell"
+SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 DELETE_RECORDS = "org.apache.kafka.tools.DeleteRecordsCommand"
 
 
@@ -56,11 +57,15 @@ def nodes(broker: Broker) -> list[dict[str, object]]:
     return [{"id": int(id), "host": host, "port": int(port), "rack": rack} for host, port, id, rack in found]
 
 
+def start_share_group(broker: Broker, group: str, topic: str) -> None:
+    arguments = ["--reset-offsets", "--group", group, "--topic", topic, "--to-earliest", "--execute"]
+    tool(broker, SHARE_GROUPS, *arguments)
+
+
 def topics_of_share_groups(broker: Broker) -> set[str]:
     if broker.release is not KAFKA_4_3:
         return set()
-    main = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
-    rows = [line.split() for line in tool(broker, main, "--describe", "--all-groups", "--offsets").splitlines()]
+    rows = [line.split() for line in tool(broker, SHARE_GROUPS, "--describe", "--all-groups", "--offsets").splitlines()]
     return {row[1] for row in rows if len(row) > 2 and row[2].isdecimal()}
 
 

@@ -48,6 +48,9 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         play(started, SCENARIOS[release.name])
         kafka_tools.tool(started, kafka_tools.TOPICS, "--create", "--topic", "unread", "--partitions", "2")
         kafka_tools.delete_records(started, "orders", 1, 2)
+        if release is KAFKA_4_3:
+            kafka_tools.tool(started, kafka_tools.TOPICS, "--create", "--topic", "only-shared")
+            kafka_tools.start_share_group(started, "shared", "only-shared")
         started.restart({})
         yield started
 
@@ -108,6 +111,7 @@ def test_a_snapshot_says_what_kafkas_own_tools_say(
 
     assert names == topics_of_groups(broker) | {OFFSETS_TOPIC, "unread"}
     assert earliest_ms <= snapshot["captured_at"] <= time.time_ns() // 1_000_000
+    assert ("only-shared" in names) == (broker.release is KAFKA_4_3)
     told = partitions_of(snapshot, "log_end_offset")
     assert told.keys() == {key for key in ends if key[0] in names}
     # Members whose session ends meanwhile write to the offsets topic.
