@@ -132,13 +132,19 @@ def test_a_log_cut_into_small_ranges_gives_the_same_rows(
         (jobs.live_cuts, "LEAST_OFFSETS", 3),
         (jobs.live_cuts, "RANGE_BYTES", 1000),
         (jobs.live_plan, "SAMPLE_BYTES", 1),
-        (jobs.live_span, "LEAST_AT_ONCE", 1),
+        (jobs.live_span, "LEAST_AT_ONCE", 500),
         (jobs.live_span, "MOST_AT_ONCE", 700),
     ):
         monkeypatch.setattr(module, name, value)
     found = ingest_live(tmp_path / "cut", broker)
     assert found["num_files_read"] > 10
     assert history(tmp_path / "cut") == history(tmp_path / "whole")
+    assert bytes_and_batches(tmp_path / "cut") == bytes_and_batches(tmp_path / "whole")
+
+
+def bytes_and_batches(warehouse: Path) -> tuple[int, int]:
+    files = rows(warehouse, "source_files")
+    return sum(row["size_bytes"] for row in files), sum(row["num_batches"] for row in files)
 
 
 def test_tasks_of_spark_fetch_by_themselves(tmp_path: Path, broker: Broker) -> None:
