@@ -4,6 +4,7 @@ goes on. No secret is told to anybody."""
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 import jobs.kafka_fetch
+import jobs.live_source
+from jobs.kafka_cluster import OPEN_SECONDS
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from tests.jobs.ingested import history, ingest, rows, spawned
@@ -231,11 +234,36 @@ def dying_after(broker: Broker, patched: pytest.MonkeyPatch, number: int) -> lis
     def answer(cluster: Any, topic: str, partition: int, start: int, max_bytes: int) -> Any:
         asked.append(start)
         if len(asked) == number + 1:
-            process = broker._process
-            assert process is not None
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
+            kill(broker)
         return real(cluster, topic, partition, start, max_bytes)
 
     patched.setattr(jobs.kafka_fetch, "partition_answer", answer)
     return asked
+
+
+def kill(broker: Broker) -> None:
+    process = broker._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def test_a_broker_that_starts_again_before_the_tasks_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is away for longer than a run waits for an address at which nobody has ever answered."""
+    (tmp_path / "broker").mkdir()
+    with running(KAFKA_4_3, tmp_path / "broker") as broker:
+        make_topics(broker, "orders")
+        commit(broker, "billing", "orders", 3)
+        starting = threading.Timer(OPEN_SECONDS, broker.restart, [{}])
+        real = jobs.live_source.live_steps
+
+        def steps(*arguments: Any) -> Iterator[None]:
+            kill(broker)
+            starting.start()
+            return real(*arguments)
+
+        monkeypatch.setattr(jobs.live_source, "live_steps", steps)
+        try:
+            assert ingest(tmp_path / "w", "--source", f"kafka:{broker.bootstrap}")["decoded"] == 3
+        finally:
+            starting.join()
