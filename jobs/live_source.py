@@ -73,7 +73,7 @@ class LiveSource:
         read = LiveRead(plan, snapshots=snapshots)
         if plan.units:
             read.answers = self.read_units(plan)
-        with self.log.opened() as cluster:
+        with self.log.opened(is_known_to_answer=True) as cluster:
             # What is left out is told once, and not beside the line by which a run fails.
             snapshots.append(captured(cluster, (), now_ms(), lambda _: None))
             check_same_id(self.log, offsets_topic(self.log, cluster), plan.ids.values())
