@@ -29,7 +29,7 @@ OFFSETS_TOPIC = "__consumer_offsets"
 BYTES_PER_OFFSET = 128
 MOST_AT_ONCE = 8 << 20
 LEAST_AT_ONCE = 64 << 10
-BASE_OFFSET_BYTES, LENGTH_END = 8, 12
+BASE_OFFSET_BYTES, LENGTH_END, MAGIC_AT = 8, 12, 16
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,11 @@ def connected(cluster: "KafkaCluster", parts: Sequence[Part]) -> Iterator[Part]:
 def below(content: bytes, end: int) -> bytes:
     """The batches that begin below an offset."""
     position = 0
-    while position < len(content) and int.from_bytes(content[position : position + BASE_OFFSET_BYTES], "big") < end:
+    while position < len(content):
+        is_legacy = content[position + MAGIC_AT] < 2
+        # A compressed legacy message stands at the last offset in it.
+        if not is_legacy and int.from_bytes(content[position : position + BASE_OFFSET_BYTES], "big") >= end:
+            break
         length = int.from_bytes(content[position + BASE_OFFSET_BYTES : position + LENGTH_END], "big")
         position += LENGTH_END + length
     return content[:position]
