@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 import jobs.kafka_fetch
-import jobs.live_source
 from jobs.kafka_cluster import OPEN_SECONDS
+from jobs.live_plan import LivePlan
+from jobs.live_source import LiveSource
+from jobs.task_answers import Answer
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from tests.jobs.ingested import history, ingest, rows, spawned
@@ -248,21 +250,23 @@ def kill(broker: Broker) -> None:
     process.wait()
 
 
-def test_a_broker_that_starts_again_before_the_tasks_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is away for longer than a run waits for an address at which nobody has ever answered."""
+@pytest.mark.parametrize("is_read", [False, True])
+def test_a_broker_that_starts_again_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_read: bool) -> None:
+    """Between two connections it is away for longer than a run waits for an address at which nobody has answered."""
     (tmp_path / "broker").mkdir()
     with running(KAFKA_4_3, tmp_path / "broker") as broker:
         make_topics(broker, "orders")
         commit(broker, "billing", "orders", 3)
         starting = threading.Timer(OPEN_SECONDS, broker.restart, [{}])
-        real = jobs.live_source.live_steps
+        real = LiveSource.read_units
 
-        def steps(*arguments: Any) -> Iterator[None]:
+        def read_units(live: LiveSource, plan: LivePlan) -> list[Answer]:
+            answers = real(live, plan) if is_read else []
             kill(broker)
             starting.start()
-            return real(*arguments)
+            return answers or real(live, plan)
 
-        monkeypatch.setattr(jobs.live_source, "live_steps", steps)
+        monkeypatch.setattr(LiveSource, "read_units", read_units)
         try:
             assert ingest(tmp_path / "w", "--source", f"kafka:{broker.bootstrap}")["decoded"] == 3
         finally:
