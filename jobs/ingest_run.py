@@ -98,12 +98,14 @@ class Ingest:
     def read_live(self, servers: str) -> Outcome:
         # Here, since their library is an extra.
         from jobs.captured import rows_of_snapshots
+        from jobs.known_topics import known_topics
         from jobs.live_source import LiveSource
         from jobs.live_span import LiveLog
 
         log = LiveLog(servers, client_properties(self.arguments.command_config))
         state, is_retry = state_of(self.warehouse, self.cluster), self.arguments.retry_rejected
-        source = LiveSource(log, state, self.writer, self.workers, self.settings.ingest, is_retry)
+        topics = partial(known_topics, self.warehouse, self.cluster)
+        source = LiveSource(log, state, self.writer, self.workers, self.settings.ingest, topics, is_retry)
         read = source.read()
         outcome = outcome_of(read.answers)
         outcome.source_rows = read.source_rows(self.cluster, self.run_id)

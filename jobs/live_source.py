@@ -1,13 +1,14 @@
 """`kafka:HOST:PORT[,…]`: a live offsets topic, read by the tasks that decode it, and snapshots of its cluster.
 
-read = LiveSource(log, state, writer, workers, settings).read()
-read.answers, read.source_rows(cluster, run_id), read.snapshots
+    read = LiveSource(log, state, writer, workers, settings, known_topics).read()
+    read.answers, read.source_rows(cluster, run_id), read.snapshots
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from jobs.captured import Snapshot, captured
 from jobs.failure import Failure, say
@@ -23,6 +24,9 @@ from jobs.settings import Ingest
 from jobs.task_answers import Answer, Counts
 from jobs.tasks import Workers
 from schemas.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from jobs.kafka_cluster import KafkaCluster
 
 
 @dataclass
@@ -63,19 +67,22 @@ class LiveSource:
     writer: IngestWriter
     workers: Workers
     settings: Ingest
+    # Those that the warehouse has commits of.
+    known_topics: Callable[[], Collection[str]]
     is_retry: bool = False
 
     def read(self) -> LiveRead:
         left_out: list[str] = []
         with self.log.opened() as cluster:
-            snapshots = [captured(cluster, (), now_ms(), left_out.append)]
+            snapshot, topics = self.first_snapshot(cluster, left_out)
+            snapshots = [snapshot]
             plan = Planner(self.log, self.state, cluster, self.is_retry).plan()
         read = LiveRead(plan, snapshots=snapshots)
         if plan.units:
             read.answers = self.read_units(plan)
         with self.log.opened(is_known_to_answer=True) as cluster:
             # What is left out is told once, and not beside the line by which a run fails.
-            snapshots.append(captured(cluster, (), now_ms(), lambda _: None))
+            snapshots.append(captured(cluster, topics, now_ms(), lambda _: None))
             check_same_id(self.log, offsets_topic(self.log, cluster), plan.ids.values())
         if all(each.failure is None for each in read.answers):
             check_proofs(self.log, plan, [found for each in read.answers for found in each.conflicts])
@@ -83,6 +90,16 @@ class LiveSource:
             for line in left_out:
                 say(line)
         return read
+
+    def first_snapshot(self, cluster: "KafkaCluster", left_out: list[str]) -> tuple[Snapshot, Collection[str]]:
+        """Groups that the user may not describe hide what they commit to; the warehouse knows it, and is asked only
+        then: it has many commits."""
+        snapshot = captured(cluster, (), now_ms(), left_out.append)
+        topics = self.known_topics() if left_out else ()
+        if topics:
+            left_out.clear()
+            snapshot = captured(cluster, topics, now_ms(), left_out.append)
+        return snapshot, topics
 
     def read_units(self, plan: LivePlan) -> list[Answer]:
         total = size_of(plan.units)
