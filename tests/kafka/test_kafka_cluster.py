@@ -26,6 +26,7 @@ from tests.kafka.capture import run_phase, scenario_sources
 from tests.kafka.java_programs import compile_java
 from tests.kafka.phases import COMMITS, TRANSACTIONS, Phase
 from tests.kafka.releases import KAFKA_4_3
+from tests.kafka.three_nodes import three_running
 
 pytestmark = pytest.mark.broker
 
@@ -277,6 +278,22 @@ def test_a_cluster_that_has_answered_before_is_waited_for_longer(
     with KafkaCluster(broker.bootstrap, PATIENT, is_known_to_answer=True) as cluster:
         assert cluster.nodes()
     start.join()
+
+
+def test_one_connection_goes_on_at_the_next_leader(tmp_path: Path) -> None:
+    with three_running(KAFKA_4_3, tmp_path) as nodes:
+        produce(nodes[0], "t", 20)
+        with KafkaCluster(",".join(node.bootstrap for node in nodes), PATIENT) as cluster:
+            parts = fetched(cluster, "t", 0, 0, 20, 1)
+            got = [next(parts).content for _ in range(5)]
+            lost = cluster.leader("t", 0)
+            next(node for node in nodes if node.number == lost).kill()
+            got += [part.content for part in parts]
+            leader = cluster.leader("t", 0)
+            assert leader not in {None, lost}
+            left = next(node for node in nodes if node.number == leader)
+            assert b"".join(got) == stored(left, "t", 0)
+            assert cluster.offsets([("t", 0), ("t", 1)])["t", 0].end == 20
 
 
 def test_a_broker_that_hangs_and_one_that_dies_for_good_are_told(tmp_path: Path) -> None:
