@@ -82,6 +82,13 @@ def answered(cluster: KafkaCluster, topic: str, partition: int, start: int, answ
         raise problem(answer.error_code, topic, "READ")
     content = answer.records or b""
     size, following = whole_batches(content)
+    if content and following <= start:
+        # Brokers send the first batch whole: to go on behind it would lose what is there.
+        told = f"{len(content)} bytes that are no batch of records from there on: is the log damaged on node"
+        raise Failure(
+            ExitCode.UNREADABLE_INPUT,
+            f"{topic}-{partition} at offset {start}: {told} {cluster.leader(topic, partition)}?",
+        )
     return Fetched(
         content if size == len(content) else content[:size],
         max(following, start),
