@@ -1,7 +1,7 @@
 """`kafka:HOST:PORT[,…]`: a live offsets topic, read by the tasks that decode it, and snapshots of its cluster.
 
-    read = LiveSource(log, state, writer, workers, settings, known_topics).read()
-    read.answers, read.source_rows(cluster, run_id), read.snapshots
+read = LiveSource(log, state, writer, workers, settings, known_topics).read()
+read.answers, read.source_rows(cluster, run_id), read.snapshots
 """
 
 import time
