@@ -223,6 +223,14 @@ def test_groups_that_nobody_names_are_told_of(guarded: Guarded, tmp_path: Path, 
     assert told(capsys) == [loss.told]
 
 
+def test_what_groups_hide_the_warehouse_knows(guarded: Guarded, tmp_path: Path) -> None:
+    with guarded.without(GROUPS):
+        for expected in ({OFFSETS_TOPIC}, {OFFSETS_TOPIC, *COMMITTED.values()}):
+            run_id = ingest(tmp_path / "w", *guarded.source)["run_id"]
+            found = [row["topic"] for row in rows(tmp_path / "w", "topic_snapshots") if row["run_id"] == run_id]
+            assert set(found) == expected
+
+
 @pytest.mark.spark
 def test_the_queries_of_the_page(guarded: Guarded, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with guarded.without(TOPICS), guarded.having((*TOPICS[:2], "--topic", "payments")):
