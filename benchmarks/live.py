@@ -1,6 +1,7 @@
 """`groupscope ingest` of a live log against that of the same broker's segment files, which runs beside both."""
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,7 +56,14 @@ def serving(run: Run) -> Iterator[Broker]:
         # It makes indexes for them as after a crash.
         (broker.log_dir / ".kafka_cleanshutdown").unlink()
         broker.start(SETTINGS)
+        wait_until_loaded(broker, Path(folder) / "snapshots.jsonl")
         yield broker
+
+
+def wait_until_loaded(broker: Broker, into: Path) -> None:
+    """A broker that starts reads its offsets partitions itself, on all cores; who asks for groups waits for that."""
+    groupscope = str(Path(sys.executable).with_name("groupscope"))
+    seconds_of([groupscope, "capture", "--source", f"kafka:{broker.bootstrap}", "--into", str(into)])
 
 
 def measure(run: Run) -> Measured:
