@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from jobs.client_properties import ClientProperties
 from jobs.client_security import security
 from jobs.failure import Failure
-from jobs.kafka_connection import KafkaConnection
+from jobs.kafka_connection import CLIENT_ID, KafkaConnection
 from jobs.kafka_errors import (
     ABSENT_TOPIC,
     FORBIDDEN_CLUSTER,
@@ -194,7 +194,8 @@ class KafkaCluster:
 
     def _connected(self, node: Node) -> KafkaConnection:
         connect = self.properties.seconds("socket.connection.setup.timeout.ms")
-        return KafkaConnection(node, self._security, connect, self.properties.seconds("request.timeout.ms"))
+        answer = self.properties.seconds("request.timeout.ms")
+        return KafkaConnection(node, self._security, connect, answer, self.properties.get("client.id", CLIENT_ID))
 
     def _connection(self, node: int) -> KafkaConnection:
         if node not in self._connections:

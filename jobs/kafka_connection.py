@@ -27,11 +27,14 @@ NO_SASL_HERE: Final = 34
 
 
 class KafkaConnection:
-    def __init__(self, node: Node, security: Security, connect_seconds: float, answer_seconds: float) -> None:
+    def __init__(
+        self, node: Node, security: Security, connect_seconds: float, answer_seconds: float, client_id: str = CLIENT_ID
+    ) -> None:
         self.name = f"{node.host}:{node.port}"
         if node.id != BOOTSTRAP:
             # Often it is only this address that cannot be reached.
             self.name += f" (node {node.id}, as the cluster advertises it)"
+        self._client_id = client_id
         self._number = 0
         self._sent: Any = None
         self._socket = self._connected_socket(node, connect_seconds)
@@ -65,7 +68,7 @@ class KafkaConnection:
 
     def _send(self, request: Any) -> None:
         self._number += 1
-        request.with_header(correlation_id=self._number, client_id=CLIENT_ID)
+        request.with_header(correlation_id=self._number, client_id=self._client_id)
         self._sent = request.header
         try:
             self._socket.sendall(request.encode(framed=True, header=True))

@@ -21,7 +21,7 @@ from kafka.admin import (
 )
 
 from jobs import cli
-from jobs.client_properties import client_properties
+from jobs.client_properties import ClientProperties, client_properties
 from jobs.kafka_cluster import KafkaCluster
 from jobs.kafka_connection import KafkaConnection
 from jobs.kafka_fetch import fetch_request
@@ -298,12 +298,16 @@ def test_the_settings_of_the_page(guarded: Guarded) -> None:
     # So little that a single answer is too much: the broker says how long it will not listen.
     configured(guarded, [*quota[:-1], "consumer_byte_rate=10"])
     try:
-        with KafkaCluster(guarded.broker.bootstrap, client_properties(None)) as cluster:
-            request = fetch_request(OFFSETS_TOPIC, busiest(cluster), 0, 1 << 20)
-            answers = [cluster.ask(request, 1) for _ in range(2)]
-        assert max(each.throttle_time_ms for each in answers) > 0
+        assert throttled_ms(guarded, client_properties(None)) > 0
+        assert throttled_ms(guarded, ClientProperties({"client.id": "another"})) == 0
     finally:
         guarded.secured.tool(CONFIGS, *quota[:-2], "--delete-config", "consumer_byte_rate")
+
+
+def throttled_ms(guarded: Guarded, properties: ClientProperties) -> int:
+    with KafkaCluster(guarded.broker.bootstrap, properties) as cluster:
+        request = fetch_request(OFFSETS_TOPIC, busiest(cluster), 0, 1 << 20)
+        return max(int(cluster.ask(request, 1).throttle_time_ms) for _ in range(2))
 
 
 def busiest(cluster: KafkaCluster) -> int:
