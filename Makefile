@@ -20,7 +20,7 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 	@cmp -s pyproject.toml .venv/pyproject.toml || { \
 	  $(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e . && \
 	  cp pyproject.toml .venv/pyproject.toml; }
-	@$(BIN)/python -m jobs.java > /dev/null
+	@$(BIN)/python -m jobs.spark.java > /dev/null
 	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
 
 audit: setup ## the whole audit of data/sample into warehouse/, and its run page
@@ -38,8 +38,8 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_layers.py
-	$(BIN)/python -m jobs.records_page --check
-	$(BIN)/python -m jobs.tables_page --check
+	$(BIN)/python -m jobs.pages.records_page --check
+	$(BIN)/python -m jobs.pages.tables_page --check
 
 dist: setup ## one zip of the project's packages under dist/, for spark-submit --py-files
 	@$(BIN)/python .ci/dist.py

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.memory import peak_bytes
 from benchmarks.rounds import Goal, Limit, Measured, take_turns
 from benchmarks.run import Run
-from jobs.jars import jar_folder
+from jobs.spark.jars import jar_folder
 from tests.kafka.jar_sets import KAFKA_4_3_1
 from tests.kafka.java_programs import java_command
 

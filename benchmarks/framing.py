@@ -11,7 +11,7 @@ from benchmarks.batches import UNCHECKED
 from benchmarks.decoding import expect
 from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
-from jobs.segment_files import Span, framed_pieces
+from jobs.sources.segment_files import Span, framed_pieces
 
 
 def measure(run: Run) -> Measured:

@@ -12,7 +12,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 
 from jobs import ingest
-from jobs.tasks import Workers
+from jobs.spark.tasks import Workers
 
 
 def main(what: str, place: str, target: Path) -> int:

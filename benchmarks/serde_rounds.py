@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from jobs.jars import jar_folder
+from jobs.spark.jars import jar_folder
 from tests.kafka.jar_sets import KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
 

@@ -11,11 +11,11 @@ import argparse
 import sys
 
 from jobs import ingest
-from jobs.any_warehouse import reading
 from jobs.flags import add_format_flag, add_warehouse_flags
+from jobs.pages.run_page import page
 from jobs.row_output import write_lines
-from jobs.run_page import page
-from jobs.tasks import Workers
+from jobs.spark.tasks import Workers
+from jobs.warehouses.any_warehouse import reading
 from schemas.exit_codes import ExitCode
 
 FAIL_ON = ("critical", "warning", "never")

@@ -15,16 +15,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jobs.capture_targets import FileTarget, Target, WarehouseTarget
-from jobs.captured import Snapshot, captured
-from jobs.client_properties import ClientProperties, client_properties
+from jobs.broker.client_properties import ClientProperties, client_properties
+from jobs.broker.cluster import KafkaCluster
+from jobs.capturing.captured import Snapshot, captured
+from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
 from jobs.failure import Failure, say
 from jobs.flags import add_warehouse_flags, seconds
-from jobs.kafka_cluster import KafkaCluster
-from jobs.places import is_remote, local_path
 from jobs.run_result import now_ms
 from jobs.settings import load_settings
-from jobs.tasks import Workers
+from jobs.sources.places import is_remote, local_path
+from jobs.spark.tasks import Workers
 from schemas.exit_codes import ExitCode
 
 

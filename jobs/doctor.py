@@ -11,13 +11,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs import row_checks, table_checks
-from jobs.checked import Finding, Status, findings
+from jobs.checks import row_checks, table_checks
+from jobs.checks.checked import Finding, Status, findings
 from jobs.failure import Failure, say
 from jobs.flags import add_format_flag, add_warehouse_flag
-from jobs.places import is_remote, local_path
 from jobs.row_output import print_rows
-from jobs.warehouse import reading
+from jobs.sources.places import is_remote, local_path
+from jobs.warehouses.warehouse import reading
 from schemas.exit_codes import ExitCode
 
 ORDER = list(Status)

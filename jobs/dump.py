@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from jobs.cores import cores
 from jobs.failure import Failure
-from jobs.kept_memory import keep_memory
 from jobs.row_output import write_all
-from jobs.segment_files import Span, chunks, framed_pieces, is_torn_end, offsets_partition_of, spans_of
+from jobs.sources.segment_files import Span, chunks, framed_pieces, is_torn_end, offsets_partition_of, spans_of
+from jobs.spark.cores import cores
+from jobs.spark.kept_memory import keep_memory
 from jobs.turns import Turn, take_turns
 from schemas.exit_codes import ExitCode
 from schemas.records import REGISTRY

@@ -15,17 +15,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.any_warehouse import writing
 from jobs.failure import Failure, say
 from jobs.flags import add_format_flag, add_warehouse_flags
-from jobs.ingest_run import Ingest
-from jobs.ingest_summary import closing_line
-from jobs.ingest_writer import JOB
-from jobs.places import is_remote
+from jobs.ingestion.run import Ingest
+from jobs.ingestion.summary import closing_line
+from jobs.ingestion.writer import JOB
 from jobs.row_output import print_rows, write_lines
 from jobs.run_result import now_ms, record, recorded_failure
 from jobs.settings import load_settings
-from jobs.tasks import Workers
+from jobs.sources.places import is_remote
+from jobs.spark.tasks import Workers
+from jobs.warehouses.any_warehouse import writing
 from schemas.exit_codes import ExitCode
 
 

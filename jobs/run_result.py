@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.failure import Failure, described, os_error_line
-from jobs.manifest import RUNS_FOLDER, write_whole
+from jobs.warehouses.manifest import RUNS_FOLDER, write_whole
 from schemas.exit_codes import ExitCode
 
 

@@ -16,15 +16,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobs.any_warehouse import AnyWarehouse, reading
-from jobs.catalog import register
 from jobs.failure import Failure
 from jobs.flags import add_format_flag, add_warehouse_flag
-from jobs.places import is_remote
-from jobs.quiet_java import keep_errors_to_us, quiet_java
+from jobs.queries.catalog import register
+from jobs.queries.statements import Statement, check_reading, statements_of
+from jobs.queries.views import Dialect, named_in, view_definitions
 from jobs.row_output import print_rows, write_lines
-from jobs.statements import Statement, check_reading, statements_of
-from jobs.views import Dialect, named_in, view_definitions
+from jobs.sources.places import is_remote
+from jobs.spark.quiet_java import keep_errors_to_us, quiet_java
+from jobs.warehouses.any_warehouse import AnyWarehouse, reading
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from schemas.views import VIEWS
@@ -118,7 +118,7 @@ def started(is_debug: bool) -> "SparkSession":
 
 
 def session() -> "SparkSession":
-    from jobs.spark_session import spark_session
+    from jobs.spark.session import spark_session
 
     # Spark hands times to Python by the zone of the process, which must be that of the tables.
     os.environ["TZ"] = "UTC"
@@ -130,7 +130,7 @@ def bring_into_scope(
     spark: "SparkSession", warehouse: AnyWarehouse, versions: Mapping[str, int], statements: Iterable[Statement]
 ) -> None:
     """Only what the statements can name, since each table takes a while to open."""
-    from jobs.table_frames import table_at
+    from jobs.queries.table_frames import table_at
 
     tables, views = named_in(statement.text for statement in statements)
     for name in tables:
@@ -153,7 +153,7 @@ def print_results(spark: "SparkSession", statements: list[Statement], format: st
 def print_result(spark: "SparkSession", statement: Statement, format: str, place: str) -> None:
     from pyspark.errors import PySparkException
 
-    from jobs.table_frames import first_line
+    from jobs.queries.table_frames import first_line
 
     try:
         frame = spark.sql(statement.text)

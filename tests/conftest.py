@@ -28,7 +28,7 @@ def rng(seed: int) -> np.random.Generator:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
-    from jobs.spark_session import spark_session
+    from jobs.spark.session import spark_session
 
     settings = {
         "spark.master": "local[2]",

@@ -27,13 +27,13 @@ def test_two_packings_give_the_same_bytes_and_hold_the_packages_alone(dist: Modu
     assert first.read_bytes() == second.read_bytes()
     names = zipfile.ZipFile(first).namelist()
     assert {name.split("/")[0] for name in names} == {"jobs", "schemas", "udfs"}
-    assert "jobs/java.py" in names
+    assert "jobs/spark/java.py" in names
     assert not [name for name in names if "__pycache__" in name]
 
 
 def test_python_imports_from_the_zip(dist: ModuleType, tmp_path: Path) -> None:
     archive = dist.pack(ROOT, tmp_path / "dist")
-    program = "import schemas, udfs, jobs.cache_folder as c; print(c.__file__)"
+    program = "import schemas, udfs, jobs.spark.cache_folder as c; print(c.__file__)"
     told = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,

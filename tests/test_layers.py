@@ -97,7 +97,7 @@ def test_every_file_that_is_run_like_a_job_is_declared_as_one() -> None:
         ("jobs/x.py", "import requests"),
         ("jobs/replay.py", "from jobs import ingest"),
         ("jobs/replay.py", "from jobs.ingest import run"),
-        ("jobs/spark_session.py", "import jobs.audit"),
+        ("jobs/spark/session.py", "import jobs.audit"),
     ],
 )
 def test_a_wrong_arrow_is_seen(path: str, source: str) -> None:
@@ -109,7 +109,7 @@ def test_a_wrong_arrow_is_seen(path: str, source: str) -> None:
     [
         ("schemas/x.py", "from dataclasses import dataclass"),
         ("udfs/x.py", "import numpy as np\nimport pyarrow.compute as pc\nfrom schemas.records import REGISTRY"),
-        ("jobs/replay.py", "from jobs.spark_session import spark_session\nfrom udfs import framing"),
+        ("jobs/replay.py", "from jobs.spark.session import spark_session\nfrom udfs import framing"),
         ("jobs/audit.py", "from jobs.ingest import run"),
         ("jobs/cli.py", "def f():\n    from jobs import dump"),
     ],

@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.delta_tables import Change
-from jobs.manifest import Manifest
-from jobs.table_files import TableFile
-from jobs.warehouse import Warehouse, prepare
+from jobs.warehouses.delta_tables import Change
+from jobs.warehouses.manifest import Manifest
+from jobs.warehouses.table_files import TableFile
+from jobs.warehouses.warehouse import Warehouse, prepare
 from schemas.columns import Column, Table, Type
 from schemas.tables import CONTRACT_VERSION, TABLES
 from udfs.tables.arrow_schema import table_schema

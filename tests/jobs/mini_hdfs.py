@@ -10,8 +10,8 @@ from typing import Final
 
 import pyspark
 
-from jobs.jars import JarSet, jars
-from jobs.java import java_executable
+from jobs.spark.jars import JarSet, jars
+from jobs.spark.java import java_executable
 
 SPARK_JARS = Path(pyspark.__file__).parent / "jars"
 # Hadoop's test classes name JUnit's, which their jar lacks.

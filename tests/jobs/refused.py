@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.leftovers import leftovers
-from jobs.manifest import unfinished
-from jobs.warehouse import Warehouse
+from jobs.warehouses.leftovers import leftovers
+from jobs.warehouses.manifest import unfinished
+from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, run_ingest, versions
 

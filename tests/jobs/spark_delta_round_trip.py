@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.spark_session import spark_session
+from jobs.spark.session import spark_session
 
 
 def double(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

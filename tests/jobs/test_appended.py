@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.appended import append_line, check_appendable
+from jobs.capturing.appended import append_line, check_appendable
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 from tests.jobs.refused import mounted

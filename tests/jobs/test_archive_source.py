@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jobs.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, has_producers, unreadable_told
 from jobs.failure import Failure
+from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, has_producers, unreadable_told
 from schemas.exit_codes import ExitCode
 from udfs.archives import ARCHIVE_ROWS
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cache_folder import build_once, cache_folder
+from jobs.spark.cache_folder import build_once, cache_folder
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,7 @@ def test_of_two_processes_one_builds_and_the_other_waits_for_it(tmp_path: Path) 
     program = """
 import sys, time
 from pathlib import Path
-from jobs.cache_folder import build_once
+from jobs.spark.cache_folder import build_once
 def build(folder):
     with (Path(sys.argv[1]) / "builds").open("a") as log:
         log.write("built\\n")

@@ -16,14 +16,14 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, Schema, TableFeatures, write_deltalake
 
-from jobs.delta_tables import PROPERTIES, Change, DataFile, commit
+from jobs.checks.key_slices import slices
+from jobs.checks.row_checks import repeated
+from jobs.checks.table_checks import opened
 from jobs.doctor import examined
-from jobs.key_slices import slices
-from jobs.lock import locked
-from jobs.manifest import Manifest, write_manifest
-from jobs.row_checks import repeated
-from jobs.table_checks import opened
-from jobs.warehouse import Warehouse
+from jobs.warehouses.delta_tables import PROPERTIES, Change, DataFile, commit
+from jobs.warehouses.lock import locked
+from jobs.warehouses.manifest import Manifest, write_manifest
+from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 from tests.warehouses import NOW_MS, filled, make, write_run
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment

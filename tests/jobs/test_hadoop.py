@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 from deltalake import DeltaTable
 
-from jobs import cli, hadoop_lock
-from jobs.failpoints import VARIABLE
+from jobs import cli
 from jobs.failure import Failure
-from jobs.hadoop_files import HadoopFiles
-from jobs.hadoop_lock import HadoopLock
+from jobs.warehouses import hadoop_lock
+from jobs.warehouses.failpoints import VARIABLE
+from jobs.warehouses.hadoop_files import HadoopFiles
+from jobs.warehouses.hadoop_lock import HadoopLock
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest, spawned
 from tests.written_copies import Written, WrittenBatch, commit, compacted, keys_of, random_log, write_copy

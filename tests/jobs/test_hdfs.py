@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from jobs import cli, hadoop_lock
-from jobs.archive_files import FileSystem
-from jobs.failpoints import VARIABLE
+from jobs import cli
+from jobs.sources.archive_files import FileSystem
+from jobs.warehouses import hadoop_lock
+from jobs.warehouses.failpoints import VARIABLE
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, spawned
 from tests.jobs.mini_hdfs import mini_hdfs

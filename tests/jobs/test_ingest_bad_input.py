@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import jobs.direct_writer
-import jobs.ingest_run
-import jobs.ingest_tasks
-import jobs.segment_files
-from jobs.failpoints import VARIABLE
-from jobs.segment_files import Span, framed_pieces
-from jobs.warehouse_marker import MARKER
+import jobs.ingestion.direct_writer
+import jobs.ingestion.run
+import jobs.ingestion.tasks
+import jobs.sources.segment_files
+from jobs.sources.segment_files import Span, framed_pieces
+from jobs.warehouses.failpoints import VARIABLE
+from jobs.warehouses.warehouse_marker import MARKER
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, run_ingest, spawned
 from tests.jobs.refused import check_no_leftovers, mounted, refused, unchanged
@@ -155,13 +155,13 @@ CHANGES = [
 
 def before_tasks(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
     """Does it when all is planned and nothing is read."""
-    real = jobs.ingest_tasks.answer
+    real = jobs.ingestion.tasks.answer
 
     def changed_first(*told: Any) -> Any:
         change()
         return real(*told)
 
-    monkeypatch.setattr(jobs.direct_writer, "answer", changed_first)
+    monkeypatch.setattr(jobs.ingestion.direct_writer, "answer", changed_first)
 
 
 @pytest.mark.parametrize(("change", "told"), CHANGES)
@@ -220,7 +220,7 @@ def test_a_segment_that_changes_amid_reading(
                 change(path)
 
     with monkeypatch.context() as patched, unchanged(warehouse):
-        patched.setattr(jobs.segment_files, "framed_pieces", pieces)
+        patched.setattr(jobs.sources.segment_files, "framed_pieces", pieces)
         line = refused(warehouse, capsys, UNREADABLE, "--source", source)
     assert str(path) in line
     assert told in line
@@ -234,14 +234,14 @@ def test_a_known_segment_that_is_deleted_while_a_run_is_planned(
     """It is looked at before it is read, to see whether it is the one that was read before."""
     (path,) = (tmp_path / "first").rglob(f"{0:020}.log")
     source, whole = f"segments:{path.parent}", path.read_bytes()
-    real = jobs.ingest_run.readings
+    real = jobs.ingestion.run.readings
 
     def deleted_first(*given: Any) -> Any:
         path.unlink()
         return real(*given)
 
     with monkeypatch.context() as patched, unchanged(warehouse):
-        patched.setattr(jobs.ingest_run, "readings", deleted_first)
+        patched.setattr(jobs.ingestion.run, "readings", deleted_first)
         line = refused(warehouse, capsys, UNREADABLE, "--source", source)
     assert line == f"{path}: No such file or directory, a readable segment file was expected"
     path.write_bytes(whole)
@@ -503,7 +503,7 @@ def test_a_result_file_that_cannot_be_written_is_told(tmp_path: Path, capsys: Ca
 def test_a_defect_of_ours_is_a_failure_to_programs_too(
     tmp_path: Path, warehouse: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
-    monkeypatch.setattr(jobs.ingest_tasks, "decode", None)
+    monkeypatch.setattr(jobs.ingestion.tasks, "decode", None)
     with unchanged(warehouse):
         line = refused(warehouse, capsys, ExitCode.FAILED, "--source", source)
     assert line.startswith("internal error, please report it: TypeError")

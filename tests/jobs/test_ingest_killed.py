@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs.failpoints import FAILPOINTS, VARIABLE
-from jobs.manifest import RUNS_FOLDER, unfinished
+from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
+from jobs.warehouses.manifest import RUNS_FOLDER, unfinished
 from schemas.tables import TABLES
 from tests.jobs.ingested import ROOT, history, ingest, rows, spawned, versions
 from tests.written_copies import WrittenBatch, random_log, write_copy

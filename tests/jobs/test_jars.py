@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import jars
-from jobs.jars import DELTA, REQUEST, JarSet
+from jobs.spark import jars
+from jobs.spark.jars import DELTA, REQUEST, JarSet
 
 SET = JarSet("some-1", ("org.a:b_2.13:1.0", "org.c:d:2"), is_transitive=False)
 

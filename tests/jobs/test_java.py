@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import java
+from jobs.spark import java
 
 
 @pytest.fixture(autouse=True)

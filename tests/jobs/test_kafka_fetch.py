@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from jobs.broker.fetch import answered
 from jobs.failure import Failure
-from jobs.kafka_fetch import answered
 from schemas.exit_codes import ExitCode
 from tests.written_copies import Written, WrittenBatch
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from jobs.failure import Failure
-from jobs.lock import LOCK_FILE, locked
-from jobs.warehouse import Warehouse
+from jobs.warehouses.lock import LOCK_FILE, locked
+from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, history, ingest, run_ingest
 from tests.written_copies import random_log, write_copy
@@ -27,8 +27,8 @@ HOLDING = "holding\n"
 HOLD = f"""
 import sys, time
 from pathlib import Path
-from jobs.lock import locked
-from jobs.warehouse import prepare
+from jobs.warehouses.lock import locked
+from jobs.warehouses.warehouse import prepare
 prepare(Path(sys.argv[1]))
 with locked(Path(sys.argv[1]), 0, "ingest", print):
     sys.stdout.write({HOLDING!r})

@@ -18,7 +18,7 @@ from deltalake import DeltaTable
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from benchmarks.segments import Plan, write_segments
-from jobs.spark_types import table_type
+from jobs.spark.types import table_type
 from schemas.columns import sql_type
 from schemas.tables import TABLES
 from tests.jobs.ingested import ROOT, ingest

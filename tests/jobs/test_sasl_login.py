@@ -2,8 +2,8 @@
 
 import pytest
 
-from jobs.client_security import Credentials
-from jobs.sasl_login import sasl_messages
+from jobs.broker.client_security import Credentials
+from jobs.broker.sasl_login import sasl_messages
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])

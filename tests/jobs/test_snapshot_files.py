@@ -14,7 +14,7 @@ from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 
 from jobs.failure import Failure
-from jobs.snapshot_files import read_snapshots
+from jobs.sources.snapshot_files import read_snapshots
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from tests.kafka.broker import kafka_command, running

@@ -19,8 +19,8 @@ import pytest
 from deltalake import DeltaTable
 
 from benchmarks.segments import Plan, write_segments
-from jobs.failpoints import VARIABLE
-from jobs.manifest import RUNS_FOLDER
+from jobs.warehouses.failpoints import VARIABLE
+from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from tests.jobs.ingested import RECORD_TABLES, ROOT, history, ingest, rows, spawned

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from jobs.spark_types import record_type, table_type
+from jobs.spark.types import record_type, table_type
 from schemas.columns import Table
 from schemas.fields import RecordType
 from schemas.records import REGISTRY

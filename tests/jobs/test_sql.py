@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from jobs.catalog import register
 from jobs.failure import Failure
-from jobs.views import Dialect, view_definitions
+from jobs.queries.catalog import register
+from jobs.queries.views import Dialect, view_definitions
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from schemas.views import VIEWS

@@ -3,7 +3,7 @@
 import pytest
 
 from jobs.failure import Failure
-from jobs.statements import check_reading, statements_of
+from jobs.queries.statements import check_reading, statements_of
 from schemas.exit_codes import ExitCode
 
 

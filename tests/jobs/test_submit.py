@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.java import java_home
+from jobs.spark.java import java_home
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from tests.jobs.ingested import ROOT, history, ingest

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from jobs import tables_page
-from jobs.generated_page import write_or_check
+from jobs.pages import tables_page
+from jobs.pages.generated_page import write_or_check
 from schemas.tables import TABLES
 
 
@@ -30,8 +30,8 @@ def test_no_comment_breaks_its_row() -> None:
 
 def test_check_tells_a_page_that_is_out_of_date(tmp_path: Path) -> None:
     page, text = tmp_path / "docs" / "page.md", tables_page.page()
-    assert write_or_check(page, text, "jobs.tables_page", ["--check"]) == 1
-    assert write_or_check(page, text, "jobs.tables_page", []) == 0
-    assert write_or_check(page, text, "jobs.tables_page", ["--check"]) == 0
+    assert write_or_check(page, text, "jobs.pages.tables_page", ["--check"]) == 1
+    assert write_or_check(page, text, "jobs.pages.tables_page", []) == 0
+    assert write_or_check(page, text, "jobs.pages.tables_page", ["--check"]) == 0
     page.write_text("something else")
-    assert write_or_check(page, text, "jobs.tables_page", ["--check"]) == 1
+    assert write_or_check(page, text, "jobs.pages.tables_page", ["--check"]) == 1

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from jobs.java import system_certificates, trust_options
+from jobs.spark.java import system_certificates, trust_options
 from tests.kafka.java_programs import compile_java, java_command
 
 

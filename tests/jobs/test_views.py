@@ -5,7 +5,7 @@ import re
 import duckdb
 import pytest
 
-from jobs.views import Dialect, named_in, view_definitions
+from jobs.queries.views import Dialect, named_in, view_definitions
 from schemas.columns import Type
 from schemas.tables import TABLES
 from schemas.views import VIEWS

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from jobs.jars import jar_folder
+from jobs.spark.jars import jar_folder
 from tests.kafka.java_programs import java_command
 from tests.kafka.releases import Release
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from jobs.cache_folder import build_once, cache_folder
-from jobs.jars import jar_folder
+from jobs.spark.cache_folder import build_once, cache_folder
+from jobs.spark.jars import jar_folder
 from tests.kafka.broker import Broker, kafka_command, running
 from tests.kafka.java_programs import compile_java
 from tests.kafka.phases import COMPACTION, PHASES, Phase

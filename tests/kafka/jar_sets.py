@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from jobs.jars import DELTA, JarSet, jar_folder
+from jobs.spark.jars import DELTA, JarSet, jar_folder
 
 
 def kafka(version: str, *modules: str) -> JarSet:

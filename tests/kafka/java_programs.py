@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.cache_folder import build_once, cache_folder
-from jobs.jars import jar_folder, jars
-from jobs.java import java_executable
+from jobs.spark.cache_folder import build_once, cache_folder
+from jobs.spark.jars import jar_folder, jars
+from jobs.spark.java import java_executable
 from tests.kafka.jar_sets import ECJ, JAR_SETS
 
 

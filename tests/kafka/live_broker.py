@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from jobs.jars import jar_folder
+from jobs.spark.jars import jar_folder
 from tests.jobs.ingested import history, ingest
 from tests.kafka.broker import Broker
 from tests.kafka.capture import run_phase, scenario_sources

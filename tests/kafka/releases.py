@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from jobs.jars import JarSet
+from jobs.spark.jars import JarSet
 from tests.kafka.jar_sets import KAFKA_3_9_1, KAFKA_4_3_1, LOGGING
 
 # A broker as small and as hasty as it can be: one replica of everything, timers that fire within a test's patience.

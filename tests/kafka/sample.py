@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, Final
 
-from jobs.jars import jar_folder
+from jobs.spark.jars import jar_folder
 from tests.kafka.broker import Broker, kafka_command, running
 from tests.kafka.capture import HERE, scenario_sources
 from tests.kafka.java_programs import compile_java

@@ -21,10 +21,10 @@ from kafka.admin import (
 )
 
 from jobs import cli
-from jobs.client_properties import ClientProperties, client_properties
-from jobs.kafka_cluster import KafkaCluster
-from jobs.kafka_connection import KafkaConnection
-from jobs.kafka_fetch import fetch_request
+from jobs.broker.client_properties import ClientProperties, client_properties
+from jobs.broker.cluster import KafkaCluster
+from jobs.broker.connection import KafkaConnection
+from jobs.broker.fetch import fetch_request
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, rows, run_ingest
 from tests.jobs.refused import unchanged

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from kafka.protocol.broker_version_data import BrokerVersionData
 
-from jobs import cli, kafka_groups
-from jobs.captured import SETTINGS
-from jobs.jars import jar_folder
-from jobs.kafka_connection import KafkaConnection
+from jobs import cli
+from jobs.broker import groups as kafka_groups
+from jobs.broker.connection import KafkaConnection
+from jobs.capturing.captured import SETTINGS
+from jobs.spark.jars import jar_folder
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.kafka import kafka_tools

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 
-from jobs.client_properties import ClientProperties
+from jobs.broker.client_properties import ClientProperties
+from jobs.broker.cluster import KafkaCluster
+from jobs.broker.fetch import Fetched, fetched
+from jobs.broker.offsets import EARLIEST, LATEST
 from jobs.failure import Failure
-from jobs.jars import jar_folder
-from jobs.kafka_cluster import KafkaCluster
-from jobs.kafka_fetch import Fetched, fetched
-from jobs.kafka_offsets import EARLIEST, LATEST
+from jobs.spark.jars import jar_folder
 from tests.kafka.broker import START_SECONDS, Broker, free_ports, kafka_command, running
 from tests.kafka.capture import run_phase, scenario_sources
 from tests.kafka.java_programs import compile_java
@@ -269,7 +269,7 @@ def test_a_broker_that_restarts_during_the_read_is_waited_for(tmp_path: Path) ->
 def test_a_cluster_that_has_answered_before_is_waited_for_longer(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.kafka_cluster.OPEN_SECONDS", 0.2)
+    monkeypatch.setattr("jobs.broker.cluster.OPEN_SECONDS", 0.2)
     broker.stop()
     start = threading.Timer(1, broker.start, args=({},))
     start.start()
@@ -324,14 +324,14 @@ def program(text: str) -> str:
 
 
 def test_the_client_library_is_loaded_by_those_who_read_a_cluster_alone() -> None:
-    modules = "jobs.cli, jobs.dump, jobs.kafka_cluster, jobs.kafka_fetch, jobs.client_properties"
+    modules = "jobs.cli, jobs.dump, jobs.broker.cluster, jobs.broker.fetch, jobs.broker.client_properties"
     assert program(f"import sys, {modules}; print([name for name in sys.modules if name == 'kafka'])") == "[]\n"
 
 
 def test_without_the_client_library_the_way_to_get_it_is_told() -> None:
     text = (
         "import sys; sys.modules['kafka'] = None\n"
-        "from jobs.kafka_cluster import KafkaCluster; from jobs.client_properties import ClientProperties\n"
+        "from jobs.broker.cluster import KafkaCluster; from jobs.broker.client_properties import ClientProperties\n"
         "from jobs.failure import Failure\n"
         "try: KafkaCluster('h:1', ClientProperties())\n"
         "except Failure as failure: print(failure.code, failure)"

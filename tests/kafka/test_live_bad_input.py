@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-import jobs.kafka_fetch
-from jobs.kafka_cluster import OPEN_SECONDS
-from jobs.live_plan import LivePlan
-from jobs.live_source import LiveSource
-from jobs.task_answers import Answer
+import jobs.broker.fetch
+from jobs.broker.cluster import OPEN_SECONDS
+from jobs.ingestion.task_answers import Answer
+from jobs.sources.live_plan import LivePlan
+from jobs.sources.live_source import LiveSource
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from tests.jobs.ingested import history, ingest, rows, spawned
@@ -231,7 +231,7 @@ def test_a_broker_that_dies_while_it_is_read(tmp_path: Path, capsys: Capsys, mon
 def dying_after(broker: Broker, patched: pytest.MonkeyPatch, number: int) -> list[int]:
     """Offsets that are asked for; the broker is killed before so many plus one are answered."""
     asked: list[int] = []
-    real = jobs.kafka_fetch.partition_answer
+    real = jobs.broker.fetch.partition_answer
 
     def answer(cluster: Any, topic: str, partition: int, start: int, max_bytes: int) -> Any:
         asked.append(start)
@@ -239,7 +239,7 @@ def dying_after(broker: Broker, patched: pytest.MonkeyPatch, number: int) -> lis
             kill(broker)
         return real(cluster, topic, partition, start, max_bytes)
 
-    patched.setattr(jobs.kafka_fetch, "partition_answer", answer)
+    patched.setattr(jobs.broker.fetch, "partition_answer", answer)
     return asked
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-import jobs.live_span
-from jobs.kafka_cluster import KafkaCluster
-from jobs.kafka_fetch import Fetched, fetched
+import jobs.sources.live_span
+from jobs.broker.cluster import KafkaCluster
+from jobs.broker.fetch import Fetched, fetched
 from tests.jobs.ingested import history, ingest, rows
 from tests.kafka.live_broker import copied_segments, history_of_segments, play
 from tests.kafka.releases import KAFKA_4_3
@@ -55,7 +55,7 @@ def kill_leader_amid(nodes: list[Node], patched: pytest.MonkeyPatch) -> list[Nod
                 killed[0].kill()
             yield answer
 
-    patched.setattr(jobs.live_span, "fetched", amid)
-    patched.setattr(jobs.live_span, "MOST_AT_ONCE", 1000)
-    patched.setattr(jobs.live_span, "LEAST_AT_ONCE", 1000)
+    patched.setattr(jobs.sources.live_span, "fetched", amid)
+    patched.setattr(jobs.sources.live_span, "MOST_AT_ONCE", 1000)
+    patched.setattr(jobs.sources.live_span, "LEAST_AT_ONCE", 1000)
     return killed

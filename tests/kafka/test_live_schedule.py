@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
-import jobs.live_cuts
-import jobs.live_plan
-import jobs.live_span
-from jobs.client_properties import client_properties
-from jobs.kafka_cluster import KafkaCluster
+import jobs.sources.live_cuts
+import jobs.sources.live_plan
+import jobs.sources.live_span
+from jobs.broker.client_properties import client_properties
+from jobs.broker.cluster import KafkaCluster
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
 from tests.kafka.broker import Broker, running
@@ -129,11 +129,11 @@ def test_a_log_cut_into_small_ranges_gives_the_same_rows(
     commit(broker, "more", "orders", 100)
     ingest_live(tmp_path / "whole", broker)
     for module, name, value in (
-        (jobs.live_cuts, "LEAST_OFFSETS", 3),
-        (jobs.live_cuts, "RANGE_BYTES", 1000),
-        (jobs.live_plan, "SAMPLE_BYTES", 1),
-        (jobs.live_span, "LEAST_AT_ONCE", 500),
-        (jobs.live_span, "MOST_AT_ONCE", 700),
+        (jobs.sources.live_cuts, "LEAST_OFFSETS", 3),
+        (jobs.sources.live_cuts, "RANGE_BYTES", 1000),
+        (jobs.sources.live_plan, "SAMPLE_BYTES", 1),
+        (jobs.sources.live_span, "LEAST_AT_ONCE", 500),
+        (jobs.sources.live_span, "MOST_AT_ONCE", 700),
     ):
         monkeypatch.setattr(module, name, value)
     found = ingest_live(tmp_path / "cut", broker)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from kafka import KafkaProducer
 
-from jobs.client_properties import client_properties
+from jobs.broker.client_properties import client_properties
+from jobs.broker.cluster import KafkaCluster
+from jobs.broker.errors import Forbidden
+from jobs.broker.fetch import fetched
 from jobs.failure import Failure
-from jobs.kafka_cluster import KafkaCluster
-from jobs.kafka_errors import Forbidden
-from jobs.kafka_fetch import fetched
 from tests.kafka.certificates import KEY_PASSWORD
 from tests.kafka.secured_broker import GUEST, MECHANISMS, PASSWORD, SESSION_MS, Secured, client_file, login, secured
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from jobs.jars import JarSet, jar_folder, jars
+from jobs.spark.jars import JarSet, jar_folder, jars
 from tests.kafka import jar_sets
 from tests.kafka.java_programs import compile_java, java_command
 from tests.kafka.oracle.kafka_json import project_form

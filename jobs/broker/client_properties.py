@@ -1,0 +1,95 @@
+"""The properties of a Kafka client, from a file as Kafka's own tools take it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from jobs.broker.client_security import portable, refuse_unknown
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+DEFAULTS_MS: Final = {
+    "default.api.timeout.ms": 60_000,
+    "request.timeout.ms": 30_000,
+    "socket.connection.setup.timeout.ms": 10_000,
+}
+NATURAL_LINE: Final = re.compile(r"\r\n|\n|\r")
+ENTRY: Final = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+ESCAPED: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+@dataclass(frozen=True)
+class ClientProperties:
+    """Goes to tasks by pickle and nowhere else: what it prints as holds no value."""
+
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def get(self, name: str, default: str = "") -> str:
+        return self.values.get(name, default)
+
+    def seconds(self, name: str) -> float:
+        """Of a property whose name ends in `.ms`."""
+        text = self.get(name, str(DEFAULTS_MS[name])).strip()
+        if not text.isascii() or not text.isdecimal():
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"client property {name}: {text!r} is no number of milliseconds")
+        return int(text) / 1000
+
+
+def client_properties(path: Path | None) -> ClientProperties:
+    """PLAINTEXT without a file."""
+    if path is None:
+        return ClientProperties()
+    try:
+        # As Java reads it: anything else is written by escapes.
+        text = path.read_bytes().decode("iso-8859-1")
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"client properties {path}: {why}") from error
+    try:
+        values = dict(entries(text))
+    except ValueError as error:
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"client properties {path}: {error}") from error
+    refuse_unknown(values)
+    return ClientProperties(portable(values))
+
+
+def entries(text: str) -> Iterator[tuple[str, str]]:
+    """Keys and values by the rules of java.util.Properties; ValueError tells the key at fault and never a value."""
+    for line in logical_lines(text):
+        match = ENTRY.fullmatch(line)
+        assert match is not None
+        key = unescaped(match[1], "a key")
+        yield key, unescaped(match[2], key)
+
+
+def logical_lines(text: str) -> Iterator[str]:
+    """Without comments, and with continued lines joined."""
+    begun = ""
+    for natural in NATURAL_LINE.split(text):
+        line = natural.lstrip(" \t\f")
+        # A line that goes on is no comment, unless it has held nothing so far.
+        if not begun and (not line or line[0] in "#!"):
+            continue
+        is_continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
+        begun += line[:-1] if is_continued else line
+        if not is_continued:
+            yield begun
+            begun = ""
+    if begun:
+        yield begun
+
+
+def unescaped(text: str, key: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        escape = match[1]
+        if len(escape) > 1:
+            return chr(int(escape[1:], 16))
+        if escape == "u":
+            raise ValueError(f"{key}: \\u without four hexadecimal digits")
+        return ESCAPED.get(escape, escape)
+
+    # Java's characters are halves of a pair where one does not suffice.
+    return ESCAPE.sub(character, text).encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")

@@ -1,0 +1,161 @@
+"""Record batches of a partition as its leader stores them: no group is joined, nothing is committed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jobs.broker.cluster import KafkaCluster
+from jobs.broker.errors import ABSENT_TOPIC, FORBIDDEN_TOPIC, ConnectionLost, error_name, is_passing, needs
+from jobs.broker.metadata import known
+from jobs.broker.offsets import READ_UNCOMMITTED, leaderless
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+# Below 4 brokers convert to legacy messages, from 13 topics are named by id.
+FIRST_VERSION, LAST_VERSION = 4, 12
+WAIT_MS: Final = 500
+BATCH_HEADER_BYTES: Final = 27
+OUT_OF_RANGE: Final = 1
+# So many answers without a batch below the high watermark are taken for a gap.
+EMPTY_ANSWERS: Final = 3
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Whole batches exactly as stored. The first may begin below what was asked for."""
+
+    content: bytes
+    next_offset: int
+    log_start_offset: int
+    high_watermark: int
+
+
+def fetched(
+    cluster: KafkaCluster, topic: str, partition: int, start: int, end: int, max_bytes: int = 8 << 20
+) -> Iterator[Fetched]:
+    """From the batch that holds `start` up to the one that holds `end - 1`.
+
+    Where the log no longer holds the start, it goes on from the log's own, which the caller sees in log_start_offset;
+    without content where nothing is left.
+    """
+    patience = cluster.patience()
+    empty = 0
+    while start < end:
+        try:
+            answer = partition_answer(cluster, topic, partition, start, max_bytes)
+            found = answered(cluster, topic, partition, start, answer)
+        except ConnectionLost as error:
+            cluster.forget_leader(topic, partition)
+            patience.wait(f"{topic}-{partition} at offset {start}: {error}")
+            continue
+        if found.next_offset == start:
+            empty += 1
+            if empty < EMPTY_ANSWERS or found.high_watermark < end:
+                patience.wait(f"{topic}-{partition}: no records at offset {start}, though its end was {end}")
+                continue
+            # Compaction has taken away whatever stood between here and the end.
+            found = Fetched(b"", end, found.log_start_offset, found.high_watermark)
+        empty = 0
+        start = found.next_offset
+        patience.restart()
+        if found.content or start >= end:
+            yield found
+
+
+def partition_answer(cluster: KafkaCluster, topic: str, partition: int, start: int, max_bytes: int) -> Any:
+    if cluster.leader(topic, partition) is None:
+        code = cluster.refresh([topic])[topic]
+        if code:
+            raise problem(code, topic, "DESCRIBE")
+    node = cluster.leader(topic, partition)
+    if node is None:
+        raise ConnectionLost(leaderless((topic, partition)))
+    answer = cluster.asked_once(fetch_request(topic, partition, start, max_bytes), node)
+    return answer.responses[0].partitions[0] if answer.responses else answer
+
+
+def answered(cluster: KafkaCluster, topic: str, partition: int, start: int, answer: Any) -> Fetched:
+    """ConnectionLost where another try may help."""
+    if answer.error_code == OUT_OF_RANGE:
+        return moved(cluster, topic, partition, start)
+    if answer.error_code:
+        raise problem(answer.error_code, topic, "READ")
+    content = answer.records or b""
+    size, following = whole_batches(content)
+    if content and following <= start:
+        # Brokers send the first batch whole: to go on behind it would lose what is there.
+        told = f"{len(content)} bytes that are no batch of records from there on: is the log damaged on node"
+        raise Failure(
+            ExitCode.UNREADABLE_INPUT,
+            f"{topic}-{partition} at offset {start}: {told} {cluster.leader(topic, partition)}?",
+        )
+    return Fetched(
+        content if size == len(content) else content[:size],
+        max(following, start),
+        known(answer.log_start_offset) or 0,
+        answer.high_watermark,
+    )
+
+
+def moved(cluster: KafkaCluster, topic: str, partition: int, start: int) -> Fetched:
+    """To the start of the log as it is now."""
+    now = cluster.offsets([(topic, partition)])[topic, partition]
+    if start > now.end:
+        line = (
+            f"{topic}-{partition} ends at offset {now.end}, before {start}: the cluster lost records or the topic "
+            "was recreated; use another --cluster"
+        )
+        raise Failure(ExitCode.UNREADABLE_INPUT, line)
+    return Fetched(b"", max(start, now.start), now.start, now.end)
+
+
+def problem(code: int, topic: str, operation: str) -> Exception:
+    if code == FORBIDDEN_TOPIC:
+        return needs(operation, topic)
+    # A new topic, too, is not known to every broker at once.
+    why = f"topic {topic} is absent" if code == ABSENT_TOPIC else f"topic {topic}: {error_name(code)}"
+    return ConnectionLost(why) if is_passing(code) else Failure(ExitCode.UNREADABLE_INPUT, why)
+
+
+def whole_batches(content: bytes) -> tuple[int, int]:
+    """How many bytes are whole batches (the last may be cut), and the offset after them, 0 when there are none."""
+    size = following = 0
+    while size + BATCH_HEADER_BYTES <= len(content):
+        end = size + 12 + int.from_bytes(content[size + 8 : size + 12], "big")
+        if end > len(content):
+            break
+        following = int.from_bytes(content[size : size + 8], "big") + last_delta(content, size) + 1
+        size = end
+    return size, following
+
+
+def last_delta(content: bytes, at: int) -> int:
+    """Legacy messages stand at their own last offset."""
+    is_legacy = content[at + 16] < 2
+    return 0 if is_legacy else int.from_bytes(content[at + 23 : at + 27], "big")
+
+
+def fetch_request(topic: str, partition: int, start: int, max_bytes: int) -> Any:
+    from kafka.protocol.consumer import FetchRequest
+
+    one = FetchRequest.FetchTopic.FetchPartition(
+        partition=partition,
+        current_leader_epoch=-1,
+        fetch_offset=start,
+        last_fetched_epoch=-1,
+        log_start_offset=-1,
+        partition_max_bytes=max_bytes,
+    )
+    return FetchRequest(
+        max_wait_ms=WAIT_MS,
+        min_bytes=1,
+        max_bytes=max_bytes,
+        isolation_level=READ_UNCOMMITTED,
+        session_id=0,
+        session_epoch=-1,
+        forgotten_topics_data=[],
+        rack_id="",
+        topics=[FetchRequest.FetchTopic(topic=topic, partitions=[one])],
+        min_version=FIRST_VERSION,
+        max_version=LAST_VERSION,
+    )

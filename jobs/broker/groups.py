@@ -1,0 +1,152 @@
+"""Which topics the groups of a live cluster commit offsets of: each broker is asked about the groups it coordinates."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from jobs.broker.cluster import KafkaCluster
+from jobs.broker.errors import ConnectionLost, error_name
+from jobs.broker.share_messages import messages
+from udfs.snapshots import shown
+
+Tell = Callable[[str], None]
+
+# An answer holds every committed offset of its groups.
+GROUPS_A_REQUEST = 100
+DESCRIBE = 8  # of the operations that ACLs allow
+# Names that a line shows of many.
+FEW = 3
+
+NO_ERROR, FORBIDDEN, ABSENT = 0, 30, 69
+# A coordinator that loads its groups, or has just lost them to another broker.
+MOVING = frozenset({14, 15, 16})
+
+
+class Moving(Exception):
+    """Why the coordinator of a group does not answer just now."""
+
+
+@dataclass
+class Found:
+    topics: set[str] = field(default_factory=set)
+    # Groups by the reason why nobody tells what they have committed.
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+
+    def leave_out(self, why: str, groups: Sequence[str]) -> None:
+        self.left_out.setdefault(why, []).extend(groups)
+
+
+def committed_topics(cluster: KafkaCluster, tell: Tell) -> set[str]:
+    """Of all groups of every kind; what ACLs hide is told."""
+    patience = cluster.patience()
+    while True:
+        found = Found()
+        try:
+            for node in cluster.nodes():
+                read_node(cluster, node.id, found)
+            is_all = may_list_all(cluster)
+        except (ConnectionLost, Moving) as error:
+            patience.wait(f"groups: {error}")
+            # Another broker may have taken over.
+            cluster.topics([])
+        else:
+            break
+    if not is_all:
+        tell("groups that the user lacks DESCRIBE on are left out: DESCRIBE on the cluster shows all")
+    for why, groups in found.left_out.items():
+        tell(f"offsets of {some('group', groups)} are left out: {why}")
+    return found.topics
+
+
+def some(what: str, names: Collection[str]) -> str:
+    """How many, and the first of them, however hostile their names are."""
+    first = ", ".join(shown(name) for name in sorted(names)[:FEW])
+    return f"{len(names):,} {what}{'s' * (len(names) > 1)} ({first}{', …' * (len(names) > FEW)})"
+
+
+def may_list_all(cluster: KafkaCluster) -> bool:
+    """Without the right, brokers leave groups out and say nothing."""
+    from kafka.errors import IncompatibleBrokerVersion
+    from kafka.protocol.admin import DescribeClusterRequest
+
+    try:
+        answer = cluster.asked_once(DescribeClusterRequest(include_cluster_authorized_operations=True))
+    except IncompatibleBrokerVersion:
+        return True
+    return answer.authorized_operations is None or DESCRIBE in answer.authorized_operations
+
+
+def read_node(cluster: KafkaCluster, node: int, found: Found) -> None:
+    from kafka.protocol.admin import ListGroupsRequest
+
+    answer = cluster.asked_once(ListGroupsRequest(), node)
+    is_there(answer.error_code)
+    of_share = [each.group_id for each in answer.groups if each.group_type == "share"]
+    others = [each.group_id for each in answer.groups if each.group_type != "share"]
+    for part in parts(others):
+        for group, code, topics in committed(cluster, node, part):
+            add(found, group, code, topics)
+    for part in parts(of_share):
+        for group, code, topics in share_read(cluster, node, part, found):
+            add(found, group, code, topics)
+
+
+def parts(groups: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (groups[start : start + GROUPS_A_REQUEST] for start in range(0, len(groups), GROUPS_A_REQUEST))
+
+
+def is_there(code: int) -> None:
+    if code in MOVING:
+        raise Moving(error_name(code))
+
+
+def add(found: Found, group: str, code: int, topics: Sequence[str]) -> None:
+    is_there(code)
+    if code == FORBIDDEN:
+        found.leave_out("the user lacks DESCRIBE on them", [group])
+    elif code not in {NO_ERROR, ABSENT}:
+        found.leave_out(error_name(code), [group])
+    found.topics.update(topics)
+
+
+GroupAnswer = tuple[str, int, list[str]]
+
+
+def committed(cluster: KafkaCluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer]:
+    """Every group with its error and topics."""
+    from kafka.errors import IncompatibleBrokerVersion
+    from kafka.protocol.consumer import OffsetFetchRequest
+
+    asked = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group, topics=None) for group in groups]
+    try:
+        # From the tenth version on, topics have ids and no names.
+        answer = cluster.asked_once(OffsetFetchRequest(groups=asked, min_version=8, max_version=9), node)
+    except IncompatibleBrokerVersion:
+        yield from committed_one_by_one(cluster, node, groups)
+    else:
+        for each in answer.groups:
+            yield each.group_id, each.error_code, [topic.name for topic in each.topics]
+
+
+def committed_one_by_one(cluster: KafkaCluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer]:
+    """As brokers before 3.0 want to be asked."""
+    from kafka.protocol.consumer import OffsetFetchRequest
+
+    for group in groups:
+        answer = cluster.asked_once(OffsetFetchRequest(group_id=group, topics=None, min_version=2, max_version=7), node)
+        yield group, answer.error_code, [topic.name for topic in answer.topics]
+
+
+def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], found: Found) -> Iterator[GroupAnswer]:
+    """Share groups commit nothing; what they have read is state of its own."""
+    from kafka.errors import IncompatibleBrokerVersion
+
+    request, _ = messages()
+    try:
+        answer = cluster.asked_once(
+            request(groups=[request.Asked(group_id=group, topics=None) for group in groups]), node
+        )
+    except IncompatibleBrokerVersion:
+        found.leave_out("the broker is too old to tell what share groups have read", groups)
+        return
+    for each in answer.groups:
+        yield each.group_id, each.error_code, [topic.topic_name for topic in each.topics]

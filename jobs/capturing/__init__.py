@@ -1,0 +1,1 @@
+"""Snapshots of a live cluster: what is asked, and where it goes."""

@@ -1,0 +1,145 @@
+"""A snapshot of a live cluster: what the offsets log does not hold, as the object of one line of snapshots.
+
+    with KafkaCluster(servers, properties) as cluster:
+        snapshot = captured(cluster, topics, now_ms())
+
+What ACLs forbid is left out of it, and told.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic
+from jobs.broker.errors import Forbidden
+from jobs.broker.groups import committed_topics, some
+from jobs.failure import say
+from jobs.sources.snapshot_files import snapshot_table
+from schemas.snapshot_tables import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
+from udfs.snapshots import TOPIC, parse
+
+Snapshot = dict[str, Any]
+Tell = Callable[[str], None]
+
+OFFSETS_TOPIC = "__consumer_offsets"
+# What expiry, timeouts, states, assignors and transactions of groups depend on, and how long the log keeps what stands
+# in it. A release lacks some.
+SETTINGS = (
+    "group.consumer.assignors",
+    "group.consumer.heartbeat.interval.ms",
+    "group.consumer.migration.policy",
+    "group.consumer.session.timeout.ms",
+    "group.coordinator.new.enable",
+    "group.coordinator.rebalance.protocols",
+    "group.initial.rebalance.delay.ms",
+    "group.max.session.timeout.ms",
+    "group.min.session.timeout.ms",
+    "group.share.assignors",
+    "group.share.heartbeat.interval.ms",
+    "group.share.session.timeout.ms",
+    "group.streams.heartbeat.interval.ms",
+    "group.streams.session.timeout.ms",
+    "inter.broker.protocol.version",
+    "log.cleaner.delete.retention.ms",
+    "log.cleaner.max.compaction.lag.ms",
+    "log.cleaner.min.cleanable.ratio",
+    "log.cleaner.min.compaction.lag.ms",
+    "offsets.retention.check.interval.ms",
+    "offsets.retention.minutes",
+    "offsets.topic.num.partitions",
+    "offsets.topic.segment.bytes",
+    "transaction.max.timeout.ms",
+)
+
+
+def captured(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tell: Tell = say) -> Snapshot:
+    """Of the topics, of those that groups commit offsets of, and of the offsets topic itself.
+
+    The time is to be taken before the call: no end offset is then older than the snapshot says.
+    """
+    found = found_topics(cluster, {*topics, *committed_topics(cluster, tell), OFFSETS_TOPIC}, tell)
+    offsets = found_offsets(cluster, found.values(), tell)
+    nodes = cluster.nodes()
+    racks = {node.id: node.rack for node in nodes}
+    return {
+        "captured_at": captured_ms,
+        "topics": [topic_part(topic, offsets, racks) for topic in found.values()],
+        "brokers": [{"id": each.id, "host": each.host, "port": each.port, "rack": each.rack} for each in nodes],
+        "offsets_partitions": leaders(found.get(OFFSETS_TOPIC)),
+        "settings": found_settings(cluster, tell),
+    }
+
+
+def found_topics(cluster: KafkaCluster, names: Iterable[str], tell: Tell) -> dict[str, Topic]:
+    # A group may commit to a topic that was deleted since, and an old log names topics that no cluster takes any more.
+    possible = sorted(name for name in names if TOPIC.fullmatch(name) and name not in {".", ".."})
+    forbidden: dict[str, str] = {}
+    topics = cluster.topics(possible, forbidden)
+    if forbidden:
+        tell(f"{some('topic', forbidden)} left out: the user lacks DESCRIBE on them")
+    return {name: topic for name in possible if (topic := topics.get(name)) is not None}
+
+
+def found_offsets(cluster: KafkaCluster, topics: Iterable[Topic], tell: Tell) -> dict[tuple[str, int], Offsets]:
+    partitions = [(topic.name, each.partition) for topic in topics for each in topic.partitions]
+    unknown: dict[tuple[str, int], str] = {}
+    found = cluster.offsets(partitions, unknown)
+    if unknown:
+        tell(f"offsets of {len(unknown):,} partitions are left out, the first: {min(unknown.items())[1]}")
+    return found
+
+
+def found_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
+    try:
+        return dict(sorted(cluster.settings(SETTINGS).items()))
+    except Forbidden as error:
+        tell(f"{error}: left out")
+        return None
+
+
+def topic_part(
+    topic: Topic, offsets: Mapping[tuple[str, int], Offsets], racks: Mapping[int, str | None]
+) -> dict[str, Any]:
+    return {
+        "topic": topic.name,
+        "topic_id": topic.topic_id,
+        "partitions": [
+            partition_part(each, offsets.get((topic.name, each.partition)), racks) for each in topic.partitions
+        ],
+    }
+
+
+def partition_part(partition: Partition, offsets: Offsets | None, racks: Mapping[int, str | None]) -> dict[str, Any]:
+    """Without offsets where no broker leads it."""
+    return {
+        "partition": partition.partition,
+        "log_start_offset": None if offsets is None else offsets.start,
+        "log_end_offset": None if offsets is None else offsets.end,
+        "leader_epoch": partition.leader_epoch if offsets is None else offsets.leader_epoch,
+        # A broker that is down tells no rack.
+        "racks": [racks.get(replica) for replica in partition.replicas],
+    }
+
+
+def leaders(topic: Topic | None) -> list[dict[str, Any]] | None:
+    return (
+        None if topic is None else [{"partition": each.partition, "leader": each.leader} for each in topic.partitions]
+    )
+
+
+def line_of(snapshot: Snapshot) -> str:
+    return json.dumps(snapshot, separators=(",", ":")) + "\n"
+
+
+def rows_of_snapshots(snapshots: Sequence[Snapshot], cluster: str, run_id: str) -> dict[str, pa.Table]:
+    """Rows of the tables of snapshots, read as those of files are."""
+    read = parse("".join(map(line_of, snapshots)), 0)
+    place = "the snapshot"
+    return {
+        CLUSTER_SNAPSHOTS.name: snapshot_table(
+            CLUSTER_SNAPSHOTS, [(place, row) for row in read.clusters], cluster, run_id
+        ),
+        TOPIC_SNAPSHOTS.name: snapshot_table(TOPIC_SNAPSHOTS, [(place, row) for row in read.topics], cluster, run_id),
+    }

@@ -1,0 +1,83 @@
+"""What the checks of a warehouse share: what they find, the tables that open, and the footers of their files."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from jobs.failure import Failure
+from jobs.warehouses.delta_tables import files_of
+from jobs.warehouses.warehouse import Warehouse
+
+# What reading a damaged table or file may raise.
+UNREADABLE = (DeltaError, OSError, pa.ArrowException, ValueError)
+
+REBUILD = "ingest its sources into a new warehouse, or put the table's files back from a backup"
+
+
+class Status(StrEnum):
+    """Worst first."""
+
+    BROKEN = "broken"
+    WARN = "warn"
+    OK = "ok"
+
+
+class Finding(NamedTuple):
+    status: Status
+    check: str
+    # The table that it is about, or another part of the warehouse.
+    subject: str | None
+    message: str
+    mend: str | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    warehouse: Warehouse
+    # By the newest run.
+    versions: dict[str, int]
+    runs: list[dict[str, Any]]
+    # Those that open, at these versions.
+    tables: dict[str, DeltaTable]
+    unopened: dict[str, str]
+    is_busy: bool
+
+    def files(self, table: str) -> list[tuple[Path, dict[str, Any]]]:
+        """Every file that the table's log names, with what the log says of it."""
+        folder = self.warehouse.path(table)
+        return [(folder / row["path"], row) for row in files_of(self.tables[table]).to_pylist()]
+
+    def footers(self, table: str) -> Iterator[tuple[Path, pq.FileMetaData]]:
+        """Of the files that can be read; those that cannot are a finding of their own."""
+        for path, _ in self.files(table):
+            try:
+                yield path, pq.read_metadata(path)
+            except UNREADABLE:
+                continue
+
+
+class Check(NamedTuple):
+    name: str
+    # What is so when it finds nothing.
+    good: str
+    find: Callable[[Checked], Iterable[Finding]]
+
+
+def findings(check: Check, checked: Checked) -> list[Finding]:
+    """What it found, or that all is well; a check that cannot be made is a finding too."""
+    try:
+        found = list(check.find(checked))
+    except (*UNREADABLE, Failure) as error:
+        return [Finding(Status.BROKEN, check.name, None, f"could not be checked: {one_line(error)}", REBUILD)]
+    return found or [Finding(Status.OK, check.name, None, check.good)]
+
+
+def one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,111 @@
+"""Checks of a warehouse that read rows: NULL where none may be, keys, and the counts of runs against the rows."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.checks.checked import REBUILD, Check, Checked, Finding, Status
+from jobs.checks.key_slices import MOST_ROWS, OFFSET, PARTITION, rows_by_partition, slices
+from schemas.tables import TABLES
+
+REJECTED = "rejected_records"
+DECODED = [name for name, table in TABLES.items() if table.key[1:3] == (PARTITION, OFFSET) and name != REJECTED]
+
+
+def check_nulls(checked: Checked) -> Iterator[Finding]:
+    for name in checked.tables:
+        required = [column.name for column in TABLES[name].columns if not column.is_nullable]
+        for path, footer in checked.footers(name):
+            for column in required:
+                if nulls := num_nulls(path, footer, column):
+                    told = f"{nulls} NULLs in {path.name}, none were expected: Spark refuses to read the table"
+                    yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", told, REBUILD)
+
+
+def num_nulls(path: Any, footer: pq.FileMetaData, column: str) -> int:
+    if column not in footer.schema.names:
+        return int(footer.num_rows)
+    place = footer.schema.to_arrow_schema().names.index(column)
+    # Required columns are no structs or lists, but those before one may be, and take several places each.
+    leaf = next(i for i in range(place, footer.num_columns) if footer.row_group(0).column(i).path_in_schema == column)
+    found = [footer.row_group(group).column(leaf) for group in range(footer.num_row_groups)]
+    if all(each.is_stats_set and each.statistics.has_null_count for each in found):
+        return int(sum(each.statistics.null_count for each in found))
+    return int(pq.read_table(path, columns=[column]).column(column).null_count)
+
+
+def check_keys(checked: Checked) -> Iterator[Finding]:
+    for name in checked.tables:
+        key = list(TABLES[name].key)
+        number, example = 0, ""
+        for rows in slices(checked, name, MOST_ROWS):
+            twice = repeated(rows, key)
+            if twice.num_rows and not number:
+                example = ", ".join(f"{column} {value}" for column, value in twice.slice(0, 1).to_pylist()[0].items())
+            number += twice.num_rows
+        if number:
+            told = f"{number} keys stand in several rows, the first: {example}"
+            yield Finding(Status.BROKEN, "keys", name, told, REBUILD)
+
+
+def repeated(rows: pa.Table, key: list[str]) -> pa.Table:
+    """The keys of which there are several rows. NULL is a value like any other here."""
+    if is_rising(rows):
+        return rows.select(key).slice(0, 0)
+    counted = rows.select(key).group_by(key).aggregate([([], "count_all")])
+    return counted.filter(pc.greater(counted.column("count_all"), 1)).select(key)
+
+
+def is_rising(rows: pa.Table) -> bool:
+    """Whether each row stands behind the one before it in the log: the usual case, told without a look at the keys."""
+    if "position" not in rows.column_names or rows.num_rows < 2:
+        return bool(rows.num_rows < 2)
+    partition, position = (rows.column(name).to_numpy() for name in ("part", "position"))
+    is_later = (partition[1:] == partition[:-1]) & (position[1:] > position[:-1])
+    return bool(((partition[1:] > partition[:-1]) | is_later).all())
+
+
+def check_counts(checked: Checked) -> Iterator[Finding]:
+    """What runs say they read, against itself."""
+    for run in checked.runs:
+        for counts in run["ingest_counts"] or ():
+            parts = counts["decoded"] + counts["rejected"] + counts["already_known"]
+            if counts["read"] != parts:
+                told = (
+                    f"{counts['read']} records read of offsets partition {counts['offsets_partition']}, but "
+                    f"{parts} decoded, rejected or already known"
+                )
+                yield Finding(Status.BROKEN, "counts", f"run {run['run_id']}", told, REBUILD)
+
+
+def check_sums(checked: Checked) -> Iterator[Finding]:
+    """What runs say they wrote, against the rows that there are. Rejected rows may have gone meanwhile."""
+    said: dict[str, Counter[tuple[Any, Any]]] = {"decoded": Counter(), "rejected": Counter()}
+    for run in checked.runs:
+        for counts in run["ingest_counts"] or ():
+            for kind, sums in said.items():
+                sums[run["cluster"], counts["offsets_partition"]] += counts[kind]
+    decoded: Counter[tuple[Any, Any]] = Counter()
+    for name in DECODED:
+        decoded.update(rows_by_partition(checked, name))
+    rejected = rows_by_partition(checked, REJECTED)
+    for place in sorted(said["decoded"] | decoded | rejected, key=str):
+        where = f"{place[0]}, offsets partition {place[1]}"
+        if said["decoded"][place] != decoded[place]:
+            told = f"runs decoded {said['decoded'][place]} records, {decoded[place]} rows are in the decoded tables"
+            yield Finding(Status.BROKEN, "sums", where, told, REBUILD)
+        if said["rejected"][place] < rejected[place]:
+            told = f"runs rejected {said['rejected'][place]} records, {rejected[place]} rows are in {REJECTED}"
+            yield Finding(Status.BROKEN, "sums", where, told, REBUILD)
+
+
+CHECKS = (
+    Check("nulls", "no NULL stands in a column that takes none", check_nulls),
+    Check("keys", "every key stands in one row", check_keys),
+    Check("counts", "runs read as many records as they decoded, rejected or knew", check_counts),
+    Check("sums", "runs decoded as many records as there are rows", check_sums),
+)

@@ -1,0 +1,228 @@
+"""Checks of a warehouse that read logs and footers alone: tables, files, and what runs left behind."""
+
+import fcntl
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+
+from jobs.checks.checked import REBUILD, UNREADABLE, Check, Checked, Finding, Status, one_line
+from jobs.warehouses.delta_tables import CONTRACT_PROPERTY, open_table
+from jobs.warehouses.lock import LOCK_FILE
+from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished
+from jobs.warehouses.table_files import STATISTICS_COLUMNS
+from jobs.warehouses.warehouse import Warehouse
+from schemas.tables import CONTRACT_VERSION, TABLES
+from udfs.tables.arrow_schema import table_schema
+
+READER_PROTOCOL = 1
+NEXT_RUN = "the next `groupscope ingest` does the rest by itself"
+WRITE_ANEW = "`groupscope ingest --optimize full` writes the files anew"
+
+
+def opened(warehouse: Warehouse) -> Checked:
+    versions: dict[str, int] = {}
+    runs: list[dict[str, Any]] = []
+    unopened: dict[str, str] = {}
+    try:
+        versions = warehouse.versions()
+        runs = warehouse.run_rows([column.name for column in TABLES[RUNS].columns])
+    except UNREADABLE as error:
+        unopened[RUNS] = one_line(error)
+    tables: dict[str, DeltaTable] = {}
+    for name in TABLES:
+        try:
+            delta = open_table(warehouse.path(name), versions.get(name))
+        except UNREADABLE as error:
+            unopened[name] = one_line(error)
+            continue
+        if delta is not None:
+            tables[name] = delta
+    return Checked(warehouse, versions, runs, tables, unopened, is_busy(warehouse.root))
+
+
+def is_busy(root: Path) -> bool:
+    """Asked by a lock that others may hold too, so that nobody is kept waiting."""
+    try:
+        with (root / LOCK_FILE).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def check_lock(checked: Checked) -> Iterator[Finding]:
+    if checked.is_busy:
+        told = f"held by {(checked.warehouse.root / LOCK_FILE).read_text(errors='replace') or 'another run'}"
+        yield Finding(Status.WARN, "lock", LOCK_FILE, told, "look again when that run has ended")
+
+
+def check_manifests(checked: Checked) -> Iterator[Finding]:
+    for path in unfinished(checked.warehouse.root):
+        if not checked.is_busy:
+            told = f"run {path.name.split('.')[0]} was ended while it wrote; readers see the run before it"
+            yield Finding(Status.WARN, "manifests", f"{RUNS_FOLDER}/{path.name}", told, NEXT_RUN)
+        read_manifest(path)
+
+
+def check_opens(checked: Checked) -> Iterator[Finding]:
+    for name, told in checked.unopened.items():
+        yield Finding(Status.BROKEN, "tables", name, f"cannot be opened: {told}", REBUILD)
+    jobs = {row["job"] for row in checked.runs}
+    for name, table in TABLES.items():
+        is_due = name in checked.versions or table.job in jobs
+        if is_due and name not in checked.tables and name not in checked.unopened:
+            yield Finding(Status.BROKEN, "tables", name, "is not there", REBUILD)
+    if not checked.runs and not checked.unopened:
+        yield Finding(Status.WARN, "tables", RUNS, "no run has finished yet", "run `groupscope ingest`")
+
+
+def check_versions(checked: Checked) -> Iterator[Finding]:
+    """Readers go by the versions that the newest run names, which must be there and should be the last ones."""
+    for name, named in checked.versions.items():
+        if name not in checked.tables:
+            continue
+        last = DeltaTable(checked.warehouse.path(name)).version()
+        if last > named and not checked.is_busy and not unfinished(checked.warehouse.root):
+            told = f"is at version {last}, the newest run names {named}: something else wrote it"
+            yield Finding(Status.BROKEN, "versions", name, told, "undo that write; only groupscope may write here")
+
+
+def check_protocol(checked: Checked) -> Iterator[Finding]:
+    for name, delta in checked.tables.items():
+        found = delta.protocol().min_reader_version
+        if found != READER_PROTOCOL:
+            told = f"needs a reader of Delta protocol {found}, {READER_PROTOCOL} was expected"
+            yield Finding(Status.BROKEN, "protocol", name, told, f"a table feature was switched on: {REBUILD}")
+
+
+def check_schema(checked: Checked) -> Iterator[Finding]:
+    for name, delta in checked.tables.items():
+        found = pa.schema(delta.schema().to_arrow())
+        declared = table_schema(TABLES[name])
+        for column in declared:
+            if told := difference(found, column):
+                yield Finding(Status.BROKEN, "schema", f"{name}.{column.name}", told, REBUILD)
+            elif comment_of(found.field(column.name)) != comment_of(column):
+                told = "has another comment than this release declares"
+                yield Finding(Status.WARN, "schema", f"{name}.{column.name}", told, "harmless")
+        for extra in set(found.names) - set(declared.names):
+            told = "is no column of this release"
+            yield Finding(Status.WARN, "schema", f"{name}.{extra}", told, "use the release that wrote it")
+        version = delta.metadata().configuration.get(CONTRACT_PROPERTY)
+        if version != str(CONTRACT_VERSION):
+            told = f"{CONTRACT_PROPERTY} is {version}, {CONTRACT_VERSION} was expected"
+            yield Finding(Status.BROKEN, "schema", name, told, "use the release that wrote it")
+
+
+def difference(found: pa.Schema, column: pa.Field) -> str | None:
+    if column.name not in found.names:
+        return "is not there"
+    other = found.field(column.name)
+    if not other.type.equals(column.type):
+        return f"is {other.type}, {column.type} was expected"
+    if other.nullable != column.nullable:
+        return (
+            "allows NULL, NOT NULL was expected" if other.nullable else "is NOT NULL, NULL was expected to be allowed"
+        )
+    return None
+
+
+def comment_of(field: pa.Field) -> bytes | None:
+    comment: bytes | None = (field.metadata or {}).get(b"comment")
+    return comment
+
+
+def check_files(checked: Checked) -> Iterator[Finding]:
+    for name in checked.tables:
+        for path, row in checked.files(name):
+            if told := damage(path, row):
+                yield Finding(Status.BROKEN, "files", f"{name}/{path.name}", told, REBUILD)
+
+
+def damage(path: Path, row: dict[str, Any]) -> str | None:
+    try:
+        size = path.stat().st_size
+        if size != row["size_bytes"]:
+            return f"has {size} bytes, {row['size_bytes']} were expected"
+        rows = pq.read_metadata(path).num_rows
+    except UNREADABLE as error:
+        return "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {one_line(error)}"
+    return None if row["num_records"] in (None, rows) else f"has {rows} rows, {row['num_records']} were expected"
+
+
+def check_statistics(checked: Checked) -> Iterator[Finding]:
+    for name in checked.tables:
+        leading = [column.name for column in TABLES[name].columns[:STATISTICS_COLUMNS]]
+        keys = [column for column in TABLES[name].key if column in leading]
+        lacking = [path.name for path, row in checked.files(name) if not has_statistics(row, keys)]
+        if lacking:
+            told = (
+                f"{len(lacking)} files without statistics of key columns, such as {lacking[0]}: queries read them all"
+            )
+            yield Finding(Status.WARN, "statistics", name, told, WRITE_ANEW)
+
+
+def has_statistics(row: dict[str, Any], keys: list[str]) -> bool:
+    number = row["num_records"]
+    least, most, nulls = (row.get(kind) or {} for kind in ("min", "max", "null_count"))
+    return number is not None and all(
+        nulls.get(key) == number or (least.get(key) is not None and most.get(key) is not None) for key in keys
+    )
+
+
+def check_orphans(checked: Checked) -> Iterator[Finding]:
+    if checked.is_busy:
+        return  # what a run is writing has no name in a log yet
+    waiting = {
+        (name, file.name)
+        for path in unfinished(checked.warehouse.root)
+        for name, change in read_manifest(path).changes.items()
+        for file in change.added
+    }
+    for name in checked.tables:
+        folder = checked.warehouse.path(name)
+        named = names_in_log(folder)
+        left = [
+            path
+            for path in sorted(folder.glob("*.parquet"))
+            if path.name not in named and (name, path.name) not in waiting
+        ]
+        if left:
+            size = sum(path.stat().st_size for path in left)
+            told = f"{len(left)} files that the table does not name, {size} bytes, such as {left[0].name}"
+            yield Finding(Status.WARN, "orphans", name, told, "failed attempts left them; they can be deleted")
+
+
+def names_in_log(folder: Path) -> set[str]:
+    """Every file that any version of the table has named."""
+    named: set[str] = set()
+    for log in (folder / "_delta_log").glob("*.json"):
+        for line in log.read_text().splitlines():
+            action = json.loads(line)
+            named |= {unquote(action[kind]["path"]) for kind in ("add", "remove") if kind in action}
+    for checkpoint in (folder / "_delta_log").glob("*.checkpoint*.parquet"):
+        for kind in ("add", "remove"):
+            paths = pq.read_table(checkpoint, columns=[f"{kind}.path"]).column(kind).to_pylist()
+            named |= {unquote(action["path"]) for action in paths if action and action["path"]}
+    return named
+
+
+CHECKS = (
+    Check("lock", "no run is in progress", check_lock),
+    Check("manifests", "no run was ended while it wrote", check_manifests),
+    Check("tables", "every table opens", check_opens),
+    Check("versions", "every table is at the version that the newest run names", check_versions),
+    Check("protocol", "any Delta reader of protocol 1 reads every table", check_protocol),
+    Check("schema", "columns, types and comments are those of this release", check_schema),
+    Check("files", "every file is there, whole", check_files),
+    Check("statistics", "every file has statistics of its key columns", check_statistics),
+    Check("orphans", "no file lies there that no table names", check_orphans),
+)

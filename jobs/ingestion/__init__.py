@@ -1,0 +1,1 @@
+"""One run of an ingest: what is read by whom, compared with what is known, and written."""

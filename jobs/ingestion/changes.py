@@ -1,0 +1,159 @@
+"""From what tasks answered to what the run changes: counts that add up, files of each table, rows of `source_files`."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from jobs.failure import Failure
+from jobs.ingestion.log_span import SpanFacts
+from jobs.ingestion.plan import Reading
+from jobs.ingestion.task_answers import NO_PARTITION, Answer, Counts, merged_facts
+from jobs.sources.archive_files import ArchiveFile
+from jobs.warehouses.delta_tables import DataFile
+from jobs.warehouses.table_files import TableFile
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+from udfs.tables.arrow_schema import table_schema
+
+Row = dict[str, Any]
+Rows: TypeAlias = Sequence[Row] | pa.Table
+
+
+@dataclass
+class Outcome:
+    """What all tasks of a run did together."""
+
+    files: dict[str, list[DataFile]] = field(default_factory=dict)
+    num_rows: Counter[str] = field(default_factory=Counter)
+    counts: list[Row] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)
+    source_rows: list[Row] = field(default_factory=list)
+    retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
+    retracted_ranges: list[tuple[str, int | None]] = field(default_factory=list)
+    conflicts: list[tuple[int, int]] = field(default_factory=list)
+    # Rows of an archive that are no records of the offsets topic.
+    num_other_topics: int = 0
+
+    def total(self, name: str) -> int:
+        return sum(int(row[name]) for row in self.counts)
+
+
+def outcome_of(answers: Sequence[Answer]) -> Outcome:
+    """Raises the first failure that a task told."""
+    for each in answers:
+        if each.failure is not None:
+            raise Failure(*each.failure)
+    outcome = Outcome(counts=counts_by_partition([counts for each in answers for counts in each.counts]))
+    for each in answers:
+        for name, file in each.files.items():
+            outcome.files.setdefault(name, []).append(file)
+        outcome.num_rows.update(each.num_rows)
+        outcome.reasons.update(each.reasons)
+        outcome.retracted_records += each.retracted_records
+        outcome.retracted_ranges += each.retracted_ranges
+        outcome.conflicts += each.conflicts
+    return outcome
+
+
+def counts_by_partition(units: Iterable[Counts]) -> list[Row]:
+    """One row an offsets partition, as `ingest_counts` of `runs` has them."""
+    found = []
+    for partition, group in groupby(sorted(units, key=unit_order), key=lambda unit: unit.partition):
+        of = None if partition == NO_PARTITION else partition
+        row: Row = {"offsets_partition": of, "read": 0, "decoded": 0, "rejected": 0, "already_known": 0}
+        first = last = None
+        gaps = 0
+        for unit in group:
+            row["decoded"] += unit.decoded
+            row["rejected"] += unit.rejected
+            row["already_known"] += unit.known
+            row["read"] += unit.read
+            gaps += unit.gaps
+            if unit.first_offset is not None:
+                if last is not None and unit.first_offset <= last:
+                    raise overlap(partition, unit.first_offset, last)
+                gaps += last is not None and unit.first_offset > last + 1
+                first, last = unit.first_offset if first is None else first, unit.last_offset
+        if row["read"] != row["decoded"] + row["rejected"] + row["already_known"]:
+            raise Failure(
+                ExitCode.FAILED, f"records of offsets partition {partition} do not add up: {row}, please report it"
+            )
+        found.append(row | {"first_offset": first, "last_offset": last, "gaps": gaps})
+    return found
+
+
+def unit_order(unit: Counts) -> tuple[int, int]:
+    return unit.partition, -1 if unit.first_offset is None else unit.first_offset
+
+
+def overlap(partition: int, first: int, last: int) -> Failure:
+    told = f"offsets partition {partition}: a segment begins at offset {first}, one before it ends at {last}"
+    return Failure(ExitCode.UNREADABLE_INPUT, f"{told}: a folder for each copy of the partition was expected")
+
+
+def source_rows(found: Sequence[Reading], answers: Sequence[Answer], cluster: str, run_id: str) -> list[Row]:
+    """Rows of `source_files` for segments."""
+    facts = sorted(
+        (each for answer in answers for each in answer.facts), key=lambda each: (each.source_file, each.start)
+    )
+    by_file = {name: merged_facts(list(parts)) for name, parts in groupby(facts, key=lambda each: each.source_file)}
+    rows = []
+    for reading in found:
+        whole = by_file[str(reading.file.path)]
+        row = asdict(whole)
+        row["read_from_position"], row["read_to_position"] = reading.start, row.pop("read_to")
+        del row["start"], row["partition"]
+        about = {
+            "cluster": cluster,
+            "run_id": run_id,
+            "offsets_partition": reading.file.partition,
+            "kind": "segments",
+            "size_bytes": reading.file.size,
+            "modified_time": datetime.fromtimestamp(reading.file.modified_ms / 1000, UTC),
+        }
+        rows.append(row | about)
+    return rows
+
+
+def archive_rows(files: Sequence[ArchiveFile], answers: Sequence[Answer], cluster: str, run_id: str) -> list[Row]:
+    """Rows of `source_files` for an archive: one an offsets partition, or one without if a file has nothing of ours."""
+    by_file: dict[str, list[SpanFacts]] = {}
+    for facts in (each for answer in answers for each in answer.facts):
+        by_file.setdefault(facts.source_file, []).append(facts)
+    return [
+        {
+            "cluster": cluster,
+            "run_id": run_id,
+            "offsets_partition": None if facts.partition == NO_PARTITION else facts.partition,
+            "source_file": file.path,
+            "kind": "records",
+            "size_bytes": file.size_bytes,
+            "modified_time": datetime.fromtimestamp(file.modified_ms / 1000, UTC),
+            "first_offset": facts.first_offset,
+            "last_offset": facts.last_offset,
+            "num_records": facts.num_records,
+            "num_tombstones": facts.num_tombstones,
+        }
+        for file in files
+        for facts in by_file.get(file.path, [SpanFacts(file.path, 0, 0)])
+    ]
+
+
+def written(root: Path, table: str, rows: Rows, run_id: str) -> list[DataFile]:
+    """Few rows that the driver has, as a file of the table."""
+    if not len(rows):
+        return []
+    file = TableFile(root / table, TABLES[table], run_id)
+    file.write(arrow_rows(table, rows))
+    done = file.close()
+    return [] if done is None else [done]
+
+
+def arrow_rows(table: str, rows: Rows) -> pa.Table:
+    return rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(list(rows), table_schema(TABLES[table]))

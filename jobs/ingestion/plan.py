@@ -1,0 +1,154 @@
+"""What an ingest of segments has to read, cut into units that tasks can take on without knowing of each other.
+
+A unit is a stretch of one offsets partition: a part of one copy of the log that nothing else overlaps, or all copies of
+a stretch that several hold. Units of what the warehouse may hold already are marked, since only they pay for looking.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from jobs.ingestion.log_span import LogSpan
+from jobs.sources.places import RemotePath
+from jobs.sources.segment_files import Span, spans_of
+from jobs.sources.segment_source import BASE_NAME, Marks, SegmentFile, read_on_from
+
+NO_END = 2**63 - 1
+LARGEST_TASK = 128 << 20
+SMALLEST_TASK = 16 << 20
+TASKS_PER_CORE = 3
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is to be read of one file: offsets `first` to at most `last`."""
+
+    file: SegmentFile
+    copy: str
+    start: int
+    first: int
+    last: int
+    # Only the newest segment of a partition may end amid a batch.
+    is_newest: bool
+
+    @property
+    def size(self) -> int:
+        return self.file.size - self.start
+
+
+@dataclass(frozen=True)
+class Part:
+    span: LogSpan
+    # No record of it is below.
+    first: int
+    # None of what stands at its end is above; None: not known.
+    last: int | None
+    is_newest: bool
+
+
+@dataclass(frozen=True)
+class Unit:
+    partition: int
+    copies: tuple[tuple[Part, ...], ...]
+    first: int
+    last: int
+    may_be_known: bool
+
+    @property
+    def size(self) -> int:
+        return sum(part.span.size for copy in self.copies for part in copy)
+
+
+def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[list[Reading], int]:
+    """What has changed, and how many files have not."""
+    found, num_unchanged = [], 0
+    for (_, copy), group in groupby(sorted(files, key=place), key=lambda file: place(file)[:2]):
+        of_copy = list(group)
+        for number, file in enumerate(of_copy):
+            mark = marks.get(str(file.path))
+            start = read_on_from(file, mark)
+            if start is None:
+                num_unchanged += 1
+                continue
+            first = file.base_offset if mark is None or not start else behind(file, mark)
+            is_newest = number == len(of_copy) - 1
+            last = NO_END if is_newest else of_copy[number + 1].base_offset - 1
+            found.append(Reading(file, copy, start, first, last, is_newest))
+    return found, num_unchanged
+
+
+def place(file: SegmentFile) -> tuple[int, str, int, str]:
+    """Files named by their first offset are segments of one log when they lie side by side; any other is on its own."""
+    is_segment = BASE_NAME.fullmatch(file.path.name) is not None
+    return file.partition, str(file.path.parent if is_segment else file.path), file.base_offset, str(file.path)
+
+
+def behind(file: SegmentFile, mark: Marks) -> int:
+    """The lowest offset that can stand behind what was read of a file."""
+    return file.base_offset if mark.last_offset is None else mark.last_offset + 1
+
+
+def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], span_bytes: int) -> Iterator[Unit]:
+    """In the order of partitions and offsets."""
+    for partition, group in groupby(found, key=lambda reading: reading.file.partition):
+        for stretch in stretches(sorted(group, key=lambda reading: (reading.first, reading.last))):
+            first, last = stretch[0].first, max(reading.last for reading in stretch)
+            may_be_known = any(low <= last and first <= high for low, high in known.get(partition, ()))
+            by_copy = {copy: [one for one in stretch if one.copy == copy] for copy in sorted({r.copy for r in stretch})}
+            copies = tuple(tuple(spans(each, span_bytes)) for each in by_copy.values())
+            if len(copies) == 1:
+                # Nothing of one copy overlaps: each part can go its own way.
+                yield from (Unit(partition, ((part,),), first, last, may_be_known) for part in copies[0])
+            else:
+                yield Unit(partition, copies, first, last, may_be_known)
+
+
+def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
+    """Readings by first offset, those that overlap together."""
+    stretch: list[Reading] = []
+    end = -1
+    for reading in found:
+        if stretch and reading.first > end:
+            yield stretch
+            stretch = []
+        stretch.append(reading)
+        end = max(end, reading.last)
+    if stretch:
+        yield stretch
+
+
+def spans(found: list[Reading], span_bytes: int) -> Iterator[Part]:
+    for reading in found:
+        file = reading.file
+        if reading.size > span_bytes * 3 // 2 and not isinstance(file.path, RemotePath):
+            parts: Iterable[Span] = spans_of(file.path, span_bytes, reading.start)
+        else:
+            parts = (Span(file.path, reading.start, file.size, file.inode, file.size),)
+        for part in parts:
+            # The last batch of a file that is cut in parts is good where the cut is.
+            is_end = part.end == file.size and reading.last != NO_END
+            yield Part(part, reading.first, reading.last if is_end else None, reading.is_newest)
+
+
+def task_bytes(total: int, cores: int) -> int:
+    return min(LARGEST_TASK, max(SMALLEST_TASK, total // (cores * TASKS_PER_CORE)))
+
+
+def tasks(planned: Iterable[Unit], size: int) -> list[tuple[Unit, ...]]:
+    """Neighbouring units together, up to so many bytes to each task. The largest come first, so that no core waits long
+    for another at the end."""
+    found: list[list[Unit]] = []
+    room = 0
+    for unit in planned:
+        if not found or unit.size > room:
+            found.append([])
+            room = size
+        found[-1].append(unit)
+        room -= unit.size
+    return sorted(map(tuple, found), key=lambda task: -size_of(task))
+
+
+def size_of(task: Iterable[Unit]) -> int:
+    return sum(unit.size for unit in task)

@@ -1,0 +1,73 @@
+"""Records of a log a stretch at a time: as many as are decoded well together, and of several copies side by side."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from jobs.ingestion.copies import Copy
+from jobs.ingestion.task_answers import Counts
+from jobs.sources.segment_files import chunks
+from udfs.framing.framed import Records
+from udfs.known import REJECTED
+
+MOST_RECORDS = 262_144
+MOST_BYTES = 48 << 20
+
+
+def chunks_of(copy: Copy) -> Iterator[Records]:
+    for records in copy.records():
+        yield from chunks(records, MOST_RECORDS, MOST_BYTES)
+
+
+def sliced(records: Records, start: int, stop: int) -> Records:
+    return records.take(np.arange(start, stop))
+
+
+def windows(copies: list[Iterator[Records]]) -> Iterator[tuple[int, list[Records]]]:
+    """Stretches of offsets that every copy has been read up to: the last offset, and the records of each copy."""
+    waiting = {number: first for number, copy in enumerate(copies) if (first := next(copy, None)) is not None}
+    while waiting:
+        last = min(int(records.offset[-1]) for records in waiting.values())
+        parts = []
+        for number, records in list(waiting.items()):
+            stop = int(np.searchsorted(records.offset, last, side="right"))
+            if stop:
+                parts.append(sliced(records, 0, stop))
+            rest = sliced(records, stop, len(records)) if stop < len(records) else next(copies[number], None)
+            if rest is None:
+                del waiting[number]
+            else:
+                waiting[number] = rest
+        yield last, parts
+
+
+def note_offsets(counts: Counts, offsets: NDArray[np.int64]) -> None:
+    """Offsets rise from call to call."""
+    if counts.last_offset is None:
+        counts.first_offset = int(offsets[0])
+    elif offsets[0] > counts.last_offset + 1:
+        counts.gaps += 1
+    counts.gaps += int(np.count_nonzero(np.diff(offsets) > 1))
+    counts.last_offset = int(offsets[-1])
+
+
+def decoded_offsets(sources: list[dict[str, pa.Table]]) -> NDArray[np.int64]:
+    found = [
+        rows.column("record_offset").to_numpy()
+        for source in sources
+        for name, rows in source.items()
+        if name != REJECTED
+    ]
+    return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+
+def runs_of(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """First and last of each stretch without a gap."""
+    if not len(offsets):
+        return []
+    cuts = np.flatnonzero(np.diff(offsets) > 1) + 1
+    bounds = [0, *cuts.tolist(), len(offsets)]
+    return [(int(offsets[start]), int(offsets[stop - 1])) for start, stop in pairwise(bounds)]

@@ -1,0 +1,103 @@
+"""What a person sees of an ingest: lines while it runs, and one when it is done."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.failure import say
+from jobs.ingestion.changes import Outcome
+from jobs.ingestion.state import LIVE
+from jobs.run_result import iso
+from schemas.exit_codes import ExitCode
+from schemas.vocabulary import UNKNOWN_REASONS
+
+VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.REJECTED_SHARE: "too_many_rejected"}
+
+
+@dataclass
+class Progress:
+    """Tells from time to time how far the tasks are."""
+
+    sizes: list[int]
+    num_files: int
+    started: float
+    things: str = "files"
+
+    def tell(self, done: int, records: int) -> None:
+        seconds = time.monotonic() - self.started
+        share = sum(self.sizes[:done]) / max(sum(self.sizes), 1)
+        left = f", about {human_seconds(seconds / share - seconds)} left" if 0 < share < 1 else ""
+        files = f"{round(share * self.num_files)} of {self.num_files} {self.things}"
+        say(f"{files}, {records:,} records, {records / max(seconds, 1e-9):,.0f}/s{left}")
+
+
+def human_seconds(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"
+
+
+def exit_code_of(outcome: Outcome, max_rejected_share: float) -> ExitCode:
+    rejected = sum(number for reason, number in outcome.reasons.items() if reason not in UNKNOWN_REASONS)
+    if rejected > max_rejected_share * outcome.total("read"):
+        return ExitCode.REJECTED_SHARE
+    return ExitCode.CLEAN
+
+
+def summary(
+    outcome: Outcome, about: Mapping[str, Any], code: ExitCode, started_ms: int, finished_ms: int
+) -> dict[str, Any]:
+    """The run as `_runs/RUN.json` and `--format json` give it."""
+    seconds = (finished_ms - started_ms) / 1000
+    counts = {name: outcome.total(name) for name in ("read", "decoded", "rejected", "already_known")}
+    return {
+        **about,
+        "verdict": VERDICTS[code],
+        "exit_code": int(code),
+        "started_time": iso(started_ms),
+        "finished_time": iso(finished_ms),
+        "seconds": round(seconds, 3),
+        **counts,
+        "records_per_second": round(counts["read"] / seconds) if seconds else None,
+        "reject_reasons": dict(outcome.reasons.most_common()),
+        "num_other_topics": outcome.num_other_topics,
+        "num_epoch_conflicts": len(outcome.conflicts),
+        "rows_added": dict(sorted(outcome.num_rows.items())),
+    }
+
+
+def closing_line(found: Mapping[str, Any]) -> str:
+    rejected = f"{found['rejected']:,} rejected"
+    if found["reject_reasons"]:
+        reason, number = next(iter(found["reject_reasons"].items()))
+        rejected += f" (most: {reason}, {number:,})"
+    known = f"{found['already_known']:,} already known"
+    counts = f"{found['read']:,} records read: {found['decoded']:,} decoded, {rejected}, {known}"
+    speed = f"{found['seconds']:.1f} s, {found['records_per_second'] or 0:,} records/s"
+    return f"run {found['run_id']}: {things_read(found)}; {counts}; {speed}"
+
+
+def things_read(found: Mapping[str, Any]) -> str:
+    if found.get("source") == LIVE:
+        return f"{found['num_files_read']:,} ranges of offsets read"
+    return f"{found['num_files_read']:,} files read, {found['num_files_unchanged']:,} unchanged"
+
+
+def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> list[str]:
+    found = []
+    if outcome.conflicts:
+        partition, offset = outcome.conflicts[0]
+        told = (
+            f"{len(outcome.conflicts):,} offsets hold records of two leader epochs, the first is {offset} of partition"
+        )
+        found.append(f"{told} {partition}: both are kept, the higher epoch counts")
+    unknown = sum(outcome.reasons[reason] for reason in UNKNOWN_REASONS)
+    if unknown:
+        found.append(f"{unknown:,} records are of types or versions that this release does not know: kept, not decoded")
+    if code is ExitCode.REJECTED_SHARE:
+        rejected, read = outcome.total("rejected") - unknown, outcome.total("read")
+        found.append(
+            f"{rejected:,} of {read:,} records rejected, at most {max_rejected_share:.1%} expected (max_rejected_share)"
+        )
+    return found

@@ -1,0 +1,97 @@
+"""What the tasks of an ingest are told, and what they answer: plain data, since they run in other processes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jobs.ingestion.copies import RejectedRange
+from jobs.ingestion.known_rows import KnownFile
+from jobs.ingestion.log_span import SpanFacts
+from jobs.warehouses.delta_tables import DataFile
+
+# Of lines that do not say which partition they are of.
+NO_PARTITION = -1
+
+
+@dataclass(frozen=True)
+class KnownRange:
+    """A range of bytes that an earlier run rejected."""
+
+    source_file: str
+    byte_position: int
+    size_bytes: int
+    from_offset: int | None
+    to_offset: int | None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What all tasks of a run are told."""
+
+    # None where it is not on a local disk.
+    root: Path | None
+    cluster: str
+    run_id: str
+    known_files: dict[str, list[KnownFile]]
+    known_ranges: Mapping[int, Sequence[KnownRange]]
+    # Whether Spark writes the tables, and sees later what of these offsets partitions the warehouse has already.
+    is_staged: bool = False
+    held_partitions: frozenset[int] = frozenset()
+
+
+@dataclass
+class Counts:
+    """Of one unit; `first_offset` to `last_offset` with `gaps` stretches missing between."""
+
+    partition: int
+    read: int = 0
+    decoded: int = 0
+    rejected: int = 0
+    known: int = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    gaps: int = 0
+
+
+@dataclass
+class Held:
+    """A stretch of the log whose rows the warehouse may have; ranges of bytes wait for what is seen then. `read` says
+    from where to where each file was read."""
+
+    partition: int
+    first: int
+    last: int
+    ranges: list[RejectedRange] = field(default_factory=list)
+    read: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass
+class Answer:
+    files: dict[str, DataFile] = field(default_factory=dict)
+    num_rows: dict[str, int] = field(default_factory=dict)
+    facts: list[SpanFacts] = field(default_factory=list)
+    counts: list[Counts] = field(default_factory=list)
+    reasons: dict[str, int] = field(default_factory=dict)
+    # By partition, offset and leader epoch, and by file and position: rows of rejected_records that go.
+    retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
+    retracted_ranges: list[tuple[str, int]] = field(default_factory=list)
+    # Partition and offset where two leader epochs wrote different records.
+    conflicts: list[tuple[int, int]] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    # By offsets partition: stretches of offsets that are decoded.
+    decoded: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    failure: tuple[int, str] | None = None
+
+
+def merged_facts(parts: list[SpanFacts]) -> SpanFacts:
+    """Of a whole file, from those of its parts in order."""
+    whole = replace(parts[0])
+    for part in parts[1:]:
+        for name in ("num_records", "num_batches", "num_tombstones", "num_delete_horizon_batches", "torn_tail_bytes"):
+            setattr(whole, name, getattr(whole, name) + getattr(part, name))
+        whole.read_to = part.read_to
+        whole.first_offset = part.first_offset if whole.first_offset is None else whole.first_offset
+        for name in ("last_offset", "last_batch_position", "last_batch_crc"):
+            value = getattr(part, name)
+            setattr(whole, name, getattr(whole, name) if value is None else value)
+    return whole

@@ -1,0 +1,251 @@
+"""What a task of an ingest does: reads its units, decodes them and writes files of all tables in one pass.
+
+It runs in a worker of Spark, which knows neither the driver's objects nor Java; what it is told and what it answers are
+plain data. A failure that a user can act on is an answer too: Spark would wrap an exception in pages of its own.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.failure import Failure, os_error_line
+from jobs.ingestion.broken_lines import NO_LINES, sort_out_lines, with_lines, without_lines
+from jobs.ingestion.copies import Copy, RejectedRange
+from jobs.ingestion.known_ranges import sort_out
+from jobs.ingestion.known_rows import KnownRows, known_rows
+from jobs.ingestion.log_span import SpanFacts
+from jobs.ingestion.plan import Part, Unit
+from jobs.ingestion.record_stretches import chunks_of, decoded_offsets, note_offsets, runs_of, windows
+from jobs.ingestion.row_sinks import RowSink, TableFiles
+from jobs.ingestion.task_answers import Answer, Assignment, Counts, Held
+from jobs.spark.kept_memory import keep_memory
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+from udfs.decoding.decode import decode
+from udfs.framing.framed import Records
+from udfs.known import REJECTED, Contradiction, merge
+from udfs.tables.origin import Origin
+from udfs.tables.shape import Shaper, rejected_ranges
+
+PIECE_BYTES = 16 << 20
+# Copies are read side by side, each with a piece in memory.
+PIECE_BYTES_OF_COPIES = 1 << 20
+
+WithContent = Callable[[Sequence[Part]], Iterable[Part]]
+
+
+# What a task does with a share, a piece at a time: between two pieces its rows may be taken on.
+Steps = Callable[["Task"], Iterator[None]]
+
+
+def answer(
+    assignment: Assignment, steps: Callable[[Sequence[Unit], "Task"], Iterator[None]], units: tuple[Unit, ...]
+) -> Answer:
+    return guarded_answer(assignment, partial(steps, units))
+
+
+def unit_steps(units: Iterable[Unit], task: "Task") -> Iterator[None]:
+    for unit in units:
+        yield from task.take_on(unit)
+
+
+def guarded_answer(assignment: Assignment, steps: Steps) -> Answer:
+    """What a task makes of its share, written into files of the tables, or why it could not."""
+    assert assignment.root is not None
+    task = Task(assignment, TableFiles(assignment.root, assignment.run_id))
+    for _ in guarded_steps(task, steps):
+        pass
+    return task.answer
+
+
+def guarded_steps(task: "Task", steps: Steps) -> Iterator[None]:
+    """A failure that a user can act on becomes the answer."""
+    pa.set_cpu_count(1)
+    keep_memory()
+    try:
+        yield from steps(task)
+        task.finish()
+    except Failure as failure:
+        task.abandon(failure.code, str(failure))
+    except OSError as error:
+        root = task.assignment.root
+        task.abandon(failure_code(error, root), os_error_line(error, root or "a task"))
+
+
+def failure_code(error: OSError, root: Path | None) -> int:
+    is_ours = error.filename is None or (root is not None and Path(str(error.filename)).is_relative_to(root))
+    return ExitCode.UNUSABLE_WAREHOUSE if is_ours else ExitCode.UNREADABLE_INPUT
+
+
+class Task:
+    def __init__(self, assignment: Assignment, sink: RowSink) -> None:
+        self.assignment, self.sink = assignment, sink
+        self.answer = Answer()
+        self.shaper = Shaper()
+
+    def take_on(self, unit: Unit, with_content: WithContent = iter) -> Iterator[None]:
+        is_alone = len(unit.copies) == 1
+        piece_bytes = PIECE_BYTES if is_alone else PIECE_BYTES_OF_COPIES
+        copies = [Copy(with_content(spans), piece_bytes) for spans in unit.copies]
+        counts = Counts(unit.partition)
+        self.answer.counts.append(counts)
+        if is_alone and not unit.may_be_known:
+            yield from self.copy_through(copies[0], counts)
+            ranges = self.sort_out_ranges(ranges_of(copies), read_of(copies), [], counts)
+        else:
+            ranges = yield from self.merge(copies, unit, counts)
+        counts.read += sum(len(copy.ranges) for copy in copies)
+        self.write_ranges(ranges, counts)
+        for copy in copies:
+            self.note_facts(copy.facts, unit.partition)
+
+    def note_facts(self, found: Iterable[SpanFacts], partition: int) -> None:
+        self.answer.facts += [replace(facts, partition=partition) for facts in found]
+
+    def copy_through(self, copy: Copy, counts: Counts) -> Iterator[None]:
+        for chunk in chunks_of(copy):
+            counts.read += len(chunk)
+            note_offsets(counts, chunk.offset)
+            for name, rows in self.rows(chunk, counts.partition).items():
+                self.write(name, rows, counts)
+            yield
+
+    def merge(self, copies: list[Copy], unit: Unit, counts: Counts) -> Generator[None, None, list[RejectedRange]]:
+        """The ranges that no copy makes good."""
+        is_final = not (unit.may_be_known and self.assignment.is_staged)
+        known = self.known_rows(unit.partition, unit.first)
+        decoded: list[tuple[int, int]] = []
+        for last, parts in windows([chunks_of(copy) for copy in copies]):
+            try:
+                sides = [(part, True) for part in parts]
+                decoded += self.merge_window(known.take_until(last), sides, counts, is_final=is_final)
+            except Contradiction as contradiction:
+                names = [facts.source_file for copy in copies for facts in copy.facts]
+                raise other_log(names, unit.partition, contradiction) from None
+            yield
+        ranges = ranges_of(copies)
+        if is_final:
+            # Of what stands behind the last record only the warehouse can tell.
+            decoded += runs_of(decoded_offsets([known.take_until(reach_of(ranges))]))
+            return self.sort_out_ranges(ranges, read_of(copies), decoded, counts)
+        last = max(unit.first - 1 if counts.last_offset is None else counts.last_offset, reach_of(ranges))
+        self.answer.held.append(Held(unit.partition, unit.first, last, ranges, read_of(copies)))
+        return []
+
+    def known_rows(self, partition: int, first: int) -> KnownRows:
+        return known_rows(self.assignment.known_files, TABLES, self.assignment.cluster, partition, first)
+
+    def merge_window(
+        self,
+        held: dict[str, pa.Table],
+        parts: list[tuple[Records, bool]],
+        counts: Counts,
+        *,
+        is_final: bool = True,
+        lines: pa.Table = NO_LINES,
+    ) -> list[tuple[int, int]]:
+        """Writes what is new of a stretch of offsets; `parts` are copies of it, and whether they know producers;
+        `lines` of an archive are no records, but tell an offset. The stretches of offsets that are decoded, here or
+        there."""
+        counts.read += sum(len(records) for records, _ in parts) + lines.num_rows
+        of_copies = [self.rows(records, counts.partition, has_producers) for records, has_producers in parts]
+        if parts:
+            note_offsets(counts, np.unique(np.concatenate([records.offset for records, _ in parts])))
+        return self.merge_rows(held, of_copies, lines, counts, is_final=is_final)
+
+    def merge_rows(
+        self,
+        held: dict[str, pa.Table],
+        of_copies: list[dict[str, pa.Table]],
+        lines: pa.Table,
+        counts: Counts,
+        *,
+        is_final: bool = True,
+    ) -> list[tuple[int, int]]:
+        held, held_lines = without_lines(held)
+        merged = merge(held, of_copies)
+        offsets = decoded_offsets([held, *of_copies])
+        unknown, good = sort_out_lines(lines, held_lines, offsets)
+        counts.known += merged.num_known + lines.num_rows - unknown.num_rows
+        for name, rows in with_lines(merged.new, unknown).items():
+            if is_final:
+                self.write(name, rows, counts)
+            else:
+                self.sink.hold(name, rows, counts.partition)
+        self.answer.retracted_records += [(counts.partition, *key) for key in (*merged.retracted, *good)]
+        if is_final:
+            # Of rows that are held it is told when they are compared with the warehouse.
+            self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
+        return runs_of(offsets)
+
+    def retract_ranges(self, partition: int, decoded: list[tuple[int, int]]) -> None:
+        """Those of segments that an archive makes good."""
+        _, gone = sort_out([], self.assignment.known_ranges.get(partition, []), {}, decoded)
+        self.answer.retracted_ranges += gone
+
+    def sort_out_ranges(
+        self,
+        ranges: list[RejectedRange],
+        read: dict[str, tuple[int, int]],
+        decoded: list[tuple[int, int]],
+        counts: Counts,
+    ) -> list[RejectedRange]:
+        """The ranges that are to be written."""
+        unknown, gone = sort_out(ranges, self.assignment.known_ranges.get(counts.partition, []), read, decoded)
+        self.answer.retracted_ranges += gone
+        counts.known += len(ranges) - len(unknown)
+        return unknown
+
+    def rows(self, records: Records, partition: int, has_producers: bool = True) -> dict[str, pa.Table]:
+        origin = Origin(self.assignment.cluster, partition, self.assignment.run_id, has_producers)
+        return self.shaper.tables(records, decode(records.keys, records.values, records.is_control), origin)
+
+    def write_ranges(self, ranges: list[RejectedRange], counts: Counts) -> None:
+        origin = Origin(self.assignment.cluster, counts.partition, self.assignment.run_id)
+        for each in ranges:
+            rows = rejected_ranges([each.rejected], each.source_file, origin)
+            for name in ("from_offset", "to_offset"):
+                place = rows.schema.get_field_index(name)
+                value = pa.array([getattr(each, name)], rows.schema.field(place).type)
+                rows = rows.set_column(place, rows.schema.field(place), value)
+            self.write(REJECTED, rows, counts)
+
+    def write(self, name: str, rows: pa.Table, counts: Counts) -> None:
+        if name == REJECTED:
+            counts.rejected += rows.num_rows
+            for reason in rows.column("reason").to_pylist():
+                self.answer.reasons[reason] = self.answer.reasons.get(reason, 0) + 1
+        else:
+            counts.decoded += rows.num_rows
+        self.answer.num_rows[name] = self.answer.num_rows.get(name, 0) + rows.num_rows
+        self.sink.write(name, rows, counts.partition)
+
+    def finish(self) -> None:
+        self.answer.files = self.sink.close()
+
+    def abandon(self, code: int, told: str) -> None:
+        self.sink.abandon()
+        self.answer = Answer(failure=(code, told))
+
+
+def reach_of(ranges: Iterable[RejectedRange]) -> int:
+    """The highest offset that one of the ranges may hold."""
+    return max((each.from_offset if each.to_offset is None else each.to_offset for each in ranges), default=-1)
+
+
+def ranges_of(copies: Iterable[Copy]) -> list[RejectedRange]:
+    return [found for copy in copies for found in copy.ranges]
+
+
+def read_of(copies: Iterable[Copy]) -> dict[str, tuple[int, int]]:
+    """From where to where each file was read."""
+    return {facts.source_file: (facts.start, facts.read_to) for copy in copies for facts in copy.facts}
+
+
+def other_log(names: Iterable[str], partition: int, contradiction: Contradiction) -> Failure:
+    told = f"{min(names)}: not of the log that the warehouse or another copy holds, {contradiction}"
+    return Failure(ExitCode.UNREADABLE_INPUT, f"{told} (partition {partition}): use another --cluster")

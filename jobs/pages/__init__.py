@@ -1,0 +1,1 @@
+"""Pages that declarations and runs make."""

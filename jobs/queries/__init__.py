@@ -1,0 +1,1 @@
+"""Tables and views as SQL sees them."""

@@ -1,0 +1,44 @@
+"""Tables as Spark frames, each at one version."""
+
+import re
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.failure import Failure
+from jobs.sources.places import is_remote
+from jobs.spark.types import table_type
+from jobs.warehouses.delta_tables import file_path, open_table
+from schemas.columns import Table
+from schemas.exit_codes import ExitCode
+
+# Spark takes seconds to make out a table's state from its log, which delta-rs does at once. Of more files than this
+# Delta's own way is better, since it leaves out those that a query cannot need.
+FEW_FILES = 500
+PATTERN = re.compile(r"[*?\[\]{}\\]")
+
+
+def table_at(spark: SparkSession, place: str, table: Table, version: int) -> DataFrame:
+    """`place` is the table's as Spark takes it."""
+    try:
+        if is_remote(place):
+            return by_delta(spark, place, version)
+        delta = open_table(Path(place.removeprefix("file:")), version)
+        files = [] if delta is None else [f"file:{file_path(uri)}" for uri in delta.file_uris()]
+        if delta is None or len(files) > FEW_FILES or PATTERN.search(place):  # Spark takes paths for patterns
+            return by_delta(spark, place, version)
+        schema = table_type(table)
+        return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
+    except (PySparkException, OSError, ValueError) as error:
+        told = f"version {version} cannot be read, `groupscope doctor` tells more: {first_line(str(error))}"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place.removeprefix('file:')}: {told}") from None
+
+
+def by_delta(spark: SparkSession, place: str, version: int) -> DataFrame:
+    return spark.read.format("delta").option("versionAsOf", version).load(place)
+
+
+def first_line(message: str) -> str:
+    """Spark goes on with suggestions and the place in the text."""
+    return next((line.strip() for line in message.splitlines() if line.strip()), "Spark gave no reason")

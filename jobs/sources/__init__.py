@@ -1,0 +1,1 @@
+"""What an ingest reads: segment files, archives, a live log, snapshots."""

@@ -1,0 +1,206 @@
+"""The source `records:PATH`: an archive of the offsets topic's records as one frame, whatever its format.
+
+    frame = archive_frame(spark, path)                # columns of udfs.archives.ARCHIVE_ROWS
+    frame = archive_frame(spark, path, files=[...])   # only those of archive_files(spark, path)
+
+Nothing is lost on the way: what is no record is a row whose `problem` tells why. Rows of other topics are left out; an
+Observation given as `seen` counts them when the frame is first read.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, DataFrameReader, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from jobs.failure import Failure
+from jobs.sources.archive_columns import WANTED, check_names, check_types, rows_of_columns, union
+from jobs.sources.archive_files import (
+    DeltaVersion,
+    FileSystem,
+    Format,
+    Found,
+    archive_files,
+    find_archives,
+    is_of_java,
+)
+from schemas.exit_codes import ExitCode
+from udfs.archive_lines import LINE_ROWS, archive_rows, folder_columns
+from udfs.archives import ARCHIVE_ROWS, IS_OTHER_TOPIC, REQUIRED
+
+__all__ = ["NUM_OTHER_TOPICS", "archive_files", "archive_frame", "has_producers", "unreadable_told"]
+
+# What the Observation given to archive_frame tells.
+NUM_OTHER_TOPICS = "num_other_topics"
+# Lines whose names tell which columns there are; only if one lacks all are looked at.
+HEAD_LINES = 1_000
+EXCEPTION_NAME = re.compile(r"^[: ]*([\w.$]+: )*")
+UNREADABLE_SIGNS = ("FAILED_READ_FILE", "is not a Parquet file")
+
+
+def archive_frame(
+    spark: SparkSession, path: str, files: Collection[str] | None = None, seen: Observation | None = None
+) -> DataFrame:
+    """The archive's rows. Its columns are checked now, its rows are read when the frame is."""
+    found = find_archives(spark, path)
+    chosen = found if files is None else chosen_files(found, path, set(files))
+    system = FileSystem(spark)
+    with unreadable_told(path):
+        frames = [frame for each in chosen for frame in frames_of(spark, system, each, found)]
+    # No files are no rows, which an Observation counts too: it would wait for ever for what is never read.
+    rows = union(frames or [spark.createDataFrame([], from_arrow_schema(LINE_ROWS))])
+    if seen is not None:
+        rows = rows.observe(seen, F.count_if(F.col(IS_OTHER_TOPIC.name)).alias(NUM_OTHER_TOPICS))
+    return rows.where(~F.col(IS_OTHER_TOPIC.name)).select(*ARCHIVE_ROWS.names)
+
+
+def has_producers(frame: DataFrame) -> bool:
+    """Whether of every record it is known who wrote it and whether it is of a transaction."""
+    return frame.where(~F.col("has_producers") & F.col("problem").isNull()).isEmpty()
+
+
+@contextmanager
+def unreadable_told(path: str) -> Iterator[None]:
+    """Around whatever reads an archive's frame: files that cannot be read are the user's to mend."""
+    try:
+        yield
+    except Exception as error:
+        lines = str(error).splitlines() if isinstance(error, PySparkException) or is_of_java(error) else []
+        told = next((line for line in lines if any(sign in line for sign in UNREADABLE_SIGNS)), None)
+        if told is None:
+            raise
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {EXCEPTION_NAME.sub('', told)}") from None
+
+
+def chosen_files(found: Sequence[Found], path: str, names: set[str]) -> list[Found]:
+    known = {file.path for each in found for file in each.files}
+    if gone := sorted(names - known):
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{gone[0]}: is no file of {path} any more")
+    chosen = [replace(each, files=tuple(file for file in each.files if file.path in names)) for each in found]
+    return [each for each in chosen if each.files]
+
+
+def frames_of(spark: SparkSession, system: FileSystem, chosen: Found, found: Sequence[Found]) -> Iterator[DataFrame]:
+    """The rows of some files, a frame for each set of columns. `found` is all that the archive holds."""
+    paths = [file.path for file in chosen.files]
+    if chosen.table:
+        yield delta_rows(spark, system, chosen.table, paths)
+    elif chosen.format is Format.PARQUET:
+        yield from (group.rows(spark, system) for group in parquet_groups(system, paths))
+    else:
+        whole = [file.path for each in found if each.format is Format.JSON for file in each.files]
+        yield json_rows(spark, system, paths, whole)
+
+
+def exact_paths(spark: SparkSession) -> DataFrameReader:
+    """A reader to which a bracket in a file's name is a bracket."""
+    return spark.read.option("__globPaths__", "false")
+
+
+def file_column(system: FileSystem) -> Column:
+    """The file of a row, as archive_files tells it: Spark gives it as a URI."""
+    uri = F.col("_metadata.file_path")
+    path = F.when(uri.contains("%"), F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))).otherwise(uri)
+    if not system.hidden_scheme:
+        return path
+    hidden = len(system.hidden_scheme)
+    return F.when(path.startswith(system.hidden_scheme), F.substr(path, F.lit(hidden + 1))).otherwise(path)
+
+
+# Delta
+
+
+def delta_rows(spark: SparkSession, system: FileSystem, table: DeltaVersion, paths: Sequence[str]) -> DataFrame:
+    """By Delta's own reader, which knows of deleted rows and renamed columns."""
+    frame = DataFrame(table.frame(system, paths), spark)
+    check_names(table.folder, frame.columns, ())
+    check_types(table.folder, frame.schema)
+    return rows_of_columns(frame, file_column(system), ())
+
+
+# Parquet
+
+
+@dataclass(frozen=True)
+class ParquetGroup:
+    """Files with the same columns."""
+
+    paths: list[str]
+    names: tuple[str, ...]
+    schema: StructType
+    of_folders: tuple[str, ...]
+    has_nanoseconds: bool
+
+    def rows(self, spark: SparkSession, system: FileSystem) -> DataFrame:
+        check_names(self.paths[0], self.names, self.of_folders)
+        check_types(self.paths[0], self.schema)
+        frame = exact_paths(spark).schema(self.schema).parquet(*self.paths)
+        return rows_of_columns(frame, file_column(system), self.of_folders, self.has_nanoseconds)
+
+
+def parquet_groups(system: FileSystem, paths: Sequence[str]) -> list[ParquetGroup]:
+    """By what the files say of themselves: Spark would take the columns of one for those of all, and give nulls, which
+    are tombstones, for what others lack."""
+    files = system.java.java.util.ArrayList()
+    for path in paths:
+        files.add(system.of(system.path(path)).getFileStatus(system.path(path)))
+    footers = system.java.org.apache.parquet.hadoop.ParquetFileReader.readAllFootersInParallel(system.conf, files, True)
+    grouped: dict[tuple[str, tuple[str, ...]], tuple[Any, list[str]]] = {}
+    for footer in footers:
+        path, schema = system.told(footer.getFile()), footer.getParquetMetadata().getFileMetaData().getSchema()
+        grouped.setdefault((schema.toString(), tuple(folder_columns(path))), (schema, []))[1].append(path)
+    return [
+        parquet_group(system, schema, sorted(members), of_folders)
+        for (_, of_folders), (schema, members) in sorted(grouped.items(), key=lambda item: item[0])
+    ]
+
+
+def parquet_group(system: FileSystem, schema: Any, paths: list[str], of_folders: Iterable[str]) -> ParquetGroup:
+    fields = {field.getName(): field for field in schema.getFields()}
+    wanted = system.java.java.util.ArrayList()
+    for name in WANTED:
+        if name in fields:
+            wanted.add(fields[name])
+    pruned = system.java.org.apache.parquet.schema.MessageType(schema.getName(), wanted)
+    # pandas writes times in nanoseconds, which Spark reads only as plain numbers.
+    conf = system.session.sessionState().conf().clone()
+    conf.setConfString("spark.sql.legacy.parquet.nanosAsLong", "true")
+    package = system.java.org.apache.spark.sql.execution.datasources.parquet
+    spark_schema = StructType.fromJson(json.loads(package.ParquetToSparkSchemaConverter(conf).convert(pruned).json()))
+    has_nanoseconds = "timestamp" in fields and "NANOS" in str(fields["timestamp"].getLogicalTypeAnnotation())
+    missing = tuple(name for name in of_folders if name not in fields)
+    return ParquetGroup(paths, tuple(fields), spark_schema, missing, has_nanoseconds)
+
+
+# JSON lines
+
+
+def json_rows(spark: SparkSession, system: FileSystem, paths: Sequence[str], whole: Sequence[str]) -> DataFrame:
+    check_line_names(spark, paths, whole)
+    lines = exact_paths(spark).text(list(paths))
+    # As bytes: what is no UTF-8 is kept as it stands.
+    source = lines.select(F.col("value").cast("binary").alias("line"), file_column(system).alias("source_file"))
+    return source.mapInArrow(archive_rows, from_arrow_schema(LINE_ROWS))
+
+
+def check_line_names(spark: SparkSession, paths: Sequence[str], whole: Sequence[str]) -> None:
+    """A column that no line has is missing, though any one line may lack it: writers leave nulls out."""
+    of_folders = set.intersection(*(set(folder_columns(path)) for path in whole))
+    lines = exact_paths(spark).text(list(paths)).where(F.trim("value") != "")
+    found = line_names(lines.limit(HEAD_LINES))
+    if set(REQUIRED) <= found | of_folders or lines.isEmpty():
+        return
+    found = line_names(exact_paths(spark).text(list(whole)))
+    check_names(f"{paths[0]}", sorted(found), of_folders)
+
+
+def line_names(lines: DataFrame) -> set[str]:
+    names = lines.select(F.explode(F.json_object_keys("value")).alias("name")).distinct()
+    return {row.name for row in names.collect()}

@@ -1,0 +1,122 @@
+"""Which snapshots the warehouse has already."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.failure import Failure
+from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.delta_tables import file_path, files_of
+from jobs.warehouses.warehouse import Warehouse
+from schemas.exit_codes import ExitCode
+from schemas.snapshot_tables import TOPIC_SNAPSHOTS
+from schemas.tables import TABLES
+from udfs.tables.arrow_schema import table_schema
+
+if TYPE_CHECKING:
+    from jobs.warehouses.hadoop_warehouse import HadoopWarehouse
+
+Row = dict[str, Any]
+
+TIME = "captured_time"
+
+
+def new_snapshots(warehouse: AnyWarehouse, name: str, found: pa.Table, cluster: str) -> pa.Table:
+    """The rows that the warehouse lacks; those that it has must not say anything else there."""
+    held = held_snapshots(warehouse, name, found.column(TIME)) if found.num_rows else None
+    if held is None:
+        return found
+    held = held.filter(pc.equal(held.column("cluster"), cluster))
+    key = TABLES[name].key
+    known = {key_of(row, key): row for row in held.to_pylist()}
+    rows = found.to_pylist()
+    for row in rows:
+        check_same(name, known.get(key_of(row, key)), row)
+    return found.filter(pa.array([key_of(row, key) not in known for row in rows], pa.bool_()))
+
+
+def held_snapshots(warehouse: AnyWarehouse, name: str, times: pa.ChunkedArray) -> pa.Table | None:
+    """Of these times alone: years of snapshots fit into no memory."""
+    if not isinstance(warehouse, Warehouse):
+        return by_spark(warehouse, name, times)  # type: ignore[arg-type]
+    delta = warehouse.open(name)
+    if delta is None:
+        return None
+    bounds, wanted = pc.min_max(times).as_py(), pc.unique(times)
+    parts = [table_schema(TABLES[name]).empty_table()]
+    for row in files_of(delta).to_pylist():
+        if overlap(row["min"].get(TIME), row["max"].get(TIME), bounds):
+            parts += rows_of_times(warehouse.path(name) / row["path"], name, bounds, wanted)
+    return pa.concat_tables(parts)
+
+
+def rows_of_times(path: Path, name: str, bounds: dict[str, datetime], wanted: pa.Array) -> Iterator[pa.Table]:
+    schema = table_schema(TABLES[name])
+    with pq.ParquetFile(path, pre_buffer=False) as file:
+        column = file.schema_arrow.names.index(TIME)
+        for group in range(file.num_row_groups):
+            told = file.metadata.row_group(group).column(column).statistics
+            if told is None or not told.has_min_max or overlap(told.min, told.max, bounds):
+                rows = file.read_row_group(group, schema.names, use_threads=False).cast(schema)
+                yield rows.filter(pc.is_in(rows.column(TIME), wanted))
+
+
+def overlap(low: datetime | None, high: datetime | None, bounds: dict[str, datetime]) -> bool:
+    return low is None or high is None or (low <= bounds["max"] and bounds["min"] <= high)
+
+
+def by_spark(warehouse: "HadoopWarehouse", name: str, times: pa.ChunkedArray) -> pa.Table | None:
+    from jobs.warehouses.spark_tables import arrow_rows, frame_at
+
+    version = warehouse.versions().get(name)
+    if version is None:
+        return None
+    frame, bounds = frame_at(warehouse.spark, warehouse.place(name), version), pc.min_max(times).as_py()
+    rows = arrow_rows(frame.where(frame[TIME].between(bounds["min"], bounds["max"])), TABLES[name])
+    return rows.filter(pc.is_in(rows.column(TIME), pc.unique(times)))
+
+
+def known_topic_id(warehouse: AnyWarehouse, cluster: str, topic: str) -> str | None:
+    """Of one of the snapshots that hold it."""
+    if not isinstance(warehouse, Warehouse):
+        return topic_id_by_spark(warehouse, cluster, topic)  # type: ignore[arg-type]
+    delta = warehouse.open(TOPIC_SNAPSHOTS.name)
+    paths = [] if delta is None else map(file_path, delta.file_uris())
+    return next((each for path in paths for each in topic_ids(path, cluster, topic)), None)
+
+
+def topic_ids(path: Path, cluster: str, topic: str) -> Iterator[str]:
+    with pq.ParquetFile(path, pre_buffer=False) as file:
+        for group in range(file.num_row_groups):
+            rows = file.read_row_group(group, ["cluster", "topic", "topic_id"], use_threads=False)
+            is_it = pc.and_(pc.equal(rows.column("cluster"), cluster), pc.equal(rows.column("topic"), topic))
+            yield from rows.filter(is_it).column("topic_id").unique().drop_null().to_pylist()
+
+
+def topic_id_by_spark(warehouse: "HadoopWarehouse", cluster: str, topic: str) -> str | None:
+    from jobs.warehouses.spark_tables import frame_at
+
+    version = warehouse.versions().get(TOPIC_SNAPSHOTS.name)
+    if version is None:
+        return None
+    rows = frame_at(warehouse.spark, warehouse.place(TOPIC_SNAPSHOTS.name), version)
+    found = rows.where((rows.cluster == cluster) & (rows.topic == topic) & rows.topic_id.isNotNull()).head()
+    return None if found is None else str(found.topic_id)
+
+
+def key_of(row: Row, key: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in key)
+
+
+def check_same(name: str, held: Row | None, row: Row) -> None:
+    for column, value in row.items():
+        theirs = None if held is None else held[column]
+        if column != "run_id" and None not in (value, theirs) and value != theirs:
+            subject = ", ".join(str(row[each]) for each in TABLES[name].key)
+            told = f"{column} {value} of {subject}: the warehouse holds {theirs}"
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"--snapshots: {told}, use another --cluster")

@@ -1,0 +1,149 @@
+"""What of a live offsets topic the warehouse lacks, up to its end when the run began, as units for tasks.
+
+That it is still the log that the warehouse knows is seen by the topic's id, by its end, and, where a partition has had
+another leader since, by the last record that is known: it is read again.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from jobs.broker.fetch import fetched
+from jobs.broker.patience import Patience
+from jobs.failure import Failure
+from jobs.ingestion.plan import Part, Range, Unit
+from jobs.ingestion.state import State
+from jobs.sources.live_cuts import Cut, Sample, cuts, lacking, without
+from jobs.sources.live_span import BYTES_PER_OFFSET, LiveLog, LiveSpan
+from schemas.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic
+
+SAMPLE_BYTES = 64 << 10
+# A new leader may know an older end for a while.
+SETTLING_SECONDS = 5.0
+SEPARATOR = ":"
+OTHER_CLUSTER = "use another --cluster"
+
+
+@dataclass(frozen=True)
+class LivePlan:
+    """`ids` by offsets partition: the topic's id and the leader epoch at the start of the run. `begins` has those whose
+    log begins behind what is known, `proofs` offsets that are known and read again."""
+
+    units: list[Unit]
+    ids: dict[int, str]
+    begins: dict[int, int]
+    proofs: frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Planner:
+    log: LiveLog
+    state: State
+    cluster: "KafkaCluster"
+    is_retry: bool
+
+    def plan(self) -> LivePlan:
+        topic = offsets_topic(self.log, self.cluster)
+        check_same_id(self.log, topic, self.state.log_ids.values())
+        offsets = self.settled_offsets([each.partition for each in topic.partitions])
+        ids = {each.partition: log_id(topic, each) for each in topic.partitions}
+        planned = {number: list(self.units_of(number, each)) for number, each in offsets.items()}
+        known = {number: self.known(number) for number in offsets}
+        begins = {
+            number: each.start
+            for number, each in offsets.items()
+            if begins_behind(known[number], each.start, [unit.first for unit in planned[number]])
+        }
+        proofs = {
+            number: last
+            for number, each in offsets.items()
+            if (last := self.last_known(number)) >= each.start and self.may_have_changed(number, ids[number])
+        }
+        units = [self.unit(number, Cut(last, last + 1, BYTES_PER_OFFSET)) for number, last in proofs.items()]
+        units += [unit for of_partition in planned.values() for unit in of_partition]
+        in_order = sorted(units, key=lambda unit: (unit.partition, unit.first))
+        return LivePlan(in_order, ids, begins, frozenset(proofs.items()))
+
+    def settled_offsets(self, partitions: Sequence[int]) -> "dict[int, Offsets]":
+        patience = Patience(SETTLING_SECONDS)
+        while True:
+            found = self.cluster.offsets([(self.log.topic, number) for number in partitions])
+            offsets = {number: each for (_, number), each in found.items()}
+            short = [number for number, each in offsets.items() if each.end < self.known_end(number)]
+            if not short:
+                return offsets
+            end, known = offsets[short[0]].end, self.known_end(short[0])
+            told = f"{self.log.topic}-{short[0]} ends at offset {end}, the warehouse knows it up to {known}"
+            patience.wait(f"{told}: recreated, or cut off by an unclean leader election? {OTHER_CLUSTER}")
+
+    def known_end(self, partition: int) -> int:
+        ranges = [*self.state.ranges.get(partition, ()), *self.state.asked.get(partition, ())]
+        return max((last + 1 for _, last in ranges), default=0)
+
+    def may_have_changed(self, partition: int, id: str) -> bool:
+        return self.state.log_ids.get(partition) != id or id.endswith(SEPARATOR)
+
+    def last_known(self, partition: int) -> int:
+        return max((last for _, last in self.state.ranges.get(partition, ())), default=-1)
+
+    def known(self, partition: int) -> list[Range]:
+        """Offsets that need not be read: asked for before, or in files, but for what these have damaged."""
+        damaged = [
+            (each.from_offset, each.from_offset if each.to_offset is None else each.to_offset)
+            for each in self.state.rejected.get(partition, ())
+            if each.from_offset is not None
+        ]
+        files = without(self.state.of_files.get(partition, ()), damaged)
+        asked = self.state.asked.get(partition, ())
+        return sorted([*files, *(without(asked, damaged) if self.is_retry else asked)])
+
+    def units_of(self, partition: int, offsets: "Offsets") -> list[Unit]:
+        look = partial(self.look, partition, offsets.end)
+        return [
+            self.unit(partition, cut)
+            for first, last in lacking(self.known(partition), offsets.start, offsets.end)
+            for cut in cuts(first, last + 1, BYTES_PER_OFFSET, look)
+        ]
+
+    def look(self, partition: int, end: int, offset: int) -> Sample:
+        found = next(fetched(self.cluster, self.log.topic, partition, offset, end, SAMPLE_BYTES))
+        first = int.from_bytes(found.content[:8], "big") if found.content else found.next_offset
+        return Sample(first, found.next_offset, len(found.content))
+
+    def unit(self, partition: int, cut: Cut) -> Unit:
+        name, last = self.log.name(partition, cut.start), cut.end - 1
+        span = LiveSpan(name, self.log.topic, partition, cut.start, cut.end, cut.size)
+        known = self.state.ranges.get(partition, ())
+        may_be_known = any(low <= last and cut.start <= high for low, high in known)
+        return Unit(partition, ((Part(span, cut.start, last, is_newest=False),),), cut.start, last, may_be_known)
+
+
+def begins_behind(known: Sequence[Range], log_start: int, read: Sequence[int]) -> bool:
+    """Whether what lies between is told now: the run that reads on at the log's start does."""
+    before = [last for first, last in known if first < log_start]
+    return bool(before) and max(before) + 1 < log_start and log_start in read
+
+
+def offsets_topic(log: LiveLog, cluster: "KafkaCluster") -> "Topic":
+    topic = cluster.topics([log.topic])[log.topic]
+    if topic is None:
+        told = f"no topic {log.topic}, which brokers make when the first group commits or joins"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"kafka:{log.servers}: {told}")
+    return topic
+
+
+def check_same_id(log: LiveLog, topic: "Topic", ids: Iterable[str]) -> None:
+    known = {found for each in ids if (found := each.rpartition(SEPARATOR)[0])}
+    if topic.topic_id is not None and known - {topic.topic_id}:
+        told = f"{log.topic} was recreated: its id is {topic.topic_id}, it was {min(known - {topic.topic_id})}"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"kafka:{log.servers}: {told}, {OTHER_CLUSTER}")
+
+
+def log_id(topic: "Topic", partition: "Partition") -> str:
+    """What a partition's log is known by: another leader epoch may stand for another end of it."""
+    epoch = "" if partition.leader_epoch is None else partition.leader_epoch
+    return f"{topic.topic_id or ''}{SEPARATOR}{epoch}"

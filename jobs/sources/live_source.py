@@ -1,0 +1,135 @@
+"""`kafka:HOST:PORT[,…]`: a live offsets topic, read by the tasks that decode it, and snapshots of its cluster.
+
+read = LiveSource(log, state, writer, workers, settings, known_topics).read()
+read.answers, read.source_rows(cluster, run_id), read.snapshots
+"""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from jobs.capturing.captured import Snapshot, captured
+from jobs.failure import Failure, say
+from jobs.ingestion.changes import Row
+from jobs.ingestion.plan import Unit, size_of, task_bytes, tasks
+from jobs.ingestion.state import LIVE, State
+from jobs.ingestion.summary import Progress
+from jobs.ingestion.task_answers import Answer, Counts
+from jobs.ingestion.writer import IngestWriter, Told
+from jobs.run_result import now_ms
+from jobs.settings import Ingest
+from jobs.sources.live_plan import OTHER_CLUSTER, LivePlan, Planner, check_same_id, offsets_topic
+from jobs.sources.live_span import LiveLog, live_steps
+from jobs.spark.tasks import Workers
+from schemas.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from jobs.broker.cluster import KafkaCluster
+
+
+@dataclass
+class LiveRead:
+    plan: LivePlan
+    answers: list[Answer] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
+
+    def source_rows(self, cluster: str, run_id: str) -> list[Row]:
+        """Rows of `source_files`: of a live log a position is an offset, and the log is known by its topic's id and
+        its leader's epoch."""
+        found = {facts.source_file: facts for answer in self.answers for facts in answer.facts}
+        rows = []
+        for unit in self.plan.units:
+            facts = found[name_of(unit)]
+            start = unit.first if facts.log_start is None else min(facts.log_start, unit.last + 1)
+            row: Row = {
+                "cluster": cluster,
+                "run_id": run_id,
+                "offsets_partition": unit.partition,
+                "source_file": facts.source_file,
+                "kind": LIVE,
+                "size_bytes": facts.read_to,
+                "read_from_position": start,
+                "read_to_position": unit.last + 1,
+                "file_id": self.plan.ids[unit.partition],
+            }
+            for name in ("first_offset", "last_offset", "num_records", "num_batches", "num_tombstones"):
+                row[name] = getattr(facts, name)
+            rows.append(row | {"num_delete_horizon_batches": facts.num_delete_horizon_batches})
+        return rows
+
+
+@dataclass(frozen=True)
+class LiveSource:
+    log: LiveLog
+    state: State
+    writer: IngestWriter
+    workers: Workers
+    settings: Ingest
+    # Those that the warehouse has commits of.
+    known_topics: Callable[[], Collection[str]]
+    is_retry: bool = False
+
+    def read(self) -> LiveRead:
+        left_out: list[str] = []
+        with self.log.opened() as cluster:
+            snapshot, topics = self.first_snapshot(cluster, left_out)
+            snapshots = [snapshot]
+            plan = Planner(self.log, self.state, cluster, self.is_retry).plan()
+        read = LiveRead(plan, snapshots=snapshots)
+        if plan.units:
+            read.answers = self.read_units(plan)
+        with self.log.opened(is_known_to_answer=True) as cluster:
+            # What is left out is told once, and not beside the line by which a run fails.
+            snapshots.append(captured(cluster, topics, now_ms(), lambda _: None))
+            check_same_id(self.log, offsets_topic(self.log, cluster), plan.ids.values())
+        if all(each.failure is None for each in read.answers):
+            check_proofs(self.log, plan, [found for each in read.answers for found in each.conflicts])
+            read.answers += gaps(self.log, plan, read.answers)
+            for line in left_out:
+                say(line)
+        return read
+
+    def first_snapshot(self, cluster: "KafkaCluster", left_out: list[str]) -> tuple[Snapshot, Collection[str]]:
+        """Groups that the user may not describe hide what they commit to; the warehouse knows it, and is asked only
+        then: it has many commits."""
+        snapshot = captured(cluster, (), now_ms(), left_out.append)
+        topics = self.known_topics() if left_out else ()
+        if topics:
+            left_out.clear()
+            snapshot = captured(cluster, topics, now_ms(), left_out.append)
+        return snapshot, topics
+
+    def read_units(self, plan: LivePlan) -> list[Answer]:
+        total = size_of(plan.units)
+        is_little = total < self.settings.spark_from_bytes
+        planned = tasks(plan.units, total if is_little else task_bytes(total, self.workers.num_cores))
+        progress = Progress([size_of(task) for task in planned], len(plan.units), time.monotonic(), "ranges")
+        told = Told(self.state.rejected, any(unit.may_be_known for unit in plan.units))
+        steps = partial(live_steps, self.log)
+        return self.writer.read_units(planned, self.writer.assignment(told), progress, steps, is_little=is_little)
+
+
+def name_of(unit: Unit) -> str:
+    return unit.copies[0][0].span.name
+
+
+def check_proofs(log: LiveLog, plan: LivePlan, conflicts: Sequence[tuple[int, int]]) -> None:
+    """A record of another leader epoch at the end of what is known: what the warehouse holds there was cut off."""
+    for number, offset in conflicts:
+        if (number, offset) in plan.proofs:
+            told = f"offset {offset} is of another leader epoch than the warehouse's: cut off by an unclean election?"
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"{log.topic}-{number}: {told} {OTHER_CLUSTER}")
+
+
+def gaps(log: LiveLog, plan: LivePlan, answers: Sequence[Answer]) -> list[Answer]:
+    """Counts of what was gone before it could be read, which people are told too."""
+    facts = {each.source_file: each for answer in answers for each in answer.facts}
+    begins = dict(plan.begins)
+    for unit in plan.units:
+        if (start := facts[name_of(unit)].log_start) is not None:
+            begins[unit.partition] = max(start, begins.get(unit.partition, 0))
+    for number, start in begins.items():
+        say(f"{log.topic}-{number} begins at offset {start} now: what stood before it and was not read is gone")
+    return [Answer(counts=[Counts(number, gaps=1) for number in begins])] if begins else []

@@ -1,0 +1,185 @@
+"""Segment files: which partition they belong to, and their bytes as framed records, a piece at a time."""
+
+import os
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import google_crc32c
+import numpy as np
+import pyarrow as pa
+
+from jobs.failure import Failure, os_error_line
+from jobs.ingestion.log_span import SpanFacts
+from jobs.sources.places import FilePath, RemotePath
+from schemas.exit_codes import ExitCode
+from schemas.vocabulary import RejectReason
+from udfs.framing.entries import is_entry
+from udfs.framing.frame import frame
+from udfs.framing.framed import Framed, Records, Rejected
+from udfs.framing.resync import LARGEST_ENTRY
+from udfs.slices import PADDING, padded
+
+PIECE_BYTES = 4 << 20
+SMALLEST_LENGTH = 14
+# What says which batch it is: offsets, times, producer, and the checksum of its records.
+HEADER_BYTES = 61
+# Brokers take no larger batch unless they are told to.
+LARGEST_TORN_BATCH = 1 << 20
+ENTRY_HEADER = struct.Struct(">qi")
+FOLDER = re.compile(r"__consumer_offsets-(\d+)")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A run of whole batches of one file."""
+
+    path: FilePath
+    start: int
+    end: int
+    # Of the file when it was cut: another one may take its name meanwhile, and a broker may go on writing.
+    inode: int | None = None
+    file_size: int | None = None
+    # The whole file, where it is not a local one.
+    content: pa.Buffer | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    def facts(self) -> SpanFacts:
+        return SpanFacts(self.name, self.start, self.end)
+
+    def framed_pieces(self, piece_bytes: int) -> Iterator[Framed]:
+        return framed_pieces(self, piece_bytes)
+
+    def is_torn_end(self, rejected: Rejected) -> bool:
+        return is_torn_end(rejected, self)
+
+    def complete(self, facts: SpanFacts) -> None:
+        with self.open() as file:
+            if facts.start == 0:
+                facts.first_batch_crc = batch_crc(file, 0)
+            if facts.last_batch_position is not None:
+                facts.last_batch_crc = batch_crc(file, facts.last_batch_position)
+
+    def open(self) -> BufferedReader:
+        if isinstance(self.path, RemotePath):
+            return cast(BufferedReader, pa.BufferReader(self.content))
+        return opened(self.path, self.inode)
+
+
+def offsets_partition_of(path: FilePath) -> int | None:
+    """The partition that the file's folder is named after."""
+    match = FOLDER.fullmatch(Path(str(path)).absolute().parent.name)
+    return int(match[1]) if match else None
+
+
+def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
+    """Cuts a file between batches. Lengths lead from one to the next, but a wrong one leads into the midst of others,
+    so a cut is made only before a good batch; from the first implausible length on it is one span."""
+    position = start
+    with opened(path) as file:
+        size, inode = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
+        block, block_start = b"", 0
+        while position + ENTRY_HEADER.size <= size:
+            at = position - block_start
+            if at + ENTRY_HEADER.size > len(block):
+                file.seek(position)
+                block, block_start, at = file.read(PIECE_BYTES), position, 0
+                if len(block) < ENTRY_HEADER.size:
+                    break
+            length = ENTRY_HEADER.unpack_from(block, at)[1]
+            if length < SMALLEST_LENGTH or position + ENTRY_HEADER.size + length > size:
+                break
+            position += ENTRY_HEADER.size + length
+            if position - start >= span_bytes and is_entry_at(file, position):
+                yield Span(path, start, position, inode, size)
+                start = position
+    if start < size:
+        yield Span(path, start, size, inode, size)
+
+
+def opened(path: Path, inode: int | None = None) -> BufferedReader:
+    """The file, and no other that has taken its name since it was seen."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        told = f"{os_error_line(error, path)}, a readable segment file was expected"
+        raise Failure(ExitCode.UNREADABLE_INPUT, told) from None
+    if inode not in (None, os.fstat(file.fileno()).st_ino):
+        file.close()
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: another file has taken its place while it was read")
+    return file
+
+
+def is_entry_at(file: BinaryIO, position: int) -> bool:
+    file.seek(position)
+    header = file.read(ENTRY_HEADER.size)
+    if len(header) < ENTRY_HEADER.size:
+        return False
+    size = ENTRY_HEADER.size + ENTRY_HEADER.unpack(header)[1]
+    if not ENTRY_HEADER.size < size <= LARGEST_ENTRY:
+        return False
+    raw = header + file.read(size - len(header))
+    return len(raw) == size and is_entry(padded(raw), size)
+
+
+def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed]:
+    """The span's records, as much at a time as fits a piece; a batch that is larger makes the piece grow."""
+    with span.open() as file:
+        position, size = span.start, piece_bytes
+        while position < span.end:
+            size = min(size, span.end - position)
+            file.seek(position)
+            # With room for what is decompressed, which costs nothing until it is written to.
+            data = np.empty(size + PADDING + size // 2, np.uint8)
+            data[size : size + PADDING] = 0
+            got = file.readinto(data.data[:size])
+            if got < size:
+                left = f"{position + got} of {span.end} bytes are left"
+                raise Failure(ExitCode.UNREADABLE_INPUT, f"{span.path}: has shrunk while it was read, {left}")
+            is_last = position + got >= span.end
+            framed = frame(data, got, base_position=position, is_last=is_last)
+            if not framed.consumed and not is_last:
+                size *= 2
+                continue
+            yield framed
+            if not framed.consumed:
+                return
+            position, size = position + framed.consumed, piece_bytes
+
+
+def batch_crc(file: BinaryIO, position: int) -> int:
+    """CRC-32C of a batch's header, the checksum of its records in it."""
+    file.seek(position)
+    return int(google_crc32c.value(file.read(HEADER_BYTES)))
+
+
+def is_torn_end(rejected: Rejected, span: Span) -> bool:
+    """The batch that a broker was still writing. Anything larger or further up is damage."""
+    reaches_end = rejected.byte_position + rejected.size_bytes == span.file_size
+    return rejected.reason is RejectReason.TORN_BATCH and reaches_end and rejected.size_bytes <= LARGEST_TORN_BATCH
+
+
+def chunks(records: Records, most_records: int, most_bytes: int) -> Iterator[Records]:
+    """Records to decode together: compressed or very long ones are cut sooner."""
+    ends = np.cumsum(records.record_bytes, dtype=np.int64)
+    if 0 < len(records) <= most_records and ends[-1] <= most_bytes:
+        yield records
+        return
+    start = 0
+    while start < len(records):
+        begun = int(ends[start - 1]) if start else 0
+        stop = int(np.searchsorted(ends, begun + most_bytes, side="right"))
+        stop = min(max(stop, start + 1), start + most_records)
+        yield records.take(np.arange(start, stop))
+        start = stop

@@ -1,0 +1,1 @@
+"""Java and Spark: found, fetched, started, and given work."""

@@ -1,0 +1,49 @@
+"""The one Spark session of a run."""
+
+import os
+import sys
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from jobs.spark.jars import DELTA, jars
+from jobs.spark.java import java_home
+
+# What right answers rest on; memory, master and the like are the operator's.
+SETTINGS: Mapping[str, str] = {
+    # Else the machine's zone decides what a day is.
+    "spark.sql.session.timeZone": "UTC",
+    # Columns out of mapInArrow go by position: two of one type in the wrong order would be swapped in silence.
+    "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
+    # Coalescing judges by bytes, and would put the work of Python, which is slow on few bytes, into one task.
+    "spark.sql.adaptive.coalescePartitions.enabled": "false",
+    # The default is INT96, which other readers of Parquet no longer take.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # A crash in a native library otherwise says only that the worker is gone.
+    "spark.python.worker.faulthandler.enabled": "true",
+    # What Arrow frees in a worker stays with it, as `kept_memory` sees to for all the rest.
+    "spark.executorEnv.MIMALLOC_PURGE_DELAY": "-1",
+    # A batch run needs no page, and two runs on one machine would fight for its port.
+    "spark.ui.enabled": "false",
+    # Bars drawn over the lines of the log.
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+
+
+def spark_session(name: str, *, shuffle_partitions: int, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """The session that runs already, else a new one; `shuffle_partitions` has no default that fits every run.
+
+    `settings` come last: `spark.master` and memory, where no spark-submit gives them.
+    """
+    # Read by Spark when it starts its virtual machine and its workers, which must find this interpreter's packages.
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName(name)
+    builder = builder.config("spark.sql.shuffle.partitions", shuffle_partitions)
+    # Files rather than packages to resolve: no network at start.
+    builder = builder.config("spark.jars", ",".join(map(str, jars(DELTA))))
+    for key, value in {**SETTINGS, **(settings or {})}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

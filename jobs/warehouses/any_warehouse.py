@@ -1,0 +1,90 @@
+"""A warehouse wherever it is: on local disks, or on any other file system that Hadoop knows."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+
+from jobs.failure import Failure
+from jobs.sources.places import is_remote, local_path
+from jobs.warehouses import warehouse
+from jobs.warehouses.manifest import Manifest
+from schemas.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class AnyWarehouse(Protocol):
+    @property
+    def told(self) -> str:
+        """As people write it."""
+        ...
+
+    @property
+    def local_root(self) -> Path | None: ...
+
+    def place(self, table: str) -> str:
+        """As Spark takes it."""
+        ...
+
+    def versions(self) -> dict[str, int]:
+        """Versions of all tables that belong together, by the newest row of `runs`."""
+        ...
+
+    def rows(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+        """Of the table as the newest finished run left it; None when there is none yet."""
+        ...
+
+    def num_rows(self) -> dict[str, int]:
+        """Of every table that there is."""
+        ...
+
+    def clusters(self) -> list[str]: ...
+
+    def next_sequence(self) -> int: ...
+
+    def write(self, manifest: Manifest) -> None:
+        """Everything that a run changes, at once: when this returns it is done, and when it is killed it will be."""
+        ...
+
+    def write_text(self, name: str, text: str) -> None:
+        """A file beside the tables, which is there with all of the text or not at all."""
+        ...
+
+
+@contextmanager
+def writing(
+    place: str, job: str, lock_wait: float, tell: Callable[[str], None], spark: "Callable[[], SparkSession]"
+) -> Iterator[AnyWarehouse]:
+    """The warehouse, locked, new if there was none, and with the work of a killed run done."""
+    if is_remote(place):
+        from jobs.warehouses import hadoop_warehouse
+
+        with hadoop_warehouse.writing(place, job, lock_wait, tell, spark) as remote:
+            yield remote
+    else:
+        with warehouse.writing(local_path(place).absolute(), job, lock_wait, tell, spark) as local:
+            yield local
+
+
+def reading(place: str, spark: "Callable[[], SparkSession]") -> AnyWarehouse:
+    """A warehouse to read: nothing is written, and runs in progress do not matter."""
+    if is_remote(place):
+        from jobs.warehouses import hadoop_warehouse
+
+        return hadoop_warehouse.reading(place, spark)
+    return warehouse.reading(local_path(place))
+
+
+def one_cluster(found: AnyWarehouse, wanted: str | None) -> str:
+    """The cluster that is meant when none is named: the only one there is."""
+    known = found.clusters()
+    if wanted is not None:
+        return wanted
+    if len(known) > 1:
+        names = ", ".join(known)
+        raise Failure(ExitCode.USAGE, f"--cluster: the warehouse has {names}, one of them was expected")
+    return known[0] if known else "default"

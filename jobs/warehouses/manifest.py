@@ -1,0 +1,118 @@
+"""What makes a run atomic over many tables: everything it changes is written down before the first table is touched.
+
+A run that was killed in between leaves its manifest; the next run carries it out without reading any input again.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.failure import Failure
+from jobs.settings import Tables
+from jobs.warehouses.delta_tables import Change, DataFile, Removed
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+from udfs.tables.arrow_schema import table_schema
+
+RUNS = "runs"
+RUNS_FOLDER = "_runs"
+SUFFIX = ".manifest.json"
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Where the rows of a run wait that Spark writes, and what else becomes of the tables."""
+
+    folder: str
+    # Those that rows wait for.
+    tables: tuple[str, ...]
+    cluster: str
+    retracted_records: tuple[tuple[int, int, int | None], ...]
+    retracted_ranges: tuple[tuple[str, int | None], ...]
+    limits: Tables
+    optimize: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    run_id: str
+    # Rises from run to run of a warehouse; Delta's logs keep it, so that no change is made twice.
+    sequence: int
+    time_ms: int
+    changes: dict[str, Change]
+    # The rows of `runs`, but for the versions of tables, which are known when these are committed.
+    runs: tuple[dict[str, Any], ...]
+    staged: Staged | None = None
+
+
+def run_rows(manifest: Manifest, versions: Mapping[str, int]) -> pa.Table:
+    """The rows of `runs`, with the versions of all tables that belong together."""
+    named = [(name, version) for name, version in sorted(versions.items()) if name != RUNS]
+    rows = [{**row, "table_versions": named} for row in manifest.runs]
+    for row in rows:
+        for name in ("started_time", "finished_time", "as_of_time"):
+            row[name] = None if row[name] is None else datetime.fromtimestamp(row[name] / 1000, UTC)
+    return pa.Table.from_pylist(rows, table_schema(TABLES[RUNS]))
+
+
+def manifest_path(warehouse: Path, run_id: str) -> Path:
+    return warehouse / RUNS_FOLDER / f"{run_id}{SUFFIX}"
+
+
+def write_manifest(warehouse: Path, manifest: Manifest) -> None:
+    write_whole(manifest_path(warehouse, manifest.run_id), manifest_text(manifest))
+
+
+def manifest_text(manifest: Manifest) -> str:
+    return json.dumps(asdict(manifest))
+
+
+def unfinished(warehouse: Path) -> list[Path]:
+    return sorted((warehouse / RUNS_FOLDER).glob(f"*{SUFFIX}"))
+
+
+def read_manifest(path: Path) -> Manifest:
+    return parse_manifest(path.read_text(), str(path))
+
+
+def parse_manifest(text: str, place: str) -> Manifest:
+    try:
+        found = json.loads(text)
+        changes = {
+            name: Change(
+                tuple(DataFile(**file) for file in change["added"]),
+                tuple(Removed(**file) for file in change["removed"]),
+            )
+            for name, change in found["changes"].items()
+        }
+        staged = None if found["staged"] is None else parse_staged(found["staged"])
+        return Manifest(found["run_id"], found["sequence"], found["time_ms"], changes, tuple(found["runs"]), staged)
+    except (ValueError, KeyError, TypeError) as error:
+        told = f"{place}: not a manifest of this release ({error}), the one of an unfinished run was expected"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+
+
+def parse_staged(found: dict[str, Any]) -> Staged:
+    rows = {name: tuple(map(tuple, found[name])) for name in ("retracted_records", "retracted_ranges")}
+    return Staged(**{**found, **rows, "tables": tuple(found["tables"]), "limits": Tables(**found["limits"])})
+
+
+def write_whole(path: Path, text: str) -> None:
+    """The file is there with all of the text, also after a power cut, or it is not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    begun = path.with_name(f"{path.name}.{os.getpid()}.begun")
+    try:
+        with begun.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        begun.replace(path)
+    except OSError:
+        begun.unlink(missing_ok=True)
+        raise

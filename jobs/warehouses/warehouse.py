@@ -1,0 +1,202 @@
+"""The warehouse: a folder of Delta tables, changed by one run at a time, each run wholly or not at all."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from jobs.failure import Failure, os_error_line
+from jobs.warehouses.delta_tables import Change, commit, create, files_of, is_done, open_table, rows_of, sequence_of
+from jobs.warehouses.failpoints import failpoint
+from jobs.warehouses.leftovers import remove_leftovers
+from jobs.warehouses.lock import LOCK_FILE, locked
+from jobs.warehouses.manifest import (
+    RUNS,
+    Manifest,
+    manifest_path,
+    read_manifest,
+    run_rows,
+    unfinished,
+    write_manifest,
+    write_whole,
+)
+from jobs.warehouses.table_files import TableFile
+from jobs.warehouses.warehouse_marker import MARKER, check_marker, marker_text
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    Spark = Callable[[], SparkSession]
+
+STAGING = "_staging"
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    root: Path
+    # Started only where it must finish what was staged for it.
+    spark: "Spark | None" = None
+
+    @property
+    def told(self) -> str:
+        return str(self.root)
+
+    @property
+    def local_root(self) -> Path:
+        return self.root
+
+    def path(self, table: str) -> Path:
+        return self.root / table
+
+    def place(self, table: str) -> str:
+        """As Spark takes it, whatever its default file system is."""
+        return f"file:{self.path(table).absolute()}"
+
+    def open(self, table: str) -> DeltaTable | None:
+        """The table as the newest finished run left it; None when there is none yet."""
+        version = self.versions().get(table)
+        return None if version is None else open_table(self.path(table), version)
+
+    def versions(self) -> dict[str, int]:
+        """Versions of all tables that belong together, by the newest row of `runs`."""
+        rows = self.run_rows(["run_id", "table_versions"])
+        newest = max(rows, key=lambda row: row["run_id"], default=None)
+        return {} if newest is None else {**dict(newest["table_versions"]), RUNS: self.runs_version()}
+
+    def runs_version(self) -> int:
+        runs = open_table(self.path(RUNS))
+        return -1 if runs is None else runs.version()
+
+    def run_rows(self, columns: list[str]) -> list[dict[str, Any]]:
+        runs = open_table(self.path(RUNS))
+        return [] if runs is None else rows_of(runs, TABLES[RUNS], columns).to_pylist()
+
+    def rows(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+        delta = self.open(table)
+        return None if delta is None else rows_of(delta, TABLES[table], columns)
+
+    def num_rows(self) -> dict[str, int]:
+        """Delta's log knows how many rows each file has."""
+        versions = self.versions()
+        opened = ((name, open_table(self.path(name), versions[name])) for name in TABLES if name in versions)
+        return {name: sum(files_of(delta).column("num_records").to_pylist()) for name, delta in opened if delta}
+
+    def write_text(self, name: str, text: str) -> None:
+        write_whole(self.root / name, text)
+
+    def clusters(self) -> list[str]:
+        return sorted({row["cluster"] for row in self.run_rows(["cluster"])})
+
+    def next_sequence(self) -> int:
+        runs = open_table(self.path(RUNS))
+        return 1 + (0 if runs is None else sequence_of(runs))
+
+    def finish(self, manifest: Manifest) -> None:
+        """Carries out a manifest, from wherever an earlier attempt at it ended."""
+        if manifest.staged is None:
+            self.finish_files(manifest)
+        else:
+            self.finish_staged(manifest)
+        failpoint("runs_committed")
+        # While the manifest is there to tell which files are none.
+        remove_leftovers(self.root, {row["run_id"] for row in self.run_rows(["run_id"])}, manifest)
+        manifest_path(self.root, manifest.run_id).unlink(missing_ok=True)
+        failpoint("manifest_removed")
+
+    def finish_files(self, manifest: Manifest) -> None:
+        versions = {}
+        for name, change in manifest.changes.items():
+            create(self.path(name), TABLES[name])
+            failpoint("table_created", name)
+            versions[name] = commit(self.path(name), TABLES[name], change, manifest.sequence, manifest.time_ms)
+            failpoint("table_committed", name)
+        self.commit_runs(manifest, self.versions() | versions)
+
+    def finish_staged(self, manifest: Manifest) -> None:
+        from jobs.ingestion.staged_tables import finish_staged
+
+        assert self.spark is not None
+        finish_staged(self.spark(), self.place, manifest, self.versions())
+
+    def commit_runs(self, manifest: Manifest, versions: dict[str, int]) -> None:
+        if is_done(create(self.path(RUNS), TABLES[RUNS]), manifest.sequence):
+            return
+        file = TableFile(self.path(RUNS), TABLES[RUNS], manifest.run_id)
+        file.write(run_rows(manifest, versions))
+        done = file.close()
+        assert done is not None
+        commit(self.path(RUNS), TABLES[RUNS], Change((done,)), manifest.sequence, manifest.time_ms)
+
+    def write(self, manifest: Manifest) -> None:
+        """Everything that a run changes, at once: when this returns it is done, and when it is killed it will be."""
+        write_manifest(self.root, manifest)
+        failpoint("manifest_written")
+        self.finish(manifest)
+
+
+@contextmanager
+def writing(
+    root: Path,
+    job: str,
+    lock_wait: float,
+    tell: Callable[[str], None],
+    spark: "Spark | None" = None,
+) -> Iterator[Warehouse]:
+    """The warehouse, locked, new if there was none, and with the work of a killed run done."""
+    with unusable_when_full(root):
+        prepare(root)
+        with locked(root, lock_wait, job, tell):
+            warehouse = Warehouse(root, spark)
+            for path in unfinished(root):
+                tell(f"{root}: finishing run {path.name.split('.')[0]}, which was ended while it wrote")
+                warehouse.finish(read_manifest(path))
+            yield warehouse
+
+
+def prepare(root: Path) -> None:
+    if root.exists() and not root.is_dir():
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file, a folder was expected")
+    root.mkdir(parents=True, exist_ok=True)
+    # What a run left that was ended as it wrote the marker, or another one is just writing, is ours too.
+    is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in os.listdir(root))
+    if is_new and not (root / MARKER).exists():
+        write_whole(root / MARKER, marker_text())
+    check_ours(root)
+    if not os.access(root, os.W_OK):
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is read-only, a folder to write to was expected")
+
+
+def reading(root: Path) -> Warehouse:
+    """A warehouse to read: nothing is written, and runs in progress do not matter."""
+    if not root.is_dir():
+        raise Failure(
+            ExitCode.UNUSABLE_WAREHOUSE, f"{root}: no such folder, a warehouse that `ingest` made was expected"
+        )
+    check_ours(root)
+    return Warehouse(root)
+
+
+def check_ours(root: Path) -> None:
+    try:
+        text = (root / MARKER).read_text()
+    except (FileNotFoundError, NotADirectoryError):
+        text = None
+    check_marker(text, str(root))
+
+
+@contextmanager
+def unusable_when_full(root: Path) -> Iterator[None]:
+    """Whatever the disk refuses is told as a matter of the warehouse, since input is read with its own care."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, root)) from error
