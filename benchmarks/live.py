@@ -20,6 +20,7 @@ from benchmarks.ingest import (
 )
 from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
+from schemas.vocabulary import OFFSETS_TOPIC
 from tests.kafka.broker import Broker, running
 from tests.kafka.committing import commit, make_topics
 from tests.kafka.releases import KAFKA_4_3
@@ -30,7 +31,6 @@ SETTINGS = {
     "log.cleaner.enable": "false",
     "offsets.retention.minutes": "100000000",
 }
-TOPIC = "__consumer_offsets"
 # What a run with nothing new to read may take.
 MOST_SECONDS = 3.0
 
@@ -47,7 +47,7 @@ def serving(run: Run) -> Iterator[Broker]:
         commit(broker, "group", "orders", 1)
         broker.stop()
         for partition in range(PARTITIONS):
-            home = broker.log_dir / f"{TOPIC}-{partition}"
+            home = broker.log_dir / f"{OFFSETS_TOPIC}-{partition}"
             for old in home.iterdir():
                 if old.name != "partition.metadata":
                     old.unlink()

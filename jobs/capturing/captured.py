@@ -18,12 +18,12 @@ from jobs.broker.groups import committed_topics, some
 from jobs.failure import say
 from jobs.sources.snapshot_files import snapshot_table
 from schemas.snapshot_tables import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
+from schemas.vocabulary import OFFSETS_TOPIC
 from udfs.snapshots import TOPIC, parse
 
 Snapshot = dict[str, Any]
 Tell = Callable[[str], None]
 
-OFFSETS_TOPIC = "__consumer_offsets"
 # What expiry, timeouts, states, assignors and transactions of groups depend on, and how long the log keeps what stands
 # in it. A release lacks some.
 SETTINGS = (

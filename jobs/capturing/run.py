@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from jobs.capturing.captured import OFFSETS_TOPIC, Snapshot, rows_of_snapshots
+from jobs.capturing.captured import Snapshot, rows_of_snapshots
 from jobs.failure import Failure
 from jobs.ingestion.changes import Outcome
 from jobs.ingestion.run import writer_of
@@ -16,6 +16,7 @@ from jobs.spark.tasks import Workers
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import CONTRACT_VERSION
+from schemas.vocabulary import OFFSETS_TOPIC
 
 JOB = "capture"
 

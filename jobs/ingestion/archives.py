@@ -1,24 +1,19 @@
 """An archive's rows, sorted by offsets partition and offset, through the same steps as the bytes of segments."""
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import groupby
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.ingestion.log_span import SpanFacts
-from jobs.ingestion.task_answers import NO_PARTITION, Answer, Assignment, Counts, Held
-from jobs.ingestion.tasks import Task, guarded_answer, other_log
+from jobs.ingestion.task_answers import NO_PARTITION, Counts, Held
+from jobs.ingestion.tasks import Task, other_log
 from udfs.archives import by_producers, problem_rows, records_of
 from udfs.known import REJECTED, Contradiction
 
 MOST_ROWS = 131_072
 MOST_BYTES = 24 << 20
-
-
-def archive_answer(assignment: Assignment, batches: Iterator[pa.RecordBatch]) -> Answer:
-    return guarded_answer(assignment, partial(archive_steps, batches))
 
 
 def archive_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]:

@@ -51,8 +51,8 @@ class Planner:
         check_same_id(self.log, topic, self.state.log_ids.values())
         offsets = self.settled_offsets([each.partition for each in topic.partitions])
         ids = {each.partition: log_id(topic, each) for each in topic.partitions}
-        planned = {number: list(self.units_of(number, each)) for number, each in offsets.items()}
         known = {number: self.known(number) for number in offsets}
+        planned = {number: self.units_of(number, each, known[number]) for number, each in offsets.items()}
         begins = {
             number: each.start
             for number, each in offsets.items()
@@ -101,11 +101,11 @@ class Planner:
         asked = self.state.asked.get(partition, ())
         return sorted([*files, *(without(asked, damaged) if self.is_retry else asked)])
 
-    def units_of(self, partition: int, offsets: "Offsets") -> list[Unit]:
+    def units_of(self, partition: int, offsets: "Offsets", known: Sequence[Range]) -> list[Unit]:
         look = partial(self.look, partition, offsets.end)
         return [
             self.unit(partition, cut)
-            for first, last in lacking(self.known(partition), offsets.start, offsets.end)
+            for first, last in lacking(known, offsets.start, offsets.end)
             for cut in cuts(first, last + 1, BYTES_PER_OFFSET, look)
         ]
 

@@ -16,6 +16,7 @@ from jobs.broker.client_properties import ClientProperties
 from jobs.broker.fetch import Fetched, fetched
 from jobs.ingestion.log_span import SpanFacts
 from jobs.ingestion.plan import Part, Unit
+from schemas.vocabulary import OFFSETS_TOPIC
 from udfs.framing.frame import frame
 from udfs.framing.framed import Framed, Rejected
 from udfs.slices import PADDING
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from jobs.broker.cluster import KafkaCluster
     from jobs.ingestion.tasks import Task
 
-OFFSETS_TOPIC = "__consumer_offsets"
 # Until the first answer has shown how many offsets go into how many bytes, so many bytes for one.
 BYTES_PER_OFFSET = 128
 MOST_AT_ONCE = 8 << 20
