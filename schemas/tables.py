@@ -1,11 +1,18 @@
 """Every table of the warehouse, by name."""
 
-from schemas import decoded_tables, run_tables, snapshot_tables
+from schemas import decoded_tables, history_tables, offset_tables, run_tables, snapshot_tables
 from schemas.columns import Table
 
 # Of names, types and meaning of the tables: in Delta the property groupscope.contract_version.
 CONTRACT_VERSION = 1
 
 TABLES: dict[str, Table] = {
-    table.name: table for table in (*decoded_tables.TABLES, *snapshot_tables.TABLES, *run_tables.TABLES)
+    table.name: table
+    for table in (
+        *decoded_tables.TABLES,
+        *snapshot_tables.TABLES,
+        *history_tables.TABLES,
+        *offset_tables.TABLES,
+        *run_tables.TABLES,
+    )
 }

@@ -1,0 +1,1 @@
+"""What the readers of history share: groups, describe, why, owner, diff, offsets."""

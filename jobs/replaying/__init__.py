@@ -1,0 +1,1 @@
+"""What a run of `replay` is made of."""

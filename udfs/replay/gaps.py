@@ -1,0 +1,18 @@
+"""Which offsets of a partition have no record that is known: a state found behind missing records may be older."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Stretches of missing offsets, first and last of each, ascending. What lies before offset 0 is not missing."""
+
+    firsts: Sequence[int] = ()
+    lasts: Sequence[int] = ()
+
+    def is_complete(self, after: int, upto: int) -> bool:
+        """Whether every offset behind `after` and before `upto` is known."""
+        place = bisect_left(self.lasts, after + 1)
+        return place == len(self.lasts) or self.firsts[place] >= upto

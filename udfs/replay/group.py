@@ -1,0 +1,64 @@
+"""A group in the middle of its replay, and what it shares with the others of its offsets partition."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.history_words import AnomalyKind, Confidence, Severity
+from udfs.replay.gaps import Gaps
+from udfs.replay.ledger import Ledger
+from udfs.replay.records import Moment, Record
+from udfs.replay.rows import Rows
+from udfs.replay.topic_codes import TopicCodes
+
+# A clock that steps back less than this is one of a healthy cluster.
+CLOCK_STEP_US = 1_000_000
+
+
+@dataclass
+class Context:
+    """Of one offsets partition."""
+
+    topics: TopicCodes
+    gaps: Gaps = field(default_factory=Gaps)
+    rows: Rows = field(default_factory=Rows)
+    # Group epoch of a consumer group before its first record of type 3: 1 from Kafka 4.3, 0 earlier.
+    first_epoch: int = 1
+
+
+@dataclass
+class Group:
+    group_id: str
+    context: Context
+    ledger: Ledger
+    # Largest record time so far.
+    time: int | None = None
+    # By key (type and member), offset of its newest record: whether what a record tells is new, or only its copy.
+    seen: dict[str, int] = field(default_factory=dict)
+    # What is known of the group beyond its ledger, by its type: of `classic` or `modern`.
+    now: Any = None
+
+    def moment(self, record: Record) -> Moment:
+        """History time never goes back."""
+        time = record.time
+        if time is not None and self.time is not None and time < self.time:
+            if time < self.time - CLOCK_STEP_US:
+                told = f"record time {time} us lies {(self.time - time) // 1000} ms before that of an earlier record"
+                self.anomaly(record, AnomalyKind.CLOCK_WENT_BACK, Severity.INFO, told)
+            time = self.time
+        self.time = self.time if time is None else time
+        return Moment(record.offset, self.time)
+
+    def is_exact(self, key: str, record: Record) -> bool:
+        """Whether no record of this key can be missing before this one; the key counts as seen."""
+        before = self.seen.get(key, -1)
+        self.seen[key] = record.offset
+        return self.context.gaps.is_complete(before, record.offset)
+
+    def anomaly(
+        self, record: Record, kind: AnomalyKind, severity: Severity, told: str, first_offset: int | None = None
+    ) -> None:
+        first = record.offset if first_offset is None else first_offset
+        self.context.rows.add(
+            "replay_anomalies",
+            (self.group_id, kind, severity, record.offset, record.time, told, first, record.offset, Confidence.CERTAIN),
+        )

@@ -1,0 +1,212 @@
+"""What is so of one group at the moment, since when, and what became of what was: open intervals become rows when they
+end. Kinds of groups differ in how they tell what happened; what follows from it is written here alone."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from schemas.history_words import (
+    Confidence,
+    LeaveKind,
+    OwnershipEnd,
+    StateEnd,
+)
+from udfs.replay.records import Moment
+from udfs.replay.rows import Rows
+from udfs.replay.topic_codes import TopicCodes
+
+
+@dataclass(slots=True)
+class Stretch:
+    """An open interval; `last_offset` is the last record that it rests on."""
+
+    from_time: int | None
+    from_offset: int
+    is_from_exact: bool
+    last_offset: int
+
+    def row(
+        self, to_time: int | None, to_offset: int | None, is_to_exact: bool, ended_by: str | None
+    ) -> tuple[Any, ...]:
+        return (
+            self.from_time, to_time, self.from_offset, to_offset, ended_by is None, self.is_from_exact, is_to_exact,
+            ended_by,
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class StateStretch(Stretch):
+    group_type: str
+    state: str
+    generation_or_epoch: int | None
+    protocol_type: str | None
+    assignor: str | None
+    num_members: int
+    confidence: str = Confidence.CERTAIN
+
+
+@dataclass(slots=True)
+class MemberStretch(Stretch):
+    group_type: str
+    member_id: str
+    group_instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    rack_id: str | None
+    joined_generation: int | None
+    away_since_time: int | None = None
+
+
+@dataclass(slots=True)
+class OwnerStretch(Stretch):
+    group_type: str
+    tp: int
+    member_id: str
+    generation_or_epoch: int | None
+    phase: str
+    role: str | None = None
+    subtopology_id: str | None = None
+
+
+@dataclass
+class Ledger:
+    group_id: str
+    rows: Rows
+    state: StateStretch | None = None
+    members: dict[str, MemberStretch] = field(default_factory=dict)
+    # By partition and role, by member: one, but in share groups and in what should not be.
+    owners: dict[tuple[int, str | None], dict[str, OwnerStretch]] = field(default_factory=dict)
+
+    # -- states
+
+    def enter(self, at: Moment, new: StateStretch) -> None:
+        """The group is in this state from then on; an equal one goes on."""
+        old = self.state
+        if old is not None:
+            same = ("group_type", "state", "generation_or_epoch", "protocol_type", "assignor")
+            if all(getattr(old, name) == getattr(new, name) for name in same):
+                old.num_members, old.last_offset = new.num_members, at.offset
+                return
+            self.end_state(at, StateEnd.NEXT_STATE, until=new.from_time, is_exact=new.is_from_exact)
+        self.state = new
+
+    def end_state(self, at: Moment, why: StateEnd, *, until: int | None = None, is_exact: bool = True) -> None:
+        """`until` is earlier than the moment where the record tells of an earlier time."""
+        if self.state is not None:
+            time = at.time if until is None else until
+            if time is not None and self.state.from_time is not None:
+                time = max(time, self.state.from_time)
+            self.rows.add("group_state_intervals", self.state_row(self.state, time, at.offset, is_exact, why))
+            self.state = None
+
+    def state_row(
+        self, of: StateStretch, to_time: int | None, to_offset: int | None, is_exact: bool, why: StateEnd | None
+    ) -> tuple[Any, ...]:
+        return (
+            self.group_id, of.group_type, *of.row(to_time, to_offset, is_exact, why), of.state, of.generation_or_epoch,
+            of.protocol_type, of.assignor, of.num_members, of.from_offset,
+            of.last_offset if to_offset is None else to_offset, of.confidence,
+        )  # fmt: skip
+
+    # -- members
+
+    def join(self, new: MemberStretch) -> None:
+        self.members[new.member_id] = new
+
+    def leave(
+        self, at: Moment, member_id: str, kind: LeaveKind, generation: int | None, *, until: int | None = None,
+        is_exact: bool = True, confidence: Confidence = Confidence.CERTAIN,
+    ) -> None:  # fmt: skip
+        """The member is gone; what it owns is for the caller to release first."""
+        of = self.members.pop(member_id, None)
+        if of is not None:
+            time = at.time if until is None else until
+            row = self.member_row(of, time, at.offset, is_exact, kind, generation, confidence)
+            self.rows.add("membership_intervals", row)
+
+    def member_row(
+        self, of: MemberStretch, to_time: int | None, to_offset: int | None, is_exact: bool, kind: LeaveKind | None,
+        generation: int | None, confidence: Confidence,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        return (
+            self.group_id, of.group_type, of.member_id, *of.row(to_time, to_offset, is_exact, kind),
+            of.group_instance_id, of.client_id, of.client_host, of.rack_id, of.joined_generation, generation,
+            of.away_since_time, kind, of.from_offset, of.last_offset if to_offset is None else to_offset, confidence,
+        )  # fmt: skip
+
+    # -- owners
+
+    def own(self, new: OwnerStretch) -> None:
+        """The member has the partition from then on. Whoever had it before is for the caller to release."""
+        self.owners.setdefault((new.tp, new.role), {})[new.member_id] = new
+
+    def release(
+        self, at: Moment, tp: int, member_id: str, why: OwnershipEnd, *, role: str | None = None,
+        until: int | None = None, is_exact: bool = True,
+    ) -> None:  # fmt: skip
+        of_members = self.owners.get((tp, role), {})
+        of = of_members.pop(member_id, None)
+        if not of_members:
+            self.owners.pop((tp, role), None)
+        if of is not None:
+            time = at.time if until is None else until
+            self.rows.add("ownership_intervals", self.owner_row(of, time, at.offset, is_exact, why))
+
+    def owner_row(
+        self, of: OwnerStretch, to_time: int | None, to_offset: int | None, is_exact: bool, why: OwnershipEnd | None
+    ) -> tuple[Any, ...]:
+        member = self.members.get(of.member_id)
+        client = (None, None, None) if member is None else (
+            member.group_instance_id, member.client_id, member.client_host
+        )  # fmt: skip
+        # What was committed at both ends is filled in where commits are linked.
+        return (
+            self.group_id, of.group_type, of.tp, *of.row(to_time, to_offset, is_exact, why), of.member_id, *client,
+            of.generation_or_epoch, of.phase, of.role, of.subtopology_id, None, None, of.from_offset,
+            of.last_offset if to_offset is None else to_offset, Confidence.CERTAIN,
+        )  # fmt: skip
+
+    # -- all of it
+
+    def end_all(self, at: Moment, state: StateEnd, member: LeaveKind, owner: OwnershipEnd, *, is_exact: bool = True,
+                generation: int | None = None) -> None:  # fmt: skip
+        """The group is no more, or nothing more is known of it."""
+        for (tp, role), of_members in list(self.owners.items()):
+            for member_id in list(of_members):
+                self.release(at, tp, member_id, owner, role=role, is_exact=is_exact)
+        for member_id in list(self.members):
+            self.leave(at, member_id, member, generation, is_exact=is_exact)
+        self.end_state(at, state, is_exact=is_exact)
+
+    def open_rows(self, rows: Rows) -> None:
+        """What is still so, as rows."""
+        if self.state is not None:
+            rows.add("group_state_intervals", self.state_row(self.state, None, None, True, None))
+        for member in self.members.values():
+            rows.add("membership_intervals", self.member_row(member, None, None, True, None, None, Confidence.CERTAIN))
+        for of_members in self.owners.values():
+            for owner in of_members.values():
+                rows.add("ownership_intervals", self.owner_row(owner, None, None, True, None))
+
+    def plain(self, topics: TopicCodes) -> dict[str, Any]:
+        """As JSON takes it."""
+        owners = [
+            {**asdict(owner), "tp": topics.plain([owner.tp])[0]}
+            for of_members in self.owners.values()
+            for owner in of_members.values()
+        ]
+        return {
+            "state": None if self.state is None else asdict(self.state),
+            "members": [asdict(member) for member in self.members.values()],
+            "owners": owners,
+        }
+
+    @classmethod
+    def from_plain(cls, group_id: str, rows: Rows, found: dict[str, Any], topics: TopicCodes) -> "Ledger":
+        ledger = cls(group_id, rows)
+        ledger.state = None if found["state"] is None else StateStretch(**found["state"])
+        for member in found["members"]:
+            ledger.join(MemberStretch(**member))
+        for owner in found["owners"]:
+            (tp,) = topics.from_plain([owner["tp"]])
+            ledger.own(OwnerStretch(**{**owner, "tp": tp}))
+        return ledger

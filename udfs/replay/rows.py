@@ -1,0 +1,105 @@
+"""Rows that a replay makes, on their way into Arrow tables of the declared columns.
+
+A row is a tuple in the order of the table's columns, without `cluster` and `evidence_partition`; times are
+microseconds; `topic, topic_id, partition` are one number (see `topic_codes`), lists of partitions are sets of them.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from schemas.columns import Table
+from schemas.history_columns import PARTITION_LISTS
+from udfs.replay.topic_codes import PARTITION_MASK, SHIFT, TopicCodes
+from udfs.tables.arrow_schema import arrow_type, table_schema
+
+CONSTANT = frozenset({"cluster", "evidence_partition"})
+LIST_TYPE = arrow_type(PARTITION_LISTS)
+
+
+class Rows:
+    """Rows of all tables, by the tables' names."""
+
+    def __init__(self) -> None:
+        self.of: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+
+    def add(self, table: str, row: tuple[Any, ...]) -> None:
+        self.of[table].append(row)
+
+
+def fields_of(table: Table) -> tuple[str, ...]:
+    """What a row of the table holds, in order; `tp` stands for topic, topic_id and partition."""
+    names = [column.name for column in table.columns if column.name not in CONSTANT]
+    if "topic_id" not in names or "partition" not in names:
+        return tuple(names)
+    return tuple("tp" if name == "topic" else name for name in names if name not in ("topic_id", "partition"))
+
+
+def arrow_rows(
+    table: Table, rows: Sequence[tuple[Any, ...]], topics: TopicCodes, cluster: str, partition: int
+) -> pa.Table:
+    schema = table_schema(table)
+    constants: dict[str, Any] = {"cluster": cluster, "evidence_partition": partition}
+    columns = {name: pa.repeat(pa.scalar(value, schema.field(name).type), len(rows))
+               for name, value in constants.items() if name in schema.names}  # fmt: skip
+    of_rows = list(zip(*rows, strict=True)) if rows else [()] * len(fields_of(table))
+    for name, values in zip(fields_of(table), of_rows, strict=True):
+        if name == "tp":
+            columns |= topic_columns(values, topics)
+        else:
+            columns[name] = column(values, schema.field(name).type, topics)
+    return pa.table([columns[name] for name in schema.names], schema)
+
+
+def column(values: Sequence[Any], kind: pa.DataType, topics: TopicCodes) -> pa.Array:
+    if kind == LIST_TYPE:
+        return partition_lists(values, topics)
+    if pa.types.is_timestamp(kind):
+        return pa.array(values, pa.int64()).cast(kind)
+    return pa.array(values, kind)
+
+
+def topic_columns(tps: Sequence[int], topics: TopicCodes) -> dict[str, pa.Array]:
+    numbers = np.array(tps, np.int64)
+    codes = pa.array(numbers >> SHIFT)
+    return {
+        "topic": pa.array([name for name, _ in topics.topics], pa.string()).take(codes),
+        "topic_id": pa.array([topic_id for _, topic_id in topics.topics], pa.string()).take(codes),
+        "partition": pa.array((numbers & PARTITION_MASK).astype(np.int32)),
+    }
+
+
+def partition_lists(sets: Sequence[Collection[int] | None], topics: TopicCodes) -> pa.Array:
+    """Each set as a list of topics in the order of their names, with their partitions ascending."""
+    sizes = np.array([0 if each is None else len(each) for each in sets], np.int64)
+    tps = np.fromiter((tp for each in sets if each is not None for tp in each), np.int64, int(sizes.sum()))
+    order = ranks(topics)
+    row = np.repeat(np.arange(len(sets)), sizes)
+    place = np.lexsort((tps & PARTITION_MASK, order[tps >> SHIFT] if len(tps) else tps, row))
+    tps, row = tps[place], row[place]
+    code = tps >> SHIFT
+    is_first = np.ones(len(tps), bool)
+    is_first[1:] = (code[1:] != code[:-1]) | (row[1:] != row[:-1])
+    starts = np.flatnonzero(is_first)
+    named = topic_columns([int(each) << SHIFT for each in code[starts]], topics)
+    of_topic = pa.ListArray.from_arrays(
+        pa.array(np.append(starts, len(tps)).astype(np.int32)), pa.array((tps & PARTITION_MASK).astype(np.int32))
+    )
+    structs = pa.StructArray.from_arrays(
+        [named["topic"], named["topic_id"], of_topic.cast(LIST_TYPE.value_type.field("partitions").type)],
+        fields=list(LIST_TYPE.value_type),
+    )
+    bounds = np.searchsorted(row[starts], np.arange(len(sets) + 1))
+    is_null = pa.array(np.array([each is None for each in sets], bool))
+    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), structs, type=LIST_TYPE, mask=is_null)
+
+
+def ranks(topics: TopicCodes) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """By code, the topic's place among all names and ids in order."""
+    order = sorted(range(len(topics.topics)), key=lambda code: tuple(each or "" for each in topics.topics[code]))
+    found = np.zeros(len(order), np.int64)
+    found[order] = np.arange(len(order))
+    return found

@@ -1,0 +1,54 @@
+"""Topic partitions as whole numbers: sets of them are what a replay compares all the time."""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+# A topic partition is the topic's code and, in the lower bits, the partition.
+SHIFT = 32
+PARTITION_MASK = (1 << SHIFT) - 1
+
+# Name, id and partitions: as states are stored.
+Plain = list[tuple[str | None, str | None, list[int]]]
+
+
+class TopicCodes:
+    """Codes for topics as records name them: by id (consumer, share) or by name (classic, streams)."""
+
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        # By id, as far as log and snapshots tell.
+        self.names = dict(names or {})
+        self.topics: list[tuple[str | None, str | None]] = []
+        self.codes: dict[tuple[str | None, str | None], int] = {}
+
+    def of_name(self, name: str) -> int:
+        return self.code(name, None)
+
+    def of_id(self, topic_id: str) -> int:
+        return self.code(self.names.get(topic_id), topic_id)
+
+    def code(self, name: str | None, topic_id: str | None) -> int:
+        key = (name, topic_id)
+        found = self.codes.get(key)
+        if found is None:
+            found = self.codes[key] = len(self.topics)
+            self.topics.append(key)
+        return found
+
+    def name(self, tp: int) -> str | None:
+        return self.topics[tp >> SHIFT][0]
+
+    def told(self, tp: int) -> str:
+        """For people."""
+        name, topic_id = self.topics[tp >> SHIFT]
+        return f"{name or topic_id}-{tp & PARTITION_MASK}"
+
+    def plain(self, tps: Iterable[int]) -> Plain:
+        found = groupby(sorted(tps), key=lambda tp: tp >> SHIFT)
+        return [(*self.topics[code], [tp & PARTITION_MASK for tp in some]) for code, some in found]
+
+    def from_plain(self, plain: Iterable[tuple[str | None, str | None, list[int]]]) -> frozenset[int]:
+        return frozenset(
+            self.code(self.names.get(topic_id, name) if topic_id else name, topic_id) << SHIFT | partition
+            for name, topic_id, partitions in plain
+            for partition in partitions
+        )
