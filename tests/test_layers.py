@@ -28,6 +28,7 @@ ALLOWED = {
 JOBS = frozenset(
     {"ingest", "capture", "replay", "assignments", "lag", "gate", "report", "audit", "dump", "sql", "doctor"}
 )
+JOBS |= {"groups", "describe", "why", "owner", "diff", "offsets"}
 CALL_JOBS = frozenset({"audit", "cli"})
 
 
