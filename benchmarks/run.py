@@ -25,9 +25,15 @@ class Run:
     written: dict[Plan, list[Path]] = field(default_factory=dict)
 
     def segments(
-        self, records: int, *, partitions: int = 1, segment_bytes: int = ONE_FILE, compressed_share: float = 0.0
+        self,
+        records: int,
+        *,
+        partitions: int = 1,
+        segment_bytes: int = ONE_FILE,
+        compressed_share: float = 0.0,
+        lives: int = 0,
     ) -> list[Path]:
-        plan = Plan(self.records or records, self.seed, partitions, segment_bytes, compressed_share)
+        plan = Plan(self.records or records, self.seed, partitions, segment_bytes, compressed_share, lives)
         if plan not in self.written:
             self.written[plan] = write_segments(self.folder / f"plan-{len(self.written)}", plan)
         return self.written[plan]

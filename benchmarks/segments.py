@@ -26,6 +26,7 @@ from benchmarks.batches import (
 )
 from benchmarks.byte_columns import joined_groups
 from benchmarks.cast import make_cast, offsets_partition
+from benchmarks.lives import Lives, small_cast
 from benchmarks.traffic import COMMIT, Numbers, Traffic
 
 GROUPS = 200
@@ -46,18 +47,22 @@ class Plan:
     partitions: int = 4
     segment_bytes: int = 100 << 20
     compressed_share: float = 0.05
+    # Groups whose records follow from each other, as a replay needs them; 0: the mix that decoders are measured with.
+    lives: int = 0
 
 
 def write_segments(folder: Path, plan: Plan) -> list[Path]:
     """The files written, by partition and base offset. `plan.records` counts no transaction markers."""
-    cast = make_cast(plan.seed, GROUPS)
+    cast = small_cast(plan.seed, plan.lives) if plan.lives else make_cast(plan.seed, GROUPS)
     homes = np.array([offsets_partition(group.name, plan.partitions) for group in cast.groups])
     shares = np.bincount(homes, minlength=plan.partitions) / len(homes)
     wanted = np.diff(np.round(np.concatenate([[0], np.cumsum(shares)]) * plan.records).astype(int))
     files = []
     for partition in np.flatnonzero(wanted):
         rng = np.random.default_rng([plan.seed, int(partition)])
-        log = Log(Traffic(cast, np.flatnonzero(homes == partition), rng), plan.compressed_share)
+        at_home = np.flatnonzero(homes == partition)
+        traffic = Lives(cast, at_home, rng) if plan.lives else Traffic(cast, at_home, rng)
+        log = Log(traffic, plan.compressed_share)
         home = folder / f"__consumer_offsets-{partition}"
         home.mkdir(parents=True, exist_ok=True)
         files += write_log(home, log.runs(int(wanted[partition])), plan.segment_bytes)

@@ -38,6 +38,9 @@ class Records:
 class Traffic:
     """Records for the groups of one offsets partition; generations and offsets rise from call to call."""
 
+    shares = SHARES
+    expired_share = 0.8
+
     def __init__(self, cast: Cast, groups: Numbers, rng: np.random.Generator) -> None:
         self.cast, self.groups, self.rng = cast, groups, rng
         self.names = binary([text(group.name) for group in cast.groups])
@@ -53,12 +56,11 @@ class Traffic:
         self.written += len(time)
         rows = [np.flatnonzero(kind == each) for each in (COMMIT, TOMBSTONE, GROUP)]
         # Most tombstones are of offsets that expired, the others of members and groups that went.
-        is_offset = self.rng.random(len(rows[1])) < 0.8
+        is_offset = self.rng.random(len(rows[1])) < self.expired_share
         commits, expired, gone = rows[0], rows[1][is_offset], rows[1][~is_offset]
         classic, consumer = (rows[2][self.is_consumer[group[rows[2]]] == each] for each in (False, True))
-        topic = self.rng.integers(0, TOPICS, len(time))
-        partition = self.rng.integers(0, PARTITIONS, len(time))
-        stocked = group * STOCK_PER_GROUP + self.rng.integers(0, STOCK_PER_GROUP, len(time))
+        topic, partition = self.places(group)
+        stocked = self.stocked(group, consumer)
 
         offsets = np.concatenate([commits, expired])
         by_group = np.concatenate([classic, gone])
@@ -77,7 +79,15 @@ class Traffic:
         return Records(kind, group, time, key, value)
 
     def kinds(self, size: int) -> Numbers:
-        return np.searchsorted(np.cumsum(SHARES)[:-1], self.rng.random(size), side="right")
+        return np.searchsorted(np.cumsum(self.shares)[:-1], self.rng.random(size), side="right")
+
+    def places(self, group: Numbers) -> tuple[Numbers, Numbers]:
+        """Topic and partition of each commit."""
+        return self.rng.integers(0, TOPICS, len(group)), self.rng.integers(0, PARTITIONS, len(group))
+
+    def stocked(self, group: Numbers, consumer: Numbers) -> Numbers:
+        """Where in the stock each record of a consumer group is; `consumer` are their rows."""
+        return group * STOCK_PER_GROUP + self.rng.integers(0, STOCK_PER_GROUP, len(group))
 
     def offset_keys(self, group: Numbers, topic: Numbers, partition: Numbers) -> pa.BinaryArray:
         return joined(
