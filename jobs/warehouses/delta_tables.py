@@ -22,6 +22,7 @@ from udfs.tables.arrow_schema import table_schema
 
 APPLICATION = "groupscope"
 CONTRACT_PROPERTY = "groupscope.contract_version"
+IS_OPEN = "is_open"
 # Runs name versions of tables, which must stay readable: an audit asks for them years later.
 KEPT_FOR_GOOD = "interval 36500 days"
 PROPERTIES = {
@@ -43,6 +44,8 @@ class DataFile:
     stats: str
     # False when its rows only moved here from other files: who follows the table's changes must not see them again.
     is_data_change: bool = True
+    # Of all its rows, in tables that are partitioned by it.
+    is_open: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,19 @@ def create(path: Path, table: Table) -> DeltaTable:
         name=table.name,
         description=table.comment,
         configuration=PROPERTIES,
+        partition_by=partitioning(table),
         raise_if_key_not_exists=False,
     )
+
+
+def partitioning(table: Table) -> list[str]:
+    """Tables whose rows may still change: a run puts other files in the place of those with open rows. The column stands
+    in the files too, for readers that know nothing of Delta."""
+    return [column.name for column in table.columns if column.name == IS_OPEN]
+
+
+def partition_values(file: DataFile) -> dict[str, str | None]:
+    return {} if file.is_open is None else {IS_OPEN: str(file.is_open).lower()}
 
 
 def commit(path: Path, table: Table, change: Change, sequence: int, time_ms: int) -> int:
@@ -85,13 +99,16 @@ def commit(path: Path, table: Table, change: Change, sequence: int, time_ms: int
     if is_done(delta, sequence):
         return delta.version()
     actions: list[Any] = [
-        AddAction(file.name, file.size, {}, time_ms, file.is_data_change, file.stats) for file in change.added
+        AddAction(file.name, file.size, partition_values(file), time_ms, file.is_data_change, file.stats)
+        for file in change.added
     ]
     actions += [RemoveAction(file.name, file.is_data_change, time_ms) for file in change.removed]
     if actions:
         properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])
         schema = Schema.from_arrow(table_schema(table))
-        delta.create_write_transaction(actions, "append", schema, commit_properties=properties)
+        delta.create_write_transaction(
+            actions, "append", schema, partitioning(table) or None, commit_properties=properties
+        )
         delta = DeltaTable(path)
     return delta.version()
 
