@@ -1,6 +1,14 @@
 """Every table of the warehouse, by name."""
 
-from schemas import decoded_tables, history_tables, offset_tables, replay_state_tables, run_tables, snapshot_tables
+from schemas import (
+    decoded_tables,
+    history_tables,
+    offset_tables,
+    replay_log_tables,
+    replay_state_tables,
+    run_tables,
+    snapshot_tables,
+)
 from schemas.columns import Table
 
 # Of names, types and meaning of the tables: in Delta the property groupscope.contract_version.
@@ -13,6 +21,7 @@ TABLES: dict[str, Table] = {
         *snapshot_tables.TABLES,
         *history_tables.TABLES,
         *offset_tables.TABLES,
+        *replay_log_tables.TABLES,
         *replay_state_tables.TABLES,
         *run_tables.TABLES,
     )

@@ -84,8 +84,8 @@ def create(path: Path, table: Table) -> DeltaTable:
 
 
 def partitioning(table: Table) -> list[str]:
-    """Tables whose rows may still change: a run puts other files in the place of those with open rows. The column stands
-    in the files too, for readers that know nothing of Delta."""
+    """Rows that may still change lie in files of their own, so that a run can put others in their place. The column
+    stands in the files too, for readers that know nothing of Delta."""
     return [column.name for column in table.columns if column.name == IS_OPEN]
 
 

@@ -1,0 +1,133 @@
+"""What of an offsets partition's log is known: stretches that sources cover, offsets in them without a record."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.replay.gaps import Gaps
+
+Range = tuple[int, int]
+Numbers = NDArray[np.int64]
+# Of records without a time: below every real one.
+NO_TIME = np.iinfo(np.int64).min
+
+
+@dataclass
+class Stretch:
+    """A part of the log without holes; both ends included. Times are microseconds."""
+
+    first_offset: int
+    last_offset: int
+    from_time: int | None = None
+    to_time: int | None = None
+    # Of the record behind the last gap.
+    complete_from_offset: int | None = None
+    complete_from_time: int | None = None
+    num_records: int = 0
+    has_transactions: bool = True
+
+
+def joined(ranges: Iterable[Range]) -> list[Range]:
+    """The same offsets in as few ranges as there can be."""
+    found: list[Range] = []
+    for first, last in sorted(ranges):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found
+
+
+@dataclass
+class Coverage:
+    """Grows by records in log order."""
+
+    stretches: list[Stretch]
+    gap_firsts: list[Numbers] = field(default_factory=list)
+    gap_lasts: list[Numbers] = field(default_factory=list)
+    # The last record seen, and the largest time.
+    last_offset: int | None = None
+    last_time: int | None = None
+
+    def add(self, offsets: Numbers, times: Numbers, is_replayable: NDArray[np.bool_], is_plain: bool) -> None:
+        """`offsets` ascend, each once; records that cannot be read are known, but may have told something; `is_plain`:
+        whether the source knows no producers."""
+        self.add_gaps(offsets[is_replayable], times[is_replayable])
+        starts = np.searchsorted(offsets, [each.first_offset for each in self.stretches])
+        stops = np.searchsorted(offsets, [each.last_offset for each in self.stretches], "right")
+        for stretch, start, stop in zip(self.stretches, starts.tolist(), stops.tolist(), strict=True):
+            if start < stop:
+                self.add_to(stretch, times[start:stop], is_plain)
+
+    def add_gaps(self, offsets: Numbers, times: Numbers) -> None:
+        if not len(offsets):
+            return
+        before = -1 if self.last_offset is None else self.last_offset
+        steps = np.diff(offsets, prepend=before)
+        places = np.flatnonzero(steps > 1)
+        self.gap_firsts.append(offsets[places] - steps[places] + 1)
+        self.gap_lasts.append(offsets[places] - 1)
+        known = times[times != NO_TIME]
+        if len(known):
+            self.last_time = max(int(known.max()), self.last_time or int(known.max()))
+        for stretch in self.stretches:
+            behind_gap = places[(offsets[places] >= stretch.first_offset) & (offsets[places] <= stretch.last_offset)]
+            if len(behind_gap):
+                self.complete_from(stretch, offsets, times, int(behind_gap[-1]))
+            elif stretch.complete_from_offset is None:
+                place = int(np.searchsorted(offsets, stretch.first_offset))
+                if place < len(offsets) and offsets[place] <= stretch.last_offset:
+                    self.complete_from(stretch, offsets, times, place)
+        self.last_offset = int(offsets[-1])
+
+    def complete_from(self, stretch: Stretch, offsets: Numbers, times: Numbers, place: int) -> None:
+        time = int(times[place])
+        stretch.complete_from_offset = int(offsets[place])
+        stretch.complete_from_time = None if time == NO_TIME else time
+
+    def add_to(self, stretch: Stretch, times: Numbers, is_plain: bool) -> None:
+        stretch.num_records += len(times)
+        stretch.has_transactions &= not is_plain
+        known = times[times != NO_TIME]
+        if len(known):
+            low, high = int(known.min()), int(known.max())
+            stretch.from_time = low if stretch.from_time is None else min(low, stretch.from_time)
+            stretch.to_time = high if stretch.to_time is None else max(high, stretch.to_time)
+
+    def gaps(self) -> Gaps:
+        empty = np.empty(0, np.int64)
+        return Gaps(np.concatenate([empty, *self.gap_firsts]), np.concatenate([empty, *self.gap_lasts]))
+
+    def holes(self) -> list[tuple[int, int | None]]:
+        """Where the log behind was not seen: last offset before it and the largest time up to there."""
+        found: list[tuple[int, int | None]] = []
+        time: int | None = None
+        for stretch in self.stretches[:-1]:
+            if stretch.to_time is not None:
+                time = stretch.to_time if time is None else max(time, stretch.to_time)
+            found.append((stretch.last_offset, time))
+        return found
+
+
+def coverage_rows(cluster: str, partition: int, stretches: Sequence[Stretch]) -> list[dict[str, Any]]:
+    """Rows of history_coverage; the last stretch may still grow."""
+    return [
+        {
+            "cluster": cluster,
+            "offsets_partition": partition,
+            "first_offset": each.first_offset,
+            "last_offset": each.last_offset,
+            "complete_from_offset": each.complete_from_offset,
+            "complete_from_time": each.complete_from_time,
+            "from_time": each.from_time,
+            "to_time": each.to_time,
+            "num_records": each.num_records,
+            "has_transactions": each.has_transactions,
+            "compacted_records_estimate": each.last_offset - each.first_offset + 1 - each.num_records,
+            "is_open": place == len(stretches) - 1,
+        }
+        for place, each in enumerate(stretches)
+    ]

@@ -1,0 +1,85 @@
+"""Which records of an offsets partition count: an epoch ends where the next higher one begins.
+
+What a leader wrote that had lost its office unnoticed is cut off by its successor, but stays in copies of its log.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.replay.coverage import NO_TIME
+
+# Stands for NULL: written before 0.11, or by an archive that does not know.
+NO_EPOCH = -1
+
+
+@dataclass
+class Epoch:
+    first_offset: int
+    # Of the records that count; None: none does.
+    last_offset: int | None = None
+    from_time: int | None = None
+    to_time: int | None = None
+
+
+@dataclass
+class LeaderEpochs:
+    of: dict[int, Epoch] = field(default_factory=dict)
+
+    def begin(self, epoch: int, offset: int) -> None:
+        """The epoch has a record at this offset."""
+        if epoch != NO_EPOCH:
+            found = self.of.setdefault(epoch, Epoch(offset))
+            found.first_offset = min(found.first_offset, offset)
+
+    def ends(self) -> list[tuple[int, int]]:
+        """Each epoch with the offset from which on it does not count, epochs ascending."""
+        found: list[tuple[int, int]] = []
+        end = np.iinfo(np.int64).max
+        for epoch in sorted(self.of, reverse=True):
+            found.append((epoch, int(end)))
+            end = min(end, self.of[epoch].first_offset)
+        return found[::-1]
+
+    def counting(self, offsets: NDArray[np.int64], epochs: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether each record counts, as far as epochs tell: those without one do."""
+        ends = self.ends()
+        if not ends:
+            return np.ones(len(offsets), np.bool_)
+        places = np.searchsorted(np.array([epoch for epoch, _ in ends]), epochs)
+        limits = np.array([end for _, end in ends], np.int64)[np.minimum(places, len(ends) - 1)]
+        return (epochs == NO_EPOCH) | (offsets < limits)
+
+    def add(self, offsets: NDArray[np.int64], epochs: NDArray[np.int32], times: NDArray[np.int64]) -> None:
+        """Records that count, in log order: they never go back to a lower epoch."""
+        for epoch in np.unique(epochs).tolist():
+            if epoch == NO_EPOCH:
+                continue
+            places = np.flatnonzero(epochs == epoch)
+            found = self.of[epoch]
+            found.last_offset = int(offsets[places[-1]])
+            first, last = int(times[places[0]]), int(times[places[-1]])
+            if found.from_time is None and first != NO_TIME:
+                found.from_time = first
+            found.to_time = found.to_time if last == NO_TIME else last
+
+
+def epoch_rows(cluster: str, partition: int, epochs: Iterable[tuple[int, Epoch]]) -> list[dict[str, Any]]:
+    """Rows of coordinator_epochs: the newest one may go on."""
+    counting = [(number, each) for number, each in sorted(epochs) if each.last_offset is not None]
+    return [
+        {
+            "cluster": cluster,
+            "offsets_partition": partition,
+            "partition_leader_epoch": number,
+            "first_offset": each.first_offset,
+            "last_offset": each.last_offset,
+            "from_time": each.from_time,
+            "to_time": each.to_time,
+            "is_open": number == counting[-1][0],
+        }
+        for number, each in counting
+    ]
