@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -30,13 +31,14 @@ class Format(StrEnum):
     JSON = "json"
 
 
-def print_rows(names: Sequence[str], rows: Iterable[Row], format: str) -> None:
-    write_lines(row_lines(names, rows, format))
+def print_rows(names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "") -> None:
+    """`missing` stands in tables where there is no value."""
+    write_lines(row_lines(names, rows, format, missing))
 
 
-def row_lines(names: Sequence[str], rows: Iterable[Row], format: str) -> Iterator[str]:
+def row_lines(names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "") -> Iterator[str]:
     writers: dict[str, Callable[[Sequence[str], Iterable[Row]], Iterator[str]]] = {
-        Format.TABLE: table_lines,
+        Format.TABLE: partial(table_lines, missing=missing),
         Format.CSV: csv_lines,
         Format.JSON: json_lines,
     }
@@ -65,15 +67,15 @@ def write_all(text: bytes | bytearray) -> None:
         raise Failure(ExitCode.FAILED, f"standard output: {error.strerror}") from None
 
 
-def table_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+def table_lines(names: Sequence[str], rows: Iterable[Row], missing: str = "") -> Iterator[str]:
     coming = iter(rows)
     measured = list(islice(coming, MEASURED_ROWS))
-    cells = [[table_cell(value) for value in row] for row in measured]
+    cells = [table_cells(row, missing) for row in measured]
     widths = [column_width([visible(name), *column]) for name, *column in zip(names, *cells, strict=True)]
     is_right = [is_number_column([row[i] for row in measured]) for i in range(len(names))]
     yield table_line([visible(name) for name in names], widths, is_right)
     yield GAP.join("-" * width for width in widths)
-    for row in chain(cells, ([table_cell(value) for value in row] for row in coming)):
+    for row in chain(cells, (table_cells(row, missing) for row in coming)):
         yield table_line(row, widths, is_right)
 
 
@@ -107,8 +109,8 @@ def width_of(text: str) -> int:
     )
 
 
-def table_cell(value: Any) -> str:
-    return visible(cell_text(value))
+def table_cells(row: Row, missing: str) -> list[str]:
+    return [missing if value is None else visible(cell_text(value)) for value in row]
 
 
 def visible(text: str) -> str:

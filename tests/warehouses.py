@@ -1,13 +1,14 @@
 """Warehouses made by hand, as a run leaves them: rows as dictionaries, what is not named is NULL or a plain value."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from jobs.warehouses.delta_tables import Change
+from jobs.warehouses.delta_tables import Change, partitioning
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse, prepare
@@ -65,11 +66,18 @@ def write_run(
 
 
 def written(warehouse: Warehouse, table: Table, run_id: str, rows: Rows) -> tuple[Any, ...]:
+    if not partitioning(table):
+        return one_file(warehouse, table, run_id, rows, None)
+    parts = {is_open: [row for row in rows if row.get("is_open", False) is is_open] for is_open in (False, True)}
+    return tuple(file for is_open in parts for file in one_file(warehouse, table, run_id, parts[is_open], is_open))
+
+
+def one_file(warehouse: Warehouse, table: Table, run_id: str, rows: Rows, is_open: bool | None) -> tuple[Any, ...]:
     file = TableFile(warehouse.path(table.name), table, run_id)
     if rows:
         file.write(filled(table, rows))
     done = file.close()
-    return () if done is None else (done,)
+    return () if done is None else (replace(done, is_open=is_open),)
 
 
 def filled(table: Table, rows: Rows) -> pa.Table:

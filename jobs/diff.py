@@ -1,0 +1,40 @@
+"""What differs in a group between two instants: state, members, owners, offsets.
+
+    groupscope diff billing --from 2026-11-21T03:00 --to 2026-11-21T04:00
+
+Reads history tables. No row: nothing differs.
+"""
+
+import argparse
+import sys
+
+from jobs.failure import Failure
+from jobs.histories.differences import Difference, differences
+from jobs.histories.history import add_reader_flags, check_seen, opened, print_answer
+from jobs.row_output import time_text
+from schemas.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    parser.add_argument("--from", required=True, metavar="T1", dest="first", help="the earlier instant, as in --at")
+    parser.add_argument("--to", metavar="T2", dest="last", help="the later one; default: the newest record or snapshot")
+    add_reader_flags(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    history = opened(arguments, "diff")
+    first, last = history.instant(arguments.first, "--from"), history.instant(arguments.last, "--to")
+    if first > last:
+        told = f"--from {time_text(first)}: lies after --to {time_text(last)}, an earlier instant was expected"
+        raise Failure(ExitCode.USAGE, told)
+    for at in (first, last):
+        check_seen(history, arguments.group, at)
+    print_answer(Difference._fields, list(differences(history, arguments.group, first, last)), arguments.format)
+    return ExitCode.CLEAN
+
+
+if __name__ == "__main__":
+    from jobs.cli import main
+
+    sys.exit(main(["diff", *sys.argv[1:]]))

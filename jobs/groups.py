@@ -1,0 +1,53 @@
+"""The groups that there were at an instant, as kafka-consumer-groups --list --type --state shows them.
+
+    groupscope groups --at 2026-11-21T03:00 --state Empty
+
+Reads `group_state_intervals`. Groups of every type are listed: PROTOCOL tells which of them other tools list.
+"""
+
+import argparse
+import sys
+
+from jobs.histories.history import History, add_at_flag, add_reader_flags, opened, print_answer
+from schemas.exit_codes import ExitCode
+from schemas.history_words import GroupState
+from schemas.vocabulary import GroupType
+
+COLUMNS = ("GROUP", "TYPE", "STATE", "PROTOCOL")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--type", choices=[each.value for each in GroupType], help="only groups of this type")
+    parser.add_argument("--state", choices=[each.value for each in GroupState], help="only groups in this state")
+    add_at_flag(parser)
+    add_reader_flags(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    history = opened(arguments, "groups")
+    found = listed(history, arguments)
+    print_answer(COLUMNS, found, arguments.format)
+    return ExitCode.CLEAN
+
+
+def listed(history: History, arguments: argparse.Namespace) -> list[tuple[str, str, str, str]]:
+    rows = history.rows_at("group_state_intervals", history.instant(arguments.at))
+    wanted = (
+        row for row in rows if arguments.type in (None, row["group_type"]) and arguments.state in (None, row["state"])
+    )
+    # The protocol of groups that are not classic is their type; a group of offsets alone has none.
+    return sorted(
+        (
+            row["group_id"],
+            row["group_type"].capitalize(),
+            row["state"],
+            (row["protocol_type"] or "") if row["group_type"] == GroupType.CLASSIC else row["group_type"],
+        )
+        for row in wanted
+    )
+
+
+if __name__ == "__main__":
+    from jobs.cli import main
+
+    sys.exit(main(["groups", *sys.argv[1:]]))

@@ -1,0 +1,116 @@
+"""A group at an instant in the columns of `kafka-consumer-groups --describe`."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jobs.failure import say
+from jobs.histories.assigned import Partitions, assignment_text, assignments_at, committed_at, members_at
+from jobs.histories.captured import EndOffset, coordinator, default_assignor, end_offsets
+from jobs.histories.epochs import Epochs, epochs_at
+from jobs.histories.history import History
+from jobs.histories.table_reader import Row
+from jobs.row_output import time_text
+from schemas.history_words import GroupState
+from schemas.vocabulary import NONE, GroupType
+
+
+@dataclass(frozen=True)
+class Answer:
+    names: list[str]
+    rows: list[list[Any]]
+
+
+def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> Answer:
+    group = state["group_id"]
+    committed = committed_at(history, group, at)
+    members = {row["member_id"]: row for row in members_at(history, group, at)}
+    assigned = assignments_at(history, state, at)
+    ends = end_offsets(
+        history, {topic for topic, _ in [*committed, *(tp for some in assigned.values() for tp in some)]}, at
+    )
+    say_when_captured(ends, at)
+    owners: list[tuple[str | None, Partitions]] = [
+        # Whoever owns most stands first.
+        *sorted(assigned.items(), key=lambda item: (-len(item[1]), item[0])),
+        (None, sorted(committed.keys() - {tp for some in assigned.values() for tp in some})),
+    ]
+    rows = [
+        [group, *partition_cells(tp, committed.get(tp), ends.get(tp), is_verbose), *client_cells(member, members)]
+        for member, partitions in owners
+        for tp in partitions
+    ]
+    epoch = ["LEADER-EPOCH"] if is_verbose else []
+    names = ["GROUP", "TOPIC", "PARTITION", *epoch, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"]
+    return Answer([*names, "CONSUMER-ID", "HOST", "CLIENT-ID"], rows)
+
+
+def partition_cells(tp: tuple[str, int], commit: Row | None, end: EndOffset | None, is_verbose: bool) -> list[Any]:
+    current = commit["committed_offset"] if commit else None
+    # The end of another topic that had the name says nothing.
+    is_other = commit and end and commit["topic_id"] and end.topic_id and commit["topic_id"] != end.topic_id
+    last = None if end is None or is_other else end.offset
+    lag = None if current in (None, NONE) or last is None else last - current
+    epoch = [commit["leader_epoch"] if commit else None] if is_verbose else []
+    return [*tp, *epoch, current, last, lag]
+
+
+def client_cells(member_id: str | None, members: dict[str, Row]) -> list[str | None]:
+    member = members.get(member_id) if member_id is not None else None
+    return [member_id, *((member["client_host"], member["client_id"]) if member else (None, None))]
+
+
+def say_when_captured(ends: dict[tuple[str, int], EndOffset], at: datetime) -> None:
+    times = {end.captured_time for end in ends.values()}
+    if times and max(times) < at:
+        say(f"LOG-END-OFFSET and LAG are those of the snapshot of {time_text(max(times))}, the newest before")
+
+
+def members(history: History, state: Row, at: datetime, is_verbose: bool) -> Answer:
+    found = members_at(history, state["group_id"], at)
+    assigned = assignments_at(history, state, at)
+    epochs = epochs_at(history, state, at) if is_verbose else Epochs()
+    has_instances = any(row["group_instance_id"] is not None for row in found)
+    is_mixed = {epochs.is_upgraded.get(row["member_id"]) for row in found} >= {True, False}
+    names = [
+        "GROUP",
+        "CONSUMER-ID",
+        *(["GROUP-INSTANCE-ID"] if has_instances else []),
+        "HOST",
+        "CLIENT-ID",
+        "#PARTITIONS",
+    ]
+    if is_verbose:
+        names += ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"]
+        names += ["UPGRADED"] if is_mixed else []
+    rows = []
+    for row in found:
+        member = row["member_id"]
+        partitions = assigned.get(member, [])
+        instance = [row["group_instance_id"] or ""] if has_instances else []
+        cells = [row["group_id"], member, *instance, row["client_host"], row["client_id"], len(partitions)]
+        if is_verbose:
+            cells += [epochs.member_epochs.get(member), assignment_text(partitions)]
+            cells += [epochs.target_epoch, assignment_text(epochs.targets.get(member, []))]
+            cells += [epochs.is_upgraded.get(member)] if is_mixed else []
+        rows.append(cells)
+    return Answer(names, rows)
+
+
+def group_state(history: History, state: Row, at: datetime, is_verbose: bool) -> Answer:
+    names = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE"]
+    cells = [state["group_id"], coordinator(history, state["evidence_partition"], at)]
+    cells += [assignment_strategy(history, state, at), state["state"]]
+    if is_verbose:
+        names += ["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"]
+        is_classic = state["group_type"] == GroupType.CLASSIC
+        cells += [None if is_classic else state["generation_or_epoch"], epochs_at(history, state, at).target_epoch]
+    return Answer([*names, "#MEMBERS"], [[*cells, state["num_members"]]])
+
+
+def assignment_strategy(history: History, state: Row, at: datetime) -> str | None:
+    if state["group_type"] == GroupType.CONSUMER and state["assignor"] is None:
+        return default_assignor(history, at)
+    # A coordinator names that of a classic group only while it holds.
+    is_told = state["group_type"] != GroupType.CLASSIC or state["state"] == GroupState.STABLE
+    return state["assignor"] if is_told else None

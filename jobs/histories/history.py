@@ -1,0 +1,193 @@
+"""The history of one cluster as of one instant: what the readers' commands have in common."""
+
+import argparse
+import difflib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from jobs.failure import Failure, say
+from jobs.flags import EPOCH, add_format_flag, add_warehouse_flag, cluster_name, instant
+from jobs.histories.table_reader import Condition, Row, TableReader, equal
+from jobs.row_output import print_rows, time_text, visible
+from jobs.warehouses.any_warehouse import one_cluster, reading
+from schemas.columns import Table
+from schemas.exit_codes import ExitCode
+from schemas.history_words import StateEnd
+from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Snapshots have times of their own, beside those of records.
+SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
+
+
+def add_reader_flags(parser: argparse.ArgumentParser) -> None:
+    add_warehouse_flag(parser)
+    parser.add_argument(
+        "--cluster",
+        type=cluster_name,
+        metavar="NAME",
+        help="the Kafka cluster; default: the one that the warehouse has",
+    )
+    add_format_flag(parser)
+
+
+def add_at_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--at",
+        metavar="T",
+        help="ISO 8601 (UTC without a zone), epoch milliseconds or now; default: the newest record or snapshot",
+    )
+
+
+@dataclass(frozen=True)
+class History:
+    reader: TableReader
+    cluster: str
+
+    def rows(self, table: str, *conditions: Condition, columns: Sequence[str] | None = None) -> list[Row]:
+        names = columns or [column.name for column in TABLES[table].columns]
+        return self.reader.rows(table, names, equal("cluster", self.cluster), *conditions)
+
+    def rows_at(self, table: str, at: datetime, *conditions: Condition) -> list[Row]:
+        """The intervals that hold the instant."""
+        found = self.rows(
+            table,
+            Condition("from_time", "<=", at, or_null=True),
+            Condition("to_time", ">", at, or_null=True),
+            *conditions,
+        )
+        # Records of the oldest format have no time, so an interval without an end may be over all the same.
+        return [row for row in found if row["to_time"] is not None or row["is_open"]]
+
+    def distinct(self, table: str, column: str, *conditions: Condition) -> set[Any]:
+        found = self.reader.arrow(table, [column], equal("cluster", self.cluster), *conditions)
+        return set(pc.unique(found.column(0)).to_pylist())
+
+    def newest_time(self) -> datetime | None:
+        places = [("history_coverage", "to_time"), *((name, "captured_time") for name in SNAPSHOTS)]
+        columns = (self.reader.arrow(table, [name], equal("cluster", self.cluster)) for table, name in places)
+        times = [pc.max(column.column(0)).as_py() for column in columns]
+        return max((found for found in times if found is not None), default=None)
+
+    def instant(self, text: str | None, flag: str = "--at") -> datetime:
+        newest = self.newest_time()
+        if newest is None:
+            told = f"the warehouse holds no history of cluster {self.cluster}, `groupscope replay` makes it"
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+        if text is None:
+            return newest
+        at = EPOCH + timedelta(milliseconds=instant(text, time.time_ns() // 1_000_000, flag))
+        if at > newest:
+            say(f"{flag} {text}: nothing is known after {time_text(newest)}, the answer is that of then")
+        self.check_covered(at, f"{flag} {text}")
+        return at
+
+    def check_covered(self, at: datetime, told: str) -> None:
+        first = min((row["from_time"] for row in self.coverage() if row["from_time"] is not None), default=None)
+        if first is not None and at < first:
+            raise Failure(ExitCode.USAGE, f"{told}: before the history, which begins at {time_text(first)}")
+
+    def coverage(self, partition: int | None = None) -> list[Row]:
+        where = [] if partition is None else [equal("offsets_partition", partition)]
+        return self.rows("history_coverage", *where)
+
+
+def opened(arguments: argparse.Namespace, job: str) -> History:
+    def spark() -> "SparkSession":
+        from jobs.spark.tasks import Workers
+
+        return Workers(f"groupscope {job}", is_debug=arguments.debug).spark
+
+    warehouse = reading(arguments.warehouse, spark)
+    versions = warehouse.versions()
+    cluster = one_cluster(warehouse, arguments.cluster)
+    known = warehouse.clusters()
+    if cluster not in known:
+        raise Failure(ExitCode.USAGE, f"--cluster {cluster}: {expected('cluster', cluster, known)}")
+    if "group_state_intervals" not in versions:
+        told = f"{warehouse.told}: holds no history, `groupscope replay` makes it"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+    return History(TableReader(warehouse, versions, spark), cluster)
+
+
+def state_at(history: History, group: str, at: datetime) -> Row:
+    """The group's row of group_state_intervals, or a failure that says why there is none."""
+    found = history.rows_at("group_state_intervals", at, equal("group_id", group))
+    if found:
+        return found[-1]
+    why = why_absent(history, states_of(history, group), at)
+    raise Failure(ExitCode.USAGE, visible(f"group {group} at {time_text(at)}: {why}"))
+
+
+def states_of(history: History, group: str) -> list[Row]:
+    """All there are, of a group that there was at some time."""
+    known = history.rows("group_state_intervals", equal("group_id", group))
+    if not known:
+        names = sorted(history.distinct("group_state_intervals", "group_id"))
+        raise Failure(ExitCode.USAGE, visible(f"group {group}: {expected('group', group, names)}"))
+    return known
+
+
+def check_seen(history: History, group: str, at: datetime) -> None:
+    """That the group's log was seen then, whether it was there or not."""
+    last = last_before(states_of(history, group), at)
+    if last is not None and last["ended_by"] == StateEnd.COVERAGE_HOLE:
+        state_at(history, group, at)
+
+
+def last_before(known: list[Row], at: datetime) -> Row | None:
+    before = [row for row in known if row["to_time"] is not None and row["to_time"] <= at]
+    return max(before, key=lambda row: (row["to_time"], row["from_offset"]), default=None)
+
+
+def why_absent(history: History, known: list[Row], at: datetime) -> str:
+    """Of a group with intervals, none of which holds the instant."""
+    last = last_before(known, at)
+    after = min(
+        (row["from_time"] for row in known if row["from_time"] is not None and row["from_time"] > at), default=None
+    )
+    again = "" if after is None else f", it is known again from {time_text(after)}"
+    if last is not None:
+        if last["ended_by"] == StateEnd.COVERAGE_HOLE:
+            return f"the log behind {time_text(last['to_time'])} was not seen{again}"
+        return f"it did not exist, it was deleted at {time_text(last['to_time'])}{again}"
+    stretches = history.coverage(known[0]["evidence_partition"])
+    begins = min((row["from_time"] for row in stretches if row["from_time"] is not None), default=None)
+    if begins is not None and at < begins:
+        return f"before the history of its offsets partition, which begins at {time_text(begins)}"
+    return f"it did not exist yet{again}"
+
+
+def expected(what: str, found: str, known: Sequence[str]) -> str:
+    if not known:
+        return f"not in the history, which has no {what} at all"
+    near = difflib.get_close_matches(found, known, n=1) or [known[0]]
+    return f"not in the history, one of its {len(known)} {what}s was expected, such as {near[0]}"
+
+
+def say_as_kafka(group: str, state: str) -> None:
+    """What kafka-consumer-groups says beside its rows."""
+    if state == "Empty":
+        say(visible(f"Consumer group '{group}' has no active members."))
+    elif state in ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"):
+        say(visible(f"Warning: Consumer group '{group}' is rebalancing."))
+
+
+def print_answer(names: Sequence[str], rows: Sequence[Sequence[object]], format: str) -> None:
+    """As Kafka's tools do, a table has a hyphen where there is no value."""
+    print_rows(names, rows, format, missing="-")
+
+
+def column_names(table: Table) -> list[str]:
+    return [column.name for column in table.columns]
+
+
+def selected(rows: Sequence[Mapping[str, object]], names: Sequence[str]) -> list[list[object]]:
+    return [[row[name] for name in names] for row in rows]

@@ -1,0 +1,113 @@
+"""Few rows out of large tables: files and row groups that cannot hold any are left out, and nothing else is read.
+
+Without Spark where the warehouse is on local disks; elsewhere by Spark, which leaves out the same.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.delta_tables import files_of, open_table
+from schemas.tables import TABLES
+from udfs.tables.arrow_schema import table_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Condition:
+    column: str
+    operator: str
+    value: Any
+    or_null: bool = False
+
+
+def equal(column: str, value: Any) -> Condition:
+    return Condition(column, "=", value)
+
+
+EXPRESSIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "=": lambda left, right: left == right,
+    "<=": lambda left, right: left <= right,
+    ">": lambda left, right: left > right,
+}
+
+
+@dataclass(frozen=True)
+class TableReader:
+    """Reads each table at the version that belongs to the others."""
+
+    warehouse: AnyWarehouse
+    versions: Mapping[str, int]
+    spark: "Callable[[], SparkSession]"
+
+    def rows(self, table: str, columns: Sequence[str], *conditions: Condition) -> list[Row]:
+        """Without an order; nothing where there is no table yet."""
+        return list(self.arrow(table, columns, *conditions).to_pylist())
+
+    def arrow(self, table: str, columns: Sequence[str], *conditions: Condition) -> pa.Table:
+        schema = table_schema(TABLES[table])
+        wanted = pa.schema([schema.field(name) for name in columns])
+        if table not in self.versions:
+            return wanted.empty_table()
+        read = self.read_by_spark if self.warehouse.local_root is None else self.read_files
+        return read(table, wanted.names, conditions).cast(wanted)
+
+    def read_files(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
+        paths = list(self.files(table, conditions))
+        if not paths:
+            schema = table_schema(TABLES[table])
+            return pa.schema([schema.field(name) for name in columns]).empty_table()
+        terms = [expression(each) for each in conditions]
+        whole = reduce(lambda left, right: left & right, terms) if terms else None
+        # By paths, so that Arrow's threads read without calling back into Python: see delta_tables.rows_of.
+        return ds.dataset(paths, format="parquet").to_table(columns=columns, filter=whole)
+
+    def files(self, table: str, conditions: Sequence[Condition]) -> Iterator[str]:
+        root = self.warehouse.local_root
+        assert root is not None
+        delta = open_table(root / table, self.versions[table])
+        for file in [] if delta is None else files_of(delta).to_pylist():
+            if all(may_hold(file, condition) for condition in conditions):
+                yield str(root / table / unquote(file["path"]))
+
+    def read_by_spark(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
+        from pyspark.sql import functions
+
+        from jobs.warehouses.spark_tables import frame_at
+
+        frame = frame_at(self.spark(), self.warehouse.place(table), self.versions[table])
+        for each in conditions:
+            column = functions.col(each.column)
+            compared = (
+                column.eqNullSafe(each.value)
+                if each.operator == "="
+                else EXPRESSIONS[each.operator](column, each.value)
+            )
+            frame = frame.filter(compared | column.isNull() if each.or_null else compared)
+        return frame.select(*columns).toArrow()
+
+
+def expression(condition: Condition) -> ds.Expression:
+    field = ds.field(condition.column)
+    compared = EXPRESSIONS[condition.operator](field, condition.value)
+    return compared | field.is_null() if condition.or_null else compared
+
+
+def may_hold(file: Mapping[str, Any], condition: Condition) -> bool:
+    """By the least and greatest value that Delta's log tells of the column, where it tells any."""
+    least = (file.get("min") or {}).get(condition.column)
+    greatest = (file.get("max") or {}).get(condition.column)
+    # Times are cut to milliseconds there, so they exclude nothing for certain.
+    if condition.operator != "=" or least is None or greatest is None or not isinstance(condition.value, int | str):
+        return True
+    return bool(least <= condition.value <= greatest)

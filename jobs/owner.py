@@ -1,0 +1,76 @@
+"""Who owned a partition at an instant, in each group.
+
+    groupscope owner orders 3 --at 2026-11-21T03:00
+
+Reads `ownership_intervals`, as the SQL function owner_at(topic, partition, time) does.
+"""
+
+import argparse
+import sys
+from datetime import datetime
+
+from jobs.failure import Failure, say
+from jobs.histories.history import (
+    History,
+    add_at_flag,
+    add_reader_flags,
+    expected,
+    opened,
+    print_answer,
+    selected,
+)
+from jobs.histories.table_reader import Row, equal
+from jobs.row_output import time_text, visible
+from schemas.exit_codes import ExitCode
+from schemas.history_functions import OWNER_COLUMNS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", metavar="TOPIC")
+    parser.add_argument("partition", metavar="PARTITION", type=partition_number)
+    add_at_flag(parser)
+    add_reader_flags(parser)
+
+
+def partition_number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) < 2**31):
+        raise argparse.ArgumentTypeError(f"{text!r}, a partition's number was expected")
+    return int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    history = opened(arguments, "owner")
+    at = history.instant(arguments.at)
+    rows = owners(history, arguments.topic, arguments.partition, at)
+    if not rows:
+        check_known(history, arguments.topic, arguments.partition)
+        say(visible(f"{arguments.topic}-{arguments.partition} had no owner in any group at {time_text(at)}"))
+    print_answer(OWNER_COLUMNS, selected(rows, OWNER_COLUMNS), arguments.format)
+    return ExitCode.CLEAN
+
+
+def owners(history: History, topic: str, partition: int, at: datetime) -> list[Row]:
+    rows = history.rows_at("ownership_intervals", at, equal("topic", topic), equal("partition", partition))
+    return sorted(rows, key=lambda row: (row["group_id"], row["role"] or "", row["member_id"]))
+
+
+def check_known(history: History, topic: str, partition: int) -> None:
+    """Where nobody owns a partition the name may be wrong, or it was just nobody's."""
+    found = {
+        partition
+        for table in ("ownership_intervals", "offset_history", "topic_snapshots")
+        for partition in history.distinct(table, "partition", equal("topic", topic))
+    }
+    if not found:
+        names = history.distinct("ownership_intervals", "topic") | history.distinct("offset_history", "topic")
+        told = expected("topic", topic, sorted(name for name in names if name))
+        raise Failure(ExitCode.USAGE, visible(f"topic {topic}: {told}"))
+    if partition not in found:
+        told = f"not in the history, a partition from {min(found)} to {max(found)} was expected"
+        raise Failure(ExitCode.USAGE, visible(f"topic {topic}, partition {partition}: {told}"))
+
+
+if __name__ == "__main__":
+    from jobs.cli import main
+
+    sys.exit(main(["owner", *sys.argv[1:]]))
