@@ -1,0 +1,274 @@
+"""Classic groups: a value of type 2 holds the whole group, so that what happened lies between two values."""
+
+from schemas.history_words import (
+    AnomalyKind,
+    Confidence,
+    GroupState,
+    LeaveKind,
+    OwnershipEnd,
+    OwnershipPhase,
+    Severity,
+    StateEnd,
+)
+from udfs.replay import classic_causes, classic_owners, classic_rebalance
+from udfs.replay.classic_owners import GROUP_TYPE
+from udfs.replay.classic_records import NOTHING, ClassicMember, ClassicValue
+from udfs.replay.classic_round import Classic, Round, replaced_ids
+from udfs.replay.group import Group
+from udfs.replay.kip429 import group_sets, member_sets
+from udfs.replay.ledger import MemberStretch, StateStretch
+from udfs.replay.records import Moment, Record
+
+TYPE = 2
+KEY = "2"
+CONSUMER = "consumer"
+
+
+def take(group: Group, record: Record) -> None:
+    """A value replaces the group, whatever it was; a tombstone removes it, but not its offsets."""
+    if record.value is None:
+        group.now = None
+        return
+    if group.now is not None and not isinstance(group.now, Classic):
+        told = "a classic group's value for a group of another type, without tombstones before it"
+        group.anomaly(record, AnomalyKind.TYPE_CONFLICT, Severity.WARNING, told)
+    group.now = Classic(record.value, record.offset, record.leader_epoch)
+
+
+def settle(group: Group, before: Classic | None, operation: list[Record], at: Moment) -> None:
+    """What an operation made of a classic group, or of nothing."""
+    mine = [record for record in operation if record.type == TYPE]
+    # Each record counts as seen, also behind one that is not exact.
+    found = [group.is_exact(KEY, record) for record in mine]
+    is_exact = all(found)
+    now: Classic | None = group.now
+    if now is None:
+        if before is not None:
+            delete(group, before, mine[-1], at, is_exact)
+        return
+    check_value(group, now.value, mine[-1])
+    passed = frozenset(record.value.generation for record in mine[:-1] if record.value is not None)
+    round_ = new_round(group, before, now, Moment(now.offset, at.time), is_exact, passed)
+    if before is not None and is_same_round(round_):
+        keep(round_, before)
+    else:
+        rebalance(round_, mine[-1])
+
+
+def adopt(group: Group, at: Moment, *, is_rebalancing: bool = False) -> None:
+    """After a conversion to the classic protocol: the value is a copy, no rebalance. The ledger holds what went over;
+    `is_rebalancing`: a member went with the conversion, so that the others are asked to join at once."""
+    now: Classic = group.now
+    now.is_copied = True
+    round_ = new_round(group, None, now, Moment(now.offset, at.time), True, frozenset())
+    for member in now.value.members:
+        if member.member_id not in group.ledger.members:
+            join(round_, member, at.time, True)
+        for tp in member.assigned or ():
+            if (tp, None) not in group.ledger.owners:
+                of = classic_owners.stretch(round_, tp, member.member_id, OwnershipPhase.ASSIGNED, True)
+                group.ledger.own(of)
+    state = GroupState.STABLE if now.value.members else GroupState.EMPTY
+    if is_rebalancing and now.value.members:
+        enter(round_, GroupState.PREPARING_REBALANCE, at.time, Confidence.LIKELY)
+    else:
+        enter(round_, state, at.time)
+
+
+def new_round(
+    group: Group, before: Classic | None, now: Classic, at: Moment, is_exact: bool, passed: frozenset[int]
+) -> Round:
+    of_before = {} if before is None else {member.member_id: member for member in before.value.members}
+    of_now = {member.member_id: member for member in now.value.members}
+    stop, has_stop = join_phase_end(group, now.value, at, is_exact)
+    replaced = replaced_ids(of_before, of_now)
+    return Round(group, before, now, at, stop, has_stop, is_exact, replaced, passed, of_before, of_now)
+
+
+def join_phase_end(group: Group, value: ClassicValue, at: Moment, is_exact: bool) -> tuple[int | None, bool]:
+    """As the value tells, within what the log allows; else the value's own time, which is a bound."""
+    if value.state_time is None or at.time is None:
+        return at.time, False
+    # Where values may be missing, that of a static instance that came back may stand here: it tells another moment.
+    is_told = is_exact or all(member.group_instance_id is None for member in value.members)
+    since = None if group.ledger.state is None else group.ledger.state.from_time
+    time = min(value.state_time, at.time)
+    return (time if since is None else max(time, since)), is_told
+
+
+# -- what a value can be
+
+
+def is_same_round(round_: Round) -> bool:
+    """A static instance under another id, or the same once more: same generation, everybody has what they had."""
+    assert round_.before is not None
+    before, now = round_.before.value, round_.now.value
+    if before.generation != now.generation or before.protocol != now.protocol:
+        return False
+    if len(before.members) != len(now.members):
+        return False
+    for member in before.members:
+        same = round_.members_now.get(round_.replaced.get(member.member_id, member.member_id))
+        if same is None or same.assigned != member.assigned:
+            return False
+    return True
+
+
+def keep(round_: Round, before: Classic) -> None:
+    round_.now.idle = dict(before.idle)
+    round_.now.is_copied = before.is_copied
+    ledger = round_.group.ledger
+    classic_owners.swap(round_)
+    for old_id, new_id in round_.replaced.items():
+        ledger.leave(
+            round_.at, old_id, LeaveKind.STATIC_REPLACED, round_.now.value.generation, is_exact=round_.is_exact
+        )
+        join(round_, round_.members_now[new_id], round_.at.time, round_.is_exact)
+    if ledger.state is not None:
+        ledger.state.last_offset = round_.at.offset
+        ledger.state.protocol_type = round_.now.value.protocol_type
+
+
+def rebalance(round_: Round, record: Record) -> None:
+    value, group = round_.now.value, round_.group
+    check_generation(round_, record)
+    replaced_by = {new_id: old_id for old_id, new_id in round_.replaced.items()}
+    joined = [each for each in round_.members_now if each not in round_.members_before and each not in replaced_by]
+    left = [each for each in round_.members_before if each not in round_.members_now and each not in round_.replaced]
+    sets = group_sets(value.members, group.context.topics)
+    sets_of = {member.member_id: member_sets(round_.had(member, replaced_by), member) for member in value.members}
+    if is_creation(value):
+        move_on(round_, left)
+        return
+    cause = classic_causes.cause(round_, joined, left, sets)
+    classic_owners.check_claims(round_, len(sets.claimed), len(sets.assigned))
+    done = move_on(round_, left, {each: of.lost for each, of in sets_of.items() if of.lost}, sets.unknown_owned)
+    classic_rebalance.write_rebalance(round_, done, cause, joined, left, sets)
+    classic_rebalance.write_members(round_, sets_of, replaced_by, left)
+
+
+def is_creation(value: ClassicValue) -> bool:
+    """The coordinator writes this when a group that is new to it is asked for: no generation was completed."""
+    return value.generation == 0 and not value.members
+
+
+# -- what follows from it
+
+
+def move_on(
+    round_: Round, left: list[str], lost: dict[str, frozenset[int]] | None = None, unknown: frozenset[int] = NOTHING
+) -> classic_owners.Handover:
+    """Owners first: their rows tell of members that are about to go. States last: causes look at the one before."""
+    done = classic_owners.hand_over(round_, lost or {}, unknown)
+    round_.now.idle = done.idle
+    move_members(round_, left)
+    move_state(round_)
+    return done
+
+
+def move_members(round_: Round, left: list[str]) -> None:
+    """Who came or went did so in the join phase: at its end at the latest."""
+    ledger, generation = round_.group.ledger, round_.now.value.generation
+    for member_id in left:
+        kind, confidence = classic_causes.leave_kind(round_, round_.members_before[member_id])
+        ledger.leave(
+            round_.at, member_id, kind, generation, until=until(round_, member_id), is_exact=False,
+            confidence=confidence,
+        )  # fmt: skip
+    for old_id in round_.replaced:
+        ledger.leave(
+            round_.at, old_id, LeaveKind.STATIC_REPLACED, generation, until=until(round_, old_id), is_exact=False
+        )
+    for member in round_.now.value.members:
+        of = ledger.members.get(member.member_id)
+        if of is None:
+            join(round_, member, round_.stop, False)
+        else:
+            of.last_offset = round_.at.offset
+
+
+def until(round_: Round, member_id: str) -> int | None:
+    of = round_.group.ledger.members.get(member_id)
+    if of is None or of.from_time is None or round_.stop is None:
+        return round_.stop
+    return max(of.from_time, round_.stop)
+
+
+def join(round_: Round, member: ClassicMember, time: int | None, is_exact: bool) -> None:
+    offset = round_.at.offset
+    round_.group.ledger.join(
+        MemberStretch(
+            time, offset, is_exact, offset, GROUP_TYPE, member.member_id, member.group_instance_id, member.client_id,
+            member.client_host, member.rack_id, round_.now.value.generation,
+        )
+    )  # fmt: skip
+
+
+def move_state(round_: Round) -> None:
+    ledger, value, at = round_.group.ledger, round_.now.value, round_.at
+    if is_first_join(round_):
+        # The value before was written as the first member asked to join: the group was waiting for others since.
+        assert ledger.state is not None
+        ledger.state.state, ledger.state.confidence = GroupState.PREPARING_REBALANCE, Confidence.LIKELY
+    ledger.end_state(at, StateEnd.NEXT_STATE, until=round_.stop, is_exact=False)
+    if not value.members:
+        enter(round_, GroupState.EMPTY, round_.stop)
+        return
+    if round_.has_stop and round_.stop is not None and at.time is not None and round_.stop < at.time:
+        enter(round_, GroupState.COMPLETING_REBALANCE, round_.stop)
+    enter(round_, GroupState.STABLE, at.time)
+
+
+def is_first_join(round_: Round) -> bool:
+    before, state = round_.before, round_.group.ledger.state
+    if before is None or not is_creation(before.value) or before.value.protocol_type or not round_.is_exact:
+        return False
+    if state is None or state.from_time is None or round_.stop is None or round_.now.value.generation != 1:
+        return False
+    longest = max((member.rebalance_timeout_ms or member.session_timeout_ms for member in round_.now.value.members),
+                  default=0)  # fmt: skip
+    return 0 < (round_.stop - state.from_time) // 1000 <= longest
+
+
+def enter(round_: Round, state: GroupState, time: int | None, confidence: Confidence = Confidence.CERTAIN) -> None:
+    value, offset = round_.now.value, round_.at.offset
+    round_.group.ledger.enter(
+        round_.at,
+        StateStretch(
+            time, offset, round_.is_exact, offset, GROUP_TYPE, state, value.generation, value.protocol_type,
+            value.protocol, len(value.members), confidence,
+        ),
+    )  # fmt: skip
+
+
+def delete(group: Group, before: Classic, record: Record, at: Moment, is_exact: bool) -> None:
+    if before.value.members and is_exact and before.value.state_time is not None:
+        told = f"deleted with {len(before.value.members)} members; expected an empty group"
+        group.anomaly(record, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told, before.offset)
+    ends = (StateEnd.DELETED, LeaveKind.GROUP_DELETED, OwnershipEnd.GROUP_DELETED)
+    group.ledger.end_all(at, *ends, is_exact=is_exact)
+
+
+# -- what should not be
+
+
+def check_value(group: Group, value: ClassicValue, record: Record) -> None:
+    instances = [member.group_instance_id for member in value.members if member.group_instance_id is not None]
+    if len(set(instances)) != len(instances):
+        twice = ", ".join(sorted({each for each in instances if instances.count(each) > 1}))
+        told = f"static instance {twice} stands twice in generation {value.generation}"
+        group.anomaly(record, AnomalyKind.DUPLICATE_INSTANCE, Severity.WARNING, told)
+    if value.protocol_type == CONSUMER:
+        unread = [member.member_id for member in value.members if member.assigned is None or member.topics is None]
+        if unread:
+            told = f"subscription or assignment of {', '.join(unread)} cannot be read"
+            group.anomaly(record, AnomalyKind.FOREIGN_PAYLOAD, Severity.INFO, told)
+
+
+def check_generation(round_: Round, record: Record) -> None:
+    before, now = round_.before, round_.now
+    if before is not None and now.value.generation < before.value.generation:
+        told = f"generation {now.value.generation} after {before.value.generation}, without a tombstone between"
+        if now.leader_epoch > before.leader_epoch:
+            told += ": the coordinator moved"
+        round_.group.anomaly(record, AnomalyKind.GENERATION_WENT_BACK, Severity.WARNING, told, before.offset)

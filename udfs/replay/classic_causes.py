@@ -1,0 +1,115 @@
+"""Why a classic group rebalanced and how its members went, as far as its values tell."""
+
+from schemas.history_words import Confidence, LeaveKind, OwnershipPhase, RebalanceMode, RebalanceTrigger
+from udfs.replay.classic_records import NOTHING, ClassicMember
+from udfs.replay.classic_round import Round
+from udfs.replay.kip429 import RESET, GroupSets, union
+
+Cause = tuple[RebalanceTrigger, Confidence]
+
+# Assignors whose members keep what they own while they join.
+COOPERATIVE = frozenset({"cooperative-sticky", "stream"})
+
+
+def cause(round_: Round, joined: list[str], left: list[str], sets: GroupSets) -> Cause:
+    before, now = round_.before, round_.now
+    if not now.value.members:
+        return RebalanceTrigger.GROUP_EMPTIED, Confidence.CERTAIN
+    if before is None or (before.value.generation == 0 and not before.value.members):
+        known = before is not None or round_.is_exact
+        return (RebalanceTrigger.GROUP_CREATED, Confidence.CERTAIN) if known else unknown()
+    step = now.value.generation - before.value.generation
+    if step <= 0:
+        has_moved = now.leader_epoch > before.leader_epoch
+        return (RebalanceTrigger.COORDINATOR_FAILOVER, Confidence.LIKELY) if has_moved else unknown()
+    if step > 1 and not round_.is_exact:
+        return unknown()
+    if before.is_copied:
+        return RebalanceTrigger.PROTOCOL_MIGRATION, Confidence.LIKELY
+    return change(round_, joined, left, sets)
+
+
+def unknown() -> Cause:
+    return RebalanceTrigger.UNKNOWN, Confidence.POSSIBLE
+
+
+def change(round_: Round, joined: list[str], left: list[str], sets: GroupSets) -> Cause:
+    """What differs between two values that follow each other."""
+    assert round_.before is not None
+    before = round_.before.value
+    # With rounds between that left no value, what differs is certain, but not that it came about at once.
+    sure = Confidence.CERTAIN if round_.now.value.generation == before.generation + 1 else Confidence.LIKELY
+    if before.protocol and round_.now.value.protocol != before.protocol:
+        return RebalanceTrigger.ASSIGNOR_CHANGED, sure
+    if joined:
+        # Who left may have left before or after that.
+        return RebalanceTrigger.MEMBER_JOINED, Confidence.LIKELY if left else sure
+    if left:
+        return RebalanceTrigger.MEMBER_LEFT, sure
+    if round_.replaced:
+        return RebalanceTrigger.STATIC_RESTART, sure
+    if any(member.topics != round_.members_before[member.member_id].topics for member in round_.members_now.values()):
+        return RebalanceTrigger.SUBSCRIPTION_CHANGED, Confidence.LIKELY
+    if is_other_metadata(round_, sets):
+        return RebalanceTrigger.METADATA_CHANGED, Confidence.LIKELY
+    return RebalanceTrigger.LEADER_REJOINED, Confidence.LIKELY
+
+
+def is_other_metadata(round_: Round, sets: GroupSets) -> bool:
+    """Whether partitions came or went that no round withheld: topics created, deleted or enlarged."""
+    had = union(member.assigned for member in round_.members_before.values())
+    if had == sets.assigned:
+        return False
+    came = sets.assigned - had - sets.claimed
+    if came and not came <= withheld_before(round_):
+        return True
+    return bool(had - sets.assigned - sets.withheld)
+
+
+def withheld_before(round_: Round) -> frozenset[int]:
+    """What the round before left with members that had to give it up; before owners change hands."""
+    owners = round_.group.ledger.owners
+    return frozenset(
+        tp
+        for (tp, _), of_members in owners.items()
+        if any(of.phase == OwnershipPhase.REVOKING for of in of_members.values())
+    )
+
+
+def mode(round_: Round) -> RebalanceMode | None:
+    """By what members claim; where nobody had anything to claim, by the assignor's name."""
+    members = round_.members_now.values()
+    if not any(member.assigned is not None for member in members):
+        return None
+    if any(member.claimed for member in members):
+        return RebalanceMode.COOPERATIVE
+    for member in members:
+        before = round_.members_before.get(member.member_id)
+        if before is not None and before.assigned and member.generation_id != RESET:
+            return RebalanceMode.EAGER
+    return RebalanceMode.COOPERATIVE if round_.now.value.protocol in COOPERATIVE else RebalanceMode.EAGER
+
+
+def leave_kind(round_: Round, member: ClassicMember) -> tuple[LeaveKind, Confidence]:
+    """Of a member of the value before that is not in this one, its static instance neither."""
+    assert round_.before is not None
+    step = round_.now.value.generation - round_.before.value.generation
+    if not round_.is_exact and step != 1:
+        return LeaveKind.UNKNOWN, Confidence.CERTAIN
+    if is_overdue(round_, member):
+        return LeaveKind.REBALANCE_TIMEOUT_LIKELY, Confidence.LIKELY
+    if member.group_instance_id is not None:
+        # Static members do not say that they go.
+        return LeaveKind.STATIC_EXPIRED_LIKELY, Confidence.LIKELY
+    return LeaveKind.LEFT_OR_TIMED_OUT, Confidence.CERTAIN
+
+
+def is_overdue(round_: Round, member: ClassicMember) -> bool:
+    """Whether it was asked to give partitions up, and went about when its time for that was over."""
+    state = round_.group.ledger.state
+    if state is None or state.from_time is None or round_.stop is None or member.rebalance_timeout_ms is None:
+        return False
+    if not (member.claimed or NOTHING) - (member.assigned or NOTHING):
+        return False
+    waited = (round_.stop - state.from_time) // 1000
+    return 0 <= waited - member.rebalance_timeout_ms <= member.session_timeout_ms

@@ -1,0 +1,113 @@
+"""Rows of one rebalance of a classic group: the rebalance, its members, and the partitions that changed hands."""
+
+from schemas.history_words import Confidence, MemberChange, RebalanceMode, RebalanceOutcome
+from udfs.replay import classic_causes
+from udfs.replay.classic_owners import GROUP_TYPE, Handover, milliseconds
+from udfs.replay.classic_records import NOTHING, ClassicMember, Tps
+from udfs.replay.classic_round import Round
+from udfs.replay.kip429 import GroupSets, MemberSets, union
+
+
+def write_rebalance(
+    round_: Round, done: Handover, cause: classic_causes.Cause, joined: list[str], left: list[str], sets: GroupSets
+) -> None:
+    before = None if round_.before is None else round_.before.value
+    now, at = round_.now.value, round_.at
+    trigger, confidence = cause
+    is_read = all(member.assigned is not None for member in now.members)
+    had = union(member.assigned for member in round_.members_before.values())
+    outcome = RebalanceOutcome.COMPLETED if now.members else RebalanceOutcome.EMPTIED
+    duration_ms = milliseconds(round_.stop, at.time)
+    given = [move for move in done.moves if move.from_member_id and move.to_member_id]
+    sync_ms = duration_ms if round_.has_stop and now.members else None
+    num_returned = sum(1 for move in given if is_same(round_, move.from_member_id, move.to_member_id))
+    counts = (
+        len(sets.assigned), len(given) - num_returned, num_returned, len(sets.withheld), sets.num_maybe_revoking,
+        sets.num_ready_to_migrate, len(sets.unknown_owned), len(had - sets.assigned),
+    )  # fmt: skip
+    stopped = [move.idle_ms for move in done.moves if move.idle_ms is not None]
+    round_.group.context.rows.add(
+        "rebalances",
+        (
+            round_.group.group_id, GROUP_TYPE, at.offset, None if before is None else before.generation,
+            now.generation, round_.stop, False, at.time, False, duration_ms, outcome,
+            trigger, mode_of(round_), joined, left, len(round_.members_before), len(now.members),
+            None if before is None else before.leader, now.leader, *(counts if is_read else (None,) * len(counts)),
+            done.num_handed_out > 0, unpersisted(round_), sync_ms,
+            sum(stopped) if is_read else None, first_offset(round_), at.offset, confidence,
+        ),
+    )  # fmt: skip
+    write_moves(round_, done)
+
+
+def mode_of(round_: Round) -> RebalanceMode | None:
+    return classic_causes.mode(round_) if round_.members_now else None
+
+
+def is_same(round_: Round, old_id: str | None, new_id: str | None) -> bool:
+    return old_id == new_id or (old_id is not None and round_.replaced.get(old_id) == new_id)
+
+
+def first_offset(round_: Round) -> int:
+    return round_.at.offset if round_.before is None else round_.before.offset
+
+
+def unpersisted(round_: Round) -> int | None:
+    """Rounds since the value before that left none of their own; every join phase adds one to the generation."""
+    if not round_.is_exact:
+        return None
+    last = 0 if round_.before is None else round_.before.value.generation
+    now = round_.now.value.generation
+    return None if now <= last else now - last - 1 - sum(1 for passed in round_.passed if last < passed < now)
+
+
+def write_members(round_: Round, sets_of: dict[str, MemberSets], replaced_by: dict[str, str], left: list[str]) -> None:
+    value = round_.now.value
+    rows = round_.group.context.rows
+    head = (round_.group.group_id, GROUP_TYPE, round_.at.offset)
+    evidence = (first_offset(round_), round_.at.offset, Confidence.CERTAIN)
+    is_known = round_.before is not None or round_.is_exact
+    for member in value.members:
+        member_id = member.member_id
+        rows.add(
+            "generation_members",
+            (
+                *head, member_id, value.generation, False, member.group_instance_id,
+                change_of(round_, member, replaced_by), member_id == value.leader, member.topics,
+                previous(round_, replaced_by.get(member_id, member_id)) if is_known else None, member.claimed,
+                member.assigned, *sets_of[member_id], *evidence,
+            ),
+        )  # fmt: skip
+    for member_id in left:
+        member = round_.members_before[member_id]
+        rows.add(
+            "generation_members",
+            (
+                *head, member_id, value.generation, False, member.group_instance_id, MemberChange.LEFT, False, None,
+                member.assigned, None, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, *evidence,
+            ),
+        )  # fmt: skip
+
+
+def previous(round_: Round, member_id: str) -> Tps | None:
+    member = round_.members_before.get(member_id)
+    return NOTHING if member is None else member.assigned
+
+
+def change_of(round_: Round, member: ClassicMember, replaced_by: dict[str, str]) -> MemberChange:
+    if member.member_id in round_.members_before:
+        return MemberChange.KEPT
+    return MemberChange.RESTARTED if member.member_id in replaced_by else MemberChange.JOINED
+
+
+def write_moves(round_: Round, done: Handover) -> None:
+    rows, at = round_.group.context.rows, round_.at
+    group_id, first = round_.group.group_id, first_offset(round_)
+    for move in done.moves:
+        rows.add(
+            "partition_moves",
+            (
+                group_id, GROUP_TYPE, at.offset, move.tp, False, move.kind, move.from_member_id, move.to_member_id,
+                at.offset, at.time, None, move.idle_ms, None, first, at.offset, Confidence.CERTAIN,
+            ),
+        )  # fmt: skip

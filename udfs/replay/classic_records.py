@@ -1,0 +1,164 @@
+"""Records of type 2 on their way into a replay. Column by column: a log may hold hundreds of thousands of them, each
+with all the group's members."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from udfs.replay.records import Record
+from udfs.replay.topic_codes import SHIFT, TopicCodes
+from udfs.tables.arrays import bounds_of
+
+TYPE = 2
+# Of archives that do not tell batches: equal time alone makes an operation then.
+NO_BATCH = -1
+NO_EPOCH = -1
+# From this version on a subscription says what the member owns.
+OWNED_SINCE = 1
+
+Tps = frozenset[int]
+NOTHING: Tps = frozenset()
+
+
+class ClassicMember(NamedTuple):
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int | None
+    session_timeout_ms: int
+    # Topics subscribed; None: cannot be read.
+    topics: tuple[str, ...] | None
+    # What it said it owned as it joined; None: cannot be read, or of a version that cannot say.
+    claimed: Tps | None
+    # -1: it was reset; None: not told.
+    generation_id: int | None
+    rack_id: str | None
+    # None: cannot be read.
+    assigned: Tps | None
+
+
+class ClassicValue(NamedTuple):
+    protocol_type: str
+    generation: int
+    protocol: str | None
+    leader: str | None
+    # Microseconds; None: not told.
+    state_time: int | None
+    members: tuple[ClassicMember, ...]
+
+
+def classic_records(rows: pa.Table, topics: TopicCodes) -> list[tuple[str, Record]]:
+    """Of rows of `classic_group_metadata`, in their order. Of members it needs neither `subscription_bytes` nor
+    `payload_json`."""
+    if rows.num_rows == 0:
+        return []
+    rows = rows.unify_dictionaries().combine_chunks()
+    members = members_of(array(rows, "members"), topics)
+    values = zip(
+        shared(rows["protocol_type"]), array(rows, "generation").to_pylist(), shared(rows["protocol"]),
+        shared(rows["leader"]), micros(rows["current_state_time"]), members, strict=True,
+    )  # fmt: skip
+    is_tombstone = array(rows, "is_tombstone").to_pylist()
+    return [
+        (group_id, Record(offset, time, batch, epoch, TYPE, None, None if is_dead else ClassicValue(*value)))
+        for group_id, offset, time, batch, epoch, is_dead, value in zip(
+            shared(rows["group_id"]), array(rows, "record_offset").to_pylist(), micros(rows["record_time"]),
+            filled(rows, "batch_first_offset", NO_BATCH), filled(rows, "partition_leader_epoch", NO_EPOCH),
+            is_tombstone, values, strict=True,
+        )
+    ]  # fmt: skip
+
+
+def members_of(lists: pa.ListArray, topics: TopicCodes) -> list[tuple[ClassicMember, ...]]:
+    bounds = bounds_of(lists)
+    items = lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
+    subscription, assignment = items.field("subscription"), items.field("assignment")
+    columns = (
+        shared(items.field("member_id")),
+        shared(items.field("group_instance_id")),
+        shared(items.field("client_id")),
+        shared(items.field("client_host")),
+        items.field("rebalance_timeout_ms").to_pylist(),
+        items.field("session_timeout_ms").to_pylist(),
+        masked(names(subscription.field("topics")), subscription.is_valid()),
+        masked(partition_sets(subscription.field("owned_partitions"), topics), can_claim(subscription)),
+        masked(subscription.field("generation_id").to_pylist(), subscription.is_valid()),
+        masked(shared(subscription.field("rack_id")), subscription.is_valid()),
+        assigned(items, assignment, topics),
+    )
+    members = list(map(ClassicMember._make, zip(*columns, strict=True)))
+    places = (bounds - bounds[0]).tolist()
+    return [tuple(members[first:last]) for first, last in pairwise(places)]
+
+
+def can_claim(subscription: pa.StructArray) -> pa.BooleanArray:
+    version = pc.greater_equal(subscription.field("version"), OWNED_SINCE).fill_null(False)
+    return pc.and_(subscription.is_valid(), version)
+
+
+def assigned(items: pa.StructArray, assignment: pa.StructArray, topics: TopicCodes) -> list[Tps | None]:
+    """Bytes of length 0 are nothing at all: the leader named nothing for the member."""
+    is_omitted = pc.equal(pc.binary_length(items.field("assignment_bytes")), 0).fill_null(False)
+    found = masked(partition_sets(assignment.field("partitions"), topics), assignment.is_valid())
+    for place in np.flatnonzero(is_omitted.to_numpy(zero_copy_only=False)).tolist():
+        found[place] = NOTHING
+    return found
+
+
+def partition_sets(lists: pa.ListArray, topics: TopicCodes) -> list[Tps]:
+    """Of lists of topics with their partitions."""
+    of_topic = bounds_of(lists)
+    partitions = lists.values.field("partitions")
+    encoded = lists.values.field("topic").dictionary_encode()
+    codes = np.array([topics.of_name(name) for name in encoded.dictionary.to_pylist()] or [0], np.int64)
+    code = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
+    of_partition = bounds_of(partitions)
+    flat = partitions.values.to_numpy(zero_copy_only=False)[of_partition[0] : of_partition[-1]]
+    tps: list[int] = (np.repeat(code << SHIFT, np.diff(of_partition)) | flat).tolist()
+    places = (of_partition - of_partition[0])[of_topic].tolist()
+    return [frozenset(tps[first:last]) if first < last else NOTHING for first, last in pairwise(places)]
+
+
+def names(lists: pa.ListArray) -> list[tuple[str, ...]]:
+    bounds = bounds_of(lists)
+    texts = shared(lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0])))
+    places: NDArray[np.int32] = bounds - bounds[0]
+    return [tuple(texts[first:last]) for first, last in pairwise(places.tolist())]
+
+
+def masked(values: Sequence[Any], is_valid: pa.BooleanArray) -> list[Any]:
+    if pc.all(is_valid).as_py() is not False:
+        return list(values)
+    return [value if valid else None for value, valid in zip(values, is_valid.to_pylist(), strict=True)]
+
+
+def shared(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Texts, equal ones as one object: most stand there thousands of times."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+        column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    texts = [*encoded.dictionary.to_pylist(), None]
+    last = len(texts) - 1
+    return [texts[place] for place in encoded.indices.fill_null(last).to_pylist()]
+
+
+def array(rows: pa.Table, name: str) -> pa.Array:
+    column = rows[name]
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def micros(column: pa.ChunkedArray) -> list[int | None]:
+    found: list[int | None] = column.cast(pa.int64()).to_pylist()
+    return found
+
+
+def filled(rows: pa.Table, name: str, absent: int) -> list[int]:
+    found: list[int] = array(rows, name).fill_null(absent).to_pylist()
+    return found

@@ -1,0 +1,104 @@
+"""One step of a classic group from a value to the next, as the parts of the replay pass it on."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from udfs.replay.classic_records import NOTHING, ClassicMember, ClassicValue, Tps
+from udfs.replay.group import Group
+from udfs.replay.records import Moment
+from udfs.replay.topic_codes import TopicCodes
+
+
+@dataclass
+class Classic:
+    """What is known of a classic group: its newest value."""
+
+    value: ClassicValue
+    offset: int
+    leader_epoch: int
+    # By partition that nobody owns, since when: the end of its last stay.
+    idle: dict[int, int | None] = field(default_factory=dict)
+    # The value was written by a conversion, no join phase stands behind it.
+    is_copied: bool = False
+
+    def plain(self, topics: TopicCodes) -> dict[str, Any]:
+        """As JSON takes it."""
+        members = [
+            member._replace(claimed=plain_set(member.claimed, topics), assigned=plain_set(member.assigned, topics))
+            for member in self.value.members
+        ]
+        times: dict[int | None, list[int]] = {}
+        for tp, time in self.idle.items():
+            times.setdefault(time, []).append(tp)
+        return {
+            "value": [*self.value[:-1], members],
+            "offset": self.offset,
+            "leader_epoch": self.leader_epoch,
+            "idle": [(time, topics.plain(tps)) for time, tps in times.items()],
+            "is_copied": self.is_copied,
+        }
+
+    @classmethod
+    def from_plain(cls, found: dict[str, Any], topics: TopicCodes) -> "Classic":
+        *head, plain_members = found["value"]
+        members = []
+        for plain in plain_members:
+            member = ClassicMember._make(plain)
+            members.append(
+                member._replace(
+                    topics=None if member.topics is None else tuple(member.topics),
+                    claimed=None if member.claimed is None else topics.from_plain(member.claimed),  # type: ignore[arg-type]
+                    assigned=None if member.assigned is None else topics.from_plain(member.assigned),  # type: ignore[arg-type]
+                )
+            )
+        idle = {tp: time for time, tps in found["idle"] for tp in topics.from_plain(tps)}
+        value = ClassicValue._make([*head, tuple(members)])
+        return cls(value, found["offset"], found["leader_epoch"], idle, found["is_copied"])
+
+
+def plain_set(tps: Tps | None, topics: TopicCodes) -> Any:
+    return None if tps is None else topics.plain(tps)
+
+
+@dataclass(slots=True)
+class Round:
+    group: Group
+    # None: no group, or nothing is known of it.
+    before: Classic | None
+    now: Classic
+    at: Moment
+    # The end of the join phase: until then at the latest members gave up what they do not claim.
+    stop: int | None
+    # Whether the value tells that moment.
+    has_stop: bool
+    # No record of the group can be missing between the two values.
+    is_exact: bool
+    # By id before, id now, of static instances that came back under another one.
+    replaced: dict[str, str]
+    # Generations of values between, within the same operation.
+    passed: frozenset[int] = frozenset()
+    members_before: dict[str, ClassicMember] = field(default_factory=dict)
+    members_now: dict[str, ClassicMember] = field(default_factory=dict)
+
+    def had(self, member: ClassicMember, replaced_by: dict[str, str]) -> Tps:
+        """Assigned at the value before to the member, or to the static instance that it is."""
+        old = self.members_before.get(replaced_by.get(member.member_id, member.member_id))
+        return NOTHING if old is None or old.assigned is None else old.assigned
+
+
+def replaced_ids(before: dict[str, ClassicMember], now: dict[str, ClassicMember]) -> dict[str, str]:
+    """By id before, id now, of the static instances of which only the id changed."""
+    if before.keys() == now.keys():
+        return {}
+    fresh = {
+        member.group_instance_id: member.member_id
+        for member in now.values()
+        if member.group_instance_id is not None and member.member_id not in before
+    }
+    if not fresh:
+        return {}
+    return {
+        member.member_id: fresh[member.group_instance_id]
+        for member in before.values()
+        if member.group_instance_id in fresh and member.member_id not in now
+    }

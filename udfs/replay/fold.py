@@ -1,0 +1,163 @@
+"""All groups of one offsets partition, or of a slice of it, replayed in log order from where the last run ended."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from schemas.history_words import AnomalyKind, LeaveKind, OwnershipEnd, Severity, StateEnd
+from udfs.replay import classic
+from udfs.replay.classic_round import Classic
+from udfs.replay.group import Context, Group
+from udfs.replay.ledger import Ledger
+from udfs.replay.records import Moment, Record
+from udfs.replay.rows import Rows
+
+modern: Any = import_module("udfs.replay.modern") if find_spec("udfs.replay.modern") else None
+conversions: Any = import_module("udfs.replay.conversions") if find_spec("udfs.replay.conversions") else None
+MODERN_HANDLERS: dict[int, Callable[[Group, Record], None]] = modern.HANDLERS if modern else {}
+
+# One handler a record type, value and tombstone alike; it changes what the group is now, and nothing else.
+HANDLERS: dict[int, Callable[[Group, Record], None]] = {classic.TYPE: classic.take, **MODERN_HANDLERS}
+
+# From where to where the log knows a group by records of its own; None: still.
+Known = tuple[Moment, Moment | None]
+
+
+class Fold:
+    def __init__(self, context: Context, states: Mapping[str, str]) -> None:
+        """`states`: of groups that may get records, by group id, as `finish` gave them."""
+        self.context = context
+        self.states = states
+        self.groups: dict[str, Group] = {}
+        # Since when each group is known, and since when it is no more, in this run or last.
+        self.known: dict[str, list[Known]] = {}
+        # The newest operation of each group, which may go on.
+        self.held: dict[str, list[Record]] = {}
+
+    def take(self, records: Iterable[tuple[str, Record]]) -> None:
+        """A chunk of the log, in its order."""
+        held = self.held
+        for group_id, record in records:
+            operation = held.get(group_id)
+            if operation is None:
+                held[group_id] = [record]
+            elif operation[0].batch == record.batch and operation[0].time == record.time:
+                operation.append(record)
+            else:
+                self.apply(group_id, operation)
+                held[group_id] = [record]
+
+    def hole(self, last_offset: int, last_time: int | None) -> None:
+        """The log behind was not seen: it ended there for all that is known."""
+        self.settle_held()
+        for group_id in {*self.states, *self.groups}:
+            group = self.group(group_id)
+            time = group.time if last_time is None else max(last_time, group.time or last_time)
+            at = Moment(last_offset, time)
+            if group.now is not None and not isinstance(group.now, Classic):
+                modern.hole(group, at)
+            ends = (StateEnd.COVERAGE_HOLE, LeaveKind.COVERAGE_HOLE, OwnershipEnd.COVERAGE_HOLE)
+            group.ledger.end_all(at, *ends, is_exact=False)
+            group.now = None
+            self.note(group_id, at)
+
+    def finish(self, open_rows: Rows) -> dict[str, str]:
+        """The states of the groups that were met; what is open goes to `open_rows`."""
+        self.settle_held()
+        for group in self.groups.values():
+            group.ledger.open_rows(open_rows)
+            if group.now is not None and not isinstance(group.now, Classic):
+                modern.open_rows(group, open_rows)
+        return {group_id: self.state(group) for group_id, group in self.groups.items()}
+
+    @property
+    def existence(self) -> dict[str, list[Known]]:
+        """By group, of all that `states` or records name: the last time that earlier runs knew it, then this run's."""
+        untouched = {
+            group_id: state for group_id, state in self.states.items() if state and group_id not in self.groups
+        }
+        return {**{group_id: known_of(json.loads(state)) for group_id, state in untouched.items()}, **self.known}
+
+    def settle_held(self) -> None:
+        for group_id, operation in self.held.items():
+            self.apply(group_id, operation)
+        self.held.clear()
+
+    def apply(self, group_id: str, operation: list[Record]) -> None:
+        group = self.groups.get(group_id) or self.group(group_id)
+        before = group.now
+        for record in operation:
+            at = group.moment(record)
+        try:
+            for record in operation:
+                HANDLERS[record.type](group, record)
+            settle(group, before, operation, at)
+        except Exception as failure:
+            # Nothing that stands in a log may end the run: the finding names the records, the rest goes on.
+            told = f"{type(failure).__name__}: {failure}"
+            first = operation[0].offset
+            group.anomaly(operation[-1], AnomalyKind.IMPOSSIBLE_ORDER, Severity.CRITICAL, told, first)
+        if (before is None) != (group.now is None):
+            self.note(group_id, at)
+
+    def note(self, group_id: str, at: Moment) -> None:
+        """The group came to be, or is no more."""
+        spans = self.known.setdefault(group_id, [])
+        if self.groups[group_id].now is not None:
+            spans.append((at, None))
+        elif spans and spans[-1][1] is None:
+            spans[-1] = (spans[-1][0], at)
+
+    def group(self, group_id: str) -> Group:
+        found = self.groups.get(group_id)
+        if found is None:
+            found = self.groups[group_id] = self.restored(group_id, self.states.get(group_id))
+        return found
+
+    def restored(self, group_id: str, state: str | None) -> Group:
+        rows, topics = self.context.rows, self.context.topics
+        if not state:
+            return Group(group_id, self.context, Ledger(group_id, rows))
+        found = json.loads(state)
+        now: Any = None
+        if found["kind"] is not None:
+            now = (Classic if found["kind"] == "classic" else modern).from_plain(found["now"], topics)
+        self.known[group_id] = known_of(found)
+        ledger = Ledger.from_plain(group_id, rows, found["ledger"], topics)
+        return Group(group_id, self.context, ledger, found["time"], found["seen"], now)
+
+    def state(self, group: Group) -> str:
+        topics, now = self.context.topics, group.now
+        is_classic = isinstance(now, Classic)
+        spans = self.known.get(group.group_id)
+        return json.dumps(
+            {
+                "kind": None if now is None else "classic" if is_classic else "modern",
+                "now": None if now is None else now.plain(topics) if is_classic else modern.plain(now, topics),
+                "ledger": group.ledger.plain(topics),
+                "time": group.time,
+                "seen": group.seen,
+                "known": spans[-1] if spans else None,
+            },
+            separators=(",", ":"),
+        )
+
+
+def known_of(state: dict[str, Any]) -> list[Known]:
+    if state["known"] is None:
+        return []
+    since, until = state["known"]
+    return [(Moment(*since), None if until is None else Moment(*until))]
+
+
+def settle(group: Group, before: Any, operation: list[Record], at: Moment) -> None:
+    """By the kind that the group was and the kind that it is."""
+    kinds = {type(each) for each in (before, group.now) if each is not None}
+    if kinds <= {Classic}:
+        classic.settle(group, before, operation, at)
+    elif Classic not in kinds and len({each.group_type for each in (before, group.now) if each is not None}) == 1:
+        modern.settle(group, before, operation, at)
+    else:
+        conversions.settle(group, before, operation, at)

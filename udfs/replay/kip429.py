@@ -1,0 +1,64 @@
+"""The sets of KIP-429 between two assignments of a classic group: what each member had, claimed and got."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from udfs.replay.classic_records import NOTHING, ClassicMember, Tps
+from udfs.replay.topic_codes import SHIFT, TopicCodes
+
+# Generation of a subscription whose member has lost its place.
+RESET = -1
+
+
+class MemberSets(NamedTuple):
+    added: Tps | None
+    revoked: Tps | None
+    kept: Tps | None
+    lost: Tps
+    dropped_before_join: Tps
+
+
+class GroupSets(NamedTuple):
+    """Of all members together."""
+
+    claimed: Tps
+    assigned: Tps
+    withheld: Tps
+    unknown_owned: Tps
+    # How many are claimed and given or withheld; given and claimed by nobody.
+    num_maybe_revoking: int
+    num_ready_to_migrate: int
+
+
+def member_sets(had: Tps, member: ClassicMember) -> MemberSets:
+    """`had`: assigned to the member, or to the static instance that it is, at the assignment before."""
+    claimed, assigned = member.claimed or NOTHING, member.assigned
+    lost = had if had and not claimed and member.generation_id == RESET else NOTHING
+    dropped = NOTHING if lost else had - claimed
+    if assigned is None:
+        return MemberSets(None, None, None, lost, dropped)
+    if not claimed:
+        return MemberSets(assigned, NOTHING, NOTHING, lost, dropped)
+    return MemberSets(assigned - claimed, claimed - assigned, claimed & assigned, lost, dropped)
+
+
+def union(sets: Iterable[Tps | None]) -> Tps:
+    return NOTHING.union(*[each for each in sets if each])
+
+
+def group_sets(members: Sequence[ClassicMember], topics: TopicCodes) -> GroupSets:
+    claimed = union(member.claimed for member in members)
+    assigned = union(member.assigned for member in members)
+    missing = claimed - assigned
+    unknown = missing and unknown_owned(members, assigned, missing, topics)
+    return GroupSets(
+        claimed, assigned, missing - unknown, unknown, len(claimed) - len(unknown), len(assigned - claimed)
+    )  # fmt: skip
+
+
+def unknown_owned(members: Sequence[ClassicMember], assigned: Tps, missing: Tps, topics: TopicCodes) -> Tps:
+    """Of topics that the leader did not know: it knew those that it assigned, and those subscribed as far as the log
+    can tell. What it does not know nobody gets back."""
+    known = {tp >> SHIFT for tp in assigned}
+    known |= {topics.of_name(name) for member in members for name in member.topics or ()}
+    return frozenset(tp for tp in missing if tp >> SHIFT not in known)
