@@ -1,0 +1,111 @@
+"""What clients and an admin client saw of groups while a real broker wrote its log. Made once, then from the cache.
+
+`python -m tests.kafka.observations [RELEASE…]` makes those of the named releases, or all, and prints their folders.
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from jobs.spark.cache_folder import build_once, cache_folder
+from jobs.spark.jars import jar_folder
+from tests.kafka.broker import Broker, kafka_command, running
+from tests.kafka.capture import HERE, MADE_BY, scenario_sources
+from tests.kafka.java_programs import compile_java
+from tests.kafka.live_broker import copied_segments
+from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
+
+SAMPLE: Final = HERE / "java" / "sample"
+WATCHING: Final = (
+    *sorted((HERE / "java" / "observed").glob("*.java")),
+    SAMPLE / "Seen.java",
+    SAMPLE / "Story.java",
+)
+SECONDS: Final = 240
+
+CLASSIC: Final = "eager,cooperative,staticClassic,emptiedAndDeleted,simple,transactions"
+CONSUMER: Final = "consumer,staticConsumer,converted"
+# Plays of one word run at the same time, one word after the other.
+PLAYS: Final = {
+    KAFKA_4_3.name: (CLASSIC, f"{CONSUMER},regex", "share,streams"),
+    KAFKA_3_9_OLD.name: (CLASSIC,),
+    KAFKA_3_9_NEW.name: (CLASSIC, CONSUMER),
+}
+
+
+@dataclass(frozen=True)
+class Observations:
+    release: Release
+    folder: Path
+
+    @property
+    def log_dir(self) -> Path:
+        return self.folder / "log"
+
+    @cached_property
+    def lines(self) -> list[dict[str, Any]]:
+        text = (self.folder / "seen.jsonl").read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    def of_kind(self, kind: str) -> list[dict[str, Any]]:
+        """`look`, `act`, `callback` or `tool`, in order."""
+        return [line for line in self.lines if line["kind"] == kind]
+
+
+def observations_of(release: Release) -> Observations:
+    folder = cache_folder() / "observations" / f"{release.name}-{key(release)}"
+    return Observations(release, build_once(folder, lambda empty: make(release, empty)))
+
+
+def key(release: Release) -> str:
+    digest = hashlib.sha256(repr((release, PLAYS[release.name])).encode())
+    for path in (*MADE_BY, *WATCHING, Path(__file__)):
+        content = path.read_bytes()
+        digest.update(f"{path.name}:{len(content)}:".encode() + content)
+    return digest.hexdigest()[:16]
+
+
+def make(release: Release, folder: Path) -> None:
+    with (
+        tempfile.TemporaryDirectory(prefix="groupscope-observed-") as scratch,
+        running(release, Path(scratch)) as broker,
+    ):
+        run("Observations", broker, folder / "played.out", str(folder / "seen.jsonl"), *PLAYS[release.name])
+        # Long before anybody's session ends: who was a member stays one in the log.
+        broker.stop()
+        copied_segments(broker, folder / "log")
+
+
+def watching_classes() -> Path:
+    """Always of the newest clients, whichever broker they talk to: older ones do not tell epochs."""
+    sources = [*scenario_sources(KAFKA_4_3), *WATCHING, HERE / "java" / "belief" / "Belief.java"]
+    return compile_java(sources, [jar_folder(jar_set) for jar_set in KAFKA_4_3.jar_sets])
+
+
+def run(main: str, broker: Broker, output: Path, *arguments: str) -> None:
+    options = [*broker.scratch_options, "-Dfile.encoding=UTF-8"]
+    command = kafka_command(KAFKA_4_3, main, [broker.bootstrap, *arguments], watching_classes(), options=options)
+    with output.open("wb") as said:
+        done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
+    if done.returncode:
+        broker_said = broker.output.read_text(errors="replace")
+        raise RuntimeError(
+            f"{broker.release.name}: {output.read_text(errors='replace')[-6000:]}\nThe broker said: {broker_said[-4000:]}"
+        )
+
+
+def main(names: Sequence[str]) -> int:
+    for name in names or RELEASES:
+        sys.stdout.write(f"{observations_of(RELEASES[name]).folder}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
