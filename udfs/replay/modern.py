@@ -1,0 +1,157 @@
+"""Consumer, share and streams groups: what follows from the records of one operation, once all of them are in."""
+
+from collections.abc import Sequence
+
+from schemas.history_words import (
+    AnomalyKind,
+    Confidence,
+    GroupState,
+    LeaveKind,
+    OwnershipEnd,
+    RebalanceOutcome,
+    Severity,
+    StateEnd,
+)
+from udfs.replay.group import Group
+from udfs.replay.ledger import StateStretch
+from udfs.replay.modern_causes import note_causes
+from udfs.replay.modern_handlers import GROUP_KEY, HANDLERS
+from udfs.replay.modern_json import from_plain, plain
+from udfs.replay.modern_members import replaced_members, settle_departed, settle_present
+from udfs.replay.modern_owners import settle_owners
+from udfs.replay.modern_rebalances import begin_target, close, close_if_reached, open_rebalance
+from udfs.replay.modern_state import Modern, Operation, Start
+from udfs.replay.modern_values import GroupType
+from udfs.replay.records import Moment, Record
+from udfs.replay.rows import Rows
+
+__all__ = ["HANDLERS", "Modern", "from_plain", "hole", "is_same_kind", "open_rows", "plain", "settle"]
+
+
+def settle(group: Group, before: Modern | None, operation: Sequence[Record], at: Moment) -> None:
+    """After an operation of a group that was none of another type before."""
+    is_exact = seen_whole(group, operation)
+    if before is not None and before is not group.now:
+        delete(group, before, is_exact, at)
+    if isinstance(group.now, Modern):
+        advance(group, group.now, operation, is_exact, at)
+
+
+def is_same_kind(before: Modern | None, now: Modern | None) -> bool:
+    return before is None or now is None or before.group_type == now.group_type
+
+
+def seen_whole(group: Group, operation: Sequence[Record]) -> bool:
+    """Whether no record of the group can be missing before the operation, or in the middle of it."""
+    return group.is_exact(GROUP_KEY, operation[0]) & group.is_exact(GROUP_KEY, operation[-1])
+
+
+def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bool, at: Moment) -> None:
+    replaced = replaced_members(group, now)
+    note_causes(group, now, replaced, is_exact)
+    if now.operation.bump is not None and now.start is None:
+        now.start = Start(at.time, operation[0].offset, is_exact)
+    inherited = settle_departed(group, now, replaced, at)
+    for old, new in replaced.items():
+        # Until its own record is told below, the new member id has what the old one had.
+        now.members[new].shown = {}
+        now.operation.departed.pop(old)
+    settle_present(group, now, at)
+    begin_target(group, now, replaced, is_exact, at)
+    settle_owners(group, now, touched(now), inherited, at)
+    close_if_reached(group, now, at)
+    enter_state(group, now, is_exact, at)
+    tell_incomplete(group, now, replaced, operation)
+    now.operation = Operation()
+
+
+def touched(now: Modern) -> list[tuple[str, bool]]:
+    """Members whose ownership may have changed, and whether it can have changed earlier. Another topology changes what
+    every task stands for."""
+    operation = now.operation
+    members = dict.fromkeys(now.members, True) if operation.is_topology_changed else {}
+    members.update((each, known) for each, known in operation.touched.items() if each in now.members)
+    return [(member_id, is_known or member_id in operation.joining) for member_id, is_known in members.items()]
+
+
+def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
+    state, confidence = group_state(now)
+    group.ledger.enter(
+        at,
+        StateStretch(
+            at.time, at.offset, is_exact, at.offset, now.group_type, state, now.epoch, None, assignor(now),
+            len(now.members), confidence,
+        ),
+    )  # fmt: skip
+
+
+def group_state(now: Modern) -> tuple[GroupState, Confidence]:
+    is_told = None not in (now.epoch, now.target_epoch)
+    confidence = Confidence.CERTAIN if is_told else Confidence.LIKELY
+    if not now.members:
+        return GroupState.EMPTY, Confidence.CERTAIN
+    if now.group_type == GroupType.SHARE:
+        return GroupState.STABLE, Confidence.CERTAIN
+    if now.group_type == GroupType.STREAMS and not is_ready(now):
+        return GroupState.NOT_READY, Confidence.LIKELY
+    if now.epoch is not None and now.target_epoch is not None and now.epoch > now.target_epoch:
+        return GroupState.ASSIGNING, confidence
+    return (GroupState.RECONCILING if now.unsettled else GroupState.STABLE), confidence
+
+
+def is_ready(now: Modern) -> bool:
+    """Whether all topics are there that the topology needs: the coordinator writes the epoch of the topology that it
+    found in order, from 4.2 on; before, tasks are assigned only then."""
+    if now.topology is None:
+        return False
+    if now.validated_topology_epoch in (None, -1):
+        return bool(now.with_tasks)
+    return now.validated_topology_epoch == now.topology.epoch
+
+
+def assignor(now: Modern) -> str | None:
+    """The assignor that most members ask for; members that name none leave it to the broker's setting."""
+    return max(sorted(now.assignors), key=now.assignors.__getitem__, default=None)
+
+
+def tell_incomplete(group: Group, now: Modern, replaced: dict[str, str], operation: Sequence[Record]) -> None:
+    """Targets stand in one batch with the record that completes them, but for the copy at a static member's return.
+    Told at the group's next records: only then it is known that none is missing in between."""
+    if now.incomplete is not None and group.context.gaps.is_complete(now.incomplete, operation[0].offset):
+        told = f"targets of members at offset {now.incomplete} without the record that completes them"
+        group.anomaly(operation[0], AnomalyKind.TARGET_WRITE_INCOMPLETE, Severity.WARNING, told, now.incomplete)
+    now.incomplete = None
+    target, completion = now.operation.last_target, now.operation.completion
+    if target is None or target.member in replaced.values():
+        return
+    if completion is None or completion.offset < target.offset:
+        now.incomplete = target.offset
+
+
+def delete(group: Group, before: Modern, is_exact: bool, at: Moment) -> None:
+    deletion = before.operation.deletion
+    if before.members and is_exact and deletion is not None:
+        told = f"group deleted while {len(before.members)} members are in it"
+        group.anomaly(deletion, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told)
+    if before.rebalance is not None:
+        close(group, before, RebalanceOutcome.SUPERSEDED, at)
+    group.ledger.end_all(
+        at, StateEnd.DELETED, LeaveKind.GROUP_DELETED, OwnershipEnd.GROUP_DELETED, is_exact=is_exact,
+        generation=before.epoch,
+    )  # fmt: skip
+
+
+def hole(group: Group, at: Moment) -> None:
+    """The log behind was not seen."""
+    now = group.now
+    if isinstance(now, Modern) and now.rebalance is not None:
+        close(group, now, RebalanceOutcome.OPEN, at)
+    group.ledger.end_all(
+        at, StateEnd.COVERAGE_HOLE, LeaveKind.COVERAGE_HOLE, OwnershipEnd.COVERAGE_HOLE, is_exact=False
+    )
+    group.now = None
+
+
+def open_rows(group: Group, rows: Rows) -> None:
+    if isinstance(group.now, Modern):
+        open_rebalance(group, group.now, rows)

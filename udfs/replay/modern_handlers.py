@@ -1,0 +1,265 @@
+"""What records of types 3 to 23 do to a group, as the coordinator loads them: any subset, in any order.
+
+A handler changes `group.now` alone and notes what it did in `now.operation`; what follows from it is settled once all
+records of the operation are in. A tombstone is a record like any other.
+"""
+
+from collections.abc import Callable
+
+from schemas.history_words import AnomalyKind, RebalanceTrigger, Severity
+from udfs.replay.group import Group
+from udfs.replay.modern_state import AWAY, GONE, Member, Modern
+from udfs.replay.modern_values import (
+    STABLE,
+    About,
+    Current,
+    GroupEpoch,
+    GroupType,
+    Pattern,
+    Target,
+    TargetEpoch,
+    Topics,
+    Topology,
+)
+from udfs.replay.records import Record
+
+GROUP_TYPES = {
+    **dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupType.CONSUMER),
+    **dict.fromkeys((9, 10, 11, 12, 13, 14, 15), GroupType.SHARE),
+    **dict.fromkeys((17, 18, 19, 20, 21, 22, 23), GroupType.STREAMS),
+}
+# Key of `group.seen` for all of a group's records.
+GROUP_KEY = "group"
+KEY_OF_OWNED = "owned"
+KEY_OF_MEMBER = "member"
+
+
+def taken(group: Group, record: Record) -> Modern | None:
+    """The group that the record is about: a value creates it, a tombstone never does."""
+    group_type = GROUP_TYPES[record.type]
+    now = group.now
+    if isinstance(now, Modern) and now.group_type == group_type:
+        return now
+    if record.value is None:
+        return None
+    if now is not None:
+        told = f"record type {record.type} of a {group_type} group while the group is of another type"
+        group.anomaly(record, AnomalyKind.TYPE_CONFLICT, Severity.WARNING, told)
+    first = group.context.first_epoch
+    # Whether the group is new, or only its earlier records are missing.
+    is_whole = group.context.gaps.is_complete(group.seen.get(GROUP_KEY, -1), record.offset)
+    created = Modern(group_type, first, first, is_created=True) if is_whole else Modern(group_type)
+    group.now = created
+    return created
+
+
+def on_group(group: Group, record: Record) -> None:
+    """Types 3, 11 and 17."""
+    now = taken(group, record)
+    if now is None:
+        return
+    if record.value is None:
+        now.operation.deletion = record
+        group.now = None
+        return
+    value: GroupEpoch = record.value
+    if now.epoch is not None and value.epoch < now.epoch:
+        went_back(group, record, "group epoch", value.epoch, now.epoch)
+    if now.epoch is None or value.epoch != now.epoch:
+        now.operation.bump = record
+    now.operation.is_hash_changed = value.metadata_hash is None or value.metadata_hash != now.metadata_hash
+    # The first epoch of all proves that nothing came before, whatever records are missing.
+    now.is_created |= now.epoch is None and value.epoch == group.context.first_epoch + 1
+    now.epoch, now.metadata_hash = value.epoch, value.metadata_hash
+    now.validated_topology_epoch = value.validated_topology_epoch
+
+
+def on_member(group: Group, record: Record) -> None:
+    """Types 5, 10 and 19."""
+    now = taken(group, record)
+    if now is None:
+        return
+    member_id = str(record.member)
+    touch(group, now, record, KEY_OF_MEMBER)
+    if record.value is None:
+        forget(group, now, member_id, record)
+        return
+    about: About = record.value
+    member = now.members.setdefault(member_id, Member())
+    if member.about is not None:
+        note_changes(now, member_id, member.about, about)
+    count_assignor(now, member.about, -1)
+    count_assignor(now, about, 1)
+    member.about = about
+    if member_id not in now.unsettled:
+        count_member(now, member_id, member)
+
+
+def forget(group: Group, now: Modern, member_id: str, record: Record) -> None:
+    member = now.members.pop(member_id, None)
+    if member is None:
+        return
+    if member.epoch != GONE and member.before_gone is None and is_whole(now, member_id) and any(member.shown):
+        told = f"member {member_id} removed while it still has its assignment at epoch {member.epoch}"
+        group.anomaly(record, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told)
+    now.operation.departed[member_id] = member
+    count_assignor(now, member.about, -1)
+    now.unsettled.discard(member_id)
+    now.away.discard(member_id)
+    for key in (KEY_OF_MEMBER, KEY_OF_OWNED):
+        group.seen.pop(f"{key} {member_id}", None)
+
+
+def on_target_epoch(group: Group, record: Record) -> None:
+    """Types 6, 12 and 20."""
+    now = taken(group, record)
+    if now is None:
+        return
+    if record.value is None:
+        now.target_epoch = -1
+        return
+    value: TargetEpoch = record.value
+    if now.target_epoch is not None and value.epoch < now.target_epoch:
+        went_back(group, record, "target epoch", value.epoch, now.target_epoch)
+    now.operation.completion = record
+    now.incomplete = None
+    if value.epoch != now.target_epoch:
+        now.target_epoch = value.epoch
+        for member_id, member in now.members.items():
+            count_member(now, member_id, member)
+
+
+def on_target(group: Group, record: Record) -> None:
+    """Types 7, 13 and 21."""
+    now = taken(group, record)
+    if now is None:
+        return
+    member_id = str(record.member)
+    if record.value is None:
+        now.targets.pop(member_id, None)
+        now.with_tasks.discard(member_id)
+        return
+    value: Target = record.value
+    now.targets[member_id] = value.assigned
+    if any(value.assigned.values()):
+        now.with_tasks.add(member_id)
+    else:
+        now.with_tasks.discard(member_id)
+    now.operation.last_target = record
+
+
+def on_current(group: Group, record: Record) -> None:
+    """Types 8, 14 and 22."""
+    now = taken(group, record)
+    if now is None:
+        return
+    member_id = str(record.member)
+    member = now.members.get(member_id)
+    if record.value is None:
+        if member is not None:
+            touch(group, now, record, KEY_OF_OWNED)
+            member.before_gone = (member.epoch, member.state, member.since)
+            member.epoch, member.assigned, member.pending = GONE, {}, {}
+            count_member(now, member_id, member)
+        return
+    touch(group, now, record, KEY_OF_OWNED)
+    if member is None:
+        member = now.members[member_id] = Member()
+    value: Current = record.value
+    if 0 <= value.epoch < member.epoch:
+        went_back(group, record, f"epoch of member {member_id}", value.epoch, member.epoch)
+    if value.previous_epoch <= 0 and member.since is None:
+        now.operation.joining.add(member_id)
+    member.epoch, member.state, member.since = value.epoch, value.state, record.time
+    member.assigned, member.pending, member.before_gone = value.assigned, value.pending, None
+    count_member(now, member_id, member)
+
+
+def on_pattern(group: Group, record: Record) -> None:
+    """Type 16. Written again while cluster metadata changes: only other topics are news."""
+    now = taken(group, record)
+    if now is None:
+        return
+    pattern = str(record.member)
+    if record.value is None:
+        now.patterns.pop(pattern, None)
+        return
+    value: Pattern = record.value
+    if now.patterns.get(pattern) != value.topics:
+        now.operation.evidence.append(RebalanceTrigger.REGEX_RESOLVED)
+    now.patterns[pattern] = value.topics
+
+
+def on_topics(group: Group, record: Record) -> None:
+    """Types 4, 9, 15 and 18."""
+    now = taken(group, record)
+    if now is None:
+        return
+    value = Topics(()) if record.value is None else record.value
+    if value.topics != now.topics:
+        now.operation.evidence.append(RebalanceTrigger.METADATA_CHANGED)
+    now.topics = value.topics
+
+
+def on_topology(group: Group, record: Record) -> None:
+    """Type 23. In a deletion its tombstone comes after the group's own."""
+    now = taken(group, record)
+    if now is None:
+        return
+    value: Topology | None = record.value
+    if now.topology is not None and value is not None and value.epoch != now.topology.epoch:
+        now.operation.evidence.append(RebalanceTrigger.SUBSCRIPTION_CHANGED)
+    now.operation.is_topology_changed = value != now.topology
+    now.topology = value
+
+
+HANDLERS: dict[int, Callable[[Group, Record], None]] = {
+    **dict.fromkeys((3, 11, 17), on_group),
+    **dict.fromkeys((4, 9, 15, 18), on_topics),
+    **dict.fromkeys((5, 10, 19), on_member),
+    **dict.fromkeys((6, 12, 20), on_target_epoch),
+    **dict.fromkeys((7, 13, 21), on_target),
+    **dict.fromkeys((8, 14, 22), on_current),
+    16: on_pattern,
+    23: on_topology,
+}
+
+
+def touch(group: Group, now: Modern, record: Record, key: str) -> None:
+    """Notes that the operation is about the member, and whether a record of the key can be missing before this one."""
+    member_id = str(record.member)
+    is_exact = group.is_exact(f"{key} {member_id}", record)
+    now.operation.touched[member_id] = is_exact and now.operation.touched.get(member_id, True)
+
+
+def is_whole(now: Modern, member_id: str) -> bool:
+    return now.operation.touched.get(member_id, False)
+
+
+def note_changes(now: Modern, member_id: str, before: About, about: About) -> None:
+    """Another client, host or rack is no reason for a rebalance."""
+    changes = now.operation.changes
+    wanted = [(each.topics, each.regex, each.topology_epoch) for each in (before, about)]
+    if wanted[0] != wanted[1]:
+        changes[member_id] = RebalanceTrigger.SUBSCRIPTION_CHANGED
+    elif before.assignor != about.assignor:
+        changes[member_id] = RebalanceTrigger.ASSIGNOR_CHANGED
+
+
+def count_assignor(now: Modern, about: About | None, by: int) -> None:
+    if about is not None and about.assignor is not None:
+        now.assignors[about.assignor] += by
+        if not now.assignors[about.assignor]:
+            del now.assignors[about.assignor]
+
+
+def count_member(now: Modern, member_id: str, member: Member) -> None:
+    """A member has settled when it has reached the target; share groups' members have no states."""
+    is_settled = member.state in (STABLE, None) and now.target_epoch in (None, member.epoch)
+    (now.unsettled.discard if is_settled else now.unsettled.add)(member_id)
+    (now.away.add if member.epoch == AWAY else now.away.discard)(member_id)
+
+
+def went_back(group: Group, record: Record, what: str, found: int, before: int) -> None:
+    told = f"{what} {found} after {before}: epochs only rise"
+    group.anomaly(record, AnomalyKind.EPOCH_WENT_BACK, Severity.WARNING, told)

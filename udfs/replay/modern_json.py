@@ -1,0 +1,108 @@
+"""The state of a consumer, share or streams group as JSON takes it, between runs."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from udfs.replay.modern_handlers import count_assignor, count_member
+from udfs.replay.modern_owners import placed
+from udfs.replay.modern_state import Base, Member, Modern, Placed, Rebalance, Start, Stop
+from udfs.replay.modern_values import About, ByRole, GroupType, Topology
+from udfs.replay.topic_codes import TopicCodes
+
+# Fields that JSON takes as they are.
+PLAIN = (
+    "group_type", "epoch", "target_epoch", "metadata_hash", "validated_topology_epoch", "is_created", "is_migrated",
+    "generation", "assignment_offset", "causes", "carried", "incomplete",
+)  # fmt: skip
+
+
+def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
+    return {
+        **{name: getattr(now, name) for name in PLAIN},
+        "topology": now.topology,
+        "topics": now.topics,
+        "patterns": now.patterns,
+        "members": {each: plain_member(now, member, topics) for each, member in now.members.items()},
+        "targets": {each: plain_roles(share, topics) for each, share in now.targets.items()},
+        "base": {each: [base.group_instance_id, topics.plain(base.assigned)] for each, base in now.base.items()},
+        "start": now.start,
+        "rebalance": None if now.rebalance is None else asdict(now.rebalance),
+        "stops": [[topics.plain([tp])[0], role, *stop] for (tp, role), stop in now.stops.items()],
+    }
+
+
+def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
+    now = Modern(GroupType(found["group_type"]), **{name: found[name] for name in PLAIN if name != "group_type"})
+    if found["topology"] is not None:
+        epoch, sources = found["topology"]
+        now.topology = Topology(epoch, {each: tuple(names) for each, names in sources.items()})
+    now.topics = tuple(found["topics"])
+    now.patterns = {each: tuple(names) for each, names in found["patterns"].items()}
+    now.targets = {each: from_plain_roles(share, topics) for each, share in found["targets"].items()}
+    now.base = {each: Base(instance, topics.from_plain(tps)) for each, (instance, tps) in found["base"].items()}
+    now.start = None if found["start"] is None else Start(*found["start"])
+    if found["rebalance"] is not None:
+        now.rebalance = Rebalance(**{**found["rebalance"], "start": Start(*found["rebalance"]["start"])})
+    for tps, role, *stop in found["stops"]:
+        (tp,) = topics.from_plain([tps])
+        now.stops[(tp, role)] = Stop(*stop)
+    now.members = {each: from_plain_member(now, member, topics) for each, member in found["members"].items()}
+    count(now)
+    return now
+
+
+def count(now: Modern) -> None:
+    """What is counted as records come."""
+    now.assignors = Counter()
+    for member_id, member in now.members.items():
+        count_assignor(now, member.about, 1)
+        count_member(now, member_id, member)
+    now.with_tasks = {member_id for member_id, share in now.targets.items() if any(share.values())}
+
+
+def plain_member(now: Modern, member: Member, topics: TopicCodes) -> dict[str, Any]:
+    return {
+        "about": member.about,
+        "epoch": member.epoch,
+        "state": member.state,
+        "since": member.since,
+        "before_gone": member.before_gone,
+        "assigned": plain_roles(member.assigned, topics),
+        "pending": plain_roles(member.pending, topics),
+        # Where records are missing, others may own what its own record names.
+        "shown": None
+        if member.shown == placed(now, member, topics)
+        else [[*key, topics.plain(tps)] for key, tps in member.shown.items()],
+    }
+
+
+def from_plain_member(now: Modern, found: dict[str, Any], topics: TopicCodes) -> Member:
+    about, gone = found["about"], found["before_gone"]
+    member = Member(
+        None if about is None else About(*about)._replace(topics=None if about[5] is None else tuple(about[5])),
+        found["epoch"], found["state"], found["since"], from_plain_roles(found["assigned"], topics),
+        from_plain_roles(found["pending"], topics), None if gone is None else tuple(gone),
+    )  # fmt: skip
+    shown: Placed = {(phase, role): topics.from_plain(tps) for phase, role, tps in found["shown"] or ()}
+    member.shown = placed(now, member, topics) if found["shown"] is None else shown
+    return member
+
+
+def plain_roles(by_role: ByRole, topics: TopicCodes) -> list[Any]:
+    """Tasks stand by subtopology and partition, partitions by topic."""
+    return [
+        [role, sorted(share) if role is not None else topics.plain(share)]  # type: ignore[arg-type]
+        for role, share in by_role.items()
+    ]
+
+
+def from_plain_roles(found: list[Any], topics: TopicCodes) -> ByRole:
+    by_role: Mapping[str | None, Any] = {
+        role: frozenset((subtopology, partition) for subtopology, partition in share)
+        if role is not None
+        else topics.from_plain(share)
+        for role, share in found
+    }
+    return by_role

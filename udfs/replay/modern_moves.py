@@ -1,0 +1,92 @@
+"""Which partitions changed hands or stopped under which target assignment, and for how long nobody owned them."""
+
+from typing import Any
+
+from schemas.history_words import Confidence, MoveKind, RebalanceOutcome
+from udfs.replay.group import Group
+from udfs.replay.modern_state import Modern, Place, Rebalance, Stop
+from udfs.replay.records import Moment
+from udfs.replay.rows import Rows
+
+
+def stopped(group: Group, now: Modern, place: Place, member_id: str, at: Moment, by: Rebalance | None) -> None:
+    """The member lost the partition; it stands still unless others own it too."""
+    if place not in group.ledger.owners:
+        now.stops[place] = Stop(member_id, at.time, at.offset, None if by is None else by.assignment_offset)
+
+
+def gained(group: Group, now: Modern, place: Place, member_id: str, at: Moment) -> None:
+    stop = now.stops.pop(place, None)
+    if now.assignment_offset is None:
+        return
+    if stop is None:
+        kind, before, idle, first = MoveKind.ASSIGNED, None, None, at.offset
+    else:
+        kind = MoveKind.RETURNED if stop.member_id == member_id else MoveKind.MOVED
+        before, idle, first = stop.member_id, milliseconds(stop.time, at.time), stop.offset
+    group.context.rows.add(
+        "partition_moves", row(group, now, now.assignment_offset, place, kind, before, member_id, at, idle, first)
+    )
+    if now.rebalance is not None:
+        now.rebalance.num_moved += kind == MoveKind.MOVED
+        now.rebalance.num_returned += kind == MoveKind.RETURNED
+        now.rebalance.stopped_ms += idle or 0
+
+
+def claim_stops(now: Modern, assignment_offset: int) -> None:
+    """What members left behind is for the new assignment to hand out."""
+    for place, stop in now.stops.items():
+        if stop.assignment_offset is None:
+            now.stops[place] = stop._replace(assignment_offset=assignment_offset)
+
+
+def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome) -> None:
+    """At the end of a rebalance: what it took away and gave to nobody. Where a newer target came first, that one may
+    still give it to someone."""
+    for place, stop in list(now.stops.items()):
+        if stop.assignment_offset != of.assignment_offset or stop.is_told:
+            continue
+        group.context.rows.add("partition_moves", revoked(group, now, of.assignment_offset, place, stop, False))
+        of.num_unowned += 1
+        if outcome == RebalanceOutcome.SUPERSEDED:
+            now.stops[place] = stop._replace(is_told=True)
+        else:
+            del now.stops[place]
+
+
+def open_stops(group: Group, now: Modern, of: Rebalance, rows: Rows) -> int:
+    """Rows of what stands still at the moment; answers how many."""
+    found = [
+        (place, stop)
+        for place, stop in now.stops.items()
+        if stop.assignment_offset == of.assignment_offset and not stop.is_told
+    ]
+    for place, stop in found:
+        rows.add("partition_moves", revoked(group, now, of.assignment_offset, place, stop, True))
+    return len(found)
+
+
+def revoked(
+    group: Group, now: Modern, assignment_offset: int, place: Place, stop: Stop, is_open: bool
+) -> tuple[Any, ...]:
+    at = Moment(stop.offset, stop.time)
+    return row(
+        group, now, assignment_offset, place, MoveKind.REVOKED, stop.member_id, None, at, None, stop.offset,
+        is_open=is_open,
+    )  # fmt: skip
+
+
+def row(
+    group: Group, now: Modern, assignment_offset: int, place: Place, kind: MoveKind, before: str | None,
+    after: str | None, at: Moment, idle_ms: int | None, first_offset: int, *, is_open: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
+    tp, role = place
+    # The gap between commits is filled in where commits are linked.
+    return (
+        group.group_id, now.group_type, assignment_offset, tp, is_open, kind, before, after, at.offset, at.time, role,
+        idle_ms, None, first_offset, at.offset, Confidence.CERTAIN,
+    )  # fmt: skip
+
+
+def milliseconds(from_time: int | None, to_time: int | None) -> int | None:
+    return None if from_time is None or to_time is None else (to_time - from_time) // 1000

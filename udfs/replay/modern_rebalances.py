@@ -1,0 +1,151 @@
+"""Target assignments of consumer, share and streams groups: how each came, who is in it, when all had reached it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from schemas.history_words import Confidence, MemberChange, RebalanceMode, RebalanceOutcome, RebalanceTrigger, TaskRole
+from udfs.replay.group import Group
+from udfs.replay.modern_causes import trigger
+from udfs.replay.modern_moves import claim_stops, milliseconds, open_stops, tell_stops
+from udfs.replay.modern_owners import expanded
+from udfs.replay.modern_state import NOTHING, Base, Modern, Rebalance, Start
+from udfs.replay.modern_values import ByRole
+from udfs.replay.records import Moment
+from udfs.replay.rows import Rows
+from udfs.replay.topic_codes import TopicCodes
+
+
+def begin_target(group: Group, now: Modern, replaced: Mapping[str, str], is_exact: bool, at: Moment) -> None:
+    """A target assignment of another epoch is complete; or the group has lost its last member, which needs none."""
+    operation = now.operation
+    is_emptied = not now.members and operation.bump is not None and bool(now.base or operation.departed)
+    completion = operation.completion
+    if completion is not None and now.target_epoch == now.generation:
+        completion = None
+    if not is_emptied and completion is None:
+        return
+    if now.rebalance is not None:
+        close(group, now, RebalanceOutcome.SUPERSEDED, at)
+    record = completion or operation.bump
+    epoch = now.epoch if is_emptied else now.target_epoch
+    assert record is not None and epoch is not None
+    found = new_rebalance(group, now, record.offset, epoch, is_exact, at)
+    if is_emptied:
+        found.trigger = RebalanceTrigger.GROUP_EMPTIED
+    group.context.rows.of["generation_members"] += member_rows(group, now, found, replaced, at)
+    now.rebalance, now.generation, now.assignment_offset = found, epoch, record.offset
+    now.base = {
+        member_id: Base(member.group_instance_id, target(group, now, member_id))
+        for member_id, member in now.members.items()
+    }
+    now.start, now.causes, now.is_migrated = None, [], False
+    claim_stops(now, record.offset)
+    if is_emptied:
+        close(group, now, RebalanceOutcome.EMPTIED, at)
+
+
+def new_rebalance(
+    group: Group, now: Modern, assignment_offset: int, epoch: int, is_exact: bool, at: Moment
+) -> Rebalance:
+    instances = {base.group_instance_id for base in now.base.values()} - {None}
+    left = [member_id for member_id in now.base if member_id not in now.members]
+    stayed = {member.group_instance_id for member in now.members.values()} - {None}
+    return Rebalance(
+        assignment_offset,
+        now.generation,
+        epoch,
+        now.start or Start(at.time, assignment_offset, False),
+        trigger(now),
+        [each for each, member in now.members.items()
+         if each not in now.base and member.group_instance_id not in instances],
+        [each for each in left if now.base[each].group_instance_id not in stayed],
+        len(now.base),
+        len(now.members),
+        len(NOTHING.union(*(target(group, now, member_id) for member_id in now.members))),
+    )  # fmt: skip
+
+
+def target(group: Group, now: Modern, member_id: str) -> frozenset[int]:
+    """What the member shall own: unchanged targets are not written again."""
+    return assigned_to(group.context.topics, now, now.targets.get(member_id, {}))
+
+
+def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[int]:
+    """Of streams groups the active tasks."""
+    main = {role: share for role, share in by_role.items() if role in (None, TaskRole.ACTIVE)}
+    return NOTHING.union(*expanded(now, main, topics).values())
+
+
+def member_rows(
+    group: Group, now: Modern, of: Rebalance, replaced: Mapping[str, str], at: Moment
+) -> list[tuple[Any, ...]]:
+    """Members of the assignment, then those that were in the one before."""
+    old_ids = {base.group_instance_id: member_id for member_id, base in now.base.items() if base.group_instance_id}
+    rows: list[tuple[Any, ...]] = []
+    seen = set()
+    for member_id, member in now.members.items():
+        before = now.base.get(member_id)
+        change = MemberChange.KEPT if before else MemberChange.JOINED
+        if before is None and member.group_instance_id in old_ids:
+            change, before = MemberChange.RESTARTED, now.base[old_ids[member.group_instance_id]]
+            seen.add(old_ids[member.group_instance_id])
+        owned = NOTHING.union(*(tps for (_, role), tps in member.shown.items() if role in (None, TaskRole.ACTIVE)))
+        assigned = target(group, now, member_id)
+        topics = None if member.about is None or member.about.topics is None else subscribed(now, member_id)
+        rows.append((
+            group.group_id, now.group_type, of.assignment_offset, member_id, of.to_generation, False,
+            member.group_instance_id, change, None, topics, before.assigned if before else NOTHING, owned, assigned,
+            assigned - owned, owned - assigned, owned & assigned, None, None, of.start.offset, at.offset,
+            Confidence.CERTAIN,
+        ))  # fmt: skip
+    for member_id, base in now.base.items():
+        if member_id not in now.members and member_id not in seen:
+            rows.append((
+                group.group_id, now.group_type, of.assignment_offset, member_id, of.to_generation, False,
+                base.group_instance_id, MemberChange.LEFT, None, None, base.assigned, *(None,) * 7, of.start.offset,
+                at.offset, Confidence.CERTAIN,
+            ))  # fmt: skip
+    return rows
+
+
+def subscribed(now: Modern, member_id: str) -> list[str]:
+    """By name and, as far as resolved, by pattern."""
+    about = now.members[member_id].about
+    assert about is not None
+    matched = () if about.regex is None else now.patterns.get(about.regex, ())
+    return sorted({*(about.topics or ()), *matched})
+
+
+def close(group: Group, now: Modern, outcome: RebalanceOutcome, at: Moment) -> None:
+    assert now.rebalance is not None
+    tell_stops(group, now, now.rebalance, outcome)
+    end = Moment(at.offset, None) if outcome == RebalanceOutcome.OPEN else at
+    group.context.rows.add("rebalances", row(group, now, now.rebalance, outcome, end, is_open=False))
+    now.rebalance = None
+
+
+def close_if_reached(group: Group, now: Modern, at: Moment) -> None:
+    """All members that are there have reached the target; static ones that are away cannot."""
+    if now.rebalance is not None and len(now.unsettled) == len(now.away):
+        close(group, now, RebalanceOutcome.COMPLETED, at)
+
+
+def open_rebalance(group: Group, now: Modern, rows: Rows) -> None:
+    if now.rebalance is not None:
+        standing = open_stops(group, now, now.rebalance, rows)
+        at = Moment(now.rebalance.assignment_offset, None)
+        rows.add("rebalances", row(group, now, now.rebalance, RebalanceOutcome.OPEN, at, is_open=True, more=standing))
+
+
+def row(
+    group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome, end: Moment, *, is_open: bool, more: int = 0
+) -> tuple[Any, ...]:
+    duration = milliseconds(of.start.time, end.time)
+    confidence = Confidence.CERTAIN if of.start.is_exact else Confidence.LIKELY
+    return (
+        group.group_id, now.group_type, of.assignment_offset, of.from_generation, of.to_generation, of.start.time,
+        of.start.is_exact, end.time, is_open, duration, outcome, of.trigger, RebalanceMode.INCREMENTAL,
+        of.members_joined, of.members_left, of.num_members_before, of.num_members_after, None, None,
+        of.num_partitions, of.num_moved, of.num_returned, None, None, None, None, of.num_unowned + more, False, None,
+        None, of.stopped_ms, of.start.offset, max(end.offset, of.assignment_offset), confidence,
+    )  # fmt: skip

@@ -1,0 +1,235 @@
+"""Records of consumer, share and streams groups out of decoded tables, column by column: nested lists are flattened
+once a table and never become Python objects one by one."""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.history_words import TaskRole
+from udfs.replay.modern_values import (
+    STABLE,
+    About,
+    ByRole,
+    Current,
+    GroupEpoch,
+    Pattern,
+    Share,
+    Target,
+    TargetEpoch,
+    Topics,
+    Topology,
+)
+from udfs.replay.records import Record
+from udfs.replay.topic_codes import SHIFT, TopicCodes
+
+# Archives may not tell batches: then equal times alone make an operation.
+NO_BATCH = -1
+NO_LEADER_EPOCH = -1
+
+# Record types of the tables, by type of group.
+RECORD_TYPES = {
+    "group_metadata": {"consumer": 3, "share": 11, "streams": 17},
+    "group_partition_metadata": {"consumer": 4, "share": 15, "streams": 18},
+    "group_member_metadata": {"consumer": 5, "share": 10, "streams": 19},
+    "target_assignment_metadata": {"consumer": 6, "share": 12, "streams": 20},
+    "target_assignment_members": {"consumer": 7, "share": 13, "streams": 21},
+    "current_member_assignments": {"consumer": 8, "share": 14, "streams": 22},
+    "group_regular_expressions": {"consumer": 16},
+    "streams_group_topologies": {"streams": 23},
+}
+# Keys beside the group.
+KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
+
+
+def modern_records(tables: Mapping[str, pa.Table], topics: TopicCodes) -> list[tuple[str, Record]]:
+    """By offset."""
+    found: list[tuple[str, Record]] = []
+    for name, of_table in VALUES.items():
+        table = tables.get(name)
+        if table is not None and table.num_rows:
+            found += table_records(name, table.combine_chunks(), of_table, topics)
+    return sorted(found, key=lambda each: each[1].offset)
+
+
+def table_records(
+    name: str, table: pa.Table, values: Callable[[pa.Table, TopicCodes], Iterator[Any]], topics: TopicCodes
+) -> Iterator[tuple[str, Record]]:
+    types = RECORD_TYPES[name]
+    rows = table.num_rows
+    group_types = plain(table, "group_type") if "group_type" in table.column_names else [next(iter(types))] * rows
+    key = KEY_COLUMNS.get(name, "member_id")
+    members = plain(table, key) if key in table.column_names else [None] * rows
+    times = table.column("record_time").cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
+    batches = pc.fill_null(table.column("batch_first_offset"), NO_BATCH).to_pylist()
+    epochs = pc.fill_null(table.column("partition_leader_epoch"), NO_LEADER_EPOCH).to_pylist()
+    for group, offset, time, batch, epoch, group_type, member, dead, value in zip(
+        plain(table, "group_id"), plain(table, "record_offset"), times, batches, epochs, group_types, members,
+        plain(table, "is_tombstone"), values(table, topics), strict=True,
+    ):  # fmt: skip
+        yield group, Record(offset, time, batch, epoch, types[group_type], member, None if dead else value)
+
+
+def plain(table: pa.Table, name: str) -> list[Any]:
+    found: list[Any] = table.column(name).to_pylist()
+    return found
+
+
+def group_epochs(table: pa.Table, _: TopicCodes) -> Iterator[GroupEpoch]:
+    names = ("group_epoch", "metadata_hash", "validated_topology_epoch")
+    return map(GroupEpoch, *(plain(table, name) for name in names))
+
+
+def target_epochs(table: pa.Table, _: TopicCodes) -> Iterator[TargetEpoch]:
+    return map(TargetEpoch, plain(table, "assignment_epoch"))
+
+
+def abouts(table: pa.Table, _: TopicCodes) -> Iterator[About]:
+    names = ("group_instance_id", "rack_id", "client_id", "client_host", "rebalance_timeout_ms")
+    return map(
+        About,
+        *(plain(table, name) for name in names),
+        words(table, "subscribed_topic_names"),
+        # NULL and empty both mean none.
+        (regex or None for regex in plain(table, "subscribed_topic_regex")),
+        (assignor or None for assignor in plain(table, "server_assignor")),
+        array(table, "classic_member").is_valid().to_pylist(),
+        plain(table, "topology_epoch"),
+    )
+
+
+def targets(table: pa.Table, topics: TopicCodes) -> Iterator[Target]:
+    tasks = {
+        TaskRole.ACTIVE: "active_tasks",
+        TaskRole.STANDBY: "standby_tasks",
+        TaskRole.WARMUP: "warmup_tasks",
+    }
+    return map(Target, by_role(table, topics, "topic_partitions", tasks))
+
+
+def currents(table: pa.Table, topics: TopicCodes) -> Iterator[Current]:
+    tasks = {TaskRole.ACTIVE: "active_tasks", TaskRole.STANDBY: "standby_tasks", TaskRole.WARMUP: "warmup_tasks"}
+    pending_tasks = {role: f"{name}_pending_revocation" for role, name in tasks.items()}
+    assigned = by_role(table, topics, "assigned_partitions", tasks)
+    pending = by_role(table, topics, "partitions_pending_revocation", pending_tasks)
+    waiting = partitions(array(table, "partitions_pending_assignment"), topics)
+    return map(
+        current, plain(table, "member_epoch"), plain(table, "previous_member_epoch"), plain(table, "member_state"),
+        plain(table, "target_member_epoch"), assigned, pending, waiting,
+    )  # fmt: skip
+
+
+def current(
+    epoch: int | None, previous: int | None, state: str | None, target_epoch: int | None, assigned: ByRole,
+    pending: ByRole, waiting: frozenset[int],
+) -> Current:  # fmt: skip
+    """3.7's records have a target epoch and what the member waits for in place of its state."""
+    if state is None and target_epoch is not None:
+        if any(pending.values()):
+            state = "UNREVOKED_PARTITIONS"
+        else:
+            state = "UNRELEASED_PARTITIONS" if waiting or epoch != target_epoch else STABLE
+    return Current(epoch or 0, -1 if previous is None else previous, state, assigned, pending)
+
+
+def patterns(table: pa.Table, _: TopicCodes) -> Iterator[Pattern]:
+    return map(Pattern, (each or () for each in words(table, "topics")))
+
+
+def known_topics(table: pa.Table, _: TopicCodes) -> Iterator[Topics]:
+    """Of share groups those that are initialized: only these are assigned."""
+    bounds, items = flat(array(table, "topics"))
+    names, states = items.field("topic_name").to_pylist(), items.field("state").to_pylist()
+    for first, last in pairwise(bounds):
+        told = range(first, last)
+        yield Topics(tuple(sorted(names[at] or "" for at in told if states[at] in ("subscribed", "initialized"))))
+
+
+def topologies(table: pa.Table, _: TopicCodes) -> Iterator[Topology]:
+    bounds, items = flat(array(table, "subtopologies"))
+    ids = items.field("subtopology_id").to_pylist()
+    sources = lists(items.field("source_topics"))
+    repartition_bounds, repartition = flat(items.field("repartition_source_topics"))
+    names = repartition.field("name").to_pylist()
+    for epoch, first, last in zip(plain(table, "epoch"), bounds[:-1], bounds[1:], strict=True):
+        yield Topology(
+            epoch,
+            {
+                ids[at]: (*(sources[at] or ()), *names[repartition_bounds[at] : repartition_bounds[at + 1]])
+                for at in range(first, last)
+            },
+        )
+
+
+VALUES: dict[str, Callable[[pa.Table, TopicCodes], Iterator[Any]]] = {
+    "group_metadata": group_epochs,
+    "group_partition_metadata": known_topics,
+    "group_member_metadata": abouts,
+    "target_assignment_metadata": target_epochs,
+    "target_assignment_members": targets,
+    "current_member_assignments": currents,
+    "group_regular_expressions": patterns,
+    "streams_group_topologies": topologies,
+}
+
+
+def by_role(
+    table: pa.Table, topics: TopicCodes, of_partitions: str, of_tasks: Mapping[TaskRole, str]
+) -> Iterator[ByRole]:
+    """Streams groups have tasks in three roles, the others partitions."""
+    owned = partitions(array(table, of_partitions), topics)
+    is_streams = [each == "streams" for each in plain(table, "group_type")]
+    if not any(is_streams):
+        for tps in owned:
+            yield {None: tps}
+        return
+    by_task = {str(role): tasks(array(table, name)) for role, name in of_tasks.items()}
+    for row, (tps, streams) in enumerate(zip(owned, is_streams, strict=True)):
+        yield {role: shares[row] for role, shares in by_task.items()} if streams else {None: tps}
+
+
+def partitions(lists_of_topics: pa.ListArray, topics: TopicCodes) -> list[frozenset[int]]:
+    bounds, items = flat(lists_of_topics)
+    inner, numbers = flat(items.field("partitions"))
+    encoded = items.field("topic_id").dictionary_encode()
+    of_id = np.array([topics.of_id(topic_id) for topic_id in encoded.dictionary.to_pylist()], np.int64)
+    codes = of_id[encoded.indices.to_numpy(zero_copy_only=False)] if len(of_id) else np.zeros(0, np.int64)
+    tps = (np.repeat(codes, np.diff(inner)) << SHIFT | numbers.to_numpy(zero_copy_only=False)).tolist()
+    ends = inner[bounds].tolist()
+    return [frozenset(tps[first:last]) for first, last in pairwise(ends)]
+
+
+def tasks(lists_of_tasks: pa.ListArray) -> list[Share]:
+    bounds, items = flat(lists_of_tasks)
+    inner, numbers = flat(items.field("partitions"))
+    ids = np.repeat(np.array(items.field("subtopology_id").to_pylist(), object), np.diff(inner)).tolist()
+    pairs = list(zip(ids, numbers.to_pylist(), strict=True))
+    ends = inner[bounds].tolist()
+    return [frozenset(pairs[first:last]) for first, last in pairwise(ends)]
+
+
+def words(table: pa.Table, name: str) -> list[tuple[str, ...] | None]:
+    return [None if each is None else tuple(sorted(each)) for each in lists(array(table, name))]
+
+
+def lists(found: pa.ListArray) -> list[list[str] | None]:
+    bounds, items = flat(found)
+    values = items.to_pylist()
+    return [
+        values[first:last] if is_there else None
+        for first, last, is_there in zip(bounds[:-1], bounds[1:], found.is_valid().to_pylist(), strict=True)
+    ]
+
+
+def flat(found: pa.ListArray) -> tuple[Any, Any]:
+    """Bounds of each row in the flattened items; a NULL list is empty."""
+    sizes = pc.fill_null(pc.list_value_length(found), 0).to_numpy(zero_copy_only=False)
+    return np.append(0, np.cumsum(sizes)), found.flatten()
+
+
+def array(table: pa.Table, name: str) -> Any:
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)

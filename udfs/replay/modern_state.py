@@ -1,0 +1,144 @@
+"""A consumer, share or streams group as its coordinator holds it, and what is remembered of it between operations."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from schemas.history_words import RebalanceTrigger
+from udfs.replay.modern_values import STABLE, About, ByRole, GroupType, Topology
+from udfs.replay.records import Record
+
+AWAY = -2
+# Of a member that its type 8 tombstone sent away; its type 5 tombstone follows.
+GONE = -1
+
+# A partition in a role: what a member owns.
+Place = tuple[int, str | None]
+Placed = dict[tuple[str, str | None], frozenset[int]]
+NOTHING: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class Member:
+    """`about` is None where its record is missing."""
+
+    about: About | None = None
+    epoch: int = 0
+    state: str | None = STABLE
+    # Time of its newest record of what it owns.
+    since: int | None = None
+    assigned: ByRole = field(default_factory=dict)
+    pending: ByRole = field(default_factory=dict)
+    # Epoch, state and time before the tombstone of what it owned.
+    before_gone: tuple[int, str | None, int | None] | None = None
+    # What the ledger has of it, by phase and role.
+    shown: Placed = field(default_factory=dict)
+
+    @property
+    def group_instance_id(self) -> str | None:
+        return None if self.about is None else self.about.group_instance_id
+
+    def owned(self, role: str | None) -> frozenset[int]:
+        return NOTHING.union(*(tps for (_, of_role), tps in self.shown.items() if of_role == role))
+
+
+class Base(NamedTuple):
+    """A member at the assignment before."""
+
+    group_instance_id: str | None
+    assigned: frozenset[int]
+
+
+class Start(NamedTuple):
+    """The first record that proves a rebalance."""
+
+    time: int | None
+    offset: int
+    is_exact: bool
+
+
+class Stop(NamedTuple):
+    """A partition that its member lost and that nobody has taken over yet."""
+
+    member_id: str
+    time: int | None
+    offset: int
+    # The assignment that took it away; None: the member left, so the next one to come.
+    assignment_offset: int | None
+    is_told: bool = False
+
+
+@dataclass(slots=True)
+class Rebalance:
+    """A target assignment on its way to the members."""
+
+    assignment_offset: int
+    from_generation: int | None
+    to_generation: int
+    start: Start
+    trigger: str
+    members_joined: list[str]
+    members_left: list[str]
+    num_members_before: int
+    num_members_after: int
+    num_partitions: int
+    num_moved: int = 0
+    num_returned: int = 0
+    num_unowned: int = 0
+    stopped_ms: int = 0
+
+
+@dataclass(slots=True)
+class Operation:
+    """What the records of one operation did, until it is settled."""
+
+    # Members that records of type 5 or 8 are about, in log order: whether none can be missing before.
+    touched: dict[str, bool] = field(default_factory=dict)
+    departed: dict[str, Member] = field(default_factory=dict)
+    # Members whose first epoch stands in the operation: they joined in it.
+    joining: set[str] = field(default_factory=set)
+    # What set members' changes off, by member; and what is of the group as a whole.
+    changes: dict[str, RebalanceTrigger] = field(default_factory=dict)
+    evidence: list[RebalanceTrigger] = field(default_factory=list)
+    # Newest records of types 3, 6 and 7.
+    bump: Record | None = None
+    is_hash_changed: bool = True
+    completion: Record | None = None
+    last_target: Record | None = None
+    is_topology_changed: bool = False
+    deletion: Record | None = None
+
+
+@dataclass
+class Modern:
+    """Epochs are None where records are missing."""
+
+    group_type: GroupType
+    epoch: int | None = None
+    target_epoch: int | None = None
+    metadata_hash: int | None = None
+    validated_topology_epoch: int | None = None
+    topology: Topology | None = None
+    topics: tuple[str, ...] = ()
+    patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    members: dict[str, Member] = field(default_factory=dict)
+    targets: dict[str, ByRole] = field(default_factory=dict)
+    # Counted as records come, so that one member's record costs nothing of the group's size.
+    unsettled: set[str] = field(default_factory=set)
+    away: set[str] = field(default_factory=set)
+    with_tasks: set[str] = field(default_factory=set)
+    assignors: Counter[str] = field(default_factory=Counter)
+    # Of rebalances.
+    is_created: bool = False
+    is_migrated: bool = False
+    generation: int | None = None
+    assignment_offset: int | None = None
+    base: dict[str, Base] = field(default_factory=dict)
+    start: Start | None = None
+    causes: list[str] = field(default_factory=list)
+    carried: list[str] = field(default_factory=list)
+    rebalance: Rebalance | None = None
+    stops: dict[Place, Stop] = field(default_factory=dict)
+    # Offset of a target that no completion followed yet.
+    incomplete: int | None = None
+    operation: Operation = field(default_factory=Operation)

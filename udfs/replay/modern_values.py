@@ -1,0 +1,89 @@
+"""What records of consumer, share and streams groups say, as a replay reads them: the values of `Record`.
+
+Partitions stand by role (`TaskRole` of streams groups, else None): as topic partitions (see `topic_codes`), of streams
+groups as tasks, pairs of subtopology and partition.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class GroupType(StrEnum):
+    CONSUMER = "consumer"
+    SHARE = "share"
+    STREAMS = "streams"
+
+
+Task = tuple[str, int]
+Share = frozenset[int] | frozenset[Task]
+ByRole = Mapping[str | None, Share]
+
+# As the decoded tables name member states; 3.7's records have none: it is told from what they do have.
+STABLE = "STABLE"
+UNREVOKED = ("UNREVOKED_PARTITIONS", "UNREVOKED_TASKS")
+
+
+class GroupEpoch(NamedTuple):
+    """Types 3, 11 and 17."""
+
+    epoch: int
+    metadata_hash: int | None = None
+    validated_topology_epoch: int | None = None
+
+
+class About(NamedTuple):
+    """Types 5, 10 and 19: who a member is and what it wants."""
+
+    group_instance_id: str | None
+    rack_id: str | None
+    client_id: str | None
+    client_host: str | None
+    rebalance_timeout_ms: int | None = None
+    # In order; None for streams.
+    topics: tuple[str, ...] | None = None
+    regex: str | None = None
+    assignor: str | None = None
+    is_classic: bool = False
+    topology_epoch: int | None = None
+
+
+class TargetEpoch(NamedTuple):
+    """Types 6, 12 and 20."""
+
+    epoch: int
+
+
+class Target(NamedTuple):
+    """Types 7, 13 and 21."""
+
+    assigned: ByRole
+
+
+class Current(NamedTuple):
+    """Types 8, 14 and 22."""
+
+    epoch: int
+    previous_epoch: int
+    state: str | None
+    assigned: ByRole
+    pending: ByRole
+
+
+class Topics(NamedTuple):
+    """Types 4, 9, 15 and 18: names of topics that are there to be assigned."""
+
+    topics: tuple[str, ...]
+
+
+class Pattern(NamedTuple):
+    """Type 16: topics that it matches, in order."""
+
+    topics: tuple[str, ...]
+
+
+class Topology(NamedTuple):
+    """Type 23: by subtopology, the topics that it reads."""
+
+    epoch: int
+    sources: Mapping[str, tuple[str, ...]]
