@@ -1,11 +1,12 @@
-"""Answers SQL over the tables and views of a warehouse, all at the versions that its newest run names.
+"""Answers SQL over the tables, views and functions of a warehouse, all at the versions that its newest run names.
 
     groupscope sql "SELECT * FROM v_decode_coverage" --format csv
+    groupscope sql "SELECT * FROM owner_at('orders', 3, '2026-11-21T03:00')"
     groupscope sql questions.sql
     spark-submit … jobs/sql.py --register --database kafka
 
 Reads every table that the text names, writes rows to standard output: the result of each statement after the other.
-With --register tables and views are put into the Spark catalog, where other programs find them.
+With --register tables, views and functions are put into the Spark catalog, where other programs find them.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from jobs.failure import Failure
 from jobs.flags import add_format_flag, add_warehouse_flag
 from jobs.queries.catalog import register
+from jobs.queries.functions import function_statement, readable
 from jobs.queries.statements import Statement, check_reading, statements_of
 from jobs.queries.views import Dialect, named_in, view_definitions
 from jobs.row_output import print_rows, write_lines
@@ -26,6 +28,7 @@ from jobs.sources.places import is_remote
 from jobs.spark.quiet_java import keep_errors_to_us, quiet_java
 from jobs.warehouses.any_warehouse import AnyWarehouse, reading
 from schemas.exit_codes import ExitCode
+from schemas.history_functions import FUNCTIONS
 from schemas.tables import TABLES
 from schemas.views import VIEWS
 
@@ -45,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="?", metavar="SQL|FILE", help="statements, or a file of them")
     add_warehouse_flag(parser)
     add_format_flag(parser)
-    parser.add_argument("--register", action="store_true", help="put tables and views into the Spark catalog")
+    parser.add_argument(
+        "--register", action="store_true", help="put tables, views and functions into the Spark catalog"
+    )
     parser.add_argument("--database", metavar="NAME", help="with --register: the database to put them into")
     parser.add_argument(
         "--print-views",
@@ -84,6 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
         # A Spark that goes on running must not take them for what is asked of another warehouse.
         for name in (*TABLES, *VIEWS):
             spark.catalog.dropTempView(name)
+        for name in FUNCTIONS:
+            spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")
     return ExitCode.CLEAN
 
 
@@ -132,14 +139,16 @@ def bring_into_scope(
     """Only what the statements can name, since each table takes a while to open."""
     from jobs.queries.table_frames import table_at
 
-    tables, views = named_in(statement.text for statement in statements)
-    for name in tables:
+    named = named_in(statement.text for statement in statements)
+    for name in named.tables:
         if name in versions:
             frame = table_at(spark, warehouse.place(name), TABLES[name], versions[name])
             frame.createOrReplaceTempView(name)
-    for name in views:
+    for name in named.views:
         if set(VIEWS[name].reads) <= {*versions, *VIEWS}:
             spark.sql(VIEWS[name].sql).createOrReplaceTempView(name)
+    for function in readable(named.functions, versions):
+        spark.sql(function_statement(function, is_temporary=True))
 
 
 def print_results(spark: "SparkSession", statements: list[Statement], format: str) -> None:

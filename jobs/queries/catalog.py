@@ -1,12 +1,14 @@
-"""Tables and views of a warehouse put into the Spark catalog, where other programs find them by name."""
+"""Tables, views and functions of a warehouse put into the Spark catalog, where other programs find them by name."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from jobs.failure import Failure, say
+from jobs.queries.functions import function_statement, readable
 from jobs.queries.views import spark_view, text_literal
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from schemas.exit_codes import ExitCode
+from schemas.history_functions import FUNCTIONS
 from schemas.views import VIEWS
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ def register(
             for statement in spark_view(view):
                 spark.sql(statement)
             rows.append((used, view.name, "view", None))
+    for function in readable(FUNCTIONS, names):
+        spark.sql(function_statement(function, is_temporary=False))
+        rows.append((used, function.name, "function", None))
     return COLUMNS, rows
 
 

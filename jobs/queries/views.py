@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from typing import NamedTuple
 
+from schemas.history_functions import FUNCTIONS
 from schemas.tables import TABLES
 from schemas.views import VIEWS, View
 
@@ -21,7 +23,7 @@ def view_definitions(dialect: Dialect) -> Iterator[str]:
     """Statements that create every view, each after those it reads."""
     yield f"-- Views of groupscope for {dialect}, to be created where its tables are known by their names."
     for view in VIEWS.values():
-        yield f"\n-- {view.name} reads {', '.join(view.reads)}."
+        yield f"\n-- {view.name} reads {', '.join(view.reads) or 'no table'}."
         for statement in DEFINITIONS[dialect](view):
             yield f"{statement};"
 
@@ -58,14 +60,22 @@ def text_literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def named_in(texts: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The tables and views that the statements may name, views' tables included; rather too many than too few."""
+class Named(NamedTuple):
+    tables: list[str]
+    views: list[str]
+    functions: list[str]
+
+
+def named_in(texts: Iterable[str]) -> Named:
+    """What the statements may name, with the tables that views and functions read; rather too much than too little."""
     words = set(re.findall(r"\w+", " ".join(texts).lower()))
     if words & NAMES_ANY:
-        return list(TABLES), list(VIEWS)
+        return Named(list(TABLES), list(VIEWS), list(FUNCTIONS))
     views = with_read(words & VIEWS.keys())
-    tables = words.union(*(VIEWS[name].reads for name in views))
-    return [name for name in TABLES if name in tables], [name for name in VIEWS if name in views]
+    functions = words & FUNCTIONS.keys()
+    tables = words.union(*(VIEWS[name].reads for name in views), (FUNCTIONS[name].reads for name in functions))
+    return Named(*([name for name in known if name in named] for known, named in (
+        (TABLES, tables), (VIEWS, views), (FUNCTIONS, functions))))  # fmt: skip
 
 
 def with_read(names: set[str]) -> set[str]:

@@ -6,12 +6,19 @@ import duckdb
 import pytest
 
 from jobs.queries.views import Dialect, named_in, view_definitions
-from schemas.columns import Type
+from schemas.columns import ColumnType, ListOf, Type
 from schemas.tables import TABLES
 from schemas.views import VIEWS
 from udfs.tables.arrow_schema import table_schema
 
 DUCKDB_TYPES = {Type.STRING: "VARCHAR", Type.INT: "INTEGER", Type.TIMESTAMP: "TIMESTAMP WITH TIME ZONE"}
+
+
+def duckdb_type(kind: ColumnType) -> str:
+    if isinstance(kind, ListOf):
+        return f"{duckdb_type(kind.item)}[]"
+    assert isinstance(kind, Type)
+    return DUCKDB_TYPES.get(kind, kind.value)
 
 
 @pytest.fixture
@@ -32,10 +39,7 @@ def test_duckdb_takes_its_definitions_with_the_columns_types_and_comments_declar
         told = duck.execute(
             f"SELECT column_name, data_type, comment FROM duckdb_columns() WHERE table_name = '{view.name}'"
         ).fetchall()
-        assert told == [
-            (column.name, DUCKDB_TYPES.get(column.type, column.type), column.comment)  # type: ignore[call-overload]
-            for column in view.columns
-        ]
+        assert told == [(column.name, duckdb_type(column.type), column.comment) for column in view.columns]
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)

@@ -1,0 +1,40 @@
+"""What views over the history share: between which times a cluster is known, and lengths of time."""
+
+from schemas.columns import Column, Type
+
+# A common table expression: the contract's as-of is the newest record or snapshot.
+CLUSTERS = """\
+clusters AS (
+  SELECT known.cluster, known.since_time AS history_since_time,
+    CASE WHEN captured.newest_time > known.newest_time THEN captured.newest_time
+      ELSE known.newest_time END AS as_of_time
+  FROM (
+    SELECT cluster, min(from_time) AS since_time, max(to_time) AS newest_time FROM history_coverage GROUP BY cluster
+  ) AS known
+  LEFT JOIN (
+    SELECT cluster, max(captured_time) AS newest_time FROM topic_snapshots GROUP BY cluster
+  ) AS captured ON captured.cluster = known.cluster
+)"""
+CLUSTERS_READ = ("history_coverage", "topic_snapshots")
+
+RANK = Column("rank", Type.BIGINT, "1 is the worst of the cluster.")
+AS_OF = (
+    Column("as_of_time", Type.TIMESTAMP, "The newest record or snapshot of the cluster."),
+    Column("history_since_time", Type.TIMESTAMP, "The oldest record of the cluster."),
+)
+
+
+def seconds_between(earlier: str, later: str) -> str:
+    """Whole seconds, as BIGINT: no engine has a finer difference in the words of the others."""
+    length = f"({later} - {earlier})"
+    parts = {"DAY": 86_400, "HOUR": 3_600, "MINUTE": 60, "SECOND": 1}
+    return f"CAST({' + '.join(f'EXTRACT({part} FROM {length}) * {each}' for part, each in parts.items())} AS BIGINT)"
+
+
+def total(column: str) -> str:
+    """Engines differ in the type of a sum."""
+    return f"CAST(sum({column}) AS BIGINT)"
+
+
+def named(columns: tuple[Column, ...]) -> str:
+    return ", ".join(column.name for column in columns)
