@@ -122,6 +122,8 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
         has_left |= not is_replaced
         why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
         release_shown(ledger, at, member_id, own, why)
+        # The next generation hands it out again.
+        now.idle.update(dict.fromkeys((tp for tps in own.values() for tp in tps), at.time))
         kind = LeaveKind.STATIC_REPLACED if is_replaced else kind_of(before, member_id, at)
         ledger.leave(at, member_id, kind, now.value.generation)
     classic.adopt(group, at, is_rebalancing=has_left)

@@ -53,11 +53,10 @@ def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bo
         now.start = Start(at.time, operation[0].offset, is_exact)
     inherited = settle_departed(group, now, replaced, at)
     for old, new in replaced.items():
-        # Until its own record is told below, the new member id has what the old one had.
-        now.members[new].shown = {}
-        now.operation.departed.pop(old)
+        if old in now.base:
+            now.base[new] = now.base.pop(old)._replace(is_restarted=now.operation.bump is not None)
     settle_present(group, now, at)
-    begin_target(group, now, replaced, is_exact, at)
+    begin_target(group, now, at)
     settle_owners(group, now, touched(now), inherited, at)
     close_if_reached(group, now, at)
     enter_state(group, now, is_exact, at)

@@ -26,7 +26,10 @@ def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
         "patterns": now.patterns,
         "members": {each: plain_member(now, member, topics) for each, member in now.members.items()},
         "targets": {each: plain_roles(share, topics) for each, share in now.targets.items()},
-        "base": {each: [base.group_instance_id, topics.plain(base.assigned)] for each, base in now.base.items()},
+        "base": {
+            each: [base.group_instance_id, topics.plain(base.assigned), base.is_restarted]
+            for each, base in now.base.items()
+        },
         "start": now.start,
         "rebalance": None if now.rebalance is None else asdict(now.rebalance),
         "stops": [[topics.plain([tp])[0], role, *stop] for (tp, role), stop in now.stops.items()],
@@ -41,7 +44,10 @@ def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
     now.topics = tuple(found["topics"])
     now.patterns = {each: tuple(names) for each, names in found["patterns"].items()}
     now.targets = {each: from_plain_roles(share, topics) for each, share in found["targets"].items()}
-    now.base = {each: Base(instance, topics.from_plain(tps)) for each, (instance, tps) in found["base"].items()}
+    now.base = {
+        each: Base(instance, topics.from_plain(tps), is_restarted)
+        for each, (instance, tps, is_restarted) in found["base"].items()
+    }
     now.start = None if found["start"] is None else Start(*found["start"])
     if found["rebalance"] is not None:
         now.rebalance = Rebalance(**{**found["rebalance"], "start": Start(*found["rebalance"]["start"])})

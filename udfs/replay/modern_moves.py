@@ -2,11 +2,14 @@
 
 from typing import Any
 
-from schemas.history_words import Confidence, MoveKind, RebalanceOutcome
+from schemas.history_words import Confidence, MoveKind, RebalanceOutcome, TaskRole
 from udfs.replay.group import Group
 from udfs.replay.modern_state import Modern, Place, Rebalance, Stop
 from udfs.replay.records import Moment
 from udfs.replay.rows import Rows
+
+# Of streams groups rebalances count active tasks alone: others stop nothing.
+COUNTED_ROLES = (None, TaskRole.ACTIVE)
 
 
 def stopped(group: Group, now: Modern, place: Place, member_id: str, at: Moment, by: Rebalance | None) -> None:
@@ -27,7 +30,7 @@ def gained(group: Group, now: Modern, place: Place, member_id: str, at: Moment) 
     group.context.rows.add(
         "partition_moves", row(group, now, now.assignment_offset, place, kind, before, member_id, at, idle, first)
     )
-    if now.rebalance is not None:
+    if now.rebalance is not None and place[1] in COUNTED_ROLES:
         now.rebalance.num_moved += kind == MoveKind.MOVED
         now.rebalance.num_returned += kind == MoveKind.RETURNED
         now.rebalance.stopped_ms += idle or 0
@@ -47,7 +50,7 @@ def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutco
         if stop.assignment_offset != of.assignment_offset or stop.is_told:
             continue
         group.context.rows.add("partition_moves", revoked(group, now, of.assignment_offset, place, stop, False))
-        of.num_unowned += 1
+        of.num_unowned += place[1] in COUNTED_ROLES
         if outcome == RebalanceOutcome.SUPERSEDED:
             now.stops[place] = stop._replace(is_told=True)
         else:
@@ -63,7 +66,7 @@ def open_stops(group: Group, now: Modern, of: Rebalance, rows: Rows) -> int:
     ]
     for place, stop in found:
         rows.add("partition_moves", revoked(group, now, of.assignment_offset, place, stop, True))
-    return len(found)
+    return sum(role in COUNTED_ROLES for (_, role), _ in found)
 
 
 def revoked(

@@ -43,8 +43,7 @@ def places(of: Placed) -> Iterator[tuple[Place, str]]:
 def owned_places(of: Placed, other_than: Placed) -> Iterator[tuple[Place, str]]:
     """Places of one that are not so in the other; equal sets cost nothing."""
     for key, tps in of.items():
-        _, role = key
-        phase = key[0]
+        phase, role = key
         for tp in tps - other_than.get(key, NOTHING):
             yield (tp, role), phase
 

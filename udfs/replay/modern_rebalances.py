@@ -1,12 +1,11 @@
 """Target assignments of consumer, share and streams groups: how each came, who is in it, when all had reached it."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from schemas.history_words import Confidence, MemberChange, RebalanceMode, RebalanceOutcome, RebalanceTrigger, TaskRole
+from schemas.history_words import Confidence, MemberChange, RebalanceMode, RebalanceOutcome, RebalanceTrigger
 from udfs.replay.group import Group
 from udfs.replay.modern_causes import trigger
-from udfs.replay.modern_moves import claim_stops, milliseconds, open_stops, tell_stops
+from udfs.replay.modern_moves import COUNTED_ROLES, claim_stops, milliseconds, open_stops, tell_stops
 from udfs.replay.modern_owners import expanded
 from udfs.replay.modern_state import NOTHING, Base, Modern, Rebalance, Start
 from udfs.replay.modern_values import ByRole
@@ -15,7 +14,7 @@ from udfs.replay.rows import Rows
 from udfs.replay.topic_codes import TopicCodes
 
 
-def begin_target(group: Group, now: Modern, replaced: Mapping[str, str], is_exact: bool, at: Moment) -> None:
+def begin_target(group: Group, now: Modern, at: Moment) -> None:
     """A target assignment of another epoch is complete; or the group has lost its last member, which needs none."""
     operation = now.operation
     is_emptied = not now.members and operation.bump is not None and bool(now.base or operation.departed)
@@ -29,10 +28,10 @@ def begin_target(group: Group, now: Modern, replaced: Mapping[str, str], is_exac
     record = completion or operation.bump
     epoch = now.epoch if is_emptied else now.target_epoch
     assert record is not None and epoch is not None
-    found = new_rebalance(group, now, record.offset, epoch, is_exact, at)
+    found = new_rebalance(group, now, record.offset, epoch, at)
     if is_emptied:
         found.trigger = RebalanceTrigger.GROUP_EMPTIED
-    group.context.rows.of["generation_members"] += member_rows(group, now, found, replaced, at)
+    group.context.rows.of["generation_members"] += member_rows(group, now, found, at)
     now.rebalance, now.generation, now.assignment_offset = found, epoch, record.offset
     now.base = {
         member_id: Base(member.group_instance_id, target(group, now, member_id))
@@ -44,21 +43,15 @@ def begin_target(group: Group, now: Modern, replaced: Mapping[str, str], is_exac
         close(group, now, RebalanceOutcome.EMPTIED, at)
 
 
-def new_rebalance(
-    group: Group, now: Modern, assignment_offset: int, epoch: int, is_exact: bool, at: Moment
-) -> Rebalance:
-    instances = {base.group_instance_id for base in now.base.values()} - {None}
-    left = [member_id for member_id in now.base if member_id not in now.members]
-    stayed = {member.group_instance_id for member in now.members.values()} - {None}
+def new_rebalance(group: Group, now: Modern, assignment_offset: int, epoch: int, at: Moment) -> Rebalance:
     return Rebalance(
         assignment_offset,
         now.generation,
         epoch,
         now.start or Start(at.time, assignment_offset, False),
         trigger(now),
-        [each for each, member in now.members.items()
-         if each not in now.base and member.group_instance_id not in instances],
-        [each for each in left if now.base[each].group_instance_id not in stayed],
+        [member_id for member_id in now.members if member_id not in now.base],
+        [member_id for member_id in now.base if member_id not in now.members],
         len(now.base),
         len(now.members),
         len(NOTHING.union(*(target(group, now, member_id) for member_id in now.members))),
@@ -72,24 +65,19 @@ def target(group: Group, now: Modern, member_id: str) -> frozenset[int]:
 
 def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[int]:
     """Of streams groups the active tasks."""
-    main = {role: share for role, share in by_role.items() if role in (None, TaskRole.ACTIVE)}
+    main = {role: share for role, share in by_role.items() if role in COUNTED_ROLES}
     return NOTHING.union(*expanded(now, main, topics).values())
 
 
-def member_rows(
-    group: Group, now: Modern, of: Rebalance, replaced: Mapping[str, str], at: Moment
-) -> list[tuple[Any, ...]]:
+def member_rows(group: Group, now: Modern, of: Rebalance, at: Moment) -> list[tuple[Any, ...]]:
     """Members of the assignment, then those that were in the one before."""
-    old_ids = {base.group_instance_id: member_id for member_id, base in now.base.items() if base.group_instance_id}
     rows: list[tuple[Any, ...]] = []
-    seen = set()
     for member_id, member in now.members.items():
         before = now.base.get(member_id)
-        change = MemberChange.KEPT if before else MemberChange.JOINED
-        if before is None and member.group_instance_id in old_ids:
-            change, before = MemberChange.RESTARTED, now.base[old_ids[member.group_instance_id]]
-            seen.add(old_ids[member.group_instance_id])
-        owned = NOTHING.union(*(tps for (_, role), tps in member.shown.items() if role in (None, TaskRole.ACTIVE)))
+        change = MemberChange.JOINED if before is None else MemberChange.KEPT
+        if before is not None and before.is_restarted:
+            change = MemberChange.RESTARTED
+        owned = NOTHING.union(*(tps for (_, role), tps in member.shown.items() if role in COUNTED_ROLES))
         assigned = target(group, now, member_id)
         topics = None if member.about is None or member.about.topics is None else subscribed(now, member_id)
         rows.append((
@@ -99,7 +87,7 @@ def member_rows(
             Confidence.CERTAIN,
         ))  # fmt: skip
     for member_id, base in now.base.items():
-        if member_id not in now.members and member_id not in seen:
+        if member_id not in now.members:
             rows.append((
                 group.group_id, now.group_type, of.assignment_offset, member_id, of.to_generation, False,
                 base.group_instance_id, MemberChange.LEFT, None, None, base.assigned, *(None,) * 7, of.start.offset,

@@ -47,6 +47,8 @@ class Base(NamedTuple):
 
     group_instance_id: str | None
     assigned: frozenset[int]
+    # The static instance came back under this member id since, and a rebalance follows.
+    is_restarted: bool = False
 
 
 class Start(NamedTuple):
