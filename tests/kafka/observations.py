@@ -95,10 +95,8 @@ def run(main: str, broker: Broker, output: Path, *arguments: str) -> None:
     with output.open("wb") as said:
         done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
     if done.returncode:
-        broker_said = broker.output.read_text(errors="replace")
-        raise RuntimeError(
-            f"{broker.release.name}: {output.read_text(errors='replace')[-6000:]}\nThe broker said: {broker_said[-4000:]}"
-        )
+        sides = output.read_text(errors="replace")[-6000:], broker.output.read_text(errors="replace")[-4000:]
+        raise RuntimeError(f"{broker.release.name}: {sides[0]}\nThe broker said: {sides[1]}")
 
 
 def main(names: Sequence[str]) -> int:
