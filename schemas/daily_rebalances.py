@@ -1,6 +1,6 @@
-"""The view rebalances_daily: rebalances by day, group and cause, with those of the consumer's own metrics (KIP-429) that
-a log can give. How good each is stands in its comment: what no record tells, such as the time spent in listeners, is
-not here."""
+"""The view rebalances_daily: rebalances by day, group and cause, with those metrics of the consumer itself (KIP-429)
+that a log can give. How good each is stands in its comment: what no record tells, such as the time spent in listeners,
+is not here."""
 
 from schemas.columns import Column, Type
 from schemas.history_tables import REBALANCES

@@ -153,16 +153,16 @@ def why_absent(history: History, known: list[Row], at: datetime) -> str:
     after = min(
         (row["from_time"] for row in known if row["from_time"] is not None and row["from_time"] > at), default=None
     )
-    again = "" if after is None else f", it is known again from {time_text(after)}"
+    later = "" if after is None else f", it is known{' again' if last else ''} from {time_text(after)}"
     if last is not None:
         if last["ended_by"] == StateEnd.COVERAGE_HOLE:
-            return f"the log behind {time_text(last['to_time'])} was not seen{again}"
-        return f"it did not exist, it was deleted at {time_text(last['to_time'])}{again}"
+            return f"the log behind {time_text(last['to_time'])} was not seen{later}"
+        return f"it did not exist, it was deleted at {time_text(last['to_time'])}{later}"
     stretches = history.coverage(known[0]["evidence_partition"])
     begins = min((row["from_time"] for row in stretches if row["from_time"] is not None), default=None)
     if begins is not None and at < begins:
         return f"before the history of its offsets partition, which begins at {time_text(begins)}"
-    return f"it did not exist yet{again}"
+    return f"it did not exist yet{later}"
 
 
 def expected(what: str, found: str, known: Sequence[str]) -> str:
