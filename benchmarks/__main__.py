@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks import decoding, dump, framing, ingest, live
+from benchmarks import decoding, dump, framing, ingest, live, replay
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
 
@@ -35,6 +35,9 @@ MEASURES: dict[str, Callable[[Run], Measured | Limit]] = {
     "ingest-memory": ingest.measure_memory,
     "ingest-live": live.measure,
     "ingest-live-again": live.measure_again,
+    "replay": replay.measure,
+    "replay-linear": replay.measure_linear,
+    "replay-more": replay.measure_more,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 

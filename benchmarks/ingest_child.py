@@ -16,14 +16,18 @@ from jobs.spark.tasks import Workers
 
 
 def main(what: str, place: str, target: Path) -> int:
-    workers = Workers("groupscope benchmark", is_debug=False)
-    # What a session's first tasks and its first commit need beside.
-    workers.run(len, [[], []])
-    warm_up = workers.spark.range(1000)
-    warm_up.write.format("delta").save(str(target.with_name("warm_up")), mode="overwrite")
+    workers = warm_up(target.with_name("warm_up"))
     seconds = ingest_seconds(place, target) if what == "ingest" else delta_seconds(workers, Path(place), target)
     sys.stdout.write(f"{seconds}\n")
     return 0
+
+
+def warm_up(folder: Path) -> Workers:
+    """A session that has done what its first tasks and its first commit need beside."""
+    workers = Workers("groupscope benchmark", is_debug=False)
+    workers.run(len, [[], []])
+    workers.spark.range(1000).write.format("delta").save(str(folder), mode="overwrite")
+    return workers
 
 
 def ingest_seconds(source: str, warehouse: Path) -> float:

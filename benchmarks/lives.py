@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.byte_columns import text, uvarint
-from benchmarks.cast import PARTITIONS, Cast, Client, Group, make_cast, make_group
+from benchmarks.cast import Cast, Client, Group, make_cast, make_group
 from benchmarks.group_records import NO_TAGS, Numbers, i4, id_partitions, member_value, occurrences
 from benchmarks.traffic import Traffic
 
@@ -19,6 +19,7 @@ from benchmarks.traffic import Traffic
 STEPS = 80
 FEWEST_MEMBERS, MEMBER_CHOICES = 2, 4
 MOST_TOPICS = 2
+FEW_PARTITIONS = 6
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,14 @@ class SmallGroup(Group):
     def num_members(self, state: int) -> int:
         return FEWEST_MEMBERS + (len(self.name) + 5 * self.topics[0] + 3 * state) % MEMBER_CHOICES
 
+    def assigned(self, state: int, member: int) -> dict[int, list[int]]:
+        """Dealt in turn; where there are more members than partitions some stay without."""
+        taken = list(range(member, FEW_PARTITIONS, self.num_members(state)))
+        return dict.fromkeys(self.topics, taken) if taken and member < self.num_members(state) else {}
+
 
 def small_cast(seed: int, num_groups: int) -> Cast:
-    """Groups of two to five members that share 12 or 24 partitions."""
+    """Groups of two to five members that share 6 or 12 partitions."""
     rng = random.Random(seed)
     groups = [make_group(rng, number) for number in range(num_groups)]
     small = [SmallGroup(each.name, each.client, each.topics[:MOST_TOPICS], each.members) for each in groups]
@@ -52,7 +58,7 @@ class Lives(Traffic):
 
     def places(self, group: Numbers) -> tuple[Numbers, Numbers]:
         pick = self.rng.integers(0, MOST_TOPICS, len(group)) % self.num_topics[group]
-        return self.topics_of[group, pick], self.rng.integers(0, PARTITIONS, len(group))
+        return self.topics_of[group, pick], self.rng.integers(0, FEW_PARTITIONS, len(group))
 
     def stocked(self, group: Numbers, consumer: Numbers) -> Numbers:
         found = np.zeros(len(group), np.int64)

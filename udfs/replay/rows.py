@@ -2,10 +2,12 @@
 
 A row is a tuple in the order of the table's columns, without `cluster` and `evidence_partition`; times are
 microseconds; `topic, topic_id, partition` are one number (see `topic_codes`), lists of partitions are sets of them.
+Where that number is a frozenset of them, the row stands for as many: partitions mostly come and go together.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ from udfs.tables.arrow_schema import arrow_type, table_schema
 
 CONSTANT = frozenset({"cluster", "evidence_partition"})
 LIST_TYPE = arrow_type(PARTITION_LISTS)
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Rows:
@@ -43,15 +47,28 @@ def arrow_rows(
 ) -> pa.Table:
     schema = table_schema(table)
     constants: dict[str, Any] = {"cluster": cluster, "evidence_partition": partition}
-    columns = {name: pa.repeat(pa.scalar(value, schema.field(name).type), len(rows))
-               for name, value in constants.items() if name in schema.names}  # fmt: skip
-    of_rows = list(zip(*rows, strict=True)) if rows else [()] * len(fields_of(table))
-    for name, values in zip(fields_of(table), of_rows, strict=True):
-        if name == "tp":
-            columns |= topic_columns(values, topics)
-        else:
-            columns[name] = column(values, schema.field(name).type, topics)
+    fields = fields_of(table)
+    of_rows = dict(zip(fields, zip(*rows, strict=True) if rows else [()] * len(fields), strict=True))
+    tps, sizes = spread(of_rows.pop("tp")) if "tp" in of_rows else (None, None)
+    columns = {name: column(values, schema.field(name).type, topics) for name, values in of_rows.items()}
+    if sizes is not None:
+        of_row = pa.array(np.repeat(np.arange(len(sizes)), sizes))
+        columns = {name: values.take(of_row) for name, values in columns.items()}
+    if tps is not None:
+        columns |= topic_columns(tps, topics)
+    num_rows = len(rows) if tps is None else len(tps)
+    columns |= {name: pa.repeat(pa.scalar(value, schema.field(name).type), num_rows)
+                for name, value in constants.items() if name in schema.names}  # fmt: skip
     return pa.table([columns[name] for name in schema.names], schema)
+
+
+def spread(tps: Sequence[int | frozenset[int]]) -> tuple[Numbers, Numbers | None]:
+    """All topic partitions, and how many each row stands for: None where it is one each."""
+    if not any(isinstance(each, frozenset) for each in tps):
+        return np.array(tps, np.int64), None
+    sets = [each if isinstance(each, frozenset) else (each,) for each in tps]
+    found = np.fromiter(chain.from_iterable(sets), np.int64)
+    return found, np.fromiter(map(len, sets), np.int64, len(sets))
 
 
 def column(values: Sequence[Any], kind: pa.DataType, topics: TopicCodes) -> pa.Array:
@@ -62,8 +79,7 @@ def column(values: Sequence[Any], kind: pa.DataType, topics: TopicCodes) -> pa.A
     return pa.array(values, kind)
 
 
-def topic_columns(tps: Sequence[int], topics: TopicCodes) -> dict[str, pa.Array]:
-    numbers = np.array(tps, np.int64)
+def topic_columns(numbers: Numbers, topics: TopicCodes) -> dict[str, pa.Array]:
     codes = pa.array(numbers >> SHIFT)
     return {
         "topic": pa.array([name for name, _ in topics.topics], pa.string()).take(codes),
@@ -84,7 +100,7 @@ def partition_lists(sets: Sequence[Collection[int] | None], topics: TopicCodes) 
     is_first = np.ones(len(tps), bool)
     is_first[1:] = (code[1:] != code[:-1]) | (row[1:] != row[:-1])
     starts = np.flatnonzero(is_first)
-    named = topic_columns([int(each) << SHIFT for each in code[starts]], topics)
+    named = topic_columns(code[starts] << SHIFT, topics)
     of_topic = pa.ListArray.from_arrays(
         pa.array(np.append(starts, len(tps)).astype(np.int32)), pa.array((tps & PARTITION_MASK).astype(np.int32))
     )
@@ -97,7 +113,7 @@ def partition_lists(sets: Sequence[Collection[int] | None], topics: TopicCodes) 
     return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), structs, type=LIST_TYPE, mask=is_null)
 
 
-def ranks(topics: TopicCodes) -> np.ndarray[Any, np.dtype[np.int64]]:
+def ranks(topics: TopicCodes) -> Numbers:
     """By code, the topic's place among all names and ids in order."""
     order = sorted(range(len(topics.topics)), key=lambda code: tuple(each or "" for each in topics.topics[code]))
     found = np.zeros(len(order), np.int64)

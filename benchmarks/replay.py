@@ -1,0 +1,92 @@
+"""`groupscope replay` against the ingest of the same records, in one Spark session, whose start is not counted."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.dump import seconds_of
+from benchmarks.ingest import COMPRESSED_SHARE, SEGMENT_BYTES, ingest_command
+from benchmarks.rounds import Goal, Measured
+from benchmarks.run import Run
+
+RECORDS = 10_000_000
+PARTITIONS = 8
+RECORDS_PER_GROUP = 500
+# What the first run does not get to see.
+HELD_BACK_SHARE = 0.01
+
+
+def source(run: Run, records: int) -> tuple[Path, int]:
+    records = run.records or records
+    files = run.segments(
+        records,
+        partitions=PARTITIONS,
+        segment_bytes=SEGMENT_BYTES,
+        compressed_share=COMPRESSED_SHARE,
+        lives=records // RECORDS_PER_GROUP,
+    )
+    return files[0].parent.parent, records
+
+
+def seconds_of_both(run: Run, folder: Path) -> tuple[float, float]:
+    """Of the ingest and of the replay."""
+    warehouse = new_warehouse(run)
+    command = [sys.executable, "-m", "benchmarks.replay_child", f"segments:{folder}", str(warehouse)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    ingest, replay = map(float, done.stdout.split()[-2:])
+    return ingest, replay
+
+
+def new_warehouse(run: Run) -> Path:
+    warehouse = run.folder / "warehouse"
+    shutil.rmtree(warehouse, ignore_errors=True)
+    return warehouse
+
+
+def measure(run: Run) -> Measured:
+    folder, records = source(run, RECORDS)
+    rounds = min(run.rounds, 3)
+    pairs = sorted((seconds_of_both(run, folder) for _ in range(rounds)), key=lambda pair: pair[0] / pair[1])
+    ingest, replay = pairs[len(pairs) // 2]
+    name = f"replay of {records:,} records, {records // RECORDS_PER_GROUP:,} groups"
+    goal = Goal(at_least=round(1 / 1.2, 2), aim=1.25)
+    return Measured(name, "their ingest", "records/s", records / replay, records / ingest, goal, rounds)
+
+
+def measure_linear(run: Run) -> Measured:
+    """Five times as many records a group: what a record costs must stay."""
+    small, few = source(run, RECORDS // 10)
+    _, of_few = seconds_of_both(run, small)
+    plan = Run(run.folder, run.rounds, None, run.seed, run.written)
+    large, many = source(plan, 5 * few)
+    _, of_many = seconds_of_both(run, large)
+    name, rival = f"replay of {many:,} records", f"replay of {few:,} records"
+    return Measured(name, rival, "records/s", many / of_many, few / of_few, Goal(0.8, 1.0), 1)
+
+
+def measure_more(run: Run) -> Measured:
+    """About a hundredth of the records comes later. Both as a user starts them."""
+    folder, records = source(run, RECORDS)
+    shorter = run.folder / "shorter"
+    shutil.rmtree(shorter, ignore_errors=True)
+    shutil.copytree(folder, shorter, copy_function=lambda old, new: Path(new).hardlink_to(old))
+    for last in (sorted(each.glob("*.log"))[-1] for each in shorter.iterdir()):
+        cut(last, HELD_BACK_SHARE * sum(path.stat().st_size for path in last.parent.glob("*.log")))
+    warehouse = new_warehouse(run)
+    seconds = []
+    for place in (shorter, folder):
+        seconds_of(ingest_command(f"segments:{place}", warehouse))
+        seconds.append(seconds_of([ingest_command("", warehouse)[0], "replay", "--warehouse", str(warehouse)]))
+    name = f"replay of about {HELD_BACK_SHARE:.0%} more, start-up counted"
+    return Measured(name, f"the first, of {records:,}", "runs/s", 1 / seconds[1], 1 / seconds[0], Goal(5.0, 10.0), 1)
+
+
+def cut(segment: Path, num_bytes: float) -> None:
+    """Without its last batches, of about so many bytes."""
+    data = segment.read_bytes()
+    keep, place = len(data) - num_bytes, 0
+    while place < keep:
+        place += 12 + int.from_bytes(data[place + 8 : place + 12], "big")
+    segment.unlink()
+    segment.write_bytes(data[:place])
