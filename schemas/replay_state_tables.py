@@ -23,6 +23,7 @@ REPLAYED_OFFSETS = Table(
         Column("seen_offset", Type.BIGINT, "Its newest record.", is_nullable=False),
         Column("history_time", Type.TIMESTAMP, "Largest time of what took effect; NULL: nothing, or without time."),
         Column("written_time", Type.TIMESTAMP, "Time of the newest commit written, whether it holds or not."),
+        Column("hole_offset", Type.BIGINT, "Last offset before the newest stretch that was not seen; NULL: none."),
         # Of the group, the same in all its rows.
         Column("alive_from_offset", Type.BIGINT, "Since when the group has offsets; NULL: it has none."),
         Column("alive_from_time", Type.TIMESTAMP, "Time of that."),

@@ -1,11 +1,37 @@
-"""Commits of one offsets partition, linked key by key into the offsets that held."""
+"""Commits of one offsets partition, linked key by key into the offsets that held.
+
+Nothing walks them one by one: a chunk is put in order by key, beside what the state says of these keys, and whole
+columns are compared with themselves shifted by one. What a chunk leaves open is the state, and so the next chunk and
+the next run go on in one and the same way."""
 
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from udfs.replay.offset_endings import OffsetFacts
-from udfs.replay.questions import Answers, Questions
+from schemas.decoded_tables import OFFSET_COMMITS, TRANSACTION_MARKERS
+from schemas.history_tables import REPLAY_ANOMALIES
+from schemas.offset_tables import OFFSET_HISTORY, TRANSACTIONS
+from schemas.replay_state_tables import REPLAYED_OFFSETS
+from udfs.replay.clock_steps import clock_steps
+from udfs.replay.commit_chunks import effects_of, exactness, runs_of
+from udfs.replay.commit_frames import COMMIT_COLUMNS, MARKER_COLUMNS, PENDING, frame_of
+from udfs.replay.liveness import SCHEMA as LIVENESS
+from udfs.replay.liveness import alive_rows, liveness_of
+from udfs.replay.nullable import flags, numbers
+from udfs.replay.offset_endings import OffsetFacts, endings
+from udfs.replay.offset_rows import closed_rows, held_rows
+from udfs.replay.offset_states import state_of, unseen_behind
+from udfs.replay.questions import Answers, Asked, Questions
+from udfs.replay.transactions import ended_rows, unended_rows, waiting_of
+from udfs.tables.arrow_schema import table_schema
+
+TABLES = {table.name: table for table in (OFFSET_HISTORY, TRANSACTIONS, REPLAY_ANOMALIES)}
+STATE = table_schema(REPLAYED_OFFSETS)
+END_OF_LOG = 2**63 - 1
+EMPTY_COMMITS = table_schema(OFFSET_COMMITS).empty_table().select(COMMIT_COLUMNS)
+EMPTY_MARKERS = table_schema(TRANSACTION_MARKERS).empty_table().select(MARKER_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -23,9 +49,125 @@ class Finished:
 
 
 class OffsetReplay:
-    """Chunks go in by log order; rows of offset_history, transactions and replay_anomalies come out when closed."""
+    """Chunks go in by log order, commits and markers of the same stretch of the log; rows come out when closed, of
+    offset_history, transactions and replay_anomalies."""
 
     def __init__(
         self, cluster: str, partition: int, state: pa.Table | None, questions: Questions, facts: OffsetFacts
     ) -> None:
-        self.cluster, self.partition, self.questions, self.facts = cluster, partition, questions, facts
+        self.cluster, self.partition, self.facts = cluster, partition, facts
+        self.asked = Asked(questions)
+        found = STATE.empty_table() if state is None else state.select(STATE.names).cast(STATE)
+        # Of a key first what holds (gone, live), then what is pending, in log order.
+        self.state = found.sort_by([("kind", "ascending"), ("record_offset", "ascending")])
+        self.ended: list[pa.Table] = []
+        self.held_back: tuple[pa.Table, pa.Table] | None = None
+
+    def take(self, commits: pa.Table, markers: pa.Table) -> dict[str, pa.Table]:
+        commits, markers = commits.select(COMMIT_COLUMNS), markers.select(MARKER_COLUMNS)
+        if self.held_back is not None:
+            commits = pa.concat_tables([self.held_back[0], commits])
+            markers = pa.concat_tables([self.held_back[1], markers])
+            self.held_back = None
+        offsets = numbers(commits["record_offset"])
+        size = whole_writes(commits)
+        if size == len(offsets):
+            return self.link(commits, markers, last_offset(commits, markers))
+        cut = int(offsets[size])
+        is_before = numbers(markers["record_offset"]) < cut
+        self.held_back = commits.slice(size), markers.filter(pa.array(~is_before))
+        return self.link(commits.slice(0, size), markers.filter(pa.array(is_before)), cut - 1)
+
+    def hole(self, last_offset: int, last_time: int | None) -> dict[str, pa.Table]:
+        """The log behind that offset was not seen (time in microseconds)."""
+        closed = self.release(last_offset)
+        hole = (last_offset, last_time)
+        held = held_rows(self.state, hole)
+        transactions = self.unended(last_offset)
+        self.ended.append(alive_rows(self.state, hole))
+        self.state = unseen_behind(self.state, last_offset)
+        self.asked.cut()
+        return together([closed, {OFFSET_HISTORY.name: held, TRANSACTIONS.name: transactions}])
+
+    def finish(self) -> Finished:
+        closed = self.release(END_OF_LOG)
+        opened = {OFFSET_HISTORY.name: held_rows(self.state), TRANSACTIONS.name: self.unended(None)}
+        liveness = pa.concat_tables([LIVENESS.empty_table(), *self.ended, alive_rows(self.state)])
+        liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
+        state = self.state.sort_by([(name, "ascending") for name in REPLAYED_OFFSETS.order])
+        return Finished(closed, opened, state, self.asked.answers, liveness)
+
+    def release(self, through: int) -> dict[str, pa.Table]:
+        """What was held back, and all questions up to there."""
+        commits, markers = self.held_back or (EMPTY_COMMITS, EMPTY_MARKERS)
+        self.held_back = None
+        return self.link(commits, markers, through)
+
+    def unended(self, hole_offset: int | None) -> pa.Table:
+        pending = self.state.filter(pc.equal(self.state["kind"], PENDING))
+        return unended_rows(pending, self.cluster, self.partition, hole_offset)
+
+    def link(self, commits: pa.Table, markers: pa.Table, through: int) -> dict[str, pa.Table]:
+        touched, untouched = self.split(commits, markers, through)
+        frame = frame_of(touched, commits, markers)
+        waiting = waiting_of(frame)
+        effects = effects_of(frame, waiting)
+        runs = runs_of(frame, effects)
+        exact = exactness(frame, effects, self.facts.gaps)
+        alive = liveness_of(frame, effects, waiting)
+        self.asked.answer(frame, effects, through)
+        self.ended.append(alive.ended)
+        is_ended = runs.ender >= 0
+        held, over = runs.chosen(~is_ended), runs.chosen(is_ended)
+        state = state_of(frame, effects, held, exact, waiting, alive, self.facts.gaps, self.cluster, self.partition)
+        self.state = pa.concat_tables([untouched, state]) if untouched.num_rows else state
+        ended_by = endings(frame, effects, over, self.facts)
+        return {
+            OFFSET_HISTORY.name: closed_rows(frame, effects, over, exact, ended_by, self.cluster, self.partition),
+            TRANSACTIONS.name: ended_rows(frame, waiting, self.cluster, self.partition),
+            REPLAY_ANOMALIES.name: clock_steps(frame, self.cluster, self.partition),
+        }
+
+    def split(self, commits: pa.Table, markers: pa.Table, through: int) -> tuple[pa.Table, pa.Table]:
+        """The state of groups that this chunk tells or is asked of, and of the others: these stay as they are."""
+        state = self.state
+        if not state.num_rows:
+            return state, state
+        producers = pc.unique(markers["producer_id"])
+        is_ended = pc.and_(pc.equal(state["kind"], PENDING), pc.is_in(state["producer_id"], value_set=producers))
+        groups = pa.concat_arrays(
+            [
+                pc.unique(commits["group_id"]).cast(pa.string()),
+                pc.unique(state["group_id"].filter(is_ended)),
+                self.asked.groups(through),
+            ]
+        )
+        is_touched = pc.is_in(state["group_id"], value_set=groups)
+        return state.filter(is_touched), state.filter(pc.invert(is_touched))
+
+
+def whole_writes(commits: pa.Table) -> int:
+    """Rows up to the last write, if that deletes: why an offset went is told by all that its write deletes, and more of
+    it may follow. Records of one write share their time."""
+    size = commits.num_rows
+    if not size:
+        return 0
+    last = commits["record_time"][size - 1]
+    is_other = pc.fill_null(pc.not_equal(commits["record_time"], last), not last.is_valid)
+    others = np.flatnonzero(is_other.to_numpy())
+    begin = int(others[-1]) + 1 if len(others) else 0
+    return begin if flags(commits["is_tombstone"].slice(begin)).any() else size
+
+
+def last_offset(commits: pa.Table, markers: pa.Table) -> int:
+    last = [numbers(rows["record_offset"])[-1] for rows in (commits, markers) if rows.num_rows]
+    return int(max(last, default=-1))
+
+
+def together(parts: list[dict[str, pa.Table]]) -> dict[str, pa.Table]:
+    """One after the other, in the order of each table."""
+    found = {}
+    for name, table in TABLES.items():
+        rows = pa.concat_tables([table_schema(table).empty_table(), *(part[name] for part in parts if name in part)])
+        found[name] = rows.sort_by([(column, "ascending") for column in table.order])
+    return found

@@ -2,9 +2,17 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from schemas.history_words import OffsetEnd
+from udfs.replay.commit_chunks import Effects, Runs, is_other_topic
+from udfs.replay.commit_frames import Frame
 from udfs.replay.gaps import Gaps
+from udfs.replay.nullable import NONE, Flags, Numbers, Positions, ends_of, first_of, numbers
+from udfs.replay.offset_rows import ENDS
 
 
 @dataclass(frozen=True)
@@ -21,3 +29,154 @@ class OffsetFacts:
     empty_groups: pa.Table | None = None
     # When topics were deleted: topic, from_time, to_time (both included). Of snapshots, and `topic_deletions` below.
     topic_deletions: pa.Table | None = None
+
+
+def topic_deletions(tombstones: pa.Table) -> pa.Table:
+    """Times at which offsets of one topic went in several groups at once: records of one operation share their time,
+    and no other operation on one partition deletes offsets of more than one group. Of one offsets partition:
+    group_id, topic, record_time of all its deleted offsets."""
+    groups = tombstones.group_by(["topic", "record_time"], use_threads=False).aggregate(
+        [("group_id", "count_distinct")]
+    )
+    several = groups.filter(pc.and_(pc.greater(groups["group_id_count_distinct"], 1), groups["record_time"].is_valid()))
+    several = several.sort_by([("topic", "ascending"), ("record_time", "ascending")])
+    return pa.table({"topic": several["topic"], "from_time": several["record_time"], "to_time": several["record_time"]})
+
+
+def endings(frame: Frame, effects: Effects, runs: Runs, facts: OffsetFacts) -> NDArray[np.int8]:
+    """Of runs that something ended, as places in ENDS."""
+    place = {end: np.int8(ENDS.index(end)) for end in ENDS}
+    found = np.full(len(runs.first), place[OffsetEnd.COMMIT])
+    last, following = effects.at[runs.last], effects.at[runs.ender]
+    is_deleted = ~effects.is_value[runs.ender]
+    found[~is_deleted & is_other_topic(frame.topic_id[last], frame.topic_id[following])] = place[
+        OffsetEnd.TOPIC_RECREATED
+    ]
+    deleted = np.flatnonzero(is_deleted)
+    if len(deleted):
+        gone = Gone.of(frame, effects, last[deleted], runs.ender[deleted])
+        is_aged = are_expired(gone, facts)
+        is_with_group = are_with_group(gone, facts.group_tombstones)
+        is_whole = ~others_live(frame, effects, gone)
+        is_with_topic = is_whole & are_with_topic(gone, facts.topic_deletions)
+        # Who deletes one topic's offsets while others of it stay deletes by name: topics go as a whole. But only where
+        # age is known not to be the reason.
+        is_chosen = ~is_whole & ((gone.expire_time != NONE) | (facts.retention_ms is not None))
+        found[deleted] = np.select(
+            [is_with_topic & ~is_with_group, is_aged, is_with_group | is_chosen],
+            [place[OffsetEnd.TOPIC_DELETED], place[OffsetEnd.EXPIRED], place[OffsetEnd.DELETED]],
+            place[OffsetEnd.TOMBSTONE_UNKNOWN],
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Gone:
+    """Values that a tombstone ended, one each: their key, the tombstone, and the last commit."""
+
+    frame: Frame
+    group: NDArray[np.int32]
+    topic: NDArray[np.int32]
+    offset: Numbers
+    place: Numbers
+    # As written: what one operation deletes has one time.
+    time: Numbers
+    commit_time: Numbers
+    expire_time: Numbers
+
+    @classmethod
+    def of(cls, frame: Frame, effects: Effects, last: Positions, ender: Positions) -> "Gone":
+        keys, key, tombstone = frame.keys, frame.key[last], effects.at[ender]
+        return cls(
+            frame, keys.group[key], keys.topic[key], frame.offset[tombstone], frame.place[tombstone],
+            frame.record_time[tombstone], frame.commit_time[last], frame.expire_time[last],
+        )  # fmt: skip
+
+
+def are_expired(gone: Gone, facts: OffsetFacts) -> Flags:
+    """By its own time where the commit named one, else by its age: counted from the commit, in an emptied classic group
+    from when it became empty."""
+    is_named = gone.expire_time != NONE
+    found = np.asarray(is_named & (gone.time >= gone.expire_time), np.bool_)
+    if facts.retention_ms is not None:
+        since = np.array(gone.commit_time)
+        if facts.empty_groups is not None:
+            emptied = empty_since(gone, facts.empty_groups)
+            since = np.where(emptied == NONE, since, emptied)
+        is_timed = ~is_named & (since != NONE) & (gone.time != NONE)
+        found[is_timed] = gone.time[is_timed] - since[is_timed] >= facts.retention_ms * 1000
+    return found
+
+
+def empty_since(gone: Gone, empty_groups: pa.Table) -> Numbers:
+    """Since when the group is empty at the tombstone; NONE: it is not, or not told."""
+    group, rows = of_groups(gone, empty_groups)
+    first, since = numbers(rows["from_offset"]), numbers(rows["since_time"])
+    ends = numbers(rows["to_offset"])
+    ranked = np.lexsort((first, group))
+    found = np.full(len(gone.offset), NONE)
+    # The last stretch of the group that began before the tombstone.
+    for at, (of, offset) in enumerate(zip(gone.group, gone.offset, strict=True)):
+        low, high = np.searchsorted(group[ranked], [of, of + 1])
+        stretch = low + int(np.searchsorted(first[ranked[low:high]], offset)) - 1
+        if stretch >= low and (ends[ranked[stretch]] == NONE or ends[ranked[stretch]] >= offset):
+            found[at] = since[ranked[stretch]]
+    return found
+
+
+def of_groups(gone: Gone, table: pa.Table) -> tuple[NDArray[np.int32], pa.Table]:
+    """Rows of the frame's groups, with the groups' codes."""
+    codes = pc.index_in(table["group_id"], value_set=gone.frame.groups)
+    rows = table.filter(codes.is_valid())
+    return codes.drop_null().to_numpy(), rows
+
+
+def are_with_group(gone: Gone, tombstones: pa.Table | None) -> Flags:
+    """The group was deleted by the same operation: its records share their time."""
+    if tombstones is None or not tombstones.num_rows:
+        return np.zeros(len(gone.offset), np.bool_)
+    group, rows = of_groups(gone, tombstones)
+    found = set(zip(group.tolist(), numbers(rows["record_time"]).tolist(), strict=True))
+    asked = zip(gone.group.tolist(), gone.time.tolist(), strict=True)
+    return np.fromiter((time != NONE and (of, time) in found for of, time in asked), np.bool_, len(gone.offset))
+
+
+def are_with_topic(gone: Gone, deletions: pa.Table | None) -> Flags:
+    found = np.zeros(len(gone.offset), np.bool_)
+    if deletions is None:
+        return found
+    codes = pc.index_in(deletions["topic"], value_set=gone.frame.topics)
+    windows = deletions.filter(codes.is_valid())
+    froms, tos = numbers(windows["from_time"]), numbers(windows["to_time"])
+    for topic, start, end in zip(codes.drop_null().to_pylist(), froms.tolist(), tos.tolist(), strict=True):
+        found |= (gone.topic == topic) & (gone.time >= start) & (gone.time <= end)
+    return found
+
+
+def others_live(frame: Frame, effects: Effects, gone: Gone) -> Flags:
+    """Whether the group still has an offset of the topic once the operation is through that holds the tombstone."""
+    pair_of_key = frame.keys.group.astype(np.int64) * len(frame.topics) + frame.keys.topic
+    pair = gone.group.astype(np.int64) * len(frame.topics) + gone.topic
+    asked = np.isin(pair_of_key, pair)
+    rows = np.flatnonzero(asked[effects.key])
+    is_live = effects.is_value[rows].astype(np.int64)
+    step = is_live.copy()
+    step[1:] -= np.where(first_of(effects.key[rows])[1:], 0, is_live[:-1])
+    ranked = pair_of_key[effects.key[rows]] * frame.base + effects.place[rows] + 1
+    order = np.argsort(ranked, kind="stable")
+    # Every pair begins with what the state holds, so that one sum over all of them serves, less what stood before.
+    total = np.append(0, np.cumsum(step[order]))
+    end = np.searchsorted(ranked[order], pair * frame.base + last_places(gone, pair) + 1, side="right")
+    start = np.searchsorted(ranked[order], pair * frame.base)
+    return np.asarray(total[end] - total[start] > 0, np.bool_)
+
+
+def last_places(gone: Gone, pair: Numbers) -> Numbers:
+    """The place of the last tombstone of group and topic with the same time."""
+    order = np.lexsort((gone.place, gone.time, pair))
+    is_first = first_of(pair[order]) | first_of(gone.time[order])
+    starts = np.flatnonzero(is_first)
+    lasts = ends_of(starts, len(order))
+    found = np.empty(len(order), np.int64)
+    found[order] = gone.place[order][lasts][np.cumsum(is_first) - 1]
+    return found

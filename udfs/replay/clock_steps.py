@@ -1,0 +1,67 @@
+"""Commits of a group whose broker's clock stood back behind the commit before: at a failover, mostly."""
+
+import numpy as np
+import pyarrow as pa
+
+from schemas.history_tables import REPLAY_ANOMALIES
+from schemas.history_words import AnomalyKind, Confidence, Severity
+from udfs.replay.commit_frames import Frame
+from udfs.replay.group import CLOCK_STEP_US
+from udfs.replay.nullable import NONE, Numbers, every, times
+from udfs.tables.arrow_schema import table_schema
+
+SCHEMA = table_schema(REPLAY_ANOMALIES)
+
+
+def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:
+    """One row at each step back, not at each record until the clock has caught up: there may be millions."""
+    group, offset, time, before = steps(frame)
+    told = [f"record time {new} us lies {(old - new) // 1000} ms before that of the group's commit before"
+            for new, old in zip(time.tolist(), before.tolist(), strict=True)]  # fmt: skip
+    size = len(told)
+    columns = {
+        "cluster": every(cluster, pa.string(), size),
+        "group_id": frame.groups.take(pa.array(group)),
+        "kind": every(str(AnomalyKind.CLOCK_WENT_BACK), pa.string(), size),
+        "severity": every(str(Severity.INFO), pa.string(), size),
+        "record_offset": pa.array(offset),
+        "record_time": times(time),
+        "message": pa.array(told, pa.string()),
+        "evidence_partition": every(partition, pa.int32(), size),
+        "evidence_first_offset": pa.array(offset),
+        "evidence_last_offset": pa.array(offset),
+        "confidence": every(str(Confidence.CERTAIN), pa.string(), size),
+    }
+    return pa.table([columns[name] for name in SCHEMA.names], SCHEMA)
+
+
+def steps(frame: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Group, offset and time of each record that lies back, and the time of the one before, in log order."""
+    rows = np.flatnonzero(~frame.is_carried)
+    time = frame.record_time[rows]
+    carried = np.flatnonzero(frame.is_carried)
+    before = frame.carried("group_seen_time", carried)
+    if not goes_back(frame, rows, before):
+        nothing = np.empty(0, np.int64)
+        return nothing, nothing, nothing, nothing
+    # What the state says of a group stands before the group's records.
+    group = frame.keys.group[frame.key[np.append(carried, rows)]].astype(np.int64)
+    place = np.append(np.full(len(carried), -1), frame.place[rows])
+    order = np.lexsort((place, group))
+    group, time, place = group[order], np.append(before, time)[order], place[order]
+    offset = np.append(np.zeros(len(carried), np.int64), frame.offset[rows])[order]
+    new, old = time[1:], time[:-1]
+    is_step = (group[1:] == group[:-1]) & (new != NONE) & (old != NONE) & (place[1:] >= 0)
+    is_step[is_step] = old[is_step] - new[is_step] > CLOCK_STEP_US
+    found = np.flatnonzero(is_step)
+    found = found[np.argsort(place[1:][found])]
+    return group[1:][found], offset[1:][found], new[found], old[found]
+
+
+def goes_back(frame: Frame, rows: Numbers, before: Numbers) -> bool:
+    """Whether any record of the chunk lies back behind any other before it: mostly none does, and sorting is saved."""
+    time = np.full(frame.size, NONE)
+    time[frame.place[rows]] = frame.record_time[rows]
+    time = np.append(np.max(before, initial=NONE), time)
+    latest = np.maximum.accumulate(time)
+    return bool(((time != NONE) & (time < latest - CLOCK_STEP_US)).any())

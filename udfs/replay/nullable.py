@@ -1,0 +1,54 @@
+"""Numbers and times of Arrow columns as NumPy arrays and back; NONE stands for NULL."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.int32]
+Positions = NDArray[np.intp]
+
+# Below every real time and offset, so that it never wins where the larger counts.
+NONE = -(2**63)
+TIME = pa.timestamp("us", "UTC")
+
+
+def numbers(column: pa.ChunkedArray) -> Numbers:
+    """Whole numbers, and times in microseconds."""
+    found = column.cast(pa.int64()) if column.type != pa.int64() else column
+    return np.asarray((found.fill_null(NONE) if found.null_count else found).to_numpy(), np.int64)
+
+
+def flags(column: pa.ChunkedArray) -> Flags:
+    """FALSE for NULL."""
+    return np.asarray((column.fill_null(False) if column.null_count else column).to_numpy(), np.bool_)
+
+
+def integers(values: NDArray[Any], kind: pa.DataType | None = None) -> pa.Array:
+    is_null = values == NONE
+    found = pa.array(np.where(is_null, 0, values), mask=is_null) if is_null.any() else pa.array(values)
+    return found if kind is None else found.cast(kind)
+
+
+def times(values: Numbers) -> pa.Array:
+    return integers(values, TIME)
+
+
+def every(value: Any, kind: pa.DataType, size: int) -> pa.Array:
+    """One value in all rows."""
+    return pa.repeat(pa.scalar(value, kind), size)
+
+
+def first_of(names: Numbers | Codes) -> Flags:
+    """Where another value begins than stands before."""
+    found = np.ones(len(names), np.bool_)
+    np.not_equal(names[1:], names[:-1], out=found[1:])
+    return found
+
+
+def ends_of(starts: Positions, size: int) -> Positions:
+    """The last place of each stretch, given the first ones."""
+    return np.asarray(np.append(starts[1:], size)[: len(starts)] - 1, np.intp)

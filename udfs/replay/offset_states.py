@@ -1,0 +1,181 @@
+"""The state of keys behind a chunk, as rows of table replayed_offsets."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.replay_state_tables import REPLAYED_OFFSETS
+from udfs.replay.commit_chunks import Effects, Runs, are_complete, seen_before
+from udfs.replay.commit_frames import GONE, LIVE, PENDING, Frame
+from udfs.replay.gaps import Gaps
+from udfs.replay.liveness import Liveness
+from udfs.replay.nullable import (
+    NONE,
+    Flags,
+    Numbers,
+    Positions,
+    ends_of,
+    every,
+    first_of,
+    flags,
+    integers,
+    numbers,
+    times,
+)
+from udfs.replay.offset_rows import are_certain, named, num_commits, rows_of_runs
+from udfs.replay.transactions import Waiting
+from udfs.tables.arrow_schema import table_schema
+
+SCHEMA = table_schema(REPLAYED_OFFSETS)
+
+
+@dataclass(frozen=True)
+class OfKeys:
+    """By key, and by group, what all their rows of the state say."""
+
+    seen: Numbers
+    written_time: Numbers
+    history_time: Numbers
+    hole_offset: Numbers
+    group_seen: Numbers
+    group_seen_time: Numbers
+
+
+def of_keys(frame: Frame, effects: Effects) -> OfKeys:
+    starts = np.flatnonzero(first_of(frame.key))
+    ends = ends_of(starts, len(frame.key))
+    is_carried = frame.is_carried
+    # The row of the state, where the key has one.
+    carried = np.flatnonzero(is_carried[starts])
+    of_state = frame.row[starts[carried]]
+
+    def stored(name: str) -> Numbers:
+        found = np.full(len(starts), NONE)
+        found[carried] = numbers(frame.state[name])[of_state]
+        return found
+
+    commits = np.where(frame.is_value & ~is_carried, np.arange(len(frame.key)), -1)
+    last = np.maximum.reduceat(commits, starts) if len(starts) else starts
+    written = np.where(last >= 0, written_time(frame, last), stored("written_time"))
+    history = np.full(len(starts), NONE)
+    history[effects.key] = effects.time  # the last one of each key stays
+    is_new = ~is_carried[ends]
+    group_seen = np.where(is_new, frame.offset[ends], stored("group_seen_offset"))
+    group_seen_time = np.where(is_new, frame.record_time[ends], stored("group_seen_time"))
+    order = np.lexsort((group_seen, frame.keys.group))
+    by_group, by_group_time = np.full(len(frame.groups), NONE), np.full(len(frame.groups), NONE)
+    group = frame.keys.group[order]
+    lasts = np.flatnonzero(np.append(first_of(group)[1:], True)) if len(group) else order
+    by_group[group[lasts]], by_group_time[group[lasts]] = group_seen[order][lasts], group_seen_time[order][lasts]
+    return OfKeys(frame.seen[ends], written, history, stored("hole_offset"), by_group, by_group_time)
+
+
+def written_time(frame: Frame, rows: Positions) -> Numbers:
+    """The broker's clock at the commit, else at the write."""
+    return np.where(frame.commit_time[rows] == NONE, frame.record_time[rows], frame.commit_time[rows])
+
+
+def state_of(
+    frame: Frame, effects: Effects, runs: Runs, exact: Flags, waiting: Waiting, alive: Liveness, gaps: Gaps,
+    cluster: str, partition: int,
+) -> pa.Table:  # fmt: skip
+    """`runs` are those that nothing has ended."""
+    live = effects.at[runs.last]
+    is_gone = np.ones(len(frame.keys.group), np.bool_)
+    is_gone[frame.key[live]] = False
+    gone = np.flatnonzero(is_gone)
+    deleted = np.full(len(is_gone), -1)
+    deleted[effects.key] = effects.offset
+    still = np.flatnonzero(waiting.marker < 0)
+    pending = waiting.at[still]
+    # Of a key without a value any row will do: what it says of the commit is left out.
+    at = np.concatenate([live, np.searchsorted(frame.key, gone), pending])
+    counts = (len(live), len(gone), len(pending))
+    has_value = np.repeat([True, False, True], counts)
+    row = rows_of_runs(frame, effects, runs)
+    blank = np.full(len(gone) + len(pending), NONE)
+
+    def of_commit(values: Numbers) -> Numbers:
+        return np.where(has_value, values[at], NONE)
+
+    def of_run(values: Numbers) -> Numbers:
+        return np.append(values, blank)
+
+    of = of_keys(frame, effects)
+    key = frame.key[at]
+    group = frame.keys.group[key]
+    columns = {
+        "cluster": every(cluster, pa.string(), len(at)),
+        "offsets_partition": every(partition, pa.int32(), len(at)),
+        "group_id": frame.groups.take(pa.array(group)),
+        "topic": frame.topics.take(pa.array(frame.keys.topic[key])),
+        "partition": pa.array(frame.keys.partition[key]),
+        "kind": pa.array([LIVE, GONE, PENDING]).take(pa.array(np.repeat([0, 1, 2], counts))),
+        "record_offset": pa.array(np.concatenate([frame.offset[live], deleted[gone], frame.offset[pending]])),
+        "seen_offset": pa.array(of.seen[key]),
+        "history_time": times(of.history_time[key]),
+        "written_time": times(of.written_time[key]),
+        "hole_offset": integers(of.hole_offset[key]),
+        "alive_from_offset": integers(alive.from_offset[group]),
+        "alive_from_time": times(alive.from_time[group]),
+        "group_seen_offset": pa.array(of.group_seen[group]),
+        "group_seen_time": times(of.group_seen_time[group]),
+        "record_time": times(of_commit(frame.record_time)),
+        "committed_offset": pa.array(frame.committed[at], mask=~has_value),
+        "leader_epoch": integers(of_commit(frame.leader_epoch), pa.int32()),
+        "topic_id": named(frame.topic_ids, np.where(has_value, frame.topic_id[at], np.int32(-1))),
+        "commit_time": times(of_commit(frame.commit_time)),
+        "expire_time": times(of_commit(frame.expire_time)),
+        "producer_id": integers(of_commit(frame.producer_id)),
+        "producer_epoch": integers(of_commit(frame.producer_epoch), pa.int32()),
+        "is_certain": pa.array(
+            np.concatenate([are_certain(frame, effects, runs), np.ones(len(gone), np.bool_), frame.is_certain[pending]])
+        ),
+        "is_lost": pa.array(np.append(np.zeros(len(live) + len(gone), np.bool_), waiting.is_lost[still])),
+        "is_from_exact": pa.array(
+            np.concatenate([exact[runs.first], np.ones(len(gone), np.bool_), pending_exactness(frame, pending, gaps)])
+        ),
+        "from_offset": integers(of_run(row.begun(effects.offset[runs.first], "from_offset"))),
+        "from_time": times(of_run(row.begun(effects.time[runs.first], "from_time"))),
+        "first_record_offset": integers(of_run(row.begun(frame.offset[row.first], "first_record_offset"))),
+        "first_commit_time": times(of_run(row.begun(frame.commit_time[row.first], "first_commit_time"))),
+        "last_offset": integers(of_run(effects.offset[runs.last])),
+        "previous_offset": pa.array(
+            of_run(runs.previous), mask=~np.append(runs.has_previous, np.zeros(len(blank), np.bool_))
+        ),
+        "num_commits": pa.array(np.append(num_commits(row, runs), np.zeros(len(blank), np.int64))),
+        "metadata": named(frame.texts, np.where(has_value, frame.text[at], np.int32(-1))),
+    }
+    return pa.table([columns[name] for name in SCHEMA.names], SCHEMA)
+
+
+def pending_exactness(frame: Frame, at: Positions, gaps: Gaps) -> Flags:
+    """Whether a record of the key can be missing before the pending commit; what its marker leaves open comes later."""
+    carried = frame.is_carried[at]
+    found = np.ones(len(at), np.bool_)
+    found[carried] = flags(frame.state["is_from_exact"])[frame.row[at[carried]]]
+    if len(gaps.firsts):
+        new = at[~carried]
+        found[~carried] = are_complete(gaps, seen_before(frame)[new], frame.offset[new])
+    return found
+
+
+def unseen_behind(state: pa.Table, last_offset: int) -> pa.Table:
+    """The state where the log behind was not seen: every key stays known, none holds anything."""
+    of_key = pc.not_equal(state["kind"], PENDING)
+    kept = state.filter(of_key)
+    size = kept.num_rows
+    same = ("cluster", "offsets_partition", "group_id", "topic", "partition", "seen_offset", "history_time",
+            "written_time", "group_seen_offset", "group_seen_time")  # fmt: skip
+    columns: dict[str, pa.Array] = {name: kept[name] for name in same}
+    columns |= {name: every(last_offset, pa.int64(), size) for name in ("record_offset", "hole_offset")}
+    columns |= {
+        "kind": every(GONE, pa.string(), size),
+        "is_certain": every(True, pa.bool_(), size),
+        "is_lost": every(False, pa.bool_(), size),
+        "is_from_exact": every(True, pa.bool_(), size),
+        "num_commits": every(0, pa.int64(), size),
+    }
+    return pa.table([columns.get(f.name, pa.nulls(size, f.type)) for f in SCHEMA], SCHEMA)
