@@ -1,0 +1,275 @@
+"""What views over the history should give, in plain Python: no SQL, no join, one loop inside of the other."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from itertools import groupby
+from typing import Any
+
+Row = dict[str, Any]
+Rows = dict[str, list[Row]]
+
+
+def by(*names: str) -> Callable[[Row], tuple[Any, ...]]:
+    """NULL behind all else."""
+    return lambda row: tuple((row[name] is None, row[name] if row[name] is not None else 0) for name in names)
+
+
+def same(left: Row, right: Row, *names: str) -> bool:
+    return all(left[name] == right[name] for name in names)
+
+
+def least(values: Iterable[Any]) -> Any:
+    return min((value for value in values if value is not None), default=None)
+
+
+def most(values: Iterable[Any]) -> Any:
+    return max((value for value in values if value is not None), default=None)
+
+
+def total(values: Iterable[int | None]) -> int | None:
+    there = [value for value in values if value is not None]
+    return sum(there) if there else None
+
+
+def cluster_times(rows: Rows, cluster: str) -> Row:
+    known = [row for row in rows["history_coverage"] if row["cluster"] == cluster]
+    if not known:
+        return {"as_of_time": None, "history_since_time": None}
+    newest = most(row["to_time"] for row in known)
+    captured = most(row["captured_time"] for row in rows["topic_snapshots"] if row["cluster"] == cluster)
+    is_later = captured is not None and newest is not None and captured > newest
+    return {"as_of_time": captured if is_later else newest, "history_since_time": least(r["from_time"] for r in known)}
+
+
+def ranked(found: list[Row], key: Callable[[Row], Any]) -> list[Row]:
+    found = sorted(found, key=lambda row: (row["cluster"], key(row)))
+    for _, of_cluster in groupby(found, key=lambda row: row["cluster"]):
+        for rank, row in enumerate(of_cluster, 1):
+            row["rank"] = rank
+    return found
+
+
+def descending(value: Any) -> tuple[bool, Any]:
+    return (value is None, -value if value is not None else 0)
+
+
+def changed_members(rows: Rows, rebalance: Row) -> list[str]:
+    return [
+        row["member_id"]
+        for row in rows["generation_members"]
+        if same(row, rebalance, "cluster", "group_id", "assignment_offset") and row["change"] != "kept"
+    ]
+
+
+def client_of(rows: Rows, rebalance: Row, member_id: str | None) -> tuple[str | None, str | None]:
+    stays = [
+        row
+        for row in rows["membership_intervals"]
+        if same(row, rebalance, "cluster", "group_id") and row["member_id"] == member_id
+    ]
+    return least(row["client_id"] for row in stays), least(row["client_host"] for row in stays)
+
+
+def rebalances(rows: Rows) -> list[Row]:
+    found = []
+    for row in rows["rebalances"]:
+        moves = [m for m in rows["partition_moves"] if same(m, row, "cluster", "group_id", "assignment_offset")]
+        member = least(changed_members(rows, row))
+        client, host = client_of(rows, row, member)
+        stretch = [
+            each
+            for each in rows["history_coverage"]
+            if each["cluster"] == row["cluster"]
+            and each["offsets_partition"] == row["evidence_partition"]
+            and each["first_offset"] <= row["evidence_last_offset"] <= each["last_offset"]
+        ]
+        from_offset = stretch[0]["complete_from_offset"] if stretch else None
+        found.append(
+            {
+                **row,
+                "changed_member_id": member,
+                "changed_client_id": client,
+                "changed_client_host": host,
+                "commit_gap_ms": most(move["commit_gap_ms"] for move in moves),
+                "is_complete": None if from_offset is None else row["evidence_first_offset"] >= from_offset,
+                **cluster_times(rows, row["cluster"]),
+            }
+        )
+    worst = ("stopped_partition_ms", "duration_ms")
+    return ranked(
+        found, lambda row: (*(descending(row[name]) for name in worst), row["group_id"], row["assignment_offset"])
+    )
+
+
+def causes(rows: Rows) -> list[Row]:
+    found = []
+    names = ("cluster", "group_id", "group_type", "trigger")
+    for key, some in groupby(sorted(rows["rebalances"], key=by(*names)), key=by(*names)):
+        of_cause = list(some)
+        of_group = [row for row in rows["rebalances"] if same(row, of_cause[0], "cluster", "group_id")]
+        assert key
+        found.append(
+            {
+                **{name: of_cause[0][name] for name in names},
+                "num_rebalances": len(of_cause),
+                "share_of_group": len(of_cause) / len(of_group),
+                "num_certain": sum(row["confidence"] == "certain" for row in of_cause),
+                "first_start_time": least(row["start_time"] for row in of_cause),
+                "last_start_time": most(row["start_time"] for row in of_cause),
+                "duration_ms": total(row["duration_ms"] for row in of_cause),
+                "longest_duration_ms": most(row["duration_ms"] for row in of_cause),
+                "num_moved": total(row["num_moved"] for row in of_cause),
+                "stopped_partition_ms": total(row["stopped_partition_ms"] for row in of_cause),
+                **bounds(of_cause),
+                **cluster_times(rows, of_cause[0]["cluster"]),
+            }
+        )
+    return ranked(
+        found,
+        lambda row: (
+            descending(row["stopped_partition_ms"]),
+            -row["num_rebalances"],
+            row["group_id"],
+            row["group_type"],
+            row["trigger"],
+        ),
+    )
+
+
+def bounds(some: list[Row]) -> Row:
+    return {
+        "evidence_partition": min(row["evidence_partition"] for row in some),
+        "evidence_first_offset": min(row["evidence_first_offset"] for row in some),
+        "evidence_last_offset": max(row["evidence_last_offset"] for row in some),
+    }
+
+
+def streaks(rows: Rows) -> Iterable[list[Row]]:
+    names = ("cluster", "group_id", "assignment_offset")
+    timed = sorted((row for row in rows["rebalances"] if row["start_time"] is not None), key=by(*names))
+    for _, of_group in groupby(timed, key=by("cluster", "group_id")):
+        streak: list[Row] = []
+        for row in of_group:
+            if streak and row["start_time"] - streak[-1]["start_time"] > timedelta(minutes=5):
+                yield streak
+                streak = []
+            streak.append(row)
+        yield streak
+
+
+def storms(rows: Rows) -> list[Row]:
+    found = [storm(rows, streak) for streak in streaks(rows) if len(streak) >= 5]
+    return ranked(
+        found,
+        lambda row: (-row["generations_per_hour"], -row["num_rebalances"], row["group_id"], row["from_time"]),
+    )
+
+
+def storm(rows: Rows, streak: list[Row]) -> Row:
+    begin = min(row["start_time"] for row in streak)
+    end = max(row["end_time"] or row["start_time"] for row in streak)
+    length_s = (end - begin) // timedelta(seconds=1)
+    changed = [(row, member) for row in streak for member in changed_members(rows, row)]
+    clients = Counter(client_of(rows, row, member) for row, member in changed)
+    first = min(clients, key=lambda key: (-clients[key], *((part is None, part or "") for part in key)), default=None)
+    rounds = sum(rounds_of(row) for row in streak)
+    busy = total(row["duration_ms"] for row in streak)
+    return {
+        "cluster": streak[0]["cluster"],
+        "group_id": streak[0]["group_id"],
+        "group_type": max(row["group_type"] for row in streak),
+        "from_time": begin,
+        "to_time": end,
+        "num_rebalances": len(streak),
+        "num_generations": rounds,
+        "generations_per_hour": rounds / (length_s / 3600 if length_s > 3600 else 1),
+        "num_members_changed": len({member for _, member in changed}),
+        "repeated_client_id": first[0] if first else None,
+        "repeated_client_host": first[1] if first else None,
+        "num_repeated": clients[first] if first else None,
+        "rebalancing_ms": busy,
+        "share_rebalancing": None if busy is None and length_s else share(busy, length_s),
+        "stopped_partition_ms": total(row["stopped_partition_ms"] for row in streak),
+        **bounds(streak),
+        **cluster_times(rows, streak[0]["cluster"]),
+    }
+
+
+def share(busy: int | None, length_s: int) -> float | None:
+    return None if busy is None else 1.0 if busy >= length_s * 1000 else busy / (length_s * 1000)
+
+
+def rounds_of(row: Row) -> int:
+    before = row["from_generation"]
+    return row["to_generation"] - before if before is not None and row["to_generation"] > before else 1
+
+
+def daily(rows: Rows) -> list[Row]:
+    def day(row: Row) -> Row:
+        start = row["start_time"]
+        return {**row, "day_time": start and start.replace(hour=0, minute=0, second=0, microsecond=0)}
+
+    names = ("cluster", "day_time", "group_id", "group_type", "trigger")
+    found = []
+    for _, some in groupby(sorted(map(day, rows["rebalances"]), key=by(*names)), key=by(*names)):
+        of_day = list(some)
+        done = [row for row in of_day if row["outcome"] == "completed"]
+        lost = [
+            move
+            for row in of_day
+            for move in rows["partition_moves"]
+            if same(move, row, "cluster", "group_id", "assignment_offset") and move["kind"] == "lost"
+        ]
+        sums = ("num_moved", "num_returned", "num_withheld", "num_ready_to_migrate", "stopped_partition_ms", "sync_ms")
+        found.append(
+            {
+                **{name: of_day[0][name] for name in names},
+                "num_rebalances": len(of_day),
+                "num_completed": len(done),
+                "num_follow_ups": sum(row["is_follow_up"] for row in of_day),
+                "rebalance_total": sum(map(rounds_of, of_day)),
+                "failed_rebalance_total": sum(row["unpersisted_rounds"] or 0 for row in of_day),
+                "rebalance_rate_per_hour": sum(map(rounds_of, of_day)) / 24,
+                "last_rebalance_time": most(row["end_time"] for row in done),
+                "rebalance_ms": total(row["duration_ms"] for row in of_day),
+                "longest_rebalance_ms": most(row["duration_ms"] for row in of_day),
+                "longest_sync_ms": most(row["sync_ms"] for row in of_day),
+                "assigned_partitions": most(row["num_partitions"] for row in of_day),
+                "num_lost": len(lost),
+                **{name: total(row[name] for row in of_day) for name in sums},
+            }
+        )
+    return sorted(
+        found,
+        key=lambda row: (
+            row["cluster"],
+            row["day_time"] is None,
+            -(row["day_time"].timestamp() if row["day_time"] else 0),
+            -row["num_rebalances"],
+            row["group_id"],
+            row["group_type"],
+            row["trigger"],
+        ),
+    )
+
+
+def open_transactions(rows: Rows) -> list[Row]:
+    found = []
+    for row in rows["transactions"]:
+        times = cluster_times(rows, row["cluster"])
+        if row["outcome"] == "open":
+            has_times = row["first_time"] is not None and times["as_of_time"] is not None
+            age = (times["as_of_time"] - row["first_time"]) // timedelta(seconds=1) if has_times else None
+            found.append({**row, "age_ms": None if age is None else 1000 * age, **times})
+    place = ("evidence_partition", "first_offset", "producer_id")
+    return ranked(found, lambda row: (descending(row["age_ms"]), *(row[name] for name in place)))
+
+
+VIEWS: dict[str, Callable[[Rows], list[Row]]] = {
+    "v_rebalances": rebalances,
+    "v_rebalance_causes": causes,
+    "v_rebalance_storms": storms,
+    "rebalances_daily": daily,
+    "v_transactions_open": open_transactions,
+}
