@@ -11,15 +11,13 @@ from schemas.history_words import (
     StateEnd,
 )
 from udfs.replay import classic_causes, classic_owners, classic_rebalance
-from udfs.replay.classic_owners import GROUP_TYPE
-from udfs.replay.classic_records import NOTHING, ClassicMember, ClassicValue
-from udfs.replay.classic_round import Classic, Round, replaced_ids
+from udfs.replay.classic_records import TYPE, ClassicMember, ClassicValue
+from udfs.replay.classic_round import GROUP_TYPE, Classic, Round, replaced_ids
 from udfs.replay.group import Group
 from udfs.replay.kip429 import group_sets, member_sets
 from udfs.replay.ledger import MemberStretch, StateStretch
 from udfs.replay.records import Moment, Record
 
-TYPE = 2
 KEY = "2"
 CONSUMER = "consumer"
 
@@ -48,11 +46,11 @@ def settle(group: Group, before: Classic | None, operation: list[Record], at: Mo
         return
     check_value(group, now.value, mine[-1])
     passed = frozenset(record.value.generation for record in mine[:-1] if record.value is not None)
-    round_ = new_round(group, before, now, Moment(now.offset, at.time), is_exact, passed)
+    round_ = new_round(group, before, now, mine[-1], at.time, is_exact, passed)
     if before is not None and is_same_round(round_):
         keep(round_, before)
     else:
-        rebalance(round_, mine[-1])
+        rebalance(round_)
 
 
 def adopt(group: Group, at: Moment, *, is_rebalancing: bool = False) -> None:
@@ -60,7 +58,8 @@ def adopt(group: Group, at: Moment, *, is_rebalancing: bool = False) -> None:
     `is_rebalancing`: a member went with the conversion, so that the others are asked to join at once."""
     now: Classic = group.now
     now.is_copied = True
-    round_ = new_round(group, None, now, Moment(now.offset, at.time), True, frozenset())
+    record = Record(now.offset, at.time, now.offset, now.leader_epoch, TYPE, None, now.value)
+    round_ = new_round(group, None, now, record, at.time, True)
     for member in now.value.members:
         if member.member_id not in group.ledger.members:
             join(round_, member, at.time, True)
@@ -76,13 +75,17 @@ def adopt(group: Group, at: Moment, *, is_rebalancing: bool = False) -> None:
 
 
 def new_round(
-    group: Group, before: Classic | None, now: Classic, at: Moment, is_exact: bool, passed: frozenset[int]
-) -> Round:
+    group: Group, before: Classic | None, now: Classic, record: Record, time: int | None, is_exact: bool,
+    passed: frozenset[int] = frozenset(),
+) -> Round:  # fmt: skip
     of_before = {} if before is None else {member.member_id: member for member in before.value.members}
     of_now = {member.member_id: member for member in now.value.members}
+    at = Moment(record.offset, time)
     stop, has_stop = join_phase_end(group, now.value, at, is_exact)
-    replaced = replaced_ids(of_before, of_now)
-    return Round(group, before, now, at, stop, has_stop, is_exact, replaced, passed, of_before, of_now)
+    return Round(
+        group, before, now, record, at, stop, has_stop, is_exact, replaced_ids(of_before, of_now), passed, of_before,
+        of_now, record.offset if before is None else before.offset,
+    )  # fmt: skip
 
 
 def join_phase_end(group: Group, value: ClassicValue, at: Moment, is_exact: bool) -> tuple[int | None, bool]:
@@ -129,20 +132,23 @@ def keep(round_: Round, before: Classic) -> None:
         ledger.state.protocol_type = round_.now.value.protocol_type
 
 
-def rebalance(round_: Round, record: Record) -> None:
+def rebalance(round_: Round) -> None:
     value, group = round_.now.value, round_.group
-    check_generation(round_, record)
+    check_generation(round_)
     replaced_by = {new_id: old_id for old_id, new_id in round_.replaced.items()}
     joined = [each for each in round_.members_now if each not in round_.members_before and each not in replaced_by]
     left = [each for each in round_.members_before if each not in round_.members_now and each not in round_.replaced]
     sets = group_sets(value.members, group.context.topics)
     sets_of = {member.member_id: member_sets(round_.had(member, replaced_by), member) for member in value.members}
-    if is_creation(value):
-        move_on(round_, left)
-        return
     cause = classic_causes.cause(round_, joined, left, sets)
-    classic_owners.check_claims(round_, len(sets.claimed), len(sets.assigned))
-    done = move_on(round_, left, {each: of.lost for each, of in sets_of.items() if of.lost}, sets.unknown_owned)
+    classic_owners.check_claims(round_, sets)
+    # Owners first: their rows tell of members that are about to go.
+    done = classic_owners.hand_over(round_, {each: of.lost for each, of in sets_of.items() if of.lost}, sets)
+    move_members(round_, left)
+    # The state last: what went before looks at the one that ends.
+    move_state(round_)
+    if is_creation(value):
+        return
     classic_rebalance.write_rebalance(round_, done, cause, joined, left, sets)
     classic_rebalance.write_members(round_, sets_of, replaced_by, left)
 
@@ -153,17 +159,6 @@ def is_creation(value: ClassicValue) -> bool:
 
 
 # -- what follows from it
-
-
-def move_on(
-    round_: Round, left: list[str], lost: dict[str, frozenset[int]] | None = None, unknown: frozenset[int] = NOTHING
-) -> classic_owners.Handover:
-    """Owners first: their rows tell of members that are about to go. States last: causes look at the one before."""
-    done = classic_owners.hand_over(round_, lost or {}, unknown)
-    round_.now.idle = done.idle
-    move_members(round_, left)
-    move_state(round_)
-    return done
 
 
 def move_members(round_: Round, left: list[str]) -> None:
@@ -180,11 +175,8 @@ def move_members(round_: Round, left: list[str]) -> None:
             round_.at, old_id, LeaveKind.STATIC_REPLACED, generation, until=until(round_, old_id), is_exact=False
         )
     for member in round_.now.value.members:
-        of = ledger.members.get(member.member_id)
-        if of is None:
+        if member.member_id not in ledger.members:
             join(round_, member, round_.stop, False)
-        else:
-            of.last_offset = round_.at.offset
 
 
 def until(round_: Round, member_id: str) -> int | None:
@@ -216,6 +208,7 @@ def move_state(round_: Round) -> None:
         return
     if round_.has_stop and round_.stop is not None and at.time is not None and round_.stop < at.time:
         enter(round_, GroupState.COMPLETING_REBALANCE, round_.stop)
+        ledger.end_state(at, StateEnd.NEXT_STATE)
     enter(round_, GroupState.STABLE, at.time)
 
 
@@ -239,6 +232,17 @@ def enter(round_: Round, state: GroupState, time: int | None, confidence: Confid
             value.protocol, len(value.members), confidence,
         ),
     )  # fmt: skip
+
+
+def confirm(group: Group) -> None:
+    """All that is so rests on the newest value, which names it: written down where it is looked at, not in each
+    round."""
+    ledger, offset = group.ledger, group.now.offset
+    for member in ledger.members.values():
+        member.last_offset = offset
+    for of_members in ledger.owners.values():
+        for of in of_members.values():
+            of.last_offset = offset
 
 
 def delete(group: Group, before: Classic, record: Record, at: Moment, is_exact: bool) -> None:
@@ -265,10 +269,10 @@ def check_value(group: Group, value: ClassicValue, record: Record) -> None:
             group.anomaly(record, AnomalyKind.FOREIGN_PAYLOAD, Severity.INFO, told)
 
 
-def check_generation(round_: Round, record: Record) -> None:
+def check_generation(round_: Round) -> None:
     before, now = round_.before, round_.now
     if before is not None and now.value.generation < before.value.generation:
         told = f"generation {now.value.generation} after {before.value.generation}, without a tombstone between"
         if now.leader_epoch > before.leader_epoch:
             told += ": the coordinator moved"
-        round_.group.anomaly(record, AnomalyKind.GENERATION_WENT_BACK, Severity.WARNING, told, before.offset)
+        round_.group.anomaly(round_.record, AnomalyKind.GENERATION_WENT_BACK, Severity.WARNING, told, before.offset)

@@ -1,7 +1,7 @@
 """Why a classic group rebalanced and how its members went, as far as its values tell."""
 
-from schemas.history_words import Confidence, LeaveKind, OwnershipPhase, RebalanceMode, RebalanceTrigger
-from udfs.replay.classic_records import NOTHING, ClassicMember
+from schemas.history_words import Confidence, LeaveKind, RebalanceMode, RebalanceTrigger
+from udfs.replay.classic_records import ClassicMember
 from udfs.replay.classic_round import Round
 from udfs.replay.kip429 import RESET, GroupSets, union
 
@@ -61,19 +61,10 @@ def is_other_metadata(round_: Round, sets: GroupSets) -> bool:
     if had == sets.assigned:
         return False
     came = sets.assigned - had - sets.claimed
-    if came and not came <= withheld_before(round_):
+    assert round_.before is not None
+    if came and not came <= union(round_.before.revoking.values()):
         return True
     return bool(had - sets.assigned - sets.withheld)
-
-
-def withheld_before(round_: Round) -> frozenset[int]:
-    """What the round before left with members that had to give it up; before owners change hands."""
-    owners = round_.group.ledger.owners
-    return frozenset(
-        tp
-        for (tp, _), of_members in owners.items()
-        if any(of.phase == OwnershipPhase.REVOKING for of in of_members.values())
-    )
 
 
 def mode(round_: Round) -> RebalanceMode | None:
@@ -109,7 +100,8 @@ def is_overdue(round_: Round, member: ClassicMember) -> bool:
     state = round_.group.ledger.state
     if state is None or state.from_time is None or round_.stop is None or member.rebalance_timeout_ms is None:
         return False
-    if not (member.claimed or NOTHING) - (member.assigned or NOTHING):
+    assert round_.before is not None
+    if member.member_id not in round_.before.revoking:
         return False
     waited = (round_.stop - state.from_time) // 1000
     return 0 <= waited - member.rebalance_timeout_ms <= member.session_timeout_ms

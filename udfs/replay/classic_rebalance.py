@@ -2,9 +2,9 @@
 
 from schemas.history_words import Confidence, MemberChange, RebalanceMode, RebalanceOutcome
 from udfs.replay import classic_causes
-from udfs.replay.classic_owners import GROUP_TYPE, Handover, milliseconds
+from udfs.replay.classic_owners import Handover
 from udfs.replay.classic_records import NOTHING, ClassicMember, Tps
-from udfs.replay.classic_round import Round
+from udfs.replay.classic_round import GROUP_TYPE, Round, milliseconds
 from udfs.replay.kip429 import GroupSets, MemberSets, union
 
 
@@ -18,14 +18,11 @@ def write_rebalance(
     had = union(member.assigned for member in round_.members_before.values())
     outcome = RebalanceOutcome.COMPLETED if now.members else RebalanceOutcome.EMPTIED
     duration_ms = milliseconds(round_.stop, at.time)
-    given = [move for move in done.moves if move.from_member_id and move.to_member_id]
     sync_ms = duration_ms if round_.has_stop and now.members else None
-    num_returned = sum(1 for move in given if is_same(round_, move.from_member_id, move.to_member_id))
     counts = (
-        len(sets.assigned), len(given) - num_returned, num_returned, len(sets.withheld), sets.num_maybe_revoking,
+        len(sets.assigned), done.num_moved, done.num_returned, len(sets.withheld), sets.num_maybe_revoking,
         sets.num_ready_to_migrate, len(sets.unknown_owned), len(had - sets.assigned),
     )  # fmt: skip
-    stopped = [move.idle_ms for move in done.moves if move.idle_ms is not None]
     round_.group.context.rows.add(
         "rebalances",
         (
@@ -34,22 +31,14 @@ def write_rebalance(
             trigger, mode_of(round_), joined, left, len(round_.members_before), len(now.members),
             None if before is None else before.leader, now.leader, *(counts if is_read else (None,) * len(counts)),
             done.num_handed_out > 0, unpersisted(round_), sync_ms,
-            sum(stopped) if is_read else None, first_offset(round_), at.offset, confidence,
+            done.stopped_ms if is_read else None, round_.first_offset, at.offset, confidence,
         ),
     )  # fmt: skip
-    write_moves(round_, done)
+    round_.group.context.rows.of["partition_moves"] += done.moves
 
 
 def mode_of(round_: Round) -> RebalanceMode | None:
     return classic_causes.mode(round_) if round_.members_now else None
-
-
-def is_same(round_: Round, old_id: str | None, new_id: str | None) -> bool:
-    return old_id == new_id or (old_id is not None and round_.replaced.get(old_id) == new_id)
-
-
-def first_offset(round_: Round) -> int:
-    return round_.at.offset if round_.before is None else round_.before.offset
 
 
 def unpersisted(round_: Round) -> int | None:
@@ -65,7 +54,7 @@ def write_members(round_: Round, sets_of: dict[str, MemberSets], replaced_by: di
     value = round_.now.value
     rows = round_.group.context.rows
     head = (round_.group.group_id, GROUP_TYPE, round_.at.offset)
-    evidence = (first_offset(round_), round_.at.offset, Confidence.CERTAIN)
+    evidence = (round_.first_offset, round_.at.offset, Confidence.CERTAIN)
     is_known = round_.before is not None or round_.is_exact
     for member in value.members:
         member_id = member.member_id
@@ -98,16 +87,3 @@ def change_of(round_: Round, member: ClassicMember, replaced_by: dict[str, str])
     if member.member_id in round_.members_before:
         return MemberChange.KEPT
     return MemberChange.RESTARTED if member.member_id in replaced_by else MemberChange.JOINED
-
-
-def write_moves(round_: Round, done: Handover) -> None:
-    rows, at = round_.group.context.rows, round_.at
-    group_id, first = round_.group.group_id, first_offset(round_)
-    for move in done.moves:
-        rows.add(
-            "partition_moves",
-            (
-                group_id, GROUP_TYPE, at.offset, move.tp, False, move.kind, move.from_member_id, move.to_member_id,
-                at.offset, at.time, None, move.idle_ms, None, first, at.offset, Confidence.CERTAIN,
-            ),
-        )  # fmt: skip

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import SHIFT, TopicCodes
+from udfs.replay.uncollected import uncollected
 from udfs.tables.arrays import bounds_of
 
 TYPE = 2
@@ -53,6 +54,7 @@ class ClassicValue(NamedTuple):
     members: tuple[ClassicMember, ...]
 
 
+@uncollected()
 def classic_records(rows: pa.Table, topics: TopicCodes) -> list[tuple[str, Record]]:
     """Of rows of `classic_group_metadata`, in their order. Of members it needs neither `subscription_bytes` nor
     `payload_json`."""
@@ -79,6 +81,7 @@ def members_of(lists: pa.ListArray, topics: TopicCodes) -> list[tuple[ClassicMem
     bounds = bounds_of(lists)
     items = lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
     subscription, assignment = items.field("subscription"), items.field("assignment")
+    known: dict[bytes, Tps] = {b"": NOTHING}
     columns = (
         shared(items.field("member_id")),
         shared(items.field("group_instance_id")),
@@ -87,10 +90,10 @@ def members_of(lists: pa.ListArray, topics: TopicCodes) -> list[tuple[ClassicMem
         items.field("rebalance_timeout_ms").to_pylist(),
         items.field("session_timeout_ms").to_pylist(),
         masked(names(subscription.field("topics")), subscription.is_valid()),
-        masked(partition_sets(subscription.field("owned_partitions"), topics), can_claim(subscription)),
+        masked(partition_sets(subscription.field("owned_partitions"), topics, known), can_claim(subscription)),
         masked(subscription.field("generation_id").to_pylist(), subscription.is_valid()),
         masked(shared(subscription.field("rack_id")), subscription.is_valid()),
-        assigned(items, assignment, topics),
+        assigned(items, assignment, topics, known),
     )
     members = list(map(ClassicMember._make, zip(*columns, strict=True)))
     places = (bounds - bounds[0]).tolist()
@@ -102,17 +105,19 @@ def can_claim(subscription: pa.StructArray) -> pa.BooleanArray:
     return pc.and_(subscription.is_valid(), version)
 
 
-def assigned(items: pa.StructArray, assignment: pa.StructArray, topics: TopicCodes) -> list[Tps | None]:
+def assigned(
+    items: pa.StructArray, assignment: pa.StructArray, topics: TopicCodes, known: dict[bytes, Tps]
+) -> list[Tps | None]:
     """Bytes of length 0 are nothing at all: the leader named nothing for the member."""
     is_omitted = pc.equal(pc.binary_length(items.field("assignment_bytes")), 0).fill_null(False)
-    found = masked(partition_sets(assignment.field("partitions"), topics), assignment.is_valid())
+    found = masked(partition_sets(assignment.field("partitions"), topics, known), assignment.is_valid())
     for place in np.flatnonzero(is_omitted.to_numpy(zero_copy_only=False)).tolist():
         found[place] = NOTHING
     return found
 
 
-def partition_sets(lists: pa.ListArray, topics: TopicCodes) -> list[Tps]:
-    """Of lists of topics with their partitions."""
+def partition_sets(lists: pa.ListArray, topics: TopicCodes, known: dict[bytes, Tps]) -> list[Tps]:
+    """Of lists of topics with their partitions. `known`: the sets met so far."""
     of_topic = bounds_of(lists)
     partitions = lists.values.field("partitions")
     encoded = lists.values.field("topic").dictionary_encode()
@@ -120,9 +125,21 @@ def partition_sets(lists: pa.ListArray, topics: TopicCodes) -> list[Tps]:
     code = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
     of_partition = bounds_of(partitions)
     flat = partitions.values.to_numpy(zero_copy_only=False)[of_partition[0] : of_partition[-1]]
-    tps: list[int] = (np.repeat(code << SHIFT, np.diff(of_partition)) | flat).tolist()
-    places = (of_partition - of_partition[0])[of_topic].tolist()
-    return [frozenset(tps[first:last]) if first < last else NOTHING for first, last in pairwise(places)]
+    tps = np.repeat(code << SHIFT, np.diff(of_partition)) | flat
+    places = (of_partition - of_partition[0])[of_topic]
+    return shared_sets(tps.astype(np.int64).tobytes(), (places * 8).tolist(), known)
+
+
+def shared_sets(tps: bytes, places: list[int], known: dict[bytes, Tps]) -> list[Tps]:
+    """Equal ones as one object: most stand in many records, and are claimed as they are assigned."""
+    found = []
+    for first, last in pairwise(places):
+        raw = tps[first:last]
+        tps_of = known.get(raw)
+        if tps_of is None:
+            tps_of = known[raw] = frozenset(np.frombuffer(raw, np.int64).tolist())
+        found.append(tps_of)
+    return found
 
 
 def names(lists: pa.ListArray) -> list[tuple[str, ...]]:

@@ -1,12 +1,14 @@
 """One step of a classic group from a value to the next, as the parts of the replay pass it on."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from udfs.replay.classic_records import NOTHING, ClassicMember, ClassicValue, Tps
 from udfs.replay.group import Group
-from udfs.replay.records import Moment
+from udfs.replay.records import Moment, Record
 from udfs.replay.topic_codes import TopicCodes
+
+GROUP_TYPE = "classic"
 
 
 @dataclass
@@ -18,8 +20,12 @@ class Classic:
     leader_epoch: int
     # By partition that nobody owns, since when: the end of its last stay.
     idle: dict[int, int | None] = field(default_factory=dict)
+    # By member, what it still owns and was asked to give up.
+    revoking: dict[str, Tps] = field(default_factory=dict)
     # The value was written by a conversion, no join phase stands behind it.
     is_copied: bool = False
+
+    group_type: ClassVar[str] = GROUP_TYPE
 
     def plain(self, topics: TopicCodes) -> dict[str, Any]:
         """As JSON takes it."""
@@ -35,6 +41,7 @@ class Classic:
             "offset": self.offset,
             "leader_epoch": self.leader_epoch,
             "idle": [(time, topics.plain(tps)) for time, tps in times.items()],
+            "revoking": {member_id: topics.plain(tps) for member_id, tps in self.revoking.items()},
             "is_copied": self.is_copied,
         }
 
@@ -53,7 +60,8 @@ class Classic:
             )
         idle = {tp: time for time, tps in found["idle"] for tp in topics.from_plain(tps)}
         value = ClassicValue._make([*head, tuple(members)])
-        return cls(value, found["offset"], found["leader_epoch"], idle, found["is_copied"])
+        revoking = {member_id: topics.from_plain(tps) for member_id, tps in found["revoking"].items()}
+        return cls(value, found["offset"], found["leader_epoch"], idle, revoking, found["is_copied"])
 
 
 def plain_set(tps: Tps | None, topics: TopicCodes) -> Any:
@@ -66,6 +74,8 @@ class Round:
     # None: no group, or nothing is known of it.
     before: Classic | None
     now: Classic
+    # Where the newest value stands.
+    record: Record
     at: Moment
     # The end of the join phase: until then at the latest members gave up what they do not claim.
     stop: int | None
@@ -79,6 +89,8 @@ class Round:
     passed: frozenset[int] = frozenset()
     members_before: dict[str, ClassicMember] = field(default_factory=dict)
     members_now: dict[str, ClassicMember] = field(default_factory=dict)
+    # First record that its rows rest on.
+    first_offset: int = 0
 
     def had(self, member: ClassicMember, replaced_by: dict[str, str]) -> Tps:
         """Assigned at the value before to the member, or to the static instance that it is."""
@@ -102,3 +114,7 @@ def replaced_ids(before: dict[str, ClassicMember], now: dict[str, ClassicMember]
         for member in before.values()
         if member.group_instance_id in fresh and member.member_id not in now
     }
+
+
+def milliseconds(first: int | None, last: int | None) -> int | None:
+    return None if first is None or last is None else max(0, last - first) // 1000

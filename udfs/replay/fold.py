@@ -8,18 +8,20 @@ from typing import Any
 
 from schemas.history_words import AnomalyKind, LeaveKind, OwnershipEnd, Severity, StateEnd
 from udfs.replay import classic
+from udfs.replay.classic_records import TYPE
 from udfs.replay.classic_round import Classic
 from udfs.replay.group import Context, Group
 from udfs.replay.ledger import Ledger
 from udfs.replay.records import Moment, Record
 from udfs.replay.rows import Rows
+from udfs.replay.uncollected import uncollected
 
 modern: Any = import_module("udfs.replay.modern") if find_spec("udfs.replay.modern") else None
 conversions: Any = import_module("udfs.replay.conversions") if find_spec("udfs.replay.conversions") else None
 MODERN_HANDLERS: dict[int, Callable[[Group, Record], None]] = modern.HANDLERS if modern else {}
 
 # One handler a record type, value and tombstone alike; it changes what the group is now, and nothing else.
-HANDLERS: dict[int, Callable[[Group, Record], None]] = {classic.TYPE: classic.take, **MODERN_HANDLERS}
+HANDLERS: dict[int, Callable[[Group, Record], None]] = {TYPE: classic.take, **MODERN_HANDLERS}
 
 # From where to where the log knows a group by records of its own; None: still.
 Known = tuple[Moment, Moment | None]
@@ -36,6 +38,7 @@ class Fold:
         # The newest operation of each group, which may go on.
         self.held: dict[str, list[Record]] = {}
 
+    @uncollected()
     def take(self, records: Iterable[tuple[str, Record]]) -> None:
         """A chunk of the log, in its order."""
         held = self.held
@@ -63,10 +66,13 @@ class Fold:
             group.now = None
             self.note(group_id, at)
 
+    @uncollected()
     def finish(self, open_rows: Rows) -> dict[str, str]:
         """The states of the groups that were met; what is open goes to `open_rows`."""
         self.settle_held()
         for group in self.groups.values():
+            if isinstance(group.now, Classic):
+                classic.confirm(group)
             group.ledger.open_rows(open_rows)
             if group.now is not None and not isinstance(group.now, Classic):
                 modern.open_rows(group, open_rows)

@@ -34,21 +34,26 @@ def member_sets(had: Tps, member: ClassicMember) -> MemberSets:
     """`had`: assigned to the member, or to the static instance that it is, at the assignment before."""
     claimed, assigned = member.claimed or NOTHING, member.assigned
     lost = had if had and not claimed and member.generation_id == RESET else NOTHING
-    dropped = NOTHING if lost else had - claimed
+    dropped = NOTHING if lost or had is claimed else had - claimed
     if assigned is None:
         return MemberSets(None, None, None, lost, dropped)
+    if claimed is assigned:
+        # Most often it keeps what it has.
+        return MemberSets(NOTHING, NOTHING, assigned, lost, dropped)
     if not claimed:
         return MemberSets(assigned, NOTHING, NOTHING, lost, dropped)
     return MemberSets(assigned - claimed, claimed - assigned, claimed & assigned, lost, dropped)
 
 
 def union(sets: Iterable[Tps | None]) -> Tps:
-    return NOTHING.union(*[each for each in sets if each])
+    return NOTHING.union(*filter(None, sets))
 
 
 def group_sets(members: Sequence[ClassicMember], topics: TopicCodes) -> GroupSets:
-    claimed = union(member.claimed for member in members)
-    assigned = union(member.assigned for member in members)
+    assigned = union([member.assigned for member in members])
+    if all(member.claimed is member.assigned for member in members):
+        return GroupSets(assigned, assigned, NOTHING, NOTHING, len(assigned), 0)
+    claimed = union([member.claimed for member in members])
     missing = claimed - assigned
     unknown = missing and unknown_owned(members, assigned, missing, topics)
     return GroupSets(

@@ -1,7 +1,8 @@
 """What is so of one group at the moment, since when, and what became of what was: open intervals become rows when they
 end. Kinds of groups differ in how they tell what happened; what follows from it is written here alone."""
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.history_words import (
@@ -13,6 +14,9 @@ from schemas.history_words import (
 from udfs.replay.records import Moment
 from udfs.replay.rows import Rows
 from udfs.replay.topic_codes import TopicCodes
+
+NO_CLIENT = (None, None, None)
+CERTAIN = Confidence.CERTAIN
 
 
 @dataclass(slots=True)
@@ -65,6 +69,11 @@ class OwnerStretch(Stretch):
     phase: str
     role: str | None = None
     subtopology_id: str | None = None
+
+
+def fields_of(of: Stretch) -> dict[str, Any]:
+    """As `asdict`, which copies each value, and takes most of the time that storing a state takes."""
+    return {name: getattr(of, name) for name in type(of).__dataclass_fields__}
 
 
 @dataclass
@@ -137,32 +146,46 @@ class Ledger:
 
     def own(self, new: OwnerStretch) -> None:
         """The member has the partition from then on. Whoever had it before is for the caller to release."""
-        self.owners.setdefault((new.tp, new.role), {})[new.member_id] = new
+        key = (new.tp, new.role)
+        of_members = self.owners.get(key)
+        if of_members is None:
+            self.owners[key] = {new.member_id: new}
+        else:
+            of_members[new.member_id] = new
 
     def release(
         self, at: Moment, tp: int, member_id: str, why: OwnershipEnd, *, role: str | None = None,
         until: int | None = None, is_exact: bool = True,
     ) -> None:  # fmt: skip
-        of_members = self.owners.get((tp, role), {})
-        of = of_members.pop(member_id, None)
-        if not of_members:
-            self.owners.pop((tp, role), None)
-        if of is not None:
-            time = at.time if until is None else until
-            self.rows.add("ownership_intervals", self.owner_row(of, time, at.offset, is_exact, why))
+        self.release_all(at, (tp,), member_id, why, until, role=role, is_exact=is_exact)
+
+    def release_all(
+        self, at: Moment, tps: Iterable[int], member_id: str, why: OwnershipEnd, until: int | None = None, *,
+        role: str | None = None, is_exact: bool = True,
+    ) -> None:  # fmt: skip
+        """The member has them no more: until then, if that is told, else until the moment itself."""
+        owners, rows = self.owners, self.rows.of["ownership_intervals"]
+        time = at.time if until is None else until
+        for tp in tps:
+            of_members = owners.get((tp, role))
+            of = of_members.pop(member_id, None) if of_members else None
+            if not of_members:
+                owners.pop((tp, role), None)
+            if of is not None:
+                rows.append(self.owner_row(of, time, at.offset, is_exact, why))
 
     def owner_row(
         self, of: OwnerStretch, to_time: int | None, to_offset: int | None, is_exact: bool, why: OwnershipEnd | None
     ) -> tuple[Any, ...]:
         member = self.members.get(of.member_id)
-        client = (None, None, None) if member is None else (
-            member.group_instance_id, member.client_id, member.client_host
-        )  # fmt: skip
-        # What was committed at both ends is filled in where commits are linked.
+        client = NO_CLIENT if member is None else (member.group_instance_id, member.client_id, member.client_host)
+        from_offset = of.from_offset
+        # What was committed at both ends is filled in where commits are linked. Written out: of these rows there are
+        # more than of all others together.
         return (
-            self.group_id, of.group_type, of.tp, *of.row(to_time, to_offset, is_exact, why), of.member_id, *client,
-            of.generation_or_epoch, of.phase, of.role, of.subtopology_id, None, None, of.from_offset,
-            of.last_offset if to_offset is None else to_offset, Confidence.CERTAIN,
+            self.group_id, of.group_type, of.tp, of.from_time, to_time, from_offset, to_offset, why is None,
+            of.is_from_exact, is_exact, why, of.member_id, *client, of.generation_or_epoch, of.phase, of.role,
+            of.subtopology_id, None, None, from_offset, of.last_offset if to_offset is None else to_offset, CERTAIN,
         )  # fmt: skip
 
     # -- all of it
@@ -190,13 +213,13 @@ class Ledger:
     def plain(self, topics: TopicCodes) -> dict[str, Any]:
         """As JSON takes it."""
         owners = [
-            {**asdict(owner), "tp": topics.plain([owner.tp])[0]}
+            {**fields_of(owner), "tp": topics.plain([owner.tp])[0]}
             for of_members in self.owners.values()
             for owner in of_members.values()
         ]
         return {
-            "state": None if self.state is None else asdict(self.state),
-            "members": [asdict(member) for member in self.members.values()],
+            "state": None if self.state is None else fields_of(self.state),
+            "members": [fields_of(member) for member in self.members.values()],
             "owners": owners,
         }
 
