@@ -5,6 +5,7 @@ from typing import Any
 
 from schemas.history_words import LeaveKind, OwnershipEnd, OwnershipPhase, RebalanceOutcome, StateEnd
 from udfs.replay import classic
+from udfs.replay.classic_records import TYPE as CLASSIC_TYPE
 from udfs.replay.classic_round import Classic
 from udfs.replay.group import Group
 from udfs.replay.ledger import Ledger
@@ -103,7 +104,7 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
     with what their targets say; the epoch goes on as generation."""
     seen_whole(group, operation)
     for record in operation:
-        if record.type == classic.TYPE:
+        if record.type == CLASSIC_TYPE:
             group.is_exact(classic.KEY, record)
     ledger, topics = group.ledger, group.context.topics
     ledger.end_state(at, StateEnd.CONVERTED)
@@ -122,8 +123,9 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
         has_left |= not is_replaced
         why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
         release_shown(ledger, at, member_id, own, why)
-        # The next generation hands it out again.
-        now.idle.update(dict.fromkeys((tp for tps in own.values() for tp in tps), at.time))
+        # The next generation hands out what no copied assignment names.
+        given = frozenset().union(*stay.values())
+        now.idle.update((tp, at.time) for tps in own.values() for tp in tps - given)
         kind = LeaveKind.STATIC_REPLACED if is_replaced else kind_of(before, member_id, at)
         ledger.leave(at, member_id, kind, now.value.generation)
     classic.adopt(group, at, is_rebalancing=has_left)
