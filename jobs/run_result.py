@@ -11,6 +11,30 @@ from typing import Any
 from jobs.failure import Failure, described, os_error_line
 from jobs.warehouses.manifest import RUNS_FOLDER, write_whole
 from schemas.exit_codes import ExitCode
+from schemas.tables import CONTRACT_VERSION
+
+
+def run_row(
+    about: Mapping[str, Any],
+    started_ms: int,
+    finished_ms: int,
+    config_hash: str,
+    counts: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """A row of `runs` but for the versions of tables. `about` has run_id, job, cluster, verdict and exit code; `counts`
+    are columns that jobs other than an ingest leave empty."""
+    return {
+        **{name: about[name] for name in ("cluster", "run_id", "job", "verdict", "exit_code")},
+        "started_time": started_ms,
+        "finished_time": finished_ms,
+        "as_of_time": None,
+        "contract_version": CONTRACT_VERSION,
+        "config_hash": config_hash,
+        "num_offsets_partitions": 0,
+        "num_files_unchanged": 0,
+        "ingest_counts": [],
+        **(counts or {}),
+    }
 
 
 def run_id_of(sequence: int, started_ms: int) -> str:

@@ -85,6 +85,16 @@ class Ingest:
 
 
 @dataclass(frozen=True)
+class Replay:
+    spark_from_records: int = setting(
+        500_000,
+        "records",
+        "Fewer new records than this are replayed without Spark, whose start would take longer than the work.",
+        number_from(0),
+    )
+
+
+@dataclass(frozen=True)
 class Tables:
     small_files: int = setting(
         16,
@@ -101,6 +111,7 @@ class Tables:
 @dataclass(frozen=True)
 class Settings:
     ingest: Ingest = Ingest()
+    replay: Replay = Replay()
     tables: Tables = Tables()
 
 

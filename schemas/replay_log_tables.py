@@ -3,6 +3,7 @@ to queries."""
 
 from schemas.columns import Column, ListOf, StructOf, Table, Type
 from schemas.history_columns import JOB
+from schemas.history_tables import PARTITION_MOVES
 from schemas.record_columns import CLUSTER, GROUP_ID, OFFSETS_PARTITION
 
 STRETCHES = ListOf(
@@ -82,4 +83,20 @@ REPLAYED_GROUPS = Table(
     JOB,
 )
 
-TABLES: tuple[Table, ...] = (REPLAYED_PARTITIONS, REPLAYED_GROUPS)
+# Partitions of topics that have changed hands, as long as something about that is still to come.
+REPLAYED_MOVES = Table(
+    "replayed_moves",
+    PARTITION_MOVES.grain,
+    "Rows of partition_moves that may still change, and what they wait for.",
+    PARTITION_MOVES.key,
+    PARTITION_MOVES.order,
+    (
+        *PARTITION_MOVES.columns,
+        Column("is_settled", Type.BOOLEAN, "TRUE: records of the group change it no more.", is_nullable=False),
+        Column("awaits_commit", Type.BOOLEAN, "TRUE: the first commit after it is to come.", is_nullable=False),
+        Column("last_commit_time", Type.TIMESTAMP, "The last commit before it; NULL: none."),
+    ),
+    JOB,
+)
+
+TABLES: tuple[Table, ...] = (REPLAYED_PARTITIONS, REPLAYED_GROUPS, REPLAYED_MOVES)

@@ -9,13 +9,12 @@ from jobs.ingestion.changes import Outcome
 from jobs.ingestion.run import writer_of
 from jobs.ingestion.summary import VERDICTS
 from jobs.ingestion.writer import About
-from jobs.run_result import iso, now_ms, run_id_of
+from jobs.run_result import iso, now_ms, run_id_of, run_row
 from jobs.settings import Settings, settings_hash
 from jobs.sources.known_snapshots import known_topic_id, new_snapshots
 from jobs.spark.tasks import Workers
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from schemas.exit_codes import ExitCode
-from schemas.tables import CONTRACT_VERSION
 from schemas.vocabulary import OFFSETS_TOPIC
 
 JOB = "capture"
@@ -38,18 +37,7 @@ def write_snapshot(
     finished_ms = max(now_ms(), started_ms)
     about = {"run_id": run_id, "job": JOB, "cluster": cluster}
     ended = {"verdict": VERDICTS[ExitCode.CLEAN], "exit_code": int(ExitCode.CLEAN)}
-    row = {
-        **about,
-        **ended,
-        "started_time": started_ms,
-        "finished_time": finished_ms,
-        "as_of_time": None,
-        "contract_version": CONTRACT_VERSION,
-        "config_hash": settings_hash(settings),
-        "num_offsets_partitions": 0,
-        "num_files_unchanged": 0,
-        "ingest_counts": [],
-    }
+    row = run_row({**about, **ended}, started_ms, finished_ms, settings_hash(settings))
     warehouse.write(replace(manifest, time_ms=finished_ms, runs=(row,)))
     writer.clean_up()
     times = {"started_time": iso(started_ms), "finished_time": iso(finished_ms)}

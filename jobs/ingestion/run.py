@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from jobs.ingestion.summary import Progress, exit_code_of, summary, warnings
 from jobs.ingestion.task_answers import Answer
 from jobs.ingestion.tasks import unit_steps
 from jobs.ingestion.writer import JOB, About, IngestWriter, Told
-from jobs.run_result import now_ms, run_id_of
+from jobs.run_result import now_ms, run_id_of, run_row
 from jobs.settings import Settings, settings_hash
 from jobs.sources.known_snapshots import new_snapshots
 from jobs.sources.places import is_remote, local_path
@@ -31,7 +31,6 @@ from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
-from schemas.tables import CONTRACT_VERSION
 
 # By the last two, lines that are no records and are there twice come together.
 SORTED_BY = ("partition", "offset", "leader_epoch", "source_file", "raw")
@@ -75,8 +74,8 @@ class Ingest:
         finished_ms = max(now_ms(), self.started_ms)
         code = exit_code_of(outcome, self.settings.ingest.max_rejected_share)
         found = summary(outcome, self.about(), code, self.started_ms, finished_ms)
-        run_row = self.run_row(outcome, found, finished_ms)
-        self.warehouse.write(replace(manifest, time_ms=finished_ms, runs=(run_row,)))
+        row = run_row(found, self.started_ms, finished_ms, settings_hash(self.settings), self.counts(outcome))
+        self.warehouse.write(replace(manifest, time_ms=finished_ms, runs=(row,)))
         self.writer.clean_up()
         for line in warnings(outcome, code, self.settings.ingest.max_rejected_share):
             say(line)
@@ -204,18 +203,8 @@ class Ingest:
             "num_files_unchanged": self.num_files_unchanged,
         }
 
-    def run_row(self, outcome: Outcome, found: Mapping[str, Any], finished_ms: int) -> dict[str, Any]:
+    def counts(self, outcome: Outcome) -> dict[str, Any]:
         return {
-            "cluster": self.cluster,
-            "run_id": self.run_id,
-            "job": JOB,
-            "started_time": self.started_ms,
-            "finished_time": finished_ms,
-            "as_of_time": None,
-            "verdict": found["verdict"],
-            "exit_code": found["exit_code"],
-            "contract_version": CONTRACT_VERSION,
-            "config_hash": settings_hash(self.settings),
             "num_offsets_partitions": len(outcome.counts),
             "num_files_unchanged": self.num_files_unchanged,
             "ingest_counts": outcome.counts,

@@ -16,7 +16,7 @@ from jobs.sources.segment_source import Marks
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables import TABLES
+from schemas import decoded_tables
 from udfs.known import REJECTED
 
 FILE_COLUMNS = [
@@ -142,7 +142,7 @@ def joined(ranges: list[Range]) -> list[Range]:
     return found
 
 
-DECODED = tuple(name for name, table in TABLES.items() if "record_offset" in table.key)
+DECODED = tuple(table.name for table in decoded_tables.TABLES)
 
 
 def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[str, list[KnownFile]]:

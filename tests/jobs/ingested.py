@@ -11,12 +11,12 @@ from typing import Any
 from deltalake import DeltaTable
 
 from jobs import cli
-from schemas.tables import TABLES
+from schemas import decoded_tables
 
 ROOT = Path(__file__).parents[2]
 # What differs from run to run and from copy to copy.
 OF_THE_RUN = {"run_id", "batch_first_offset"}
-RECORD_TABLES = [name for name, table in TABLES.items() if "record_offset" in {column.name for column in table.columns}]
+RECORD_TABLES = [table.name for table in decoded_tables.TABLES]
 
 
 def ingest(warehouse: Path, *arguments: str | Path) -> dict[str, Any]:

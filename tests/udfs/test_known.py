@@ -7,13 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from schemas import decoded_tables
 from schemas.columns import ColumnType, ListOf, MapOf, StructOf, Table, Type
 from schemas.tables import TABLES
 from tests.udfs.slow_known import OF_REJECTED, PRODUCERS, REJECTED, Differs, Named, Row, slow_merge
 from udfs.known import Contradiction, merge
 from udfs.tables.arrow_schema import table_schema
 
-DECODED = [name for name, table in TABLES.items() if "record_offset" in table.key and name != REJECTED]
+DECODED = [table.name for table in decoded_tables.TABLES if table.name != REJECTED]
 KEY = {"cluster", "offsets_partition", "record_offset", "partition_leader_epoch"}
 OF_THE_COPY = {"run_id", "batch_first_offset"}
 

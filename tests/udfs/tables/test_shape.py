@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from schemas import decoded_tables
 from schemas.tables import TABLES
 from schemas.vocabulary import RejectReason
 from tests.random_records import EVERY_LAYOUT
@@ -62,7 +63,7 @@ def assert_as_slow(raws: Sequence[Raw], origin: Origin = ORIGIN, shaper: Shaper 
     return set(tables)
 
 
-ROW_TABLES = {name for name, table in TABLES.items() if table.column("cluster") and "record_offset" in table.key}
+ROW_TABLES = {table.name for table in decoded_tables.TABLES}
 
 
 def test_all_kinds_of_records_make_the_rows_of_the_slow_way(seed: int) -> None:

@@ -1,0 +1,50 @@
+"""The commits of an offsets partition, chunk by chunk, linked into offsets that held."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from jobs.replaying.history_files import HistoryFiles
+from jobs.replaying.partition_log import COLUMNS, COMMITS, MARKERS, PartitionLog
+from jobs.replaying.slices import Slice
+from schemas.tables import TABLES
+from udfs.replay.commits import Finished, OffsetReplay
+from udfs.replay.topic_names import Key, Sighting, merge, of_commits
+from udfs.tables.arrow_schema import table_schema
+
+WINDOW_ROWS = 1 << 19
+
+
+@dataclass
+class CommitPass:
+    log: PartitionLog
+    slice: Slice
+    replay: OffsetReplay
+    files: HistoryFiles
+    partition: int
+    sightings: dict[Key, Sighting] = field(default_factory=dict)
+    num_records: int = 0
+
+    def run(self, holes: Mapping[int, int | None]) -> Finished:
+        for end, tables in self.log.windows((COMMITS, MARKERS), list(holes), WINDOW_ROWS):
+            commits, markers = self.rows(tables, COMMITS), self.rows(tables, MARKERS)
+            merge(self.sightings, of_commits(commits))
+            self.num_records += commits.num_rows
+            self.write(self.replay.take(commits, markers))
+            if end in holes:
+                self.write(self.replay.hole(end, holes[end]))
+        finished = self.replay.finish()
+        self.write(finished.closed)
+        self.write(finished.open)
+        return finished
+
+    def rows(self, tables: Mapping[str, pa.Table], name: str) -> pa.Table:
+        if name in tables:
+            return self.slice.rows(tables[name]).unify_dictionaries()
+        whole = table_schema(TABLES[name])
+        return pa.schema([whole.field(column) for column in COLUMNS[name]]).empty_table()
+
+    def write(self, rows: Mapping[str, pa.Table]) -> None:
+        for name, found in rows.items():
+            self.files.write(name, found, self.partition)

@@ -1,0 +1,72 @@
+"""What earlier runs left of an offsets partition that may still change: open rows of history tables, and states."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.replaying.log_files import LogFile
+from jobs.replaying.slices import Slice
+from schemas.columns import Table
+from schemas.tables import TABLES
+from udfs.tables.arrow_schema import table_schema
+
+
+def partition_column(table: Table) -> str:
+    """Inferred rows name the partition of their evidence."""
+    names = {column.name for column in table.columns}
+    return "offsets_partition" if "offsets_partition" in names else "evidence_partition"
+
+
+@dataclass(frozen=True)
+class EarlierRows:
+    cluster: str
+    partition: int
+    slice: Slice
+    # None: the partition is replayed from its beginning.
+    held: Mapping[str, Sequence[LogFile]] | None
+
+    def rows(self, name: str) -> pa.Table:
+        table = TABLES[name]
+        parts = [table_schema(table).empty_table()]
+        for file in (self.held or {}).get(name, ()):
+            if file.first_partition <= self.partition <= file.last_partition:
+                parts.append(self.slice.rows(rows_of(file, table, self.cluster, self.partition)))
+        return pa.concat_tables(parts).combine_chunks()
+
+    def untouched(self, name: str, groups: Collection[str]) -> pa.Table:
+        rows = self.rows(name)
+        return rows if not rows.num_rows else without_groups(rows, groups)
+
+
+def rows_of(file: LogFile, table: Table, cluster: str, partition: int) -> pa.Table:
+    column = partition_column(table)
+    with pq.ParquetFile(file.path, pre_buffer=False) as parquet:
+        groups = [group for group in range(parquet.num_row_groups) if may_hold(parquet, group, column, partition)]
+        rows = parquet.read_row_groups(groups, use_threads=False).cast(table_schema(table))
+    mask = pc.and_(pc.equal(rows.column(column), partition), pc.equal(rows.column("cluster"), cluster))
+    return rows.filter(mask)
+
+
+def may_hold(file: pq.ParquetFile, group: int, column: str, partition: int) -> bool:
+    row_group = file.metadata.row_group(group)
+    for place in range(row_group.num_columns):
+        found = row_group.column(place)
+        if found.path_in_schema == column:
+            known = found.statistics if found.is_stats_set else None
+            return known is None or not known.has_min_max or bool(known.min <= partition <= known.max)
+    return True
+
+
+def in_groups(rows: pa.Table, groups: Collection[str]) -> pa.ChunkedArray:
+    return pc.is_in(rows.column("group_id"), value_set=pa.array(sorted(groups), pa.string()))
+
+
+def of_groups(rows: pa.Table, groups: Collection[str]) -> pa.Table:
+    return rows.filter(in_groups(rows, groups))
+
+
+def without_groups(rows: pa.Table, groups: Collection[str]) -> pa.Table:
+    return rows.filter(pc.invert(in_groups(rows, groups)))

@@ -1,0 +1,113 @@
+"""The groups of an offsets partition, from their own records."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
+from jobs.replaying.slices import Slice
+from schemas.history_words import GroupState
+from schemas.tables import TABLES
+from udfs.replay.classic_records import classic_records
+from udfs.replay.fold import Fold
+from udfs.replay.group import Context
+from udfs.replay.modern_records import modern_records
+from udfs.replay.records import Record
+from udfs.replay.rows import Rows, arrow_rows
+from udfs.replay.topic_codes import TopicCodes
+from udfs.replay.topic_names import Key, Sighting, merge, of_groups
+
+CLASSIC, KNOWN_TOPICS = "classic_group_metadata", "group_partition_metadata"
+DELETING = (CLASSIC, "group_metadata")
+# As Python objects, records take hundreds of bytes each.
+WINDOW_ROWS = 1 << 16
+
+GROUP_TOMBSTONES = pa.schema([("group_id", pa.string()), ("record_time", pa.timestamp("us", "UTC"))])
+
+
+@dataclass
+class HistoryRows:
+    """Rows of the history tables of one offsets partition, by table."""
+
+    cluster: str
+    partition: int
+    topics: TopicCodes
+    of: dict[str, list[pa.Table]] = field(default_factory=dict)
+
+    def take(self, rows: Rows) -> None:
+        for name, found in rows.of.items():
+            if found:
+                table = arrow_rows(TABLES[name], found, self.topics, self.cluster, self.partition)
+                self.of.setdefault(name, []).append(table)
+        rows.of.clear()
+
+    def table(self, name: str) -> pa.Table:
+        parts = self.of.get(name, [])
+        return pa.concat_tables(parts) if parts else arrow_rows(TABLES[name], [], self.topics, "", 0)
+
+
+@dataclass
+class GroupPass:
+    """`closed` and `open` are what came of it; `states` of the groups that records were met of."""
+
+    log: PartitionLog
+    slice: Slice
+    context: Context
+    fold: Fold
+    closed: HistoryRows
+    open: HistoryRows
+    states: dict[str, str] = field(default_factory=dict)
+    sightings: dict[Key, Sighting] = field(default_factory=dict)
+    tombstones: list[pa.Table] = field(default_factory=list)
+    num_records: int = 0
+
+    def run(self, holes: Mapping[int, int | None]) -> None:
+        for end, tables in self.log.windows(GROUP_TABLES, list(holes), WINDOW_ROWS):
+            ours = {name: self.slice.rows(rows) for name, rows in tables.items()}
+            self.note(ours)
+            self.fold.take(in_order(ours, self.context.topics))
+            if end in holes:
+                self.fold.hole(end, holes[end])
+            self.closed.take(self.context.rows)
+        open_rows = Rows()
+        self.states = self.fold.finish(open_rows)
+        self.closed.take(self.context.rows)
+        self.open.take(open_rows)
+
+    def note(self, tables: Mapping[str, pa.Table]) -> None:
+        self.num_records += sum(rows.num_rows for rows in tables.values())
+        if KNOWN_TOPICS in tables:
+            merge(self.sightings, of_groups(tables[KNOWN_TOPICS]))
+        for name in DELETING:
+            if name in tables:
+                gone = tables[name].filter(tables[name].column("is_tombstone"))
+                self.tombstones.append(gone.select(GROUP_TOMBSTONES.names).cast(GROUP_TOMBSTONES))
+
+    def group_tombstones(self) -> pa.Table:
+        return pa.concat_tables([GROUP_TOMBSTONES.empty_table(), *self.tombstones])
+
+
+def in_order(tables: Mapping[str, pa.Table], topics: TopicCodes) -> Sequence[tuple[str, Record]]:
+    modern = {name: rows for name, rows in tables.items() if name != CLASSIC and rows.num_rows}
+    records = classic_records(tables[CLASSIC], topics) if CLASSIC in tables else []
+    if not modern:
+        return records
+    return sorted([*records, *modern_records(modern, topics)], key=lambda each: each[1].offset)
+
+
+def empty_stretches(states: Sequence[pa.Table]) -> pa.Table:
+    """Where classic groups that have a protocol type stood empty: their offsets expire then."""
+    rows = pa.concat_tables(list(states))
+    has_type = pc.greater(pc.utf8_length(rows.column("protocol_type")), 0).fill_null(False)
+    is_empty = pc.and_(pc.equal(rows.column("group_type"), "classic"), pc.equal(rows.column("state"), GroupState.EMPTY))
+    found = rows.filter(pc.and_(is_empty, has_type))
+    return pa.table(
+        {
+            "group_id": found.column("group_id"),
+            "from_offset": found.column("from_offset"),
+            "to_offset": found.column("to_offset"),
+            "since_time": found.column("from_time"),
+        }
+    )

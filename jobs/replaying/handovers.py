@@ -1,0 +1,136 @@
+"""What was committed when partitions changed hands: groups ask, commits answer, and the answers go into the rows.
+
+Whatever was asked of an earlier run's log is not asked again: its answer stands in the row as that run left it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.tables import TABLES
+from udfs.replay.questions import NONE, Answers, Questions
+from udfs.tables.arrow_schema import table_schema
+
+OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_moves"
+OWNERSHIP_KEY = TABLES[OWNERSHIP].key
+MOVES_KEY = TABLES[MOVES].key
+BETWEEN = "\x00"
+
+
+@dataclass
+class Handovers:
+    """`owners` and `moves` as the fold made them; `held_owners` are open rows of earlier runs, `waiting` those of
+    replayed_moves. `through` is the last offset that these runs replayed, `last_hole` the last one before the log was
+    not seen for a while."""
+
+    owners: pa.Table
+    moves: pa.Table
+    held_owners: pa.Table
+    waiting: pa.Table
+    through: int
+    last_hole: int
+
+    def questions(self) -> Questions:
+        """Beginnings of ownership, then its ends, then moves."""
+        ends = self.owners.column("to_offset")
+        asked = [
+            (self.owners, self.owners.column("from_offset")),
+            (self.owners, ends.fill_null(-1)),
+            (self.moves, self.moves.column("move_offset")),
+        ]
+        names = [rows.column("topic").fill_null("") for rows, _ in asked]
+        return Questions(
+            whole([rows.column("group_id") for rows, _ in asked]),
+            whole(names),
+            np.concatenate([rows.column("partition").to_numpy() for rows, _ in asked]),
+            np.concatenate([offsets.to_numpy() for _, offsets in asked]),
+        )
+
+    def answered(self, answers: Answers) -> tuple[pa.Table, pa.Table, pa.Table]:
+        """Rows of ownership_intervals, partition_moves and replayed_moves."""
+        count = self.owners.num_rows
+        is_named = np.asarray(self.owners.column("topic").is_valid().to_numpy())
+        committed = [answers.committed[start : start + count] for start in (0, count)]
+        starts = nullable(committed[0], is_named & (committed[0] != NONE))
+        is_ended = np.asarray(self.owners.column("to_offset").is_valid().to_numpy())
+        ends = nullable(committed[1], is_named & is_ended & (committed[1] != NONE))
+        owners = replaced(self.owners, "start_offset", self.with_held_starts(starts))
+        return replaced(owners, "end_offset", ends), *self.answered_moves(answers, 2 * count)
+
+    def with_held_starts(self, starts: pa.Array) -> pa.Array:
+        if not self.held_owners.num_rows:
+            return starts
+        places = places_of(keys(self.owners, OWNERSHIP_KEY), keys(self.held_owners, OWNERSHIP_KEY))
+        held = self.held_owners.column("start_offset").combine_chunks().take(places)
+        is_held = pc.less_equal(self.owners.column("from_offset"), self.through).combine_chunks()
+        return pc.if_else(is_held, held, starts)
+
+    def answered_moves(self, answers: Answers, start: int) -> tuple[pa.Table, pa.Table]:
+        moves = self.moves
+        last, after = answers.last_commit_time[start:], answers.next_commit_time[start:]
+        is_named = np.asarray(moves.column("topic").is_valid().to_numpy())
+        places = places_of(keys(moves, MOVES_KEY), keys(self.waiting, MOVES_KEY))
+        is_held = np.asarray(places.is_valid().to_numpy(zero_copy_only=False))
+        held = self.waiting.take(places)
+        held_last = micros(held.column("last_commit_time"))
+        awaits = np.asarray(held.column("awaits_commit").fill_null(False).to_numpy())
+        last = np.where(is_held, held_last, np.where(is_named, last, NONE))
+        # The first commit behind a move may have been seen before, or there is none to compare it with.
+        after = np.where(is_held & ~awaits, NONE, np.where(is_named, after, NONE))
+        gaps = nullable((after - last) // 1000, (last != NONE) & (after != NONE))
+        known = held.column("commit_gap_ms").combine_chunks()
+        gaps = pc.if_else(pa.array(is_held & ~awaits), known, gaps)
+        waits = np.where(is_held, awaits, True) & (last != NONE) & (after == NONE)
+        waits &= moves.column("move_offset").to_numpy() > self.last_hole
+        return self.split_moves(replaced(moves, "commit_gap_ms", gaps), waits, nullable(last, last != NONE))
+
+    def split_moves(self, moves: pa.Table, waits: np.ndarray, last: pa.Array) -> tuple[pa.Table, pa.Table]:
+        is_settled = pc.invert(moves.column("is_open").combine_chunks())
+        is_open = pc.or_(pc.invert(is_settled), pa.array(waits))
+        moves = replaced(moves, "is_open", is_open)
+        columns = [*moves.columns, is_settled, pa.array(waits), last.cast(pa.timestamp("us", "UTC"))]
+        return moves, pa.table(columns, schema=table_schema(TABLES[WAITING])).filter(is_open)
+
+
+def moves_to_ask(made: pa.Table, waiting: pa.Table, touched: pa.ChunkedArray) -> pa.Table:
+    """What the fold made, and what still waits of earlier runs but was not made again. `touched`: for each of `waiting`,
+    whether its group had records."""
+    kept = waiting.filter(pc.or_(waiting.column("is_settled"), pc.invert(touched)))
+    names = made.column_names
+    rows = kept.select(names)
+    rows = replaced(rows, "is_open", pc.invert(kept.column("is_settled")).combine_chunks())
+    is_new = places_of(keys(rows, MOVES_KEY), keys(made, MOVES_KEY)).is_null()
+    return pa.concat_tables([made, rows.filter(is_new)])
+
+
+def keys(rows: pa.Table, columns: tuple[str, ...]) -> pa.Array:
+    """One text a row."""
+    texts = [rows.column(name).cast(pa.string()).fill_null("\x01") for name in columns]
+    joined = pc.binary_join_element_wise(*texts, BETWEEN)
+    return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
+
+
+def places_of(wanted: pa.Array, among: pa.Array) -> pa.Array:
+    """Of each key its place; NULL: it is not there."""
+    return pc.index_in(wanted, value_set=among)
+
+
+def whole(columns: list[pa.ChunkedArray]) -> pa.Array:
+    return pa.concat_arrays(
+        [chunk for column in columns for chunk in column.cast(pa.string()).chunks] or [pa.array([], pa.string())]
+    )
+
+
+def micros(column: pa.ChunkedArray) -> np.ndarray:
+    return np.asarray(column.cast(pa.int64()).fill_null(NONE).to_numpy())
+
+
+def nullable(values: np.ndarray, is_valid: np.ndarray) -> pa.Array:
+    return pa.array(np.where(is_valid, values, 0), mask=~is_valid)
+
+
+def replaced(rows: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    place = rows.schema.get_field_index(name)
+    return rows.set_column(place, rows.schema.field(place), values.cast(rows.schema.field(place).type))

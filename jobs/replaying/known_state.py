@@ -1,0 +1,129 @@
+"""What a replay finds in the warehouse before it begins: where records lie, what earlier runs left, what topics are
+called, and by which rules."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.flags import EPOCH
+from jobs.ingestion.state import DECODED, known_files
+from jobs.replaying.assignment import Progress, Rules, progress_of
+from jobs.replaying.earlier_rows import partition_column
+from jobs.replaying.log_files import LogFile
+from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, partitioning
+from jobs.warehouses.warehouse import Warehouse
+from schemas.tables import TABLES
+from schemas.vocabulary import OFFSETS_TOPIC
+from udfs.replay.topic_names import Key, Snapshots
+
+JOB = "replay"
+WRITTEN = tuple(name for name, table in TABLES.items() if table.job == JOB)
+PROGRESS = "replayed_partitions"
+# Few rows, which are made anew from what is known of all partitions.
+WHOLE = ("topics", "coordinator_epochs", "history_coverage", PROGRESS)
+INPUTS = (*DECODED, "source_files", "cluster_snapshots", "topic_snapshots")
+RETENTION = "offsets.retention.minutes"
+
+
+def decoded_files(warehouse: Warehouse) -> dict[str, list[LogFile]]:
+    found = known_files(warehouse)
+    return {
+        name: [LogFile(file.path, file.first_partition, file.last_partition) for file in files]
+        for name, files in found.items()
+    }
+
+
+def history_files(warehouse: Warehouse, name: str, cluster: str, *, may_change: bool) -> list[LogFile]:
+    """Files of the table that hold rows of the cluster: those of rows that may still change, or the others. A file
+    holds rows of one cluster alone."""
+    delta = warehouse.open(name)
+    if delta is None:
+        return []
+    table, found = TABLES[name], []
+    for row in files_of(delta).to_pylist():
+        if row["min"] is not None and row["min"].get("cluster") != cluster:
+            continue
+        is_open = bool(row["partition"][IS_OPEN]) if partitioning(table) else name.startswith("replayed_")
+        if is_open is may_change:
+            path = warehouse.path(name) / file_path(row["path"])
+            found.append(LogFile(path, *partitions_in(path, partition_column(table))))
+    return found
+
+
+def partitions_in(path: Any, column: str) -> tuple[int, int]:
+    """The lowest and the highest offsets partition; of tables that have none, all."""
+    metadata = pq.read_metadata(path)
+    names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+    if column not in names:
+        return 0, 2**31 - 1
+    place = names.index(column)
+    found = [metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)]
+    return min(each.min for each in found), max(each.max for each in found)
+
+
+def progress_by_partition(warehouse: Warehouse, cluster: str) -> dict[int, Progress]:
+    rows = warehouse.rows(PROGRESS)
+    if rows is None:
+        return {}
+    rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
+    return {row["offsets_partition"]: progress_of(with_micros(row)) for row in rows.to_pylist()}
+
+
+def with_micros(value: Any) -> Any:
+    """Times as microseconds, wherever they stand."""
+    match value:
+        case datetime():
+            return (value - EPOCH) // timedelta(microseconds=1)
+        case dict():
+            return {key: with_micros(each) for key, each in value.items()}
+        case list():
+            return [with_micros(each) for each in value]
+        case _:
+            return value
+
+
+def snapshots_of(warehouse: Warehouse, cluster: str) -> Snapshots:
+    """Topics of each snapshot with how many partitions they have."""
+    rows = warehouse.rows("topic_snapshots", ["cluster", "captured_time", "topic", "topic_id", "partition"])
+    if rows is None:
+        return Snapshots({})
+    rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
+    counted = rows.group_by(["captured_time", "topic", "topic_id"]).aggregate([("partition", "max")])
+    found: dict[int, dict[Key, int]] = {}
+    times = counted.column("captured_time").cast(pa.int64()).to_pylist()
+    columns = (counted.column(name).to_pylist() for name in ("topic", "topic_id", "partition_max"))
+    for time, topic, topic_id, last in zip(times, *columns, strict=True):
+        found.setdefault(time, {})[topic, topic_id] = last + 1
+    return Snapshots(found)
+
+
+def rules_of(warehouse: Warehouse, cluster: str, snapshots: Snapshots) -> Rules:
+    """Settings of the newest snapshot that has them."""
+    retention = None
+    rows = warehouse.rows("cluster_snapshots", ["cluster", "captured_time", "settings"])
+    if rows is not None:
+        rows = rows.filter(pc.equal(rows.column("cluster"), cluster)).sort_by("captured_time")
+        for settings in rows.column("settings").to_pylist():
+            told = dict(settings or ()).get(RETENTION)
+            retention = int(told) * 60_000 if told is not None and told.isdigit() else retention
+    newest = max(snapshots.topics, default=None)
+    counts = {} if newest is None else {name: number for (name, _), number in snapshots.topics[newest].items()}
+    return Rules(retention, counts.get(OFFSETS_TOPIC), tuple(snapshots.deletions()))
+
+
+def unchanged_since(runs: Iterable[Mapping[str, Any]], cluster: str, versions: Mapping[str, int]) -> bool:
+    """Whether the last replay of the cluster has seen all there is."""
+    replays = [row for row in runs if row["job"] == JOB and row["cluster"] == cluster]
+    if not replays:
+        return False
+    seen = dict(max(replays, key=lambda row: str(row["run_id"]))["table_versions"])
+    return all(seen.get(name) == versions.get(name) for name in INPUTS)
+
+
+def is_of_run(files: Sequence[LogFile], after_run: str | None) -> list[LogFile]:
+    """Files that may hold rows of later runs."""
+    return [file for file in files if after_run is None or file.run_id is None or file.run_id > after_run]

@@ -1,0 +1,186 @@
+"""What the decoded tables hold of one offsets partition, read in log order, a window of offsets at a time.
+
+Several files may hold the same stretch of the log: copies, rewritten small files, runs that came later. So each row
+group is read when the window reaches it, and what lies behind the window waits.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.warehouses.leftovers import NAME
+
+PARTITION, OFFSET, EPOCH, RUN = "offsets_partition", "record_offset", "partition_leader_epoch", "run_id"
+WHERE = ("cluster", PARTITION, OFFSET, EPOCH, RUN)
+# Few values come again and again: codes are quicker to read and to compare.
+REPEATED = ("group_id", "topic", "topic_id", "metadata")
+LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file of a decoded table, and the offsets partitions that it holds something of."""
+
+    path: Path
+    first_partition: int
+    last_partition: int
+
+    @property
+    def run_id(self) -> str | None:
+        """Of the run that wrote it: none of its rows are newer."""
+        match = NAME.fullmatch(self.path.name)
+        return None if match is None else match["run"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A row group with rows of the partition; `is_mixed`: with other rows too."""
+
+    path: Path
+    group: int
+    first: int
+    last: int
+    num_rows: int
+    is_mixed: bool
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """`after_run`: rows of later runs alone."""
+
+    cluster: str
+    partition: int
+    after_run: str | None = None
+
+
+def pieces(files: Sequence[LogFile], wanted: Wanted, opened: "Opened") -> list[Piece]:
+    """By their first offsets."""
+    found = []
+    for file in files:
+        if not file.first_partition <= wanted.partition <= file.last_partition:
+            continue
+        if wanted.after_run is not None and file.run_id is not None and file.run_id <= wanted.after_run:
+            continue
+        metadata = opened.footer(file.path)
+        names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+        places = {name: names.index(name) for name in WHERE}
+        for group in range(metadata.num_row_groups):
+            row_group = metadata.row_group(group)
+            bounds = {name: bounds_of(row_group.column(place)) for name, place in places.items()}
+            if (piece := piece_of(file.path, group, row_group.num_rows, bounds, wanted)) is not None:
+                found.append(piece)
+    return sorted(found, key=lambda piece: (piece.first, piece.last, str(piece.path), piece.group))
+
+
+Bounds = tuple[object, object] | None
+
+
+def bounds_of(column: pq.ColumnChunkMetaData) -> Bounds:
+    found = column.statistics if column.is_stats_set else None
+    return (found.min, found.max) if found is not None and found.has_min_max else None
+
+
+def piece_of(path: Path, group: int, num_rows: int, bounds: Mapping[str, Bounds], wanted: Wanted) -> Piece | None:
+    is_mixed = False
+    for name, value in (("cluster", wanted.cluster), (PARTITION, wanted.partition)):
+        found = bounds[name]
+        if found is not None and not found[0] <= value <= found[1]:  # type: ignore[operator]
+            return None
+        is_mixed |= found != (value, value)
+    runs = bounds[RUN]
+    if wanted.after_run is not None and runs is not None:
+        if runs[1] <= wanted.after_run:  # type: ignore[operator]
+            return None
+        is_mixed |= runs[0] <= wanted.after_run  # type: ignore[operator]
+    first, last = bounds[OFFSET] or (LEAST, MOST)
+    return Piece(path, group, int(first), int(last), num_rows, is_mixed)  # type: ignore[call-overload]
+
+
+@dataclass
+class Opened:
+    """Footers of files, each read once; not the files, of which a process may hold a thousand open."""
+
+    footers: dict[Path, pq.FileMetaData] = field(default_factory=dict)
+
+    def footer(self, path: Path) -> pq.FileMetaData:
+        if path not in self.footers:
+            self.footers[path] = pq.read_metadata(path)
+        return self.footers[path]
+
+    def read(self, piece: Piece, columns: Sequence[str], wanted: Wanted) -> pa.Table:
+        needed = {*columns, *(("cluster", PARTITION, RUN) if piece.is_mixed else ())}
+        repeated = [name for name in REPEATED if name in needed]
+        with pq.ParquetFile(piece.path, metadata=self.footer(piece.path), read_dictionary=repeated) as file:
+            rows = file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
+        if piece.is_mixed:
+            mask = pc.and_(
+                pc.equal(rows.column("cluster"), wanted.cluster), pc.equal(rows.column(PARTITION), wanted.partition)
+            )
+            if wanted.after_run is not None:
+                mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
+            rows = rows.filter(mask, null_selection_behavior="drop")
+        return rows.select(list(columns))
+
+
+@dataclass
+class TableRows:
+    """Rows of one table, taken by rising offsets."""
+
+    opened: Opened
+    wanted: Wanted
+    columns: Sequence[str]
+    pieces: list[Piece]
+    waiting: pa.Table | None = None
+    num_read: int = 0
+
+    def take_until(self, last: int) -> pa.Table | None:
+        """In log order; None: none."""
+        parts = [] if self.waiting is None else [self.waiting]
+        while self.num_read < len(self.pieces) and self.pieces[self.num_read].first <= last:
+            parts.append(self.opened.read(self.pieces[self.num_read], self.columns, self.wanted))
+            self.num_read += 1
+        self.waiting = None
+        if not parts:
+            return None
+        rows = in_log_order(pa.concat_tables(parts))
+        split = int(np.searchsorted(offsets_of(rows), last, "right"))
+        self.waiting = rows.slice(split) if split < rows.num_rows else None
+        return rows.slice(0, split) if split else None
+
+
+def in_log_order(rows: pa.Table) -> pa.Table:
+    offsets = offsets_of(rows)
+    if (np.diff(offsets) > 0).all():
+        return rows
+    return rows.take(np.lexsort((epochs_of(rows), offsets)))
+
+
+def offsets_of(rows: pa.Table) -> np.ndarray:
+    return np.asarray(rows.column(OFFSET).to_numpy())
+
+
+def epochs_of(rows: pa.Table) -> np.ndarray:
+    """NULL is -1."""
+    return np.asarray(rows.column(EPOCH).fill_null(-1).to_numpy())
+
+
+def times_of(rows: pa.Table) -> np.ndarray:
+    """Microseconds; NULL is the least number."""
+    return np.asarray(rows.column("record_time").cast(pa.int64()).fill_null(LEAST).to_numpy())
+
+
+def ends_of_windows(found: Sequence[Piece], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:
+    """Last offsets of windows of about so many rows; none reaches over one of the stops."""
+    ends, held = set(stops), 0
+    for piece in sorted(found, key=lambda piece: piece.last):
+        held += piece.num_rows
+        if held >= most_rows:
+            ends.add(piece.last)
+            held = 0
+    yield from sorted(ends)
+    yield MOST

@@ -1,0 +1,197 @@
+"""The replay of one offsets partition, or of a slice of its groups: from its log, and from where the last run ended, to
+rows of every history table.
+
+First the groups, from their own records; then the commits, which are most of the log. The groups ask what was committed
+when partitions changed hands, the commits answer.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.replaying.assignment import Assignment, Progress, Share
+from jobs.replaying.commit_pass import CommitPass
+from jobs.replaying.earlier_rows import EarlierRows, in_groups, of_groups, without_groups
+from jobs.replaying.group_pass import GroupPass, HistoryRows, empty_stretches
+from jobs.replaying.handovers import MOVES, OWNERSHIP, WAITING, Handovers, moves_to_ask
+from jobs.replaying.history_files import HistoryFiles
+from jobs.replaying.partition_anomalies import add_misplaced, add_unreadable
+from jobs.replaying.partition_log import PartitionLog, Survey
+from jobs.replaying.slices import Slice
+from schemas.tables import TABLES
+from udfs.replay.commits import Finished, OffsetReplay
+from udfs.replay.fold import Fold
+from udfs.replay.gaps import Gaps
+from udfs.replay.group import Context
+from udfs.replay.offset_endings import OffsetFacts, topic_deletions
+from udfs.replay.rows import Rows
+from udfs.replay.simple_groups import Live, Replayed, add_simple_groups
+from udfs.replay.topic_codes import TopicCodes
+from udfs.replay.topic_names import merge
+from udfs.tables.arrow_schema import table_schema
+
+STATES, OFFSETS, STATE_ROWS = "replayed_groups", "replayed_offsets", "group_state_intervals"
+# Open rows of groups without records of their own stay what they are.
+CARRIED = ("membership_intervals", "rebalances", "generation_members")
+
+
+@dataclass
+class PartitionReplay:
+    """`progress` is that of the whole partition, as the survey of its log left it; `through` the last offset that
+    earlier runs replayed, -1 where none did or the partition is replayed from its beginning."""
+
+    assignment: Assignment
+    share: Share
+    log: PartitionLog
+    survey: Survey
+    progress: Progress
+    through: int
+    files: HistoryFiles
+
+    def __post_init__(self) -> None:
+        self.slice = Slice(self.share.number, self.share.num_slices)
+        self.gaps: Gaps = self.progress.coverage.gaps()
+        all_holes = dict(self.progress.coverage.holes())
+        self.holes = {last: time for last, time in all_holes.items() if last >= self.through}
+        self.last_hole = max(all_holes, default=-1)
+        held = self.assignment.held if self.through >= 0 else None
+        self.earlier = EarlierRows(self.assignment.cluster, self.share.partition, self.slice, held)
+        self.topics = TopicCodes(self.assignment.names)
+
+    def run(self) -> int:
+        """How many records of groups and commits there were."""
+        held_states, held_offsets = self.earlier.rows(STATES), self.earlier.rows(OFFSETS)
+        touched = self.touched(held_states, held_offsets)
+        rows = self.history_rows()
+        self.note_anomalies(rows, held_states, held_offsets)
+        states = of_groups(held_states, touched)
+        fold = Fold(
+            Context(self.topics, self.gaps),
+            dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
+        )
+        groups = GroupPass(self.log, self.slice, fold.context, fold, rows, self.history_rows())
+        groups.run(self.holes)
+        handovers = self.handovers(groups)
+        replay = OffsetReplay(
+            self.assignment.cluster, self.share.partition, of_groups(held_offsets, touched), handovers.questions(),
+            self.facts(groups),
+        )  # fmt: skip
+        commits = CommitPass(self.log, self.slice, replay, self.files, self.share.partition)
+        finished = commits.run(self.holes)
+        self.add_simple(fold, groups, finished)
+        self.write_rows(groups, handovers, finished, touched)
+        self.write_states(groups, finished, held_states, held_offsets, touched)
+        self.note_progress([groups, commits])
+        return groups.num_records + commits.num_records
+
+    def history_rows(self) -> HistoryRows:
+        return HistoryRows(self.assignment.cluster, self.share.partition, self.topics)
+
+    def touched(self, held_states: pa.Table, held_offsets: pa.Table) -> Collection[str]:
+        """Groups of which something may change: those that records name, and those of which a marker may tell."""
+        if self.holes and self.through >= 0:
+            names = [*held_states.column("group_id").to_pylist(), *held_offsets.column("group_id").to_pylist()]
+            return {*names, *self.survey.first_records}
+        pending = held_offsets.filter(pc.equal(held_offsets.column("kind"), "pending")).column("group_id")
+        return {*pending.to_pylist(), *self.survey.first_records}
+
+    def note_anomalies(self, into: HistoryRows, held_states: pa.Table, held_offsets: pa.Table) -> None:
+        rows = Rows()
+        known = {
+            *held_states.column("group_id").unique().to_pylist(),
+            *held_offsets.column("group_id").unique().to_pylist(),
+        }
+        new = (
+            (group_id, *at)
+            for group_id, at in sorted(self.survey.first_records.items())
+            if group_id not in known and self.slice.has(group_id)
+        )
+        add_misplaced(rows, new, self.share.partition, self.assignment.rules.num_offsets_partitions)
+        if self.share.number == 0 and (rejected := self.log.rejected()) is not None:
+            add_unreadable(rows, rejected)
+        into.take(rows)
+
+    def facts(self, groups: GroupPass) -> OffsetFacts:
+        held = self.earlier.untouched(STATE_ROWS, groups.states)
+        empty = empty_stretches([groups.closed.table(STATE_ROWS), groups.open.table(STATE_ROWS), held])
+        seen = self.assignment.rules.topic_deletions
+        told = topic_deletions(self.survey.all_tombstones())
+        times = pa.timestamp("us", "UTC")
+        of_snapshots = pa.table(
+            {
+                "topic": pa.array([topic for topic, _, _ in seen], pa.string()),
+                "from_time": pa.array([first for _, first, _ in seen], pa.int64()).cast(times),
+                "to_time": pa.array([last for _, _, last in seen], pa.int64()).cast(times),
+            }
+        )
+        deletions = pa.concat_tables([of_snapshots, told.cast(of_snapshots.schema)])
+        rules = self.assignment.rules
+        return OffsetFacts(self.gaps, rules.retention_ms, groups.group_tombstones(), empty, deletions)
+
+    def handovers(self, groups: GroupPass) -> Handovers:
+        waiting = self.earlier.rows(WAITING)
+        is_touched = in_groups(waiting, groups.states)
+        made = pa.concat_tables([groups.closed.table(MOVES), groups.open.table(MOVES)])
+        owners = pa.concat_tables([groups.closed.table(OWNERSHIP), groups.open.table(OWNERSHIP)])
+        held = of_groups(self.earlier.rows(OWNERSHIP), groups.states)
+        return Handovers(
+            owners, moves_to_ask(made, waiting, is_touched), held, waiting, self.through, self.last_hole
+        )  # fmt: skip
+
+    def add_simple(self, fold: Fold, groups: GroupPass, finished: Finished) -> None:
+        live: dict[str, list[Live]] = {}
+        found = finished.liveness
+        times = [found.column(name).cast(pa.int64()).to_pylist() for name in ("from_time", "to_time")]
+        names, firsts, lasts = (found.column(name).to_pylist() for name in ("group_id", "from_offset", "to_offset"))
+        for group_id, first, from_time, last, to_time in zip(names, firsts, times[0], lasts, times[1], strict=True):
+            live.setdefault(group_id, []).append(Live(first, from_time, last, to_time))
+        closed, opened = Rows(), Rows()
+        replayed = Replayed(self.gaps, self.through, list(self.holes))
+        add_simple_groups(closed, opened, live, fold.existence, replayed)
+        groups.closed.take(closed)
+        groups.open.take(opened)
+
+    def write_rows(self, groups: GroupPass, handovers: Handovers, finished: Finished, touched: Collection[str]) -> None:
+        owners, moves, waiting = handovers.answered(finished.answers)
+        for name, rows in ((OWNERSHIP, owners), (MOVES, moves), (WAITING, waiting)):
+            self.write(name, rows)
+        for of in (groups.closed, groups.open):
+            for name in of.of:
+                if name not in (OWNERSHIP, MOVES):
+                    self.write(name, of.table(name))
+        for name in (*CARRIED, OWNERSHIP):
+            self.write(name, self.earlier.untouched(name, groups.states))
+        self.write("offset_history", self.earlier.untouched("offset_history", touched))
+        held = self.earlier.rows(STATE_ROWS)
+        is_simple = pc.and_(
+            pc.equal(held.column("group_type"), "classic"), held.column("generation_or_epoch").is_null()
+        )
+        self.write(STATE_ROWS, without_groups(held.filter(is_simple), touched))
+        self.write(STATE_ROWS, without_groups(held.filter(pc.invert(is_simple)), groups.states))
+
+    def write_states(
+        self, groups: GroupPass, finished: Finished, states: pa.Table, offsets: pa.Table, touched: Collection[str]
+    ) -> None:
+        made = [
+            {"cluster": self.assignment.cluster, "offsets_partition": self.share.partition, "group_id": group_id,
+             "state": state}
+            for group_id, state in groups.states.items()
+        ]  # fmt: skip
+        self.write(STATES, pa.Table.from_pylist(made, table_schema(TABLES[STATES])))
+        self.write(STATES, without_groups(states, groups.states))
+        self.write(OFFSETS, finished.state)
+        self.write(OFFSETS, without_groups(offsets, touched))
+
+    def note_progress(self, passes: list[GroupPass | CommitPass]) -> None:
+        known = {each.key: each for each in self.progress.sightings}
+        for each in passes:
+            merge(known, each.sightings.values())
+        self.progress.sightings = list(known.values())
+        unnamed = {topic_id for name, topic_id in self.topics.topics if name is None and topic_id is not None}
+        self.progress.unnamed_topic_ids = sorted({*self.progress.unnamed_topic_ids, *unnamed})
+
+    def write(self, name: str, rows: pa.Table) -> None:
+        if rows.num_rows:
+            self.files.write(name, rows, self.share.partition)

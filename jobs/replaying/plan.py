@@ -1,0 +1,72 @@
+"""Which offsets partitions a run replays, and by which task."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from jobs.replaying.assignment import Assignment, Share
+from jobs.replaying.log_files import LogFile, Opened, Wanted, pieces
+from jobs.replaying.tasks import rests_on_the_same
+
+# Tasks for each core: what one finishes early another has to do.
+TASKS_PER_CORE = 3
+
+
+def partitions_to_replay(assignment: Assignment, new_rows: Mapping[int, int]) -> list[int]:
+    """Those with new records, and those that rest on what has changed beside the log."""
+    found = set(assignment.covered) - set(assignment.earlier)
+    for partition, earlier in assignment.earlier.items():
+        covered = assignment.covered.get(partition, ())
+        before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
+        is_same = rests_on_the_same(assignment, earlier, covered) and list(covered) == before
+        if new_rows.get(partition) or not is_same:
+            found.add(partition)
+    return sorted(found)
+
+
+def rows_by_partition(
+    files: Mapping[str, Sequence[LogFile]], cluster: str, partitions: Collection[int], after_run: Mapping[int, str]
+) -> dict[int, int]:
+    """About how many rows there are of later runs: row groups may hold those of others too."""
+    opened, found = Opened(), dict.fromkeys(partitions, 0)
+    for partition in partitions:
+        wanted = Wanted(cluster, partition, after_run.get(partition))
+        found[partition] = sum(piece.num_rows for some in files.values() for piece in pieces(some, wanted, opened))
+    return found
+
+
+def buckets(sizes: Mapping[int, int], num_tasks: int) -> list[list[Share]]:
+    """Neighbouring partitions together, so that files hold few of them."""
+    limit = max(1, -(-sum(sizes.values()) // max(num_tasks, 1)))
+    found: list[list[Share]] = []
+    held = limit
+    for partition in sorted(sizes):
+        if not found or held + sizes[partition] > limit:
+            found.append([])
+            held = 0
+        found[-1].append(Share(partition))
+        held += sizes[partition]
+    return found
+
+
+def told(assignment: Assignment, shares: Sequence[Share]) -> Assignment:
+    """What the task of these shares must know."""
+    partitions = {share.partition for share in shares}
+
+    def overlapping(files: Mapping[str, Sequence[LogFile]]) -> dict[str, list[LogFile]]:
+        found = defaultdict(list)
+        for name, some in files.items():
+            found[name] = [
+                file
+                for file in some
+                if any(file.first_partition <= partition <= file.last_partition for partition in partitions)
+            ]
+        return dict(found)
+
+    return replace(
+        assignment,
+        files=overlapping(assignment.files),
+        held=overlapping(assignment.held),
+        earlier={place: each for place, each in assignment.earlier.items() if place in partitions},
+        covered={place: each for place, each in assignment.covered.items() if place in partitions},
+    )

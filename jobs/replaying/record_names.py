@@ -1,0 +1,45 @@
+"""Names of topics by id, from decoded records: groups name topics by id alone, and what tells the name may stand in
+another offsets partition."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.replaying.log_files import LogFile
+from udfs.replay.topic_names import Sighting, of_commits, of_groups
+
+COMMITS, TOPICS = "offset_commits", "group_partition_metadata"
+COLUMNS = {
+    COMMITS: ["cluster", "topic", "topic_id", "record_time", "is_tombstone"],
+    TOPICS: ["cluster", "topics", "record_time"],
+}
+
+REPEATED = {COMMITS: ["topic", "topic_id"], TOPICS: None}
+
+
+def named_in(files: Sequence[LogFile], table: str, cluster: str) -> list[Sighting]:
+    """With both name and id."""
+    found: list[Sighting] = []
+    for each in files:
+        with pq.ParquetFile(each.path, read_dictionary=REPEATED[table], pre_buffer=False) as file:
+            for group in range(file.num_row_groups):
+                if may_name(file.metadata.row_group(group)):
+                    rows = file.read_row_group(group, columns=COLUMNS[table], use_threads=False)
+                    found += sightings(rows.filter(pc.equal(rows.column("cluster"), cluster)), table)
+    return [sighting for sighting in found if sighting.topic_id is not None]
+
+
+def sightings(rows: pa.Table, table: str) -> list[Sighting]:
+    return of_commits(rows) if table == COMMITS else of_groups(rows)
+
+
+def may_name(group: pq.RowGroupMetaData) -> bool:
+    """Before 4.3 no commit named an id."""
+    for place in range(group.num_columns):
+        column = group.column(place)
+        if column.path_in_schema == "topic_id":
+            known = column.statistics if column.is_stats_set else None
+            return known is None or known.null_count < column.num_values
+    return True

@@ -1,0 +1,29 @@
+"""Groups of a large offsets partition in slices: each group falls to one of them, wherever its records stand."""
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Slice:
+    number: int = 0
+    num_slices: int = 1
+
+    def rows(self, rows: pa.Table) -> pa.Table:
+        """Those of its groups."""
+        if self.num_slices == 1 or "group_id" not in rows.column_names or not rows.num_rows:
+            return rows
+        column = rows.column("group_id").combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            column = pa.concat_arrays(column.chunks)
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        is_ours = np.array([self.has(name) for name in encoded.dictionary.to_pylist()] or [False], np.bool_)
+        codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        return rows.filter(pa.array(is_ours[codes]))
+
+    def has(self, group_id: str) -> bool:
+        # Python's own hash differs from process to process.
+        return zlib.crc32(group_id.encode()) % self.num_slices == self.number

@@ -1,0 +1,145 @@
+"""Topics by name and id, as records and snapshots name them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.history_words import TopicSource
+
+Key = tuple[str, str | None]
+
+
+@dataclass
+class Sighting:
+    """Of a topic, from the first record that names it to the last. Times are microseconds."""
+
+    topic: str
+    topic_id: str | None
+    source: str
+    from_time: int | None
+    to_time: int | None
+    num_partitions: int | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.topic, self.topic_id
+
+    def add(self, other: "Sighting") -> None:
+        """A later one of the same topic."""
+        is_newer = other.to_time is not None and (self.to_time is None or other.to_time >= self.to_time)
+        if other.num_partitions is not None and (is_newer or self.num_partitions is None):
+            self.num_partitions = other.num_partitions
+        self.from_time = least(self.from_time, other.from_time)
+        self.to_time = most(self.to_time, other.to_time)
+        self.source = min(self.source, other.source, key=list(TopicSource).index)
+
+
+def least(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else min(one, other)
+
+
+def most(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else max(one, other)
+
+
+def of_commits(rows: pa.Table) -> list[Sighting]:
+    """Rows of offset_commits; a deletion names no topic that there need be."""
+    values = rows.filter(pc.invert(rows.column("is_tombstone"))).select(["topic", "topic_id", "record_time"])
+    seen = values.group_by(["topic", "topic_id"]).aggregate([("record_time", "min"), ("record_time", "max")])
+    times = [seen.column(f"record_time_{side}").cast(pa.int64()).to_pylist() for side in ("min", "max")]
+    names = [seen.column(name).to_pylist() for name in ("topic", "topic_id")]
+    return [Sighting(topic, of, TopicSource.COMMIT, *spans) for topic, of, *spans in zip(*names, *times, strict=True)]
+
+
+def of_groups(rows: pa.Table) -> list[Sighting]:
+    """Rows of group_partition_metadata: few. Share state names topics that the coordinator does not know `<UNKNOWN>`."""
+    found: dict[Key, Sighting] = {}
+    times = rows.column("record_time").cast(pa.int64()).to_pylist()
+    for time, topics in zip(times, rows.column("topics").to_pylist(), strict=True):
+        for each in topics or ():
+            name, topic_id = each["topic_name"], each["topic_id"]
+            if name and topic_id and name != "<UNKNOWN>":
+                source = TopicSource.GROUP_METADATA
+                merge(found, [Sighting(name, topic_id, source, time, time, each["num_partitions"])])
+    return list(found.values())
+
+
+def merge(into: dict[Key, Sighting], others: Iterable[Sighting]) -> None:
+    for other in others:
+        if other.key in into:
+            into[other.key].add(other)
+        else:
+            into[other.key] = Sighting(**vars(other))
+
+
+def names_of(sightings: Iterable[Sighting]) -> dict[str, str]:
+    """By topic id. Where sources differ the first name in order is taken, so that the answer does not depend on theirs."""
+    names: dict[str, str] = {}
+    for each in sightings:
+        if each.topic_id is not None:
+            names[each.topic_id] = min(each.topic, names.get(each.topic_id, each.topic))
+    return names
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """Of topics, by time of capture: number of partitions by name and id."""
+
+    topics: Mapping[int, Mapping[Key, int]]
+
+    def sightings(self) -> list[Sighting]:
+        found: dict[Key, Sighting] = {}
+        for time in sorted(self.topics):
+            merge(found, (Sighting(*key, TopicSource.SNAPSHOT, time, time, number) for key, number in
+                          self.topics[time].items()))  # fmt: skip
+        return list(found.values())
+
+    def absent_since(self, key: Key) -> tuple[int, int] | None:
+        """The last snapshot that had the topic and the next one, which has not; None: the newest has it, or none."""
+        having = [time for time, topics in self.topics.items() if key in topics]
+        later = [time for time in self.topics if having and time > max(having)]
+        return (max(having), min(later)) if later else None
+
+    def deletions(self) -> list[tuple[str, int, int]]:
+        """Topics, each with the snapshots between which it went, also those that came back with another id."""
+        found = []
+        times = sorted(self.topics)
+        for before, after in zip(times, times[1:], strict=False):
+            # A name whose id only one of both tells may be the same topic.
+            named = {name: topic_id for name, topic_id in self.topics[after]}
+            for name, topic_id in self.topics[before]:
+                other = named.get(name)
+                if name not in named or (topic_id is not None and other is not None and other != topic_id):
+                    found.append((name, before, after))
+        return sorted(set(found))
+
+
+def topic_rows(cluster: str, sightings: Iterable[Sighting], snapshots: Snapshots) -> list[dict[str, Any]]:
+    """Rows of table `topics`. Without an id only where no source gives the name one."""
+    found: dict[Key, Sighting] = {}
+    merge(found, [*sightings, *snapshots.sightings()])
+    with_id = {each.topic for each in found.values() if each.topic_id is not None}
+    named = [each for each in found.values() if each.topic_id is not None or each.topic not in with_id]
+    newest: dict[str, Sighting] = {}
+    for each in sorted(named, key=lambda each: (each.from_time or 0, each.topic_id or "")):
+        newest[each.topic] = each
+    rows = []
+    for each in sorted(named, key=lambda each: (each.topic, each.topic_id or "")):
+        absent = snapshots.absent_since(each.key)
+        is_gone = newest[each.topic] is not each or (absent is not None and (each.to_time or 0) < absent[1])
+        rows.append(
+            {
+                "cluster": cluster,
+                "topic": each.topic,
+                "topic_id": each.topic_id,
+                "from_time": each.from_time,
+                "to_time": each.to_time if is_gone else None,
+                "is_open": not is_gone,
+                "num_partitions": each.num_partitions,
+                "source": each.source,
+            }
+        )
+    return rows
