@@ -11,7 +11,7 @@ from schemas.history_words import (
     StateEnd,
 )
 from udfs.replay import classic_causes, classic_owners, classic_rebalance
-from udfs.replay.classic_records import TYPE, ClassicMember, ClassicValue
+from udfs.replay.classic_records import NOTHING, TYPE, ClassicMember, ClassicValue
 from udfs.replay.classic_round import GROUP_TYPE, Classic, Round, replaced_ids
 from udfs.replay.group import Group
 from udfs.replay.kip429 import group_sets, member_sets
@@ -60,13 +60,17 @@ def adopt(group: Group, at: Moment, *, is_rebalancing: bool = False) -> None:
     now.is_copied = True
     record = Record(now.offset, at.time, now.offset, now.leader_epoch, TYPE, None, now.value)
     round_ = new_round(group, None, now, record, at.time, True)
+    owned = {tp for tp, _ in group.ledger.owners}
+    group.ledger.gather()
     for member in now.value.members:
         if member.member_id not in group.ledger.members:
             join(round_, member, at.time, True)
-        for tp in member.assigned or ():
-            if (tp, None) not in group.ledger.owners:
-                of = classic_owners.stretch(round_, tp, member.member_id, OwnershipPhase.ASSIGNED, True)
-                group.ledger.own(of)
+        missing = (member.assigned or NOTHING) - owned
+        if missing:
+            group.ledger.own_block(
+                classic_owners.stretch(round_, missing, member.member_id, OwnershipPhase.ASSIGNED, True)
+            )
+            owned |= missing
     state = GroupState.STABLE if now.value.members else GroupState.EMPTY
     if is_rebalancing and now.value.members:
         enter(round_, GroupState.PREPARING_REBALANCE, at.time, Confidence.LIKELY)
@@ -240,9 +244,8 @@ def confirm(group: Group) -> None:
     ledger, offset = group.ledger, group.now.offset
     for member in ledger.members.values():
         member.last_offset = offset
-    for of_members in ledger.owners.values():
-        for of in of_members.values():
-            of.last_offset = offset
+    for of in ledger.stretches():
+        of.last_offset = offset
 
 
 def delete(group: Group, before: Classic, record: Record, at: Moment, is_exact: bool) -> None:

@@ -2,7 +2,7 @@
 got: a stay goes on if its member claimed the partition and got it again. What it did not claim it had given up before,
 at the end of the join phase at the latest; what it claimed and did not get it gives up after the round."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,14 +22,13 @@ CERTAIN = Confidence.CERTAIN
 class Handover:
     """What a round did to owners, and the rows of `partition_moves` that tell of it."""
 
+    # By member, what it had before and came back without.
     lost: dict[str, Tps]
-    unknown_owned: Tps
-    # By partition, who gets it.
-    given: dict[int, str] = field(default_factory=dict)
+    sets: GroupSets
     # By member, what it keeps of what it is given.
     kept: dict[str, Tps] = field(default_factory=dict)
-    # Given to another member, or to the same one after a stop: what the stays before it tell is told.
-    passed_on: set[int] = field(default_factory=set)
+    # Told already, as left by who had it before.
+    passed_on: Tps = NOTHING
     # Withheld by the round before, and given now.
     num_handed_out: int = 0
     num_moved: int = 0
@@ -39,36 +38,32 @@ class Handover:
 
 
 def hand_over(round_: Round, lost: dict[str, Tps], sets: GroupSets) -> Handover:
-    """`lost`: by member, what it had before and came back without."""
-    done = Handover(lost, sets.unknown_owned)
+    done = Handover(lost, sets)
     now = round_.now
     now.idle = dict(round_.before.idle) if round_.before is not None and round_.before.idle else {}
-    before = [] if round_.before is None else stays_of(round_.group, round_.before)
-    for member in now.value.members:
-        if member.assigned:
-            done.given.update(dict.fromkeys(member.assigned, member.member_id))
-    for member_id, held, revoking in before:
+    for member_id, held, revoking in [] if round_.before is None else stays_of(round_.group, round_.before):
         new_id = round_.replaced.get(member_id, member_id)
         pass_on(round_, done, member_id, round_.members_now.get(new_id), held, revoking)
-    claim_without_stay(round_, done, sets)
+    claim_without_stay(round_, done)
     for member in now.value.members:
         kept = done.kept.get(member.member_id, NOTHING)
-        if member.assigned and member.assigned != kept:
-            give(round_, done, member, member.assigned - kept)
+        if member.assigned and member.assigned is not kept:
+            give(round_, done, member, member.assigned - kept if kept else member.assigned)
     return done
 
 
 def stays_of(group: Group, before: Classic) -> list[tuple[str, Tps, Tps]]:
-    """By member, what it owns and what of that it was asked to give up."""
+    """By member, what it owns and what it still owns but was asked to give up."""
     if not before.is_copied:
         # After a round everybody has what they were given.
         return [(each.member_id, each.assigned or NOTHING, before.revoking.get(each.member_id, NOTHING))
                 for each in before.value.members]  # fmt: skip
-    found: dict[str, tuple[set[int], set[int]]] = {}
-    for (tp, _), of_members in group.ledger.owners.items():
-        for member_id, of in of_members.items():
-            found.setdefault(member_id, (set(), set()))[of.phase == REVOKING].add(tp)
-    return [(member_id, frozenset(held), frozenset(revoking)) for member_id, (held, revoking) in found.items()]
+    blocks = group.ledger.blocks.items()
+    return [(member_id, in_phase(of, ASSIGNED), in_phase(of, REVOKING)) for member_id, of in blocks]
+
+
+def in_phase(blocks: list[OwnerStretch], phase: OwnershipPhase) -> Tps:
+    return NOTHING.union(*[of.tp for of in blocks if of.phase == phase])
 
 
 def pass_on(round_: Round, done: Handover, old_id: str, member: ClassicMember | None, held: Tps, revoking: Tps) -> None:
@@ -77,15 +72,16 @@ def pass_on(round_: Round, done: Handover, old_id: str, member: ClassicMember | 
     assigned = NOTHING if member is None else member.assigned or NOTHING
     is_same = member is not None and member.member_id == old_id
     if member is not None and is_same and not revoking and held == claimed and claimed == assigned:
-        done.kept[old_id] = held
+        done.kept[old_id] = assigned
         return
-    end_stays(round_, done, old_id, member, held - claimed, MOVED)
+    end_stays(round_, done, old_id, member, held - claimed if claimed else held, MOVED)
     end_stays(round_, done, old_id, member, revoking - claimed, READY_TO_MIGRATE)
     if member is None or not claimed:
         return
     ours = (held | revoking) & claimed
     done.kept[member.member_id] = ours & assigned
-    go_on(round_, old_id, member.member_id, (held if not is_same else NOTHING) & ours & assigned, ASSIGNED)
+    if not is_same:
+        go_on(round_, old_id, member.member_id, held & ours & assigned, ASSIGNED)
     go_on(round_, old_id, member.member_id, revoking & ours & assigned, ASSIGNED)
     withhold(round_, done, old_id, member.member_id, ours - assigned, revoking if is_same else NOTHING)
 
@@ -98,42 +94,38 @@ def end_stays(
         return
     new_id = None if member is None else member.member_id
     is_lost = kind is MOVED and new_id in done.lost
-    nobody: list[int] = []
-    back: list[int] = []
-    others: list[int] = []
-    for tp in tps:
-        receiver = done.given.get(tp)
-        (nobody if receiver is None else back if receiver == new_id else others).append(tp)
-    idle_ms = milliseconds(round_.stop, round_.at.time)
-    for some, told, why, idle in (
-        (nobody, MoveKind.REVOKED, OwnershipEnd.REVOKED, None),
-        (back, MoveKind.RETURNED, OwnershipEnd.REVOKED, idle_ms),
-        (others, kind, OwnershipEnd.REASSIGNED, idle_ms),
-    ):
-        if some:
-            ended_by = why_ended(old_id, new_id, why)
-            round_.group.ledger.release_all(round_.at, some, old_id, ended_by, round_.stop, is_exact=False)
-            tell(round_, done, some, MoveKind.LOST if is_lost else told, old_id, idle)
-    round_.now.idle.update(dict.fromkeys(nobody, round_.stop))
-    done.passed_on.update(back, others)
-    done.num_returned += len(back)
-    done.num_moved += len(others)
-    if kind is READY_TO_MIGRATE:
-        done.num_handed_out += len(back) + len(others)
+    at, stop, ledger = round_.at, round_.stop, round_.group.ledger
+    idle_ms = milliseconds(stop, at.time)
+    nobody = tps - done.sets.assigned
+    for receiver in round_.now.value.members:
+        some = tps & receiver.assigned if receiver.assigned else NOTHING
+        if not some:
+            continue
+        is_back = receiver.member_id == new_id
+        told = MoveKind.LOST if is_lost else MoveKind.RETURNED if is_back else kind
+        tell(round_, done, some, told, old_id, receiver.member_id, idle_ms)
+        done.passed_on |= some
+        done.num_returned += len(some) if is_back else 0
+        done.num_moved += 0 if is_back else len(some)
+        done.num_handed_out += len(some) if kind is READY_TO_MIGRATE else 0
+    if nobody:
+        tell(round_, done, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None)
+        round_.now.idle.update(dict.fromkeys(nobody, stop))
+    if new_id != old_id:
+        why = OwnershipEnd.MEMBER_LEFT if new_id is None else OwnershipEnd.STATIC_REPLACED
+        ledger.release_block(at, tps, old_id, why, stop, is_exact=False)
+        return
+    mine = nobody | (tps & member.assigned if member is not None and member.assigned else NOTHING)
+    ledger.release_block(at, mine, old_id, OwnershipEnd.REVOKED, stop, is_exact=False)
+    ledger.release_block(at, tps - mine, old_id, OwnershipEnd.REASSIGNED, stop, is_exact=False)
 
 
-def why_ended(old_id: str, new_id: str | None, why: OwnershipEnd) -> OwnershipEnd:
-    if new_id is None:
-        return OwnershipEnd.MEMBER_LEFT
-    return why if new_id == old_id else OwnershipEnd.STATIC_REPLACED
-
-
-def go_on(round_: Round, old_id: str, new_id: str, tps: Iterable[int], phase: OwnershipPhase) -> None:
+def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPhase) -> None:
     """Without a stop, under another id or in another phase."""
-    why = OwnershipEnd.PHASE_CHANGED if old_id == new_id else OwnershipEnd.STATIC_REPLACED
-    for tp in tps:
-        round_.group.ledger.release(round_.at, tp, old_id, why)
-        round_.group.ledger.own(stretch(round_, tp, new_id, phase, True))
+    if tps:
+        why = OwnershipEnd.PHASE_CHANGED if old_id == new_id else OwnershipEnd.STATIC_REPLACED
+        round_.group.ledger.release_block(round_.at, tps, old_id, why)
+        round_.group.ledger.own_block(stretch(round_, tps, new_id, phase, True))
 
 
 def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, revoking: Tps) -> None:
@@ -142,72 +134,76 @@ def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, 
         return
     go_on(round_, old_id, new_id, tps - revoking, REVOKING)
     round_.now.revoking[new_id] = tps
-    given = [tp for tp in tps if tp in done.given]
-    tell_withheld(round_, done, tps.difference(given), old_id)
-    tell(round_, done, given, MOVED, old_id, 0)
-    done.passed_on.update(given)
-    done.num_moved += len(given)
-    for tp in given:
-        told = round_.group.context.topics.told(tp)
-        two_owners(round_, f"{told} went to {done.given[tp]} while {new_id} still owned it")
+    tell_withheld(round_, done, tps - done.sets.assigned, old_id)
+    for receiver in round_.now.value.members:
+        some = tps & (receiver.assigned or NOTHING)
+        if some:
+            tell(round_, done, some, MOVED, old_id, receiver.member_id, 0)
+            done.passed_on |= some
+            done.num_moved += len(some)
+            two_owners(round_, f"{told_of(round_, some)} went to {receiver.member_id} while {new_id} still had it")
 
 
 def tell_withheld(round_: Round, done: Handover, tps: Tps, member_id: str) -> None:
-    tell(round_, done, tps - done.unknown_owned, MoveKind.WITHHELD, member_id, None)
-    tell(round_, done, tps & done.unknown_owned, MoveKind.UNKNOWN_OWNED, member_id, None)
+    tell(round_, done, tps - done.sets.unknown_owned, MoveKind.WITHHELD, member_id, None, None)
+    tell(round_, done, tps & done.sets.unknown_owned, MoveKind.UNKNOWN_OWNED, member_id, None, None)
 
 
-def claim_without_stay(round_: Round, done: Handover, sets: GroupSets) -> None:
+def claim_without_stay(round_: Round, done: Handover) -> None:
     """Where records are missing a member may claim what nobody is known to own."""
-    missing = sets.withheld | sets.unknown_owned
+    missing = done.sets.withheld | done.sets.unknown_owned
     if not missing:
         return
-    owners = round_.group.ledger.owners
-    for member in round_.now.value.members:
-        claimed = (member.claimed or NOTHING) & missing
-        tps = frozenset(tp for tp in claimed if (tp, None) not in owners)
-        for tp in tps:
-            round_.group.ledger.own(stretch(round_, tp, member.member_id, REVOKING, False))
-            round_.now.idle.pop(tp, None)
-        if tps:
-            mine = round_.now.revoking.get(member.member_id, NOTHING)
-            round_.now.revoking[member.member_id] = mine | tps
-            tell_withheld(round_, done, tps, member.member_id)
+    ledger, now = round_.group.ledger, round_.now
+    for of in ledger.stretches():
+        missing -= of.tp
+    for member in now.value.members if missing else ():
+        tps = (member.claimed or NOTHING) & missing
+        if not tps:
+            continue
+        ledger.own_block(stretch(round_, tps, member.member_id, REVOKING, False))
+        now.idle = {tp: since for tp, since in now.idle.items() if tp not in tps}
+        now.revoking[member.member_id] = now.revoking.get(member.member_id, NOTHING) | tps
+        tell_withheld(round_, done, tps, member.member_id)
+        missing -= tps
 
 
 def give(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None:
-    own, member_id, claimed = round_.group.ledger.own, member.member_id, member.claimed or NOTHING
-    (offset, time), generation = round_.at, round_.now.value.generation
-    for tp in tps:
-        # What it claims without a stay that is known it may have owned for long.
-        is_exact = round_.is_exact and tp not in claimed
-        own(OwnerStretch(time, offset, is_exact, offset, GROUP_TYPE, tp, member_id, generation, ASSIGNED))
-    idle, group_id = round_.now.idle, round_.group.group_id
-    for tp in tps - done.passed_on:
-        idle_ms = milliseconds(idle.pop(tp, None), time)
-        if tp not in claimed:
-            done.stopped_ms += idle_ms or 0
-            done.moves.append(
-                (group_id, GROUP_TYPE, offset, tp, False, MoveKind.ASSIGNED, None, member_id, offset, time, None,
-                 idle_ms, None, round_.first_offset, offset, CERTAIN)
-            )  # fmt: skip
+    """What it has not had up to now."""
+    claimed, member_id, idle = member.claimed or NOTHING, member.member_id, round_.now.idle
+    # What it claims without a stay that is known it may have owned for long.
+    sure, unsure = (tps - claimed, tps & claimed) if claimed else (tps, NOTHING)
+    for some, is_exact in ((sure, round_.is_exact), (unsure, False)):
+        if some:
+            round_.group.ledger.own_block(stretch(round_, some, member_id, ASSIGNED, is_exact))
+    fresh = sure - done.passed_on
+    rested = {tp: idle[tp] for tp in fresh if tp in idle} if idle else {}
+    for since in set(rested.values()):
+        some = frozenset(tp for tp, of in rested.items() if of == since)
+        tell(round_, done, some, MoveKind.ASSIGNED, None, member_id, milliseconds(since, round_.at.time))
+    tell(round_, done, fresh.difference(rested), MoveKind.ASSIGNED, None, member_id, None)
+    if idle:
+        round_.now.idle = {tp: since for tp, since in idle.items() if tp not in tps}
 
 
-def tell(round_: Round, done: Handover, tps: Collection[int], kind: MoveKind, old_id: str, idle_ms: int | None) -> None:
-    """That these left their member, for whoever gets them now."""
-    group_id, (offset, time), first, given = round_.group.group_id, round_.at, round_.first_offset, done.given
+def tell(
+    round_: Round, done: Handover, tps: Tps, kind: MoveKind, from_id: str | None, to_id: str | None,
+    idle_ms: int | None,
+) -> None:  # fmt: skip
+    if not tps:
+        return
+    offset, time = round_.at
     done.stopped_ms += (idle_ms or 0) * len(tps)
-    done.moves += [
-        (group_id, GROUP_TYPE, offset, tp, False, kind, old_id, given.get(tp), offset, time, None, idle_ms, None,
-         first, offset, CERTAIN)
-        for tp in tps
-    ]  # fmt: skip
+    done.moves.append(
+        (round_.group.group_id, GROUP_TYPE, offset, tps, False, kind, from_id, to_id, offset, time, None, idle_ms,
+         None, round_.first_offset, offset, CERTAIN)
+    )  # fmt: skip
 
 
-def stretch(round_: Round, tp: int, member_id: str, phase: OwnershipPhase, is_exact: bool) -> OwnerStretch:
+def stretch(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_exact: bool) -> OwnerStretch:
     offset, time = round_.at
     generation = round_.now.value.generation
-    return OwnerStretch(time, offset, is_exact, offset, GROUP_TYPE, tp, member_id, generation, phase)
+    return OwnerStretch(time, offset, is_exact, offset, GROUP_TYPE, tps, member_id, generation, phase)
 
 
 def swap(round_: Round) -> None:
@@ -220,13 +216,15 @@ def swap(round_: Round) -> None:
             if revoking:
                 round_.now.revoking[old_id] = revoking
             continue
-        for tp in held | revoking:
-            ledger.release(round_.at, tp, old_id, OwnershipEnd.STATIC_REPLACED, is_exact=round_.is_exact)
-            # What it was asked to give up ended with its process.
-            if tp in held:
-                ledger.own(stretch(round_, tp, new_id, ASSIGNED, round_.is_exact))
-            else:
-                round_.now.idle[tp] = round_.at.time
+        ledger.release_block(round_.at, held | revoking, old_id, OwnershipEnd.STATIC_REPLACED, is_exact=round_.is_exact)
+        # What it was asked to give up ended with its process.
+        round_.now.idle.update(dict.fromkeys(revoking, round_.at.time))
+        if held:
+            ledger.own_block(stretch(round_, held, new_id, ASSIGNED, round_.is_exact))
+
+
+def told_of(round_: Round, tps: Iterable[int]) -> str:
+    return ", ".join(sorted(map(round_.group.context.topics.told, tps)))
 
 
 # -- what should not be
@@ -236,16 +234,14 @@ def check_claims(round_: Round, sets: GroupSets) -> None:
     members = round_.now.value.members
     if sum(len(member.assigned or ()) for member in members) != len(sets.assigned):
         for tp, ids in shared_by({member.member_id: member.assigned or NOTHING for member in members}).items():
-            told = round_.group.context.topics.told(tp)
-            two_owners(round_, f"{told} was given to {' and '.join(ids)}")
+            two_owners(round_, f"{told_of(round_, [tp])} was given to {' and '.join(ids)}")
     if sum(len(member.claimed or ()) for member in members) == len(sets.claimed):
         return
     # A claim of an older generation is void; of one generation two claims are one too many.
     for generation in {member.generation_id for member in members if member.claimed}:
         of_one = {each.member_id: each.claimed or NOTHING for each in members if each.generation_id == generation}
         for tp, ids in shared_by(of_one).items():
-            told = round_.group.context.topics.told(tp)
-            two_owners(round_, f"{told} was claimed by {' and '.join(ids)}", Severity.WARNING)
+            two_owners(round_, f"{told_of(round_, [tp])} was claimed by {' and '.join(ids)}", Severity.WARNING)
 
 
 def shared_by(sets: dict[str, Tps]) -> dict[int, list[str]]:

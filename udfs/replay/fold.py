@@ -166,4 +166,5 @@ def settle(group: Group, before: Any, operation: list[Record], at: Moment) -> No
     elif Classic not in kinds and len({each.group_type for each in (before, group.now) if each is not None}) == 1:
         modern.settle(group, before, operation, at)
     else:
+        group.ledger.spread()
         conversions.settle(group, before, operation, at)

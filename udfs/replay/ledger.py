@@ -1,8 +1,8 @@
 """What is so of one group at the moment, since when, and what became of what was: open intervals become rows when they
 end. Kinds of groups differ in how they tell what happened; what follows from it is written here alone."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schemas.history_words import (
@@ -63,7 +63,8 @@ class MemberStretch(Stretch):
 @dataclass(slots=True)
 class OwnerStretch(Stretch):
     group_type: str
-    tp: int
+    # One partition; of classic groups a frozenset of them, since there they mostly come and go together.
+    tp: Any
     member_id: str
     generation_or_epoch: int | None
     phase: str
@@ -71,9 +72,17 @@ class OwnerStretch(Stretch):
     subtopology_id: str | None = None
 
 
-def fields_of(of: Stretch) -> dict[str, Any]:
-    """As `asdict`, which copies each value, and takes most of the time that storing a state takes."""
-    return {name: getattr(of, name) for name in type(of).__dataclass_fields__}
+def values_of(of: Stretch) -> list[Any]:
+    return [getattr(of, name) for name in type(of).__dataclass_fields__]
+
+
+TP = list(OwnerStretch.__dataclass_fields__).index("tp")
+
+
+def with_tp(of: OwnerStretch, tp: Any) -> list[Any]:
+    values = values_of(of)
+    values[TP] = tp
+    return values
 
 
 @dataclass
@@ -84,6 +93,8 @@ class Ledger:
     members: dict[str, MemberStretch] = field(default_factory=dict)
     # By partition and role, by member: one, but in share groups and in what should not be.
     owners: dict[tuple[int, str | None], dict[str, OwnerStretch]] = field(default_factory=dict)
+    # Instead of these, of classic groups: by member, its blocks.
+    blocks: dict[str, list[OwnerStretch]] = field(default_factory=dict)
 
     # -- states
 
@@ -157,22 +168,60 @@ class Ledger:
         self, at: Moment, tp: int, member_id: str, why: OwnershipEnd, *, role: str | None = None,
         until: int | None = None, is_exact: bool = True,
     ) -> None:  # fmt: skip
-        self.release_all(at, (tp,), member_id, why, until, role=role, is_exact=is_exact)
+        of_members = self.owners.get((tp, role), {})
+        of = of_members.pop(member_id, None)
+        if not of_members:
+            self.owners.pop((tp, role), None)
+        if of is not None:
+            time = at.time if until is None else until
+            self.rows.add("ownership_intervals", self.owner_row(of, time, at.offset, is_exact, why))
 
-    def release_all(
-        self, at: Moment, tps: Iterable[int], member_id: str, why: OwnershipEnd, until: int | None = None, *,
-        role: str | None = None, is_exact: bool = True,
+    def own_block(self, new: OwnerStretch) -> None:
+        self.blocks.setdefault(new.member_id, []).append(new)
+
+    def release_block(
+        self, at: Moment, tps: frozenset[int], member_id: str, why: OwnershipEnd, until: int | None = None, *,
+        is_exact: bool = True,
     ) -> None:  # fmt: skip
-        """The member has them no more: until then, if that is told, else until the moment itself."""
-        owners, rows = self.owners, self.rows.of["ownership_intervals"]
+        """The member has these no more; what is left of a block goes on."""
         time = at.time if until is None else until
-        for tp in tps:
-            of_members = owners.get((tp, role))
-            of = of_members.pop(member_id, None) if of_members else None
-            if not of_members:
-                owners.pop((tp, role), None)
-            if of is not None:
-                rows.append(self.owner_row(of, time, at.offset, is_exact, why))
+        left = []
+        for of in self.blocks.pop(member_id, ()):
+            whole: frozenset[int] = of.tp
+            of.tp = whole if whole is tps else whole & tps
+            if of.tp:
+                self.rows.add("ownership_intervals", self.owner_row(of, time, at.offset, is_exact, why))
+            of.tp = whole - of.tp
+            if of.tp:
+                left.append(of)
+        if left:
+            self.blocks[member_id] = left
+
+    def spread(self) -> None:
+        """Blocks taken apart, for groups whose members move by themselves."""
+        for blocks in self.blocks.values():
+            for of in blocks:
+                for tp in of.tp:
+                    self.own(replace(of, tp=tp))
+        self.blocks = {}
+
+    def gather(self) -> None:
+        """The other way round."""
+        found: dict[tuple[Any, ...], set[int]] = {}
+        for of in self.stretches():
+            found.setdefault(tuple(with_tp(of, None)), set()).add(of.tp)
+        self.owners = {}
+        for values, tps in found.items():
+            of = OwnerStretch(*values)
+            of.tp = frozenset(tps)
+            self.own_block(of)
+
+    def stretches(self) -> Iterator[OwnerStretch]:
+        """All that is owned."""
+        for of_members in self.owners.values():
+            yield from of_members.values()
+        for blocks in self.blocks.values():
+            yield from blocks
 
     def owner_row(
         self, of: OwnerStretch, to_time: int | None, to_offset: int | None, is_exact: bool, why: OwnershipEnd | None
@@ -196,6 +245,9 @@ class Ledger:
         for (tp, role), of_members in list(self.owners.items()):
             for member_id in list(of_members):
                 self.release(at, tp, member_id, owner, role=role, is_exact=is_exact)
+        for of in self.stretches():
+            self.rows.add("ownership_intervals", self.owner_row(of, at.time, at.offset, is_exact, owner))
+        self.blocks = {}
         for member_id in list(self.members):
             self.leave(at, member_id, member, generation, is_exact=is_exact)
         self.end_state(at, state, is_exact=is_exact)
@@ -206,30 +258,30 @@ class Ledger:
             rows.add("group_state_intervals", self.state_row(self.state, None, None, True, None))
         for member in self.members.values():
             rows.add("membership_intervals", self.member_row(member, None, None, True, None, None, Confidence.CERTAIN))
-        for of_members in self.owners.values():
-            for owner in of_members.values():
-                rows.add("ownership_intervals", self.owner_row(owner, None, None, True, None))
+        for owner in self.stretches():
+            rows.add("ownership_intervals", self.owner_row(owner, None, None, True, None))
 
     def plain(self, topics: TopicCodes) -> dict[str, Any]:
-        """As JSON takes it."""
-        owners = [
-            {**fields_of(owner), "tp": topics.plain([owner.tp])[0]}
-            for of_members in self.owners.values()
-            for owner in of_members.values()
-        ]
+        """As JSON takes it: values without names, since states are stored for each group."""
+        of_partitions = [of for of_members in self.owners.values() for of in of_members.values()]
+        of_blocks = [of for blocks in self.blocks.values() for of in blocks]
         return {
-            "state": None if self.state is None else fields_of(self.state),
-            "members": [fields_of(member) for member in self.members.values()],
-            "owners": owners,
+            "state": None if self.state is None else values_of(self.state),
+            "members": [values_of(member) for member in self.members.values()],
+            "owners": [with_tp(of, topics.plain((of.tp,))) for of in of_partitions],
+            "blocks": [with_tp(of, topics.plain(of.tp)) for of in of_blocks],
         }
 
     @classmethod
     def from_plain(cls, group_id: str, rows: Rows, found: dict[str, Any], topics: TopicCodes) -> "Ledger":
         ledger = cls(group_id, rows)
-        ledger.state = None if found["state"] is None else StateStretch(**found["state"])
+        ledger.state = None if found["state"] is None else StateStretch(*found["state"])
         for member in found["members"]:
-            ledger.join(MemberStretch(**member))
+            ledger.join(MemberStretch(*member))
         for owner in found["owners"]:
-            (tp,) = topics.from_plain([owner["tp"]])
-            ledger.own(OwnerStretch(**{**owner, "tp": tp}))
+            (owner[TP],) = topics.from_plain(owner[TP])
+            ledger.own(OwnerStretch(*owner))
+        for block in found["blocks"]:
+            block[TP] = topics.from_plain(block[TP])
+            ledger.own_block(OwnerStretch(*block))
         return ledger
