@@ -28,8 +28,9 @@ class SmallGroup(Group):
         return FEWEST_MEMBERS + (len(self.name) + 5 * self.topics[0] + 3 * state) % MEMBER_CHOICES
 
     def assigned(self, state: int, member: int) -> dict[int, list[int]]:
-        """Dealt in turn; where there are more members than partitions some stay without."""
-        taken = list(range(member, FEW_PARTITIONS, self.num_members(state)))
+        """Dealt in turn. Where members keep what they own, a partition never goes straight to another."""
+        step = self.num_members(0 if self.client is Client.JAVA_COOPERATIVE else state)
+        taken = list(range(member, FEW_PARTITIONS, step)) if member < step else []
         return dict.fromkeys(self.topics, taken) if taken and member < self.num_members(state) else {}
 
 
