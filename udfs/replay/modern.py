@@ -25,7 +25,7 @@ from udfs.replay.modern_values import GroupType
 from udfs.replay.records import Moment, Record
 from udfs.replay.rows import Rows
 
-__all__ = ["HANDLERS", "Modern", "from_plain", "hole", "is_same_kind", "open_rows", "plain", "settle"]
+__all__ = ["HANDLERS", "Modern", "from_plain", "hole", "open_rows", "plain", "settle"]
 
 
 def settle(group: Group, before: Modern | None, operation: Sequence[Record], at: Moment) -> None:
@@ -35,10 +35,6 @@ def settle(group: Group, before: Modern | None, operation: Sequence[Record], at:
         delete(group, before, is_exact, at)
     if isinstance(group.now, Modern):
         advance(group, group.now, operation, is_exact, at)
-
-
-def is_same_kind(before: Modern | None, now: Modern | None) -> bool:
-    return before is None or now is None or before.group_type == now.group_type
 
 
 def seen_whole(group: Group, operation: Sequence[Record]) -> bool:

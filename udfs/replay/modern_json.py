@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from udfs.replay.modern_handlers import count_assignor, count_member
@@ -16,6 +16,7 @@ PLAIN = (
     "group_type", "epoch", "target_epoch", "metadata_hash", "validated_topology_epoch", "is_created", "is_migrated",
     "generation", "assignment_offset", "causes", "carried", "incomplete",
 )  # fmt: skip
+OF_REBALANCE = tuple(field.name for field in fields(Rebalance))
 
 
 def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
             for each, base in now.base.items()
         },
         "start": now.start,
-        "rebalance": None if now.rebalance is None else asdict(now.rebalance),
+        "rebalance": None if now.rebalance is None else {each: getattr(now.rebalance, each) for each in OF_REBALANCE},
         "stops": [[topics.plain([tp])[0], role, *stop] for (tp, role), stop in now.stops.items()],
     }
 

@@ -138,7 +138,8 @@ class History:
         """In the order in which they began; times in milliseconds, partitions as (topic, partition)."""
         (table,) = (table for table in TABLES if table.name == name)
         fields = fields_of(table)
-        rows = [plain(dict(zip(fields, row, strict=True))) for row in (*self.closed.of[name], *self.open.of[name])]
+        told = (dict(zip(fields, row, strict=True)) for row in (*self.closed.of[name], *self.open.of[name]))
+        rows = [plain(row) for block in told for row in taken_apart(block)]
         kept = [row for row in rows if all(row[field] == value for field, value in only.items())]
         first = next(field for field in ("from_offset", "move_offset", "assignment_offset", "record_offset")
                      if field in fields)  # fmt: skip
@@ -152,6 +153,12 @@ class History:
     def all(self) -> dict[str, list[str]]:
         """Every row, in an order of its own."""
         return {table.name: sorted(map(repr, self.rows(table.name))) for table in TABLES}
+
+
+def taken_apart(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row may stand for many partitions."""
+    tp = row.get("tp")
+    return [row] if tp is None or isinstance(tp, int) else [{**row, "tp": each} for each in tp]
 
 
 def plain(row: dict[str, Any]) -> dict[str, Any]:
