@@ -9,11 +9,13 @@ Reads and writes what its steps do, and prints the run page.
 
 import argparse
 import sys
+from typing import Any
 
-from jobs import ingest
+from jobs import ingest, replay
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.pages.run_page import page
 from jobs.row_output import write_lines
+from jobs.run_result import recorded_failure, result_text, write_result_file
 from jobs.spark.tasks import Workers
 from jobs.warehouses.any_warehouse import reading
 from schemas.exit_codes import ExitCode
@@ -34,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    (result,) = ingest.ingested(argparse.Namespace(**vars(arguments), retry_rejected=False))
+    result = audited(arguments)
     code = int(result["exit_code"])
     if arguments.format == "table":
         workers = Workers("groupscope audit", is_debug=arguments.debug)
@@ -42,6 +44,17 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         ingest.show(result, arguments.format)
     return ExitCode.CLEAN if arguments.fail_on == "never" and code == ExitCode.FINDINGS else code
+
+
+def audited(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the ingest told, and in it what the replay did."""
+    flags = {**vars(arguments), "result_file": None}
+    with recorded_failure(arguments.result_file, "audit"):
+        (found,) = ingest.ingested(argparse.Namespace(**flags, retry_rejected=False))
+        replayed = replay.replayed(argparse.Namespace(**flags, full=False))
+        result = {**found, "rows_added": found["rows_added"] | replayed["rows_added"], "replay": replayed}
+        write_result_file(arguments.result_file, result_text(result))
+    return result
 
 
 if __name__ == "__main__":

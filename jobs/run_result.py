@@ -51,9 +51,13 @@ def now_ms() -> int:
 
 
 def record(write_text: Callable[[str, str], None], result_file: Path | None, result: Mapping[str, Any]) -> None:
-    text = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+    text = result_text(result)
     write_text(f"{RUNS_FOLDER}/{result['run_id']}.json", text)
     write_result_file(result_file, text)
+
+
+def result_text(result: Mapping[str, Any]) -> str:
+    return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
 
 
 @contextmanager
@@ -69,7 +73,7 @@ def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
         result = {"job": job, "verdict": "failed", "exit_code": int(code), "message": message}
         # What went wrong first is what counts.
         with suppress(Failure):
-            write_result_file(result_file, json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+            write_result_file(result_file, result_text(result))
         raise
 
 

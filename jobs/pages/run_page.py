@@ -24,7 +24,9 @@ def page(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> Iterator[str]:
     yield f"Records      {result['read']:,} read: {counts(result)}"
     for reason, number in result["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
-    yield f"Took         {result['seconds']:.1f} s"
+    replay = result["replay"]
+    yield f"Replayed     {replay['num_records']:,} records of {replay['num_partitions']:,} offsets partitions"
+    yield f"Took         {result['seconds'] + replay['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.told}"
     yield ""
     yield from row_lines(("table", "rows", "added", "grain"), table_rows(warehouse, result), "table")

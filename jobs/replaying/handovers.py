@@ -14,7 +14,8 @@ from udfs.replay.questions import NONE, Answers, Questions
 from udfs.tables.arrow_schema import table_schema
 
 OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_moves"
-OWNERSHIP_KEY = TABLES[OWNERSHIP].key
+# A conversion of the group may make its topics known by name alone.
+OWNERSHIP_KEY = tuple(name for name in TABLES[OWNERSHIP].key if name != "topic_id")
 MOVES_KEY = TABLES[MOVES].key
 BETWEEN = "\x00"
 
@@ -95,8 +96,8 @@ class Handovers:
 
 
 def moves_to_ask(made: pa.Table, waiting: pa.Table, touched: pa.ChunkedArray) -> pa.Table:
-    """What the fold made, and what still waits of earlier runs but was not made again. `touched`: for each of `waiting`,
-    whether its group had records."""
+    """What the fold made, and what still waits of earlier runs but was not made again. `touched`: for each of those that
+    wait, whether its group had records."""
     kept = waiting.filter(pc.or_(waiting.column("is_settled"), pc.invert(touched)))
     names = made.column_names
     rows = kept.select(names)

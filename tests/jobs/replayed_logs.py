@@ -1,0 +1,86 @@
+"""Runs `groupscope replay` and looks at what it left; logs that grow from run to run, as a broker's do."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jobs import cli
+from schemas import history_tables, offset_tables, replay_log_tables, replay_state_tables
+from tests.jobs.ingested import rows
+
+HISTORY = [table.name for table in (*history_tables.TABLES, *offset_tables.TABLES)]
+STATES = [table.name for table in (*replay_log_tables.TABLES, *replay_state_tables.TABLES)]
+# What is of the run, not of the log.
+OF_THE_RUN = {"through_run_id", "rules"}
+
+
+def replay(warehouse: Path, *arguments: str | Path) -> dict[str, Any]:
+    """The run's result."""
+    result = warehouse.with_suffix(".replayed.json")
+    code = run_replay(warehouse, "--result-file", result, *arguments)
+    found: dict[str, Any] = json.loads(result.read_text())
+    assert code == found["exit_code"] == 0, found
+    return found
+
+
+def run_replay(warehouse: Path, *arguments: str | Path) -> int:
+    return cli.main(["replay", "--warehouse", str(warehouse), *map(str, arguments)])
+
+
+def told(warehouse: Path, tables: Sequence[str] = (*HISTORY, *STATES)) -> dict[str, list[str]]:
+    """Every row that a replay keeps, in one order."""
+    found = {}
+    for name in tables:
+        kept = ({key: plain(name, key, value) for key, value in row.items()} for row in rows(warehouse, name))
+        found[name] = sorted(repr({key: value for key, value in row.items() if key not in OF_THE_RUN}) for row in kept)
+    return found
+
+
+def plain(table: str, column: str, value: Any) -> Any:
+    """Objects of JSON have no order."""
+    if (table, column) == ("replayed_groups", "state") and value:
+        return json.dumps(json.loads(value), sort_keys=True)
+    return value
+
+
+def assert_same(one: Mapping[str, list[str]], other: Mapping[str, list[str]], about: str) -> None:
+    for name, found in one.items():
+        only_one = [row for row in found if row not in set(other[name])]
+        only_other = [row for row in other[name] if row not in set(found)]
+        assert not only_one and not only_other, (about, name, only_one[:2], only_other[:2])
+        assert found == other[name], (about, name)
+
+
+def batch_ends(content: bytes) -> list[int]:
+    """Positions behind each batch."""
+    ends, place = [], 0
+    while place < len(content):
+        place += 12 + int.from_bytes(content[place + 8 : place + 12], "big")
+        ends.append(place)
+    return ends
+
+
+def write_part(source: Path, into: Path, share: Mapping[str, int]) -> None:
+    """The log as it was when each offsets partition had so many of its batches: later segments are not there yet."""
+    for folder in sorted(source.glob("__consumer_offsets-*")):
+        left = share[folder.name]
+        for segment in sorted(folder.glob("*.log")):
+            content = segment.read_bytes()
+            ends = batch_ends(content)
+            taken, left = min(left, len(ends)), left - min(left, len(ends))
+            if taken:
+                (into / folder.name).mkdir(parents=True, exist_ok=True)
+                (into / folder.name / segment.name).write_bytes(content[: ends[taken - 1]])
+
+
+def growing(source: Path, rng: np.random.Generator, num_steps: int) -> list[dict[str, int]]:
+    """How many batches of each partition there are at each step; all of them at the last."""
+    totals = {
+        folder.name: sum(len(batch_ends(segment.read_bytes())) for segment in folder.glob("*.log"))
+        for folder in sorted(source.glob("__consumer_offsets-*"))
+    }
+    cuts = {name: sorted(rng.integers(0, total + 1, num_steps - 1).tolist()) for name, total in totals.items()}
+    return [{name: cuts[name][step] for name in totals} for step in range(num_steps - 1)] + [totals]

@@ -1,0 +1,46 @@
+"""Runs that go on where the last one ended make what one run makes of the whole log, row for row."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.jobs.ingested import ROOT, ingest
+from tests.jobs.replayed_logs import assert_same, growing, replay, told, write_part
+
+SAMPLE = ROOT / "data" / "sample"
+SNAPSHOTS = SAMPLE / "snapshots.jsonl"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    warehouse = tmp_path_factory.mktemp("whole") / "w"
+    ingest(warehouse, "--source", f"segments:{SAMPLE}", "--snapshots", SNAPSHOTS, "--cluster", "sample")
+    replay(warehouse)
+    return warehouse
+
+
+def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
+    whole: Path, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    source, warehouse = tmp_path / "log", tmp_path / "w"
+    for step, share in enumerate(growing(SAMPLE, rng, 4)):
+        write_part(SAMPLE, source, share)
+        ingest(warehouse, "--source", f"segments:{source}", "--snapshots", SNAPSHOTS, "--cluster", "sample")
+        found = replay(warehouse)
+        assert step == 0 or found["num_partitions_replayed_whole"] < 8
+    assert_same(told(whole), told(warehouse), "grown")
+
+
+def test_a_second_run_changes_nothing(whole: Path) -> None:
+    before = told(whole)
+    found = replay(whole)
+    assert (found["num_partitions"], found["rows_added"]) == (0, {})
+    assert_same(before, told(whole), "twice")
+
+
+def test_a_full_replay_gives_the_same_rows(whole: Path) -> None:
+    before = told(whole)
+    found = replay(whole, "--full")
+    assert found["num_partitions_replayed_whole"] == 8
+    assert_same(before, told(whole), "full")
