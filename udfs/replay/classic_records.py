@@ -29,8 +29,8 @@ NOTHING: Tps = frozenset()
 class ClassicMember(NamedTuple):
     member_id: str
     group_instance_id: str | None
-    client_id: str
-    client_host: str
+    client_id: str | None
+    client_host: str | None
     rebalance_timeout_ms: int | None
     session_timeout_ms: int
     # Topics subscribed; None: cannot be read.

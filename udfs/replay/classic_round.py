@@ -28,11 +28,12 @@ class Classic:
     group_type: ClassVar[str] = GROUP_TYPE
 
     def plain(self, topics: TopicCodes) -> dict[str, Any]:
-        """As JSON takes it."""
+        """As JSON takes it. What members claimed matters to their own round alone, their clients the ledger has."""
         members = [
-            member._replace(claimed=plain_set(member.claimed, topics), assigned=plain_set(member.assigned, topics))
-            for member in self.value.members
-        ]
+            (each.member_id, each.group_instance_id, each.rebalance_timeout_ms, each.session_timeout_ms, each.topics,
+             None if each.assigned is None else topics.plain(each.assigned))
+            for each in self.value.members
+        ]  # fmt: skip
         times: dict[int | None, list[int]] = {}
         for tp, time in self.idle.items():
             times.setdefault(time, []).append(tp)
@@ -49,23 +50,18 @@ class Classic:
     def from_plain(cls, found: dict[str, Any], topics: TopicCodes) -> "Classic":
         *head, plain_members = found["value"]
         members = []
-        for plain in plain_members:
-            member = ClassicMember._make(plain)
+        for member_id, instance_id, rebalance_timeout_ms, session_timeout_ms, names, assigned in plain_members:
             members.append(
-                member._replace(
-                    topics=None if member.topics is None else tuple(member.topics),
-                    claimed=None if member.claimed is None else topics.from_plain(member.claimed),  # type: ignore[arg-type]
-                    assigned=None if member.assigned is None else topics.from_plain(member.assigned),  # type: ignore[arg-type]
+                ClassicMember(
+                    member_id, instance_id, None, None, rebalance_timeout_ms, session_timeout_ms,
+                    None if names is None else tuple(names), None, None, None,
+                    None if assigned is None else topics.from_plain(assigned),
                 )
-            )
+            )  # fmt: skip
         idle = {tp: time for time, tps in found["idle"] for tp in topics.from_plain(tps)}
         value = ClassicValue._make([*head, tuple(members)])
         revoking = {member_id: topics.from_plain(tps) for member_id, tps in found["revoking"].items()}
         return cls(value, found["offset"], found["leader_epoch"], idle, revoking, found["is_copied"])
-
-
-def plain_set(tps: Tps | None, topics: TopicCodes) -> Any:
-    return None if tps is None else topics.plain(tps)
 
 
 @dataclass(slots=True)

@@ -184,6 +184,8 @@ class Ledger:
         is_exact: bool = True,
     ) -> None:  # fmt: skip
         """The member has these no more; what is left of a block goes on."""
+        if not tps:
+            return
         time = at.time if until is None else until
         left = []
         for of in self.blocks.pop(member_id, ()):
