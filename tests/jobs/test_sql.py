@@ -18,8 +18,11 @@ from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from schemas.views import VIEWS
 from tests.schemas.test_decode_coverage import random_rows
+from tests.schemas.test_history_views import READ, random_history
 from tests.slow.coverage import coverage
+from tests.slow.rebalances import VIEWS as SLOW
 from tests.warehouses import filled, make
+from tests.written_history import interval
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -79,20 +82,99 @@ def test_every_statement_is_answered_at_the_versions_that_runs_name(
     assert version == {"version": DeltaTable(warehouse.path("offset_commits")).version() - 1}
 
 
+INSTANTS = """
+SELECT cluster, group_id, member_id FROM owner_at('orders', 3, timestamp'2026-11-21T03:00:10Z');
+SELECT cluster, group_id, member_id FROM owner_at('orders', 3, '2026-11-21T03:00:09.999Z', cluster => 'a');
+SELECT cluster, state, assignor FROM group_state_at('billing', '2026-11-21T03:00:20Z');
+SELECT cluster, member_id, client_host FROM members_at('billing', '2026-11-21T03:00:09Z', 'a');
+SELECT topic, partition, committed_offset, evidence_first_offset FROM offset_at('billing', 'orders', 3, now(), 'a');
+SELECT asked.time, found.member_id
+FROM (VALUES (timestamp'2026-11-21T03:00:01Z'), (timestamp'2026-11-21T03:00:11Z')) AS asked (time),
+  LATERAL owner_at('orders', 3, asked.time, 'a') AS found
+ORDER BY 1
+"""
+
+
+@pytest.mark.spark
+def test_functions_answer_of_an_instant_in_every_cluster_or_in_one(tmp_path: Path) -> None:
+    group = {"group_id": "billing"}
+    owned = {**group, "topic": "orders", "partition": 3}
+    commit = {**owned, "via": "plain", "num_commits": 1}
+    warehouse = make(
+        tmp_path / "warehouse",
+        {
+            "ownership_intervals": [
+                {**interval(0, 10, 1), **owned, "member_id": "one"},
+                {**interval(10, None, 2), **owned, "member_id": "two"},
+                {**interval(0, None, 1), **owned, "member_id": "elsewhere", "partition": 4},
+                {**interval(0, None, 1), **owned, "member_id": "three", "cluster": "b"},
+            ],
+            "group_state_intervals": [{**interval(20, None, 3), **group, "state": "Stable", "assignor": "range"}],
+            "membership_intervals": [{**interval(0, 10, 1), **group, "member_id": "one", "client_host": "/h"}],
+            "offset_history": [
+                {**interval(0, 10, 4), **commit, "committed_offset": 5},
+                {**interval(10, None, 6), **commit, "committed_offset": 4},
+            ],
+        },
+    )
+    (tmp_path / "questions.sql").write_text(INSTANTS)
+    done = sql(tmp_path / "questions.sql", "--warehouse", warehouse.root, "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [tuple(json.loads(line).values()) for line in done.stdout.splitlines()]
+    assert sorted(found[:2]) == [("a", "billing", "two"), ("b", "billing", "three")]
+    assert found[2:] == [
+        ("a", "billing", "one"),
+        ("a", "Stable", "range"),
+        ("a", "one", "/h"),
+        ("orders", 3, 4, 6),
+        ("2026-11-21T03:00:01.000Z", "one"),
+        ("2026-11-21T03:00:11.000Z", "two"),
+    ]
+
+
+@pytest.mark.spark
+def test_views_over_the_history_equal_a_slow_reading_of_the_same_rows(
+    spark: "SparkSession", rng: np.random.Generator
+) -> None:
+    history = random_history(rng, 60)
+    names = [name for name in (*READ, *SLOW) if name in history]
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    try:
+        for name in names:
+            spark.createDataFrame(filled(TABLES[name], history[name])).createOrReplaceTempView(name)
+        for name, slow in SLOW.items():
+            columns = [column.name for column in VIEWS[name].columns]
+            found = spark.sql(VIEWS[name].sql).toArrow().to_pylist()
+            assert found == [{column: row[column] for column in columns} for row in slow(history)]
+    finally:
+        for name in names:
+            spark.catalog.dropTempView(name)
+    assert zone == "UTC"
+
+
 def parsed(name: str, value: Any) -> Any:
     return datetime.fromisoformat(value) if name.endswith("_time") and value else value
 
 
 @pytest.mark.spark
 def test_tables_and_views_are_registered_with_their_comments(spark: "SparkSession", tmp_path: Path) -> None:
-    commits = [{"record_offset": 1}, {"record_offset": 2}]
-    first, second = (make(tmp_path / name, {"offset_commits": commits}) for name in ("it's one", "two"))
+    rows = {
+        "offset_commits": [{"record_offset": 1}, {"record_offset": 2}],
+        "ownership_intervals": [{**interval(0, None, 7), "topic": "orders", "partition": 3, "member_id": "one"}],
+    }
+    first, second = (make(tmp_path / name, rows) for name in ("it's one", "two"))
     spark.sql("CREATE DATABASE kafka")
     try:
-        reads = VIEWS["v_decode_coverage"].reads
+        reads = (*VIEWS["v_decode_coverage"].reads, "ownership_intervals")
         columns, found = register(spark, first, reads, "kafka")
         assert columns == ("database", "name", "kind", "location")
-        assert [row[:3] for row in found if row[2] == "view"] == [("kafka", name, "view") for name in VIEWS]
+        # Those whose tables are there; one needs none.
+        assert [row[:3] for row in found if row[2] == "view"] == [
+            ("kafka", name, "view") for name in ("v_decode_coverage", "dim_enum")
+        ]
+        assert [row[1] for row in found if row[2] == "function"] == ["owner_at"]
+        owner = "SELECT member_id, evidence_first_offset FROM kafka.owner_at('orders', 3, '2026-11-21T03:00:00Z')"
+        assert spark.sql(owner).collect() == [("one", 7)]
         assert {row[1] for row in found if row[2] == "table"} == set(reads)
         assert spark.sql("SELECT sum(record_offset) FROM kafka.offset_commits").first() == (3,)
         assert spark.sql("SELECT num_records FROM kafka.v_decode_coverage").first() == (2,)
