@@ -110,12 +110,10 @@ class Replayed:
         """In the order of the log."""
         return sorted(self.rows("rebalances", group), key=lambda row: int(row["assignment_offset"]))
 
-    def targets(self, group: str) -> dict[str, Owned]:
-        """Of the newest assignment, by member; who is assigned nothing has an empty one."""
-        rebalances = self.rebalances(group)
-        newest = rebalances[-1]["assignment_offset"] if rebalances else None
+    def targets(self, group: str, assignment_offset: int) -> dict[str, Owned]:
+        """By member; who is assigned nothing has an empty one."""
         return {
             row["member_id"]: {each["topic"]: each["partitions"] for each in row["assigned"]}
             for row in self.rows("generation_members", group)
-            if row["assignment_offset"] == newest and row["assigned"] is not None and row["change"] != "left"
+            if row["assignment_offset"] == assignment_offset and row["assigned"] is not None and row["change"] != "left"
         }

@@ -45,9 +45,9 @@ class Classic:
         self.generation += chance.choice((1, 1, 1, 2))
         if chance.random() < 0.2:
             self.protocol = chance.choice(("range", "roundrobin", "sticky", "cooperative-sticky"))
-        self.assign()
         if self.protocol != "cooperative-sticky":
             claims = {}
+        self.assign(claims)
         return [self.value(time, "consumer", claims)]
 
     def newcomer(self) -> ClassicMember:
@@ -57,13 +57,17 @@ class Classic:
         topics = tuple(sorted(chance.sample(sorted(self.topics), chance.randint(1, len(self.topics)))))
         return ClassicMember(f"{instance or client}-{uuid(chance)}", instance, client, topics)
 
-    def assign(self) -> None:
+    def assign(self, claims: dict[str, frozenset[Place]]) -> None:
+        """What a member claims nobody else is given in the same round: it has to give it up first."""
+        claimed = {place: member.member_id for member in self.members for place in claims.get(member.member_id, ())}
         given: dict[str, set[Place]] = {member.member_id: set() for member in self.members}
         for topic, (_, number) in self.topics.items():
             readers = [member.member_id for member in self.members if topic in member.topics]
             for partition in range(number):
                 if readers and self.chance.random() < 0.9:
-                    given[self.chance.choice(readers)].add((topic, partition))
+                    reader = self.chance.choice(readers)
+                    if claimed.get((topic, partition), reader) == reader:
+                        given[reader].add((topic, partition))
         self.members = [replace(member, assigned=frozenset(given[member.member_id])) for member in self.members]
 
     def static_return(self, time: int) -> list[KeyValue]:

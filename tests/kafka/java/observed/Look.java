@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.ClassicGroupDescription;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
 import org.apache.kafka.clients.admin.GroupListing;
@@ -72,8 +73,19 @@ final class Look {
         return cluster.admin.listOffsets(Map.of(at, OffsetSpec.latest())).partitionResult(at).get().offset();
     }
 
+    /** Asked twice: the client asks for a consumer group and then for a classic one, and a conversion may come between. */
     private void describeConsumer(String group, Map<String, Object> line) throws Exception {
-        ConsumerGroupDescription said = cluster.admin.describeConsumerGroups(List.of(group)).all().get().get(group);
+        ConsumerGroupDescription said;
+        try {
+            said = described(group);
+            said = said.groupState() == GroupState.DEAD ? described(group) : said;
+        } catch (ExecutionException failure) {
+            if (failure.getCause() instanceof IllegalArgumentException) {
+                describeWorkers(group, line);
+                return;
+            }
+            said = described(group);
+        }
         line.put("group_type", said.type().toString().toLowerCase());
         // Older brokers describe what is not there, too.
         line.put("state", said.groupState() == GroupState.DEAD ? null : said.groupState().toString());
@@ -90,6 +102,23 @@ final class Look {
             member.put("target", target.map(its -> Seen.byTopic(its.topicPartitions())).orElse(null));
             return member;
         }).toList());
+    }
+
+    /** Of another protocol type than the consumers': nobody but they themselves can read their assignments. */
+    private void describeWorkers(String group, Map<String, Object> line) throws Exception {
+        ClassicGroupDescription said = cluster.admin.describeClassicGroups(List.of(group)).all().get().get(group);
+        line.put("group_type", "classic");
+        line.put("state", said.state().toString());
+        line.put("assignor", said.protocolData());
+        line.put("members", said.members().stream().map(each -> {
+            Map<String, Object> member = member(each.consumerId(), each.clientId(), each.host());
+            member.put("partitions", Map.of());
+            return member;
+        }).toList());
+    }
+
+    private ConsumerGroupDescription described(String group) throws Exception {
+        return cluster.admin.describeConsumerGroups(List.of(group)).all().get().get(group);
     }
 
     private void describeShare(String group, Map<String, Object> line) throws Exception {
