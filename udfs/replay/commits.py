@@ -153,7 +153,7 @@ def whole_writes(commits: pa.Table) -> int:
     if not size:
         return 0
     last = commits["record_time"][size - 1]
-    is_other = pc.fill_null(pc.not_equal(commits["record_time"], last), not last.is_valid)
+    is_other = pc.fill_null(pc.not_equal(commits["record_time"], last), True)
     others = np.flatnonzero(is_other.to_numpy())
     begin = int(others[-1]) + 1 if len(others) else 0
     return begin if flags(commits["is_tombstone"].slice(begin)).any() else size

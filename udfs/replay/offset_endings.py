@@ -11,7 +11,7 @@ from schemas.history_words import OffsetEnd
 from udfs.replay.commit_chunks import Effects, Runs, is_other_topic
 from udfs.replay.commit_frames import Frame
 from udfs.replay.gaps import Gaps
-from udfs.replay.nullable import NONE, Flags, Numbers, Positions, ends_of, first_of, numbers
+from udfs.replay.nullable import NONE, Flags, Numbers, Positions, first_of, numbers
 from udfs.replay.offset_rows import ENDS
 
 
@@ -166,17 +166,16 @@ def others_live(frame: Frame, effects: Effects, gone: Gone) -> Flags:
     order = np.argsort(ranked, kind="stable")
     # Every pair begins with what the state holds, so that one sum over all of them serves, less what stood before.
     total = np.append(0, np.cumsum(step[order]))
-    end = np.searchsorted(ranked[order], pair * frame.base + last_places(gone, pair) + 1, side="right")
+    end = np.searchsorted(ranked[order], pair * frame.base + last_places(gone) + 1, side="right")
     start = np.searchsorted(ranked[order], pair * frame.base)
     return np.asarray(total[end] - total[start] > 0, np.bool_)
 
 
-def last_places(gone: Gone, pair: Numbers) -> Numbers:
-    """The place of the last tombstone of group and topic with the same time."""
-    order = np.lexsort((gone.place, gone.time, pair))
-    is_first = first_of(pair[order]) | first_of(gone.time[order])
-    starts = np.flatnonzero(is_first)
-    lasts = ends_of(starts, len(order))
-    found = np.empty(len(order), np.int64)
-    found[order] = gone.place[order][lasts][np.cumsum(is_first) - 1]
-    return found
+def last_places(gone: Gone) -> Numbers:
+    """Where the write ends that holds the tombstone: records of one write follow each other and share their time."""
+    frame = gone.frame
+    rows = np.flatnonzero(~frame.is_carried)
+    rows = rows[np.argsort(frame.place[rows])]
+    time = frame.record_time[rows]
+    ends = frame.place[rows[np.append((time[1:] != time[:-1]) | (time[1:] == NONE), True)]]
+    return np.asarray(ends[np.searchsorted(ends, gone.place)], np.int64)

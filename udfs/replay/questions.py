@@ -84,7 +84,7 @@ class Asked:
         offset = self.questions.offset[new]
         ranked = effects.key.astype(np.int64) * frame.base + effects.place + 1
         found = np.searchsorted(ranked, key * frame.base + places_of(frame, offset) + 1, side="right") - 1
-        is_known &= (found >= 0) & (effects.key[found] == key)
+        is_known &= np.append(effects.key, -1)[found] == key  # place -1 leads to the -1
         effect = found[is_known]
         row = effects.at[effect]
         answers, asked = self.answers, new[is_known]
@@ -100,6 +100,8 @@ class Asked:
 
     def answer_last(self, frame: Frame, new: Positions) -> None:
         key, is_known = keys_of(frame, self.questions, new)
+        if not is_known.any():
+            return
         offset = self.questions.offset[new]
         written = written_rows(frame)
         ranked = frame.key[written].astype(np.int64) * frame.base + frame.place[written] + 1
