@@ -192,9 +192,10 @@ class SlowOffsets:
         time, facts = tombstone["record_time"], self.facts
         is_whole = not any(each[:2] == (group, topic) for each in self.committed)
         is_with_group = time is not None and (group, time) in facts.group_tombstones
-        if is_whole and not is_with_group and time is not None:
-            if any(name == topic and low <= time <= high for name, low, high in facts.topic_deletions):
-                return "topic_deleted"
+        windows = [(low, high) for name, low, high in facts.topic_deletions if name == topic]
+        is_with_topic = time is not None and any(low <= time <= high for low, high in windows)
+        if is_with_topic and is_whole and not is_with_group:
+            return "topic_deleted"
         if self.is_aged(group, row, tombstone):
             return "expired"
         if is_with_group:
@@ -210,9 +211,9 @@ class SlowOffsets:
             return bool(time >= row["last_expire_time"])
         since = row["last_commit_time"]
         for name, first, last, emptied in self.facts.empty_groups:
-            if name == group and first < tombstone["record_offset"] and emptied is not None:
-                if last is None or tombstone["record_offset"] <= last:
-                    since = emptied
+            is_in = first < tombstone["record_offset"] and (last is None or tombstone["record_offset"] <= last)
+            if name == group and is_in and emptied is not None:
+                since = emptied
         retention = self.facts.retention_ms
         return retention is not None and since is not None and time - since >= retention * 1000
 
@@ -225,21 +226,13 @@ class SlowOffsets:
             time = later(self.committed[key]["from_time"], hole["record_time"])
             self.close(key, offset, time, False, "coverage_hole")
         for producer, transaction in self.open_transactions.items():
-            lost = transaction["num_superseded"]
-            lost += sum(self.rows_stored_after(key, entry) for key, entry in self.pending[producer].items())
-            self.transactions.append(
-                {
-                    **transaction,
-                    "outcome": "open",
-                    "is_open": False,
-                    "evidence_last_offset": offset,
-                    "num_superseded": lost,
-                }  # fmt: skip
-            )
+            lost = sum(self.was_behind(key, entry) for key, entry in self.pending[producer].items())
+            seen = {"outcome": "open", "is_open": False, "evidence_last_offset": offset}
+            self.transactions.append({**transaction, **seen, "num_superseded": transaction["num_superseded"] + lost})
         self.open_transactions.clear()
         self.pending.clear()
 
-    def rows_stored_after(self, key: Key, entry: Row) -> bool:
+    def was_behind(self, key: Key, entry: Row) -> bool:
         """Of the rows that the hole has just ended."""
         mine = [row for row in self.rows if row["key"] == key and row["ended_by"] == "coverage_hole"]
         return bool(mine) and mine[-1]["stored_offset"] > entry["record_offset"]
