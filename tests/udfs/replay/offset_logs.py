@@ -91,9 +91,7 @@ def with_holes(rng: np.random.Generator, log: list[Row], count: int) -> list[Row
     """Between writes: a stretch that was read ends with whole batches."""
     found = list(log)
     for place in sorted(rng.choice(len(log), count, replace=False).tolist(), reverse=True):
-        while place and is_within_write(log, place):
-            place -= 1
-        if place:
+        if place and not is_within_write(log, place):
             before = log[place - 1]
             hole = {"hole": True, "record_offset": before["record_offset"], "record_time": before["record_time"]}
             found.insert(place, hole)
