@@ -1,5 +1,6 @@
 """Target assignments of consumer, share and streams groups: how each came, who is in it, when all had reached it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from schemas.history_words import Confidence, MemberChange, RebalanceMode, RebalanceOutcome, RebalanceTrigger
@@ -7,7 +8,7 @@ from udfs.replay.group import Group
 from udfs.replay.modern_causes import trigger
 from udfs.replay.modern_moves import COUNTED_ROLES, claim_stops, milliseconds, open_stops, tell_stops
 from udfs.replay.modern_owners import expanded
-from udfs.replay.modern_state import NOTHING, Base, Modern, Rebalance, Start
+from udfs.replay.modern_state import NOTHING, Base, Member, Modern, Rebalance, Start
 from udfs.replay.modern_values import ByRole
 from udfs.replay.records import Moment
 from udfs.replay.rows import Rows
@@ -28,48 +29,52 @@ def begin_target(group: Group, now: Modern, at: Moment) -> None:
     record = completion or operation.bump
     epoch = now.epoch if is_emptied else now.target_epoch
     assert record is not None and epoch is not None
-    found = new_rebalance(group, now, record.offset, epoch, at)
-    if is_emptied:
-        found.trigger = RebalanceTrigger.GROUP_EMPTIED
-    group.context.rows.of["generation_members"] += member_rows(group, now, found, at)
-    now.rebalance, now.generation, now.assignment_offset = found, epoch, record.offset
-    now.base = {
-        member_id: Base(member.group_instance_id, target(group, now, member_id))
+    topics = group.context.topics
+    given = {
+        # Unchanged targets are not written again.
+        member_id: Base(member.group_instance_id, assigned_to(topics, now, now.targets.get(member_id, {})))
         for member_id, member in now.members.items()
     }
+    found = new_rebalance(now, given, record.offset, epoch, at)
+    if is_emptied:
+        found.trigger = RebalanceTrigger.GROUP_EMPTIED
+    group.context.rows.of["generation_members"] += member_rows(group, now, given, found, at)
+    now.rebalance, now.generation, now.assignment_offset, now.base = found, epoch, record.offset, given
     now.start, now.causes, now.is_migrated = None, [], False
     claim_stops(now, record.offset)
     if is_emptied:
         close(group, now, RebalanceOutcome.EMPTIED, at)
 
 
-def new_rebalance(group: Group, now: Modern, assignment_offset: int, epoch: int, at: Moment) -> Rebalance:
+def new_rebalance(
+    now: Modern, given: Mapping[str, Base], assignment_offset: int, epoch: int, at: Moment
+) -> Rebalance:  # fmt: skip
     return Rebalance(
         assignment_offset,
         now.generation,
         epoch,
         now.start or Start(at.time, assignment_offset, False),
         trigger(now),
-        [member_id for member_id in now.members if member_id not in now.base],
-        [member_id for member_id in now.base if member_id not in now.members],
+        [member_id for member_id in given if member_id not in now.base],
+        [member_id for member_id in now.base if member_id not in given],
         len(now.base),
-        len(now.members),
-        len(NOTHING.union(*(target(group, now, member_id) for member_id in now.members))),
+        len(given),
+        # Members of share groups may have one partition together.
+        len(NOTHING.union(*(member.assigned for member in given.values()))),
     )  # fmt: skip
-
-
-def target(group: Group, now: Modern, member_id: str) -> frozenset[int]:
-    """What the member shall own: unchanged targets are not written again."""
-    return assigned_to(group.context.topics, now, now.targets.get(member_id, {}))
 
 
 def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[int]:
     """Of streams groups the active tasks."""
+    if None in by_role:
+        return expanded(now, by_role, topics)[None]
     main = {role: share for role, share in by_role.items() if role in COUNTED_ROLES}
     return NOTHING.union(*expanded(now, main, topics).values())
 
 
-def member_rows(group: Group, now: Modern, of: Rebalance, at: Moment) -> list[tuple[Any, ...]]:
+def member_rows(
+    group: Group, now: Modern, given: Mapping[str, Base], of: Rebalance, at: Moment
+) -> list[tuple[Any, ...]]:
     """Members of the assignment, then those that were in the one before."""
     rows: list[tuple[Any, ...]] = []
     for member_id, member in now.members.items():
@@ -77,8 +82,7 @@ def member_rows(group: Group, now: Modern, of: Rebalance, at: Moment) -> list[tu
         change = MemberChange.JOINED if before is None else MemberChange.KEPT
         if before is not None and before.is_restarted:
             change = MemberChange.RESTARTED
-        owned = NOTHING.union(*(tps for (_, role), tps in member.shown.items() if role in COUNTED_ROLES))
-        assigned = target(group, now, member_id)
+        owned, assigned = owned_by(member), given[member_id].assigned
         topics = None if member.about is None or member.about.topics is None else subscribed(now, member_id)
         rows.append((
             group.group_id, now.group_type, of.assignment_offset, member_id, of.to_generation, False,
@@ -94,6 +98,11 @@ def member_rows(group: Group, now: Modern, of: Rebalance, at: Moment) -> list[tu
                 at.offset, Confidence.CERTAIN,
             ))  # fmt: skip
     return rows
+
+
+def owned_by(member: Member) -> frozenset[int]:
+    shares = [tps for (_, role), tps in member.shown.items() if role in COUNTED_ROLES]
+    return shares[0] if len(shares) == 1 else NOTHING.union(*shares)
 
 
 def subscribed(now: Modern, member_id: str) -> list[str]:

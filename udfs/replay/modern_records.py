@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.history_words import TaskRole
+from udfs.replay.classic_records import shared, shared_sets
 from udfs.replay.modern_values import (
     STABLE,
     About,
@@ -25,6 +26,7 @@ from udfs.replay.modern_values import (
 )
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import SHIFT, TopicCodes
+from udfs.replay.uncollected import uncollected
 
 # Archives may not tell batches: then equal times alone make an operation.
 NO_BATCH = -1
@@ -41,6 +43,7 @@ RECORD_TYPES = {
     "group_regular_expressions": {"consumer": 16},
     "streams_group_topologies": {"streams": 23},
 }
+TP_BYTES = 8
 # Keys beside the group.
 KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
 
@@ -48,11 +51,13 @@ KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
 def modern_records(tables: Mapping[str, pa.Table], topics: TopicCodes) -> list[tuple[str, Record]]:
     """By offset."""
     found: list[tuple[str, Record]] = []
-    for name, of_table in VALUES.items():
-        table = tables.get(name)
-        if table is not None and table.num_rows:
-            found += table_records(name, table.combine_chunks(), of_table, topics)
-    return sorted(found, key=lambda each: each[1].offset)
+    with uncollected():
+        for name, of_table in VALUES.items():
+            table = tables.get(name)
+            if table is not None and table.num_rows:
+                table = table.unify_dictionaries().combine_chunks()
+                found += table_records(name, table, of_table, topics)
+        return sorted(found, key=lambda each: each[1].offset)
 
 
 def table_records(
@@ -74,7 +79,11 @@ def table_records(
 
 
 def plain(table: pa.Table, name: str) -> list[Any]:
-    found: list[Any] = table.column(name).to_pylist()
+    """Equal texts as one object."""
+    column = table.column(name)
+    if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type):
+        return shared(column)
+    found: list[Any] = column.to_pylist()
     return found
 
 
@@ -197,9 +206,8 @@ def partitions(lists_of_topics: pa.ListArray, topics: TopicCodes) -> list[frozen
     encoded = items.field("topic_id").dictionary_encode()
     of_id = np.array([topics.of_id(topic_id) for topic_id in encoded.dictionary.to_pylist()], np.int64)
     codes = of_id[encoded.indices.to_numpy(zero_copy_only=False)] if len(of_id) else np.zeros(0, np.int64)
-    tps = (np.repeat(codes, np.diff(inner)) << SHIFT | numbers.to_numpy(zero_copy_only=False)).tolist()
-    ends = inner[bounds].tolist()
-    return [frozenset(tps[first:last]) for first, last in pairwise(ends)]
+    tps = np.repeat(codes, np.diff(inner)) << SHIFT | numbers.to_numpy(zero_copy_only=False)
+    return shared_sets(tps.astype(np.int64).tobytes(), (inner[bounds] * TP_BYTES).tolist(), {b"": frozenset()})
 
 
 def tasks(lists_of_tasks: pa.ListArray) -> list[Share]:
@@ -217,7 +225,8 @@ def words(table: pa.Table, name: str) -> list[tuple[str, ...] | None]:
 
 def lists(found: pa.ListArray) -> list[list[str] | None]:
     bounds, items = flat(found)
-    values = items.to_pylist()
+    values = shared(items)
+    bounds = bounds.tolist()
     return [
         values[first:last] if is_there else None
         for first, last, is_there in zip(bounds[:-1], bounds[1:], found.is_valid().to_pylist(), strict=True)

@@ -38,9 +38,6 @@ class Member:
     def group_instance_id(self) -> str | None:
         return None if self.about is None else self.about.group_instance_id
 
-    def owned(self, role: str | None) -> frozenset[int]:
-        return NOTHING.union(*(tps for (_, of_role), tps in self.shown.items() if of_role == role))
-
 
 class Base(NamedTuple):
     """A member at the assignment before."""
