@@ -85,21 +85,23 @@ def new_round(
     of_before = {} if before is None else {member.member_id: member for member in before.value.members}
     of_now = {member.member_id: member for member in now.value.members}
     at = Moment(record.offset, time)
-    stop, has_stop = join_phase_end(group, now.value, at, is_exact)
+    now.time = time
+    stop, has_stop = join_phase_end(before, now.value, at, is_exact)
     return Round(
         group, before, now, record, at, stop, has_stop, is_exact, replaced_ids(of_before, of_now), passed, of_before,
         of_now, record.offset if before is None else before.offset,
     )  # fmt: skip
 
 
-def join_phase_end(group: Group, value: ClassicValue, at: Moment, is_exact: bool) -> tuple[int | None, bool]:
+def join_phase_end(before: Classic | None, value: ClassicValue, at: Moment, is_exact: bool) -> tuple[int | None, bool]:
     """As the value tells, within what the log allows; else the value's own time, which is a bound."""
     if value.state_time is None or at.time is None:
         return at.time, False
     # Where values may be missing, that of a static instance that came back may stand here: it tells another moment.
     is_told = is_exact or all(member.group_instance_id is None for member in value.members)
-    since = None if group.ledger.state is None else group.ledger.state.from_time
     time = min(value.state_time, at.time)
+    # Clocks of two brokers may differ: nothing ends before the value that began it.
+    since = None if before is None else before.time
     return (time if since is None else max(time, since)), is_told
 
 
@@ -171,23 +173,14 @@ def move_members(round_: Round, left: list[str]) -> None:
     for member_id in left:
         kind, confidence = classic_causes.leave_kind(round_, round_.members_before[member_id])
         ledger.leave(
-            round_.at, member_id, kind, generation, until=until(round_, member_id), is_exact=False,
+            round_.at, member_id, kind, generation, until=round_.stop, is_exact=False,
             confidence=confidence,
         )  # fmt: skip
     for old_id in round_.replaced:
-        ledger.leave(
-            round_.at, old_id, LeaveKind.STATIC_REPLACED, generation, until=until(round_, old_id), is_exact=False
-        )
+        ledger.leave(round_.at, old_id, LeaveKind.STATIC_REPLACED, generation, until=round_.stop, is_exact=False)
     for member in round_.now.value.members:
         if member.member_id not in ledger.members:
             join(round_, member, round_.stop, False)
-
-
-def until(round_: Round, member_id: str) -> int | None:
-    of = round_.group.ledger.members.get(member_id)
-    if of is None or of.from_time is None or round_.stop is None:
-        return round_.stop
-    return max(of.from_time, round_.stop)
 
 
 def join(round_: Round, member: ClassicMember, time: int | None, is_exact: bool) -> None:

@@ -18,6 +18,8 @@ class Classic:
     value: ClassicValue
     offset: int
     leader_epoch: int
+    # In history time.
+    time: int | None = None
     # By partition that nobody owns, since when: the end of its last stay.
     idle: dict[int, int | None] = field(default_factory=dict)
     # By member, what it still owns and was asked to give up.
@@ -41,6 +43,7 @@ class Classic:
             "value": [*self.value[:-1], members],
             "offset": self.offset,
             "leader_epoch": self.leader_epoch,
+            "time": self.time,
             "idle": [(time, topics.plain(tps)) for time, tps in times.items()],
             "revoking": {member_id: topics.plain(tps) for member_id, tps in self.revoking.items()},
             "is_copied": self.is_copied,
@@ -61,7 +64,7 @@ class Classic:
         idle = {tp: time for time, tps in found["idle"] for tp in topics.from_plain(tps)}
         value = ClassicValue._make([*head, tuple(members)])
         revoking = {member_id: topics.from_plain(tps) for member_id, tps in found["revoking"].items()}
-        return cls(value, found["offset"], found["leader_epoch"], idle, revoking, found["is_copied"])
+        return cls(value, found["offset"], found["leader_epoch"], found["time"], idle, revoking, found["is_copied"])
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -113,7 +114,7 @@ def replayed(
     states: dict[str, str] = {}
     closed: dict[str, list[Row]] = {table.name: [] for table in TABLES}
     bounds = [0, *cuts, len(log)]
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds):
         topics = TopicCodes()
         context = Context(topics, gaps or Gaps())
         fold = Fold(context, states)

@@ -1,4 +1,4 @@
-"""What two values of a classic group that follow each other tell. Expected: Kafka's coordinator as the reference has it."""
+"""What two values of a classic group that follow each other tell: what Kafka's coordinator did between them."""
 
 import pytest
 
