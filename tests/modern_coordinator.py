@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,40 @@ from tests.udfs.replay.modern_log import (
     target,
 )
 from udfs.replay.gaps import Gaps
+from udfs.replay.modern_values import Current, Target, Topology
 from udfs.replay.records import Record
+from udfs.replay.topic_codes import PARTITION_MASK
 
-SHARE = {3: 11, 4: 15, 5: 10, 6: 12, 7: 13, 8: 14}
+# By kind of group, the types that stand for those of consumer groups.
+TYPES = {
+    "consumer": {each: each for each in (3, 4, 5, 6, 7, 8, 16)},
+    "share": {3: 11, 4: 15, 5: 10, 6: 12, 7: 13, 8: 14},
+    "streams": {3: 17, 4: 23, 5: 19, 6: 20, 7: 21, 8: 22},
+}
+ROLES = ("active", "standby", "warmup")
+SUBTOPOLOGY = "0"
 STABLE, UNREVOKED, UNRELEASED = "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS"
+
+
+TOPOLOGY = Topology(0, {SUBTOPOLOGY: ("orders",)})
+
+
+def as_tasks(value: Any) -> Any:
+    """The partitions that a value names, as active tasks, and others as standby tasks."""
+    if isinstance(value, Target):
+        return Target(tasks_of(value.assigned[None]))
+    if isinstance(value, Current):
+        state = (value.state or "").replace("PARTITIONS", "TASKS")
+        return value._replace(
+            state=state, assigned=tasks_of(value.assigned[None]), pending=tasks_of(value.pending[None])
+        )
+    return value
+
+
+def tasks_of(tps: Any) -> dict[str | None, frozenset[tuple[str, int]]]:
+    numbers = {tp & PARTITION_MASK for tp in tps}
+    shares = {"active": numbers, "standby": {each + 100 for each in numbers}}
+    return {role: frozenset((SUBTOPOLOGY, each) for each in shares.get(role, ())) for role in ROLES}
 
 
 class Member:
@@ -35,8 +66,8 @@ class Member:
 
 
 class Coordinator:
-    def __init__(self, rng: np.random.Generator, *, is_share: bool = False) -> None:
-        self.rng, self.is_share = rng, is_share
+    def __init__(self, rng: np.random.Generator, kind: str = "consumer") -> None:
+        self.rng, self.kind, self.is_share = rng, kind, kind == "share"
         self.log, self.time, self.ids = Log(), 0, count()
         self.num_partitions = int(rng.integers(1, 8))
         self.forget()
@@ -60,7 +91,7 @@ class Coordinator:
 
     def typed(self, written: Written) -> Written:
         record_type, member, value = written
-        return (SHARE[record_type] if self.is_share else record_type), member, value
+        return TYPES[self.kind][record_type], member, as_tasks(value) if self.kind == "streams" else value
 
     def pick(self, *, away: bool = False) -> str | None:
         found = [each for each, member in self.members.items() if (member.epoch == -2) == away]
@@ -74,7 +105,8 @@ class Coordinator:
         member_id = f"m{next(self.ids)}"
         instance = f"i{member_id}" if self.rng.random() < 0.4 and not self.is_share else None
         self.members[member_id] = Member(instance)
-        return [self.about(member_id), *self.bump(), *self.maybe_assign(), *self.first(member_id)]
+        opening = [(4, None, TOPOLOGY)] if self.kind == "streams" and self.epoch == 1 else []
+        return [self.about(member_id), *opening, *self.bump(), *self.maybe_assign(), *self.first(member_id)]
 
     def first(self, member_id: str) -> list[Written]:
         """A member joins at the epoch of the newest target, whatever the group's."""
@@ -124,7 +156,7 @@ class Coordinator:
         return [*self.bump(), *self.maybe_assign()]
 
     def resolve(self) -> list[Written]:
-        if not self.members or self.is_share:
+        if not self.members or self.kind != "consumer":
             return []
         return [pattern("o.*", *(("orders",) if self.rng.random() < 0.7 else ("orders", "other")))]
 
@@ -150,7 +182,7 @@ class Coordinator:
 
     def bump(self) -> list[Written]:
         self.epoch += 1
-        return [epoch(self.epoch, self.num_partitions if self.members else None)]
+        return [epoch(self.epoch, self.num_partitions if self.members else None, topology=TOPOLOGY.epoch)]
 
     def maybe_assign(self) -> list[Written]:
         return self.assign() if self.rng.random() < 0.6 else []

@@ -22,7 +22,7 @@ SHARE_TYPES = range(9, 16)
 
 @dataclass
 class Snapshot:
-    """`owners` by partition, role and phase."""
+    """`owners`: member, partition (or task), role and phase."""
 
     offset: int
     time: int | None
@@ -102,10 +102,12 @@ class SlowGroup:
             if current is None:
                 continue
             is_away = current.epoch == -2
-            for tp in current.assigned[None]:
-                found.add((member, tp, "held" if is_away else "assigned"))
-            for tp in () if is_away else current.pending[None] - current.assigned[None]:
-                found.add((member, tp, "revoking"))
+            for role, share in current.assigned.items():
+                for each in share:
+                    found.add((member, each, role, "held" if is_away else "assigned"))
+            for role, share in () if is_away else current.pending.items():
+                for each in share - current.assigned[role]:
+                    found.add((member, each, role, "revoking"))
         return found
 
     def snapshot(self, offset: int, time: int | None) -> Snapshot:

@@ -15,12 +15,12 @@ from schemas.history_words import (
 from udfs.replay.group import Group
 from udfs.replay.ledger import StateStretch
 from udfs.replay.modern_causes import note_causes
-from udfs.replay.modern_handlers import GROUP_KEY, HANDLERS
+from udfs.replay.modern_handlers import HANDLERS, forget_seen
 from udfs.replay.modern_json import from_plain, plain
 from udfs.replay.modern_members import replaced_members, settle_departed, settle_present
 from udfs.replay.modern_owners import settle_owners
 from udfs.replay.modern_rebalances import begin_target, close, close_if_reached, open_rebalance
-from udfs.replay.modern_state import Modern, Operation, Start
+from udfs.replay.modern_state import GROUP_KEY, Modern, Operation, Start
 from udfs.replay.modern_values import GroupType
 from udfs.replay.records import Moment, Record
 from udfs.replay.rows import Rows
@@ -130,6 +130,8 @@ def delete(group: Group, before: Modern, is_exact: bool, at: Moment) -> None:
         group.anomaly(deletion, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told)
     if before.rebalance is not None:
         close(group, before, RebalanceOutcome.SUPERSEDED, at)
+    for member_id in before.members:
+        forget_seen(group, member_id)
     group.ledger.end_all(
         at, StateEnd.DELETED, LeaveKind.GROUP_DELETED, OwnershipEnd.GROUP_DELETED, is_exact=is_exact,
         generation=before.epoch,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from schemas.history_words import AnomalyKind, RebalanceTrigger, Severity
 from udfs.replay.group import Group
-from udfs.replay.modern_state import AWAY, GONE, Member, Modern
+from udfs.replay.modern_state import AWAY, GONE, GROUP_KEY, KEY_OF_MEMBER, KEY_OF_OWNED, Member, Modern
 from udfs.replay.modern_values import (
     STABLE,
     About,
@@ -28,10 +28,6 @@ GROUP_TYPES = {
     **dict.fromkeys((9, 10, 11, 12, 13, 14, 15), GroupType.SHARE),
     **dict.fromkeys((17, 18, 19, 20, 21, 22, 23), GroupType.STREAMS),
 }
-# Key of `group.seen` for all of a group's records.
-GROUP_KEY = "group"
-KEY_OF_OWNED = "owned"
-KEY_OF_MEMBER = "member"
 
 
 def taken(group: Group, record: Record) -> Modern | None:
@@ -68,8 +64,11 @@ def on_group(group: Group, record: Record) -> None:
     if now.epoch is None or value.epoch != now.epoch:
         now.operation.bump = record
     now.operation.is_hash_changed = value.metadata_hash is None or value.metadata_hash != now.metadata_hash
-    # The first epoch of all proves that nothing came before, whatever records are missing.
-    now.is_created |= now.epoch is None and value.epoch == group.context.first_epoch + 1
+    if now.epoch is None and value.epoch == group.context.first_epoch + 1:
+        # The first epoch of all proves that nothing came before, whatever records are missing.
+        now.is_created = True
+        if now.target_epoch is None:
+            reach(now, group.context.first_epoch)
     now.epoch, now.metadata_hash = value.epoch, value.metadata_hash
     now.validated_topology_epoch = value.validated_topology_epoch
 
@@ -85,7 +84,7 @@ def on_member(group: Group, record: Record) -> None:
         forget(group, now, member_id, record)
         return
     about: About = record.value
-    member = now.members.setdefault(member_id, Member())
+    member = now.members.get(member_id) or new_member(now, member_id)
     if member.about is not None:
         note_changes(now, member_id, member.about, about)
     count_assignor(now, member.about, -1)
@@ -93,6 +92,13 @@ def on_member(group: Group, record: Record) -> None:
     member.about = about
     if member_id not in now.unsettled:
         count_member(now, member_id, member)
+
+
+def new_member(now: Modern, member_id: str) -> Member:
+    """Who went and came back within one operation still has what it had."""
+    before = now.operation.departed.pop(member_id, None)
+    member = now.members[member_id] = Member(shown={} if before is None else before.shown)
+    return member
 
 
 def forget(group: Group, now: Modern, member_id: str, record: Record) -> None:
@@ -106,6 +112,10 @@ def forget(group: Group, now: Modern, member_id: str, record: Record) -> None:
     count_assignor(now, member.about, -1)
     now.unsettled.discard(member_id)
     now.away.discard(member_id)
+    forget_seen(group, member_id)
+
+
+def forget_seen(group: Group, member_id: str) -> None:
     for key in (KEY_OF_MEMBER, KEY_OF_OWNED):
         group.seen.pop(f"{key} {member_id}", None)
 
@@ -124,9 +134,14 @@ def on_target_epoch(group: Group, record: Record) -> None:
     now.operation.completion = record
     now.incomplete = None
     if value.epoch != now.target_epoch:
-        now.target_epoch = value.epoch
-        for member_id, member in now.members.items():
-            count_member(now, member_id, member)
+        reach(now, value.epoch)
+
+
+def reach(now: Modern, target_epoch: int) -> None:
+    """The epoch that members have to reach from now on."""
+    now.target_epoch = target_epoch
+    for member_id, member in now.members.items():
+        count_member(now, member_id, member)
 
 
 def on_target(group: Group, record: Record) -> None:
@@ -164,11 +179,12 @@ def on_current(group: Group, record: Record) -> None:
         return
     touch(group, now, record, KEY_OF_OWNED)
     if member is None:
-        member = now.members[member_id] = Member()
+        member = new_member(now, member_id)
     value: Current = record.value
     if 0 <= value.epoch < member.epoch:
         went_back(group, record, f"epoch of member {member_id}", value.epoch, member.epoch)
-    if value.previous_epoch <= 0 and member.since is None:
+    # A static instance that came back keeps the 0 of its first record when it goes away again.
+    if value.previous_epoch <= 0 and value.epoch != AWAY and member.since is None:
         now.operation.joining.add(member_id)
     member.epoch, member.state, member.since = value.epoch, value.state, record.time
     member.assigned, member.pending, member.before_gone = value.assigned, value.pending, None

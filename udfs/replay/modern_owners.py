@@ -6,7 +6,7 @@ from schemas.history_words import AnomalyKind, OwnershipEnd, OwnershipPhase, Sev
 from udfs.replay.group import Group
 from udfs.replay.ledger import OwnerStretch
 from udfs.replay.modern_moves import gained, stopped
-from udfs.replay.modern_state import AWAY, NOTHING, Member, Modern, Place, Placed
+from udfs.replay.modern_state import AWAY, KEY_OF_OWNED, NOTHING, Member, Modern, Place, Placed
 from udfs.replay.modern_values import ByRole, GroupType
 from udfs.replay.records import Moment, Record
 from udfs.replay.streams import partitions_of, subtopology_of
@@ -112,7 +112,7 @@ def part_from_others(group: Group, now: Modern, member_id: str, place: Place, at
         told = f"{group.context.topics.told(tp)} goes to {member_id} while {other_id} still has it"
         record = Record(at.offset, at.time, at.offset, 0, 0, None, None)
         other = now.members.get(other_id)
-        last = group.seen.get(f"owned {other_id}", -1)
+        last = group.seen.get(f"{KEY_OF_OWNED} {other_id}", -1)
         if group.context.gaps.is_complete(last, at.offset):
             group.anomaly(record, AnomalyKind.TWO_OWNERS, Severity.CRITICAL, told, first_offset=max(last, 0))
             continue

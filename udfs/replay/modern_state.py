@@ -12,6 +12,11 @@ AWAY = -2
 # Of a member that its type 8 tombstone sent away; its type 5 tombstone follows.
 GONE = -1
 
+# Keys of `group.seen`: of all of a group's records; with a member's id, of types 5 and 8.
+GROUP_KEY = "group"
+KEY_OF_MEMBER = "member"
+KEY_OF_OWNED = "owned"
+
 # A partition in a role: what a member owns.
 Place = tuple[int, str | None]
 Placed = dict[tuple[str, str | None], frozenset[int]]

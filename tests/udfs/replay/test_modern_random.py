@@ -17,12 +17,19 @@ def holds(row: dict[str, object], offset: int) -> bool:
 
 def owners_at(found: History, offset: int) -> set[tuple[object, ...]]:
     return {
-        (row["member_id"], row["tp"], row["phase"]) for row in found.rows("ownership_intervals") if holds(row, offset)
+        (row["member_id"], row["tp"], row["role"], row["phase"])
+        for row in found.rows("ownership_intervals")
+        if holds(row, offset)
     }
 
 
 def expected_owners(snapshot: Snapshot) -> set[tuple[object, ...]]:
-    return {(member, (CODES.name(tp), tp & PARTITION_MASK), phase) for member, tp, phase in snapshot.owners}
+    return {(member, partition(each), role, phase) for member, each, role, phase in snapshot.owners}
+
+
+def partition(each: int | tuple[str, int]) -> tuple[str | None, int]:
+    """Of a task: its topology has one topic."""
+    return (CODES.name(each), each & PARTITION_MASK) if isinstance(each, int) else ("orders", each[1])
 
 
 def members_at(found: History, snapshot: Snapshot) -> dict[object, tuple[object, ...]]:
@@ -37,9 +44,9 @@ def expected_members(snapshot: Snapshot) -> dict[object, tuple[object, ...]]:
     return {member: told[:2] for member, told in snapshot.members.items()}
 
 
-@pytest.fixture(params=[False, True], ids=["consumer", "share"])
+@pytest.fixture(params=["consumer", "share", "streams"])
 def log(request: pytest.FixtureRequest, rng: np.random.Generator) -> Log:
-    return Coordinator(rng, is_share=request.param).live(120)
+    return Coordinator(rng, request.param).live(120)
 
 
 @pytest.mark.parametrize("_", range(ROUNDS))
@@ -58,9 +65,12 @@ def test_after_every_operation_the_history_is_what_a_coordinator_holds(log: Log,
 @pytest.mark.parametrize("_", range(ROUNDS))
 def test_rows_are_exact_and_as_long_as_can_be(log: Log, _: int) -> None:
     found = history(log)
-    names = {"group_state_intervals": ("state", "generation_or_epoch"),
-             "ownership_intervals": ("member_id", "tp", "phase"), "membership_intervals": ("member_id",)}  # fmt: skip
-    for table, subject in names.items():
+    subjects = {
+        "group_state_intervals": ("state", "generation_or_epoch"),
+        "ownership_intervals": ("member_id", "tp", "role", "phase"),
+        "membership_intervals": ("member_id",),
+    }
+    for table, subject in subjects.items():
         rows = found.rows(table)
         assert all(row["is_from_exact"] and row["is_to_exact"] for row in rows)
         ends = {(row["to_offset"], *(row[name] for name in subject)) for row in rows if row["ended_by"] != "deleted"}
@@ -121,8 +131,8 @@ def test_a_cleaned_log_is_replayed_as_far_as_it_goes(log: Log, rng: np.random.Ge
         assert members_at(found, snapshot).keys() == expected_members(snapshot).keys(), snapshot
         # Where the record that freed a partition is gone, its next owner tells of it.
         assert owners_at(found, snapshot.offset) <= expected_owners(snapshot), snapshot
-        owned = {tp for _, tp, _ in expected_owners(snapshot)}
-        assert {tp for _, tp, _ in owners_at(found, snapshot.offset)} == owned, snapshot
+        owned = {each[1:3] for each in expected_owners(snapshot)}
+        assert {each[1:3] for each in owners_at(found, snapshot.offset)} == owned, snapshot
     assert {row["kind"] for row in found.rows("replay_anomalies")} <= {"clock_went_back", "older_rule"}
     whole = history(log)
     if states and len(whole.rows("group_state_intervals", is_open=True)):
