@@ -4,13 +4,18 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from jobs.histories.history import History
-from jobs.histories.table_reader import Row, equal
+from jobs.histories.table_reader import Condition, Row, equal
 from schemas.history_words import GroupState, OwnershipPhase, TaskRole
 from schemas.vocabulary import GroupType
 
 Partitions = list[tuple[str, int]]
-# What is being given up is no longer in the member's assignment, though it still owns it.
-ASSIGNED = (OwnershipPhase.ASSIGNED, OwnershipPhase.HELD)
+# What a member is asked to give up counts as its own, but in classic groups, whose coordinator knows of no such thing.
+SHOWN = {
+    GroupType.CLASSIC: (OwnershipPhase.ASSIGNED,),
+    GroupType.SHARE: (OwnershipPhase.ASSIGNED,),
+    GroupType.CONSUMER: tuple(OwnershipPhase),
+    GroupType.STREAMS: tuple(OwnershipPhase),
+}
 RUNNING = (None, TaskRole.ACTIVE)
 
 
@@ -20,14 +25,31 @@ def members_at(history: History, group: str, at: datetime) -> list[Row]:
 
 
 def assignments_at(history: History, state: Row, at: datetime) -> dict[str, Partitions]:
-    """By member id. A coordinator tells nothing of assignments while a classic group rebalances."""
+    """By member id."""
+    group = state["group_id"]
     if state["group_type"] == GroupType.CLASSIC and state["state"] != GroupState.STABLE:
-        return {}
+        return assigned_before(history, group, at)
     found: dict[str, Partitions] = {}
-    for row in history.rows_at("ownership_intervals", at, equal("group_id", state["group_id"])):
-        if row["phase"] in ASSIGNED and row["role"] in RUNNING:
+    for row in history.rows_at("ownership_intervals", at, equal("group_id", group)):
+        if row["phase"] in SHOWN[row["group_type"]] and row["role"] in RUNNING:
             found.setdefault(row["member_id"], []).append((row["topic"] or row["topic_id"] or "", row["partition"]))
     return {member: sorted(partitions) for member, partitions in found.items()}
+
+
+def assigned_before(history: History, group: str, at: datetime) -> dict[str, Partitions]:
+    """What the members were given by the last rebalance that was over: until the next one is, a coordinator names that,
+    though members may own it no longer."""
+    over = history.rows("rebalances", equal("group_id", group), Condition("end_time", "<=", at))
+    if not over:
+        return {}
+    last = max(over, key=lambda row: (row["end_time"], row["assignment_offset"]))
+    of_assignment = equal("assignment_offset", last["assignment_offset"])
+    there = {row["member_id"] for row in members_at(history, group, at)}
+    return {
+        row["member_id"]: sorted((each["topic"], number) for each in row["assigned"] for number in each["partitions"])
+        for row in history.rows("generation_members", equal("group_id", group), of_assignment)
+        if row["member_id"] in there and row["assigned"]
+    }
 
 
 def assignment_text(partitions: Iterable[tuple[str, int]]) -> str | None:

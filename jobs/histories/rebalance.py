@@ -58,7 +58,7 @@ def changed_members(history: History, rebalance: Row) -> list[Row]:
     for row in sorted(
         history.rows("membership_intervals", of_group, columns=columns), key=lambda row: row["from_offset"]
     ):
-        if row["member_id"] in wanted and row["from_offset"] <= rebalance["assignment_offset"]:
+        if row["member_id"] in wanted and row["from_offset"] <= rebalance["evidence_last_offset"]:
             stays[row["member_id"]] = row
     return [
         {"change": change, **(stays.get(member) or {**dict.fromkeys(columns), "member_id": member})}
@@ -129,7 +129,9 @@ def move_text(move: Row) -> str:
     idle = "" if move["idle_ms"] is None else f", nobody's for {move['idle_ms']:,} ms"
     gap = "" if move["commit_gap_ms"] is None else f", no commit for {move['commit_gap_ms']:,} ms"
     role = f" as {move['role']}" if move["role"] else ""
-    return f"{place} {move['kind']}{role}: {shown(move['from_member_id'])} to {shown(move['to_member_id'])}{idle}{gap}"
+    before, after = move["from_member_id"], move["to_member_id"]
+    between = f"to {after}" if before == after else f"{shown(before)} to {shown(after)}"
+    return f"{place} {move['kind']}{role}: {between}{idle}{gap}"
 
 
 def cost(told: Told) -> str:
