@@ -171,7 +171,8 @@ class Model:
                 state[0] = "PreparingRebalance"
         self.end_state(stop, now.offset, False, "next_state")
         if not now.members:
-            self.state = ["Empty", stop, now.offset, now.is_whole, now.generation, 0]
+            is_new = now.generation == 0
+            self.state = ["Empty", now.time if is_new else stop, now.offset, now.is_whole, now.generation, 0]
             return
         tail = [now.offset, now.is_whole, now.generation, len(now.members)]
         if is_told and stop < now.time:

@@ -201,7 +201,8 @@ def move_state(round_: Round) -> None:
         ledger.state.state, ledger.state.confidence = GroupState.PREPARING_REBALANCE, Confidence.LIKELY
     ledger.end_state(at, StateEnd.NEXT_STATE, until=round_.stop, is_exact=False)
     if not value.members:
-        enter(round_, GroupState.EMPTY, round_.stop)
+        # A group that came to be with this value was nothing, or of another type, until then.
+        enter(round_, GroupState.EMPTY, at.time if is_creation(value) else round_.stop)
         return
     if round_.has_stop and round_.stop is not None and at.time is not None and round_.stop < at.time:
         enter(round_, GroupState.COMPLETING_REBALANCE, round_.stop)

@@ -1,0 +1,74 @@
+"""Groups of offsets alone: they exist while they have a live key and no record says otherwise."""
+
+from schemas.history_tables import GROUP_STATE_INTERVALS
+from udfs.replay.gaps import Gaps
+from udfs.replay.records import Moment
+from udfs.replay.rows import Rows, fields_of
+from udfs.replay.simple_groups import Known, Live, Replayed, add_simple_groups
+
+NAMES = fields_of(GROUP_STATE_INTERVALS)
+
+
+def stays(
+    live: list[Live], known: list[Known], replayed: Replayed | None = None
+) -> list[tuple[int, int | None, str | None, bool]]:
+    """From, to, what ended it, and whether it is open, of closed rows first."""
+    rows, open_rows = Rows(), Rows()
+    add_simple_groups(rows, open_rows, {"g": live}, {"g": known}, replayed or Replayed(Gaps()))
+    return [
+        (each["from_offset"], each["to_offset"], each["ended_by"], each["is_open"])
+        for some in (rows, open_rows)
+        for each in (dict(zip(NAMES, row, strict=True)) for row in some.of["group_state_intervals"])
+    ]
+
+
+def moment(offset: int) -> Moment:
+    return Moment(offset, offset * 10)
+
+
+def live(first: int, last: int | None = None) -> Live:
+    return Live(first, first * 10, last, None if last is None else last * 10)
+
+
+def test_a_group_of_offsets_alone_is_an_empty_classic_group_without_type_and_generation() -> None:
+    rows, open_rows = Rows(), Rows()
+    add_simple_groups(rows, open_rows, {"g": [live(5)]}, {}, Replayed(Gaps()))
+    (row,) = open_rows.of["group_state_intervals"]
+    told = dict(zip(NAMES, row, strict=True))
+    assert (told["group_type"], told["state"], told["num_members"], told["from_time"]) == ("classic", "Empty", 0, 50)
+    assert (told["generation_or_epoch"], told["protocol_type"], told["to_time"]) == (None, None, None)
+    assert not rows.of["group_state_intervals"]
+
+
+def test_it_ends_with_its_last_key_and_begins_again_with_the_next() -> None:
+    assert stays([live(5, 9), live(12)], []) == [(5, 9, "deleted", False), (12, None, None, True)]
+
+
+def test_it_is_no_simple_group_while_records_of_a_group_tell_otherwise() -> None:
+    known: list[Known] = [(moment(7), moment(20)), (moment(30), None)]
+    assert stays([live(5)], known) == [(5, 7, "next_state", False), (20, 30, "next_state", False)]
+    assert stays([live(8, 25)], known) == [(20, 25, "deleted", False)]
+    assert stays([live(8, 15)], known) == []
+    assert stays([live(31)], known) == []
+    assert stays([live(22)], known[:1]) == [(22, None, None, True)]
+
+
+def test_a_tombstone_of_group_and_keys_in_one_write_leaves_no_simple_group_behind() -> None:
+    assert stays([live(5, 20)], [(moment(3), moment(20))]) == []
+
+
+def test_rows_of_earlier_runs_are_not_made_again_but_what_is_open_is() -> None:
+    known: list[Known] = [(moment(7), moment(20))]
+    assert stays([live(5)], known, Replayed(Gaps(), after=25)) == [(20, None, None, True)]
+    assert stays([live(5, 30)], known, Replayed(Gaps(), after=25)) == [(20, 30, "deleted", False)]
+
+
+def test_a_hole_ends_it_as_a_hole() -> None:
+    assert stays([live(5, 9)], [], Replayed(Gaps(), holes=[9])) == [(5, 9, "coverage_hole", False)]
+
+
+def test_missing_records_make_its_ends_inexact() -> None:
+    rows, open_rows = Rows(), Rows()
+    add_simple_groups(rows, open_rows, {"g": [live(5, 9)]}, {}, Replayed(Gaps([2, 7], [3, 7])))
+    told = dict(zip(NAMES, rows.of["group_state_intervals"][0], strict=True))
+    assert (told["is_from_exact"], told["is_to_exact"]) == (False, False)
