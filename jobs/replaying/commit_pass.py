@@ -47,4 +47,4 @@ class CommitPass:
 
     def write(self, rows: Mapping[str, pa.Table]) -> None:
         for name, found in rows.items():
-            self.files.write(name, found, self.partition)
+            self.files.write(name, found, self.partition, is_ordered=True)

@@ -72,7 +72,9 @@ class Handovers:
         moves = self.moves
         last, after = answers.last_commit_time[start:], answers.next_commit_time[start:]
         is_named = np.asarray(moves.column("topic").is_valid().to_numpy())
-        places = places_of(keys(moves, MOVES_KEY), keys(self.waiting, MOVES_KEY))
+        places = pa.nulls(moves.num_rows, pa.int32())
+        if self.waiting.num_rows:
+            places = places_of(keys(moves, MOVES_KEY), keys(self.waiting, MOVES_KEY))
         is_held = np.asarray(places.is_valid().to_numpy(zero_copy_only=False))
         held = self.waiting.take(places)
         held_last = micros(held.column("last_commit_time"))
@@ -96,8 +98,10 @@ class Handovers:
 
 
 def moves_to_ask(made: pa.Table, waiting: pa.Table, touched: pa.ChunkedArray) -> pa.Table:
-    """What the fold made, and what still waits of earlier runs but was not made again. `touched`: for each of those that
-    wait, whether its group had records."""
+    """What the fold made, and what still waits of earlier runs but was not made again. `touched`: for each of those,
+    whether its group had records."""
+    if not waiting.num_rows:
+        return made
     kept = waiting.filter(pc.or_(waiting.column("is_settled"), pc.invert(touched)))
     names = made.column_names
     rows = kept.select(names)

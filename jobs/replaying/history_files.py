@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,6 +14,8 @@ from jobs.warehouses.table_files import MOST_ROWS, TableFile
 from schemas.columns import Table
 from schemas.tables import TABLES
 
+EMPTY = np.empty(0, np.int64)
+
 
 @dataclass
 class HistoryFiles:
@@ -20,13 +23,14 @@ class HistoryFiles:
     run_id: str
     files: dict[tuple[str, bool | None], TableFile] = field(default_factory=dict)
 
-    def write(self, name: str, rows: pa.Table, partition: int) -> None:
+    def write(self, name: str, rows: pa.Table, partition: int, *, is_ordered: bool = False) -> None:
+        """Rows of one cluster and offsets partition."""
         table = TABLES[name]
         for is_open, part in by_openness(table, rows):
             key = (name, is_open)
             if key not in self.files:
                 self.files[key] = TableFile(self.root / name, table, self.run_id)
-            ordered = part.take(pc.sort_indices(part, sort_keys=[(column, "ascending") for column in table.order]))
+            ordered = part if is_ordered else part.take(places_in_order(part, table))
             for start in range(0, ordered.num_rows, MOST_ROWS):
                 self.files[key].write(ordered.slice(start, MOST_ROWS), partition)
 
@@ -44,11 +48,35 @@ class HistoryFiles:
 
 
 def by_openness(table: Table, rows: pa.Table) -> Iterator[tuple[bool | None, pa.Table]]:
+    if not rows.num_rows:
+        return
     if not partitioning(table):
-        if rows.num_rows:
-            yield None, rows
+        yield None, rows
         return
     mask = rows.column(IS_OPEN)
-    for is_open, part in ((False, rows.filter(pc.invert(mask))), (True, rows.filter(mask))):
-        if part.num_rows:
-            yield is_open, part
+    num_open = pc.sum(mask).as_py()
+    if num_open in (0, rows.num_rows):
+        yield bool(num_open), rows
+        return
+    yield False, rows.filter(pc.invert(mask))
+    yield True, rows.filter(mask)
+
+
+def places_in_order(rows: pa.Table, table: Table) -> np.ndarray:
+    """In the table's order, NULL last. By numbers, which compare several times as fast as texts."""
+    columns = [ranks(rows.column(name)) for name in table.order if name != "cluster"]
+    return np.lexsort(columns[::-1])
+
+
+def ranks(column: pa.ChunkedArray) -> np.ndarray:
+    """Numbers that stand in the order of the values."""
+    if pa.types.is_string(column.type):
+        encoded = pa.concat_arrays(column.chunks).dictionary_encode()
+        rank = pc.rank(encoded.dictionary).to_numpy().astype(np.int64) if len(encoded.dictionary) else EMPTY
+        codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        found = rank[codes] if len(rank) else np.zeros(len(column), np.int64)
+    else:
+        found = column.cast(pa.int64()).fill_null(0).to_numpy()
+    if not column.null_count:
+        return np.asarray(found)
+    return np.where(column.is_null().to_numpy(), np.iinfo(np.int64).max, found)
