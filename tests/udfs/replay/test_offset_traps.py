@@ -10,7 +10,7 @@ from tests.udfs.replay.offset_logs import Row, commit, commits_table, deletion, 
 from udfs.replay.commits import Finished, OffsetReplay
 from udfs.replay.gaps import Gaps
 from udfs.replay.nullable import NONE
-from udfs.replay.offset_endings import OffsetFacts
+from udfs.replay.offset_endings import OffsetFacts, topic_deletions
 from udfs.replay.questions import Questions
 from udfs.replay.transactions import merged
 
@@ -141,11 +141,20 @@ def test_trap_55_a_deletion_inside_an_open_transaction_takes_the_pending_commit_
     assert found.told("committed_offset", "to_offset") == [(1, 3)]
     assert [row["num_superseded"] for row in found.transactions] == [1]
     assert found.finished.liveness.to_pylist()[0]["to_offset"] == 3
+    # So too where the next run begins between the deletion and the marker.
+    before = Run(of_transaction(2), deletion(3))
+    assert Run(commit(4, group_id="b"), marker(5), state=before.finished.state).told("group_id") == [("b",)]
+    alive = Run(commit(4, partition=1), marker(5), state=before.finished.state).finished.liveness.to_pylist()
+    assert [(row["from_offset"], row["to_offset"]) for row in alive] == [(4, None)]
 
 
 def test_a_deletion_in_a_transactional_batch_counts_at_once() -> None:
     found = Run(commit(1), deletion(2, is_transactional=True, producer_id=7), commit(3))
     assert found.told("from_offset", "to_offset", "previous_offset") == [(1, 2, None), (3, None, None)]
+
+
+def test_a_producer_of_a_commit_outside_of_transactions_is_none() -> None:
+    assert Run(commit(1, producer_id=7)).told("via", "producer_id", "is_open") == [("plain", None, True)]
 
 
 def test_commits_of_an_archive_without_producers_are_possible() -> None:
@@ -293,8 +302,6 @@ def test_one_offset_of_a_topic_that_goes_alone_was_deleted_by_name() -> None:
 
 
 def test_offsets_of_a_topic_that_go_in_several_groups_at_once_went_with_the_topic() -> None:
-    from udfs.replay.offset_endings import topic_deletions
-
     gone = [deletion(3, record_time=9 * S), deletion(4, group_id="b", record_time=9 * S)]
     log = commit(1), commit(2, group_id="b"), *gone
     deletions = topic_deletions(commits_table(gone))
@@ -303,6 +310,10 @@ def test_offsets_of_a_topic_that_go_in_several_groups_at_once_went_with_the_topi
     # One group alone, or one group at two times: no sign of a topic's deletion.
     assert topic_deletions(commits_table(gone[:1])).num_rows == 0
     assert topic_deletions(commits_table([gone[0], gone[1] | {"record_time": 8 * S}])).num_rows == 0
+    # With the group: then the group was deleted, though the topic's name went too.
+    tombstones = pa.table({"group_id": ["a", "b"], "record_time": pa.array([9 * S, 9 * S]).cast(TIME)})
+    found = Run(*log, facts=OffsetFacts(topic_deletions=deletions, group_tombstones=tombstones))
+    assert ends(found) == [("deleted", "likely")] * 2
     # Another offset of the topic stays: then the topic stays.
     found = Run(commit(0, partition=1), *log, facts=OffsetFacts(topic_deletions=deletions, retention_ms=WEEK_MS))
     assert ends(found) == [("deleted", "likely"), ("topic_deleted", "likely")]
@@ -327,6 +338,19 @@ def test_a_state_that_holds_no_value_any_more_answers_what_it_knows() -> None:
     # What held at 0 and at 3 the state does not tell; at 4 and 9 it was 6.
     assert found.is_told.tolist() == [False, False, True, True]
     assert found.committed.tolist() == [NONE, NONE, 6, 6]
+    assert found.last_commit_time.tolist() == [NONE, NONE, 4 * S - 1, 4 * S - 1]
+    assert found.next_commit_time.tolist() == [10 * S - 1] * 4
+
+
+def test_no_commit_follows_another_over_a_hole() -> None:
+    run = OffsetReplay("c", 0, None, Questions.none(), OffsetFacts())
+    run.take(commits_table([commit(1)]), markers_table([]))
+    run.hole(4, None)
+    asked = Questions(*(pa.array([name] * 2) for name in ("a", "t")), np.zeros(2, np.int32), np.array([4, 5]))
+    found = Run(commit(10), state=run.finish().state, questions=asked).finished.answers
+    assert found.next_commit_time.tolist() == [NONE, 10 * S - 1]
+    assert found.is_settled.all()
+    assert found.committed.tolist() == [NONE, NONE]
 
 
 def test_a_transaction_over_groups_of_several_slices_is_one_row() -> None:
