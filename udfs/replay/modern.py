@@ -1,6 +1,6 @@
 """Consumer, share and streams groups: what follows from the records of one operation, once all of them are in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from schemas.history_words import (
     AnomalyKind,
@@ -56,7 +56,7 @@ def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bo
     settle_owners(group, now, touched(now), inherited, at)
     close_if_reached(group, now, at)
     enter_state(group, now, is_exact, at)
-    tell_incomplete(group, now, replaced, operation)
+    tell_incomplete(group, now, replaced, operation, is_exact)
     now.operation = Operation()
 
 
@@ -109,15 +109,18 @@ def assignor(now: Modern) -> str | None:
     return max(sorted(now.assignors), key=now.assignors.__getitem__, default=None)
 
 
-def tell_incomplete(group: Group, now: Modern, replaced: dict[str, str], operation: Sequence[Record]) -> None:
+def tell_incomplete(
+    group: Group, now: Modern, replaced: Mapping[str, str], operation: Sequence[Record], is_exact: bool
+) -> None:
     """Targets stand in one batch with the record that completes them, but for the copy at a static member's return.
-    Told at the group's next records: only then it is known that none is missing in between."""
+    Told at the group's next records: only then it is known that none is missing in between. Nor may any be missing
+    before: tombstones tell a static return."""
     if now.incomplete is not None and group.context.gaps.is_complete(now.incomplete, operation[0].offset):
         told = f"targets of members at offset {now.incomplete} without the record that completes them"
         group.anomaly(operation[0], AnomalyKind.TARGET_WRITE_INCOMPLETE, Severity.WARNING, told, now.incomplete)
     now.incomplete = None
     target, completion = now.operation.last_target, now.operation.completion
-    if target is None or target.member in replaced.values():
+    if target is None or not is_exact or target.member in replaced.values():
         return
     if completion is None or completion.offset < target.offset:
         now.incomplete = target.offset

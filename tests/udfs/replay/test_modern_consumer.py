@@ -455,6 +455,15 @@ def test_targets_whose_completion_may_have_been_cleaned_away_are_no_finding() ->
     assert history(log, gaps=Gaps([7], [7])).rows("replay_anomalies") == []
 
 
+def test_a_static_copy_whose_tombstones_were_cleaned_away_is_no_finding() -> None:
+    log = of_one()
+    log.skip(3)
+    log.write(100, about("a2", instance="one"), target("a2", 0), owns("a2", 0, 0, previous=0))
+    log.write(200, owns("a2", 2, 0))
+    found = history(log, gaps=Gaps([5], [7])).told("replay_anomalies", "kind")
+    assert "target_write_incomplete" not in found
+
+
 def test_a_member_removed_with_its_assignment_is_told() -> None:
     log = of_one()
     log.write(100, dead(5, "a"), epoch(3))

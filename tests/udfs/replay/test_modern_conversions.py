@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.udfs.replay.modern_log import (
     NAMED,
     Log,
@@ -161,6 +163,17 @@ def test_an_empty_consumer_group_that_a_classic_member_joins_starts_at_generatio
     assert told[2][:2] == ("classic", 0)
     assert found.told("rebalances", "group_type", "to_generation")[-1] == ("classic", 1)
     assert found.rows("replay_anomalies") == []
+
+
+@pytest.mark.parametrize("state_time", [90, 195, 250])
+def test_a_group_is_never_of_two_types_at_once(state_time: int) -> None:
+    """The classic value's own time lies before its record's."""
+    log = Log()
+    log.write(0, about("n"), epoch(2), target("n", 0), completed(2), owns("n", 2, 0, previous=0))
+    log.write(100, *leaves("n"), epoch(3, None))
+    log.write(200, dead(6), dead(4), dead(3), classic(0, state_time=state_time))
+    told = history(log).told("group_state_intervals", "from_time", "to_time")
+    assert told[1:] == [(100, 200), (200, None)]
 
 
 def test_an_empty_classic_group_becomes_a_consumer_group() -> None:

@@ -144,13 +144,9 @@ def test_owners_are_those_that_the_broker_told(history: History) -> None:
 
 
 def owned(rows: list[dict[str, Any]], *, is_streams: bool) -> set[tuple[Any, ...]]:
-    """The broker does not list what members are asked to give up. Each subtopology of the sample reads one topic."""
+    """Each subtopology of the sample reads one topic."""
     where = ("role", "subtopology_id") if is_streams else ("topic",)
-    return {
-        (row["member_id"], *(row[name] for name in where), row["partition"])
-        for row in rows
-        if row["phase"] != "revoking"
-    }
+    return {(row["member_id"], *(row[name] for name in where), row["partition"]) for row in rows}
 
 
 def tasks(member: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], list[int]]]:
