@@ -2,7 +2,7 @@
 got: a stay goes on if its member claimed the partition and got it again. What it did not claim it had given up before,
 at the end of the join phase at the latest; what it claimed and did not get it gives up after the round."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,9 +96,9 @@ def end_stays(
     is_lost = kind is MOVED and new_id in done.lost
     at, stop, ledger = round_.at, round_.stop, round_.group.ledger
     idle_ms = milliseconds(stop, at.time)
-    nobody = tps - done.sets.assigned
-    for receiver in round_.now.value.members:
-        some = tps & receiver.assigned if receiver.assigned else NOTHING
+    left = tps
+    for receiver in own_first(member, round_.now.value.members):
+        some = left & receiver.assigned if receiver.assigned else NOTHING
         if not some:
             continue
         is_back = receiver.member_id == new_id
@@ -108,6 +108,11 @@ def end_stays(
         done.num_returned += len(some) if is_back else 0
         done.num_moved += 0 if is_back else len(some)
         done.num_handed_out += len(some) if kind is READY_TO_MIGRATE else 0
+        if done.sets.is_disjoint:
+            left = left - some
+            if not left:
+                break
+    nobody = left - done.sets.assigned
     if nobody:
         tell(round_, done, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None)
         round_.now.idle.update(dict.fromkeys(nobody, stop))
@@ -118,6 +123,11 @@ def end_stays(
     mine = nobody | (tps & member.assigned if member is not None and member.assigned else NOTHING)
     ledger.release_block(at, mine, old_id, OwnershipEnd.REVOKED, stop, is_exact=False)
     ledger.release_block(at, tps - mine, old_id, OwnershipEnd.REASSIGNED, stop, is_exact=False)
+
+
+def own_first(first: ClassicMember | None, members: tuple[ClassicMember, ...]) -> Sequence[ClassicMember]:
+    """Mostly a member gets back what it had."""
+    return members if first is None else [first, *[each for each in members if each is not first]]
 
 
 def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPhase) -> None:
@@ -232,7 +242,7 @@ def told_of(round_: Round, tps: Iterable[int]) -> str:
 
 def check_claims(round_: Round, sets: GroupSets) -> None:
     members = round_.now.value.members
-    if sum(len(member.assigned or ()) for member in members) != len(sets.assigned):
+    if not sets.is_disjoint:
         for tp, ids in shared_by({member.member_id: member.assigned or NOTHING for member in members}).items():
             two_owners(round_, f"{told_of(round_, [tp])} was given to {' and '.join(ids)}")
     if sum(len(member.claimed or ()) for member in members) == len(sets.claimed):

@@ -28,6 +28,8 @@ class GroupSets(NamedTuple):
     # How many are claimed and given or withheld; given and claimed by nobody.
     num_maybe_revoking: int
     num_ready_to_migrate: int
+    # Nothing was assigned twice.
+    is_disjoint: bool
 
 
 def member_sets(had: Tps, member: ClassicMember) -> MemberSets:
@@ -51,13 +53,14 @@ def union(sets: Iterable[Tps | None]) -> Tps:
 
 def group_sets(members: Sequence[ClassicMember], topics: TopicCodes) -> GroupSets:
     assigned = union([member.assigned for member in members])
+    is_disjoint = sum([len(member.assigned) for member in members if member.assigned]) == len(assigned)
     if all(member.claimed is member.assigned for member in members):
-        return GroupSets(assigned, assigned, NOTHING, NOTHING, len(assigned), 0)
+        return GroupSets(assigned, assigned, NOTHING, NOTHING, len(assigned), 0, is_disjoint)
     claimed = union([member.claimed for member in members])
     missing = claimed - assigned
     unknown = missing and unknown_owned(members, assigned, missing, topics)
     return GroupSets(
-        claimed, assigned, missing - unknown, unknown, len(claimed) - len(unknown), len(assigned - claimed)
+        claimed, assigned, missing - unknown, unknown, len(claimed) - len(unknown), len(assigned - claimed), is_disjoint
     )  # fmt: skip
 
 
