@@ -103,23 +103,31 @@ def disagreements(replayed: Replayed, look: Look, shown: tuple[str, ...] = SHOWN
     return found
 
 
-def end_disagreements(replayed: Replayed, looks: list[Look], shown: tuple[str, ...] = SHOWN) -> list[str]:
-    """The belief of a broker at the end of the log, group by group, and that it has the same groups."""
+def end_disagreements(replayed: Replayed, looks: list[Look], shown: tuple[str, ...] = SHOWN) -> dict[str, str]:
+    """The belief of a broker at the end of the log, by the group that it differs in; both have the same groups."""
     looks = [look for look in looks if not is_left_over(look) or replayed.state(look["group"], END) is not None]
-    found = []
+    found = {}
     for look in looks:
         group = look["group"]
+        ours = loaded(told(replayed, group, END, shown), replayed, group)
         pairs = [
-            (said(look), loaded(told(replayed, group, END, shown), replayed, group)),
+            (said(look) if has_epoch(replayed, ours) else said(look) | {"epoch": None}, ours),
             (said_offsets(look), told_offsets(replayed, group, END)),
         ]
         if has_target(replayed, look):
             pairs.append((said_target(look), told_target(replayed, look)))
-        found += [f"{group}: broker {theirs}, tables {ours}" for theirs, ours in pairs if theirs != ours]
-    ours = {group for group in replayed.groups if replayed.state(group, END) is not None}
-    if ours != {look["group"] for look in looks}:
-        found.append(f"groups: {sorted(ours ^ {look['group'] for look in looks})} are not known to both")
+        told_apart = [f"{group}: broker {theirs}, tables {ours}" for theirs, ours in pairs if theirs != ours]
+        if told_apart:
+            found[group] = "\n".join(told_apart)
+    known = {group for group in replayed.groups if replayed.state(group, END) is not None}
+    for group in known - {look["group"] for look in looks}:
+        found[group] = f"{group}: not known to the broker, tables {replayed.state(group, END)}"
     return found
+
+
+def has_epoch(replayed: Replayed, ours: Seen) -> bool:
+    """Where records are missing, that of the group's epoch may be one of them."""
+    return ours.get("epoch", 0) is not None or all(map(replayed.is_whole, replayed.partitions))
 
 
 def loaded(seen: Seen, replayed: Replayed, group: str) -> Seen:
@@ -136,8 +144,11 @@ def is_left_over(look: Look) -> bool:
 
 
 def has_target(replayed: Replayed, look: Look) -> bool:
-    """Whether the group as it is now was ever assigned anything."""
-    return look["group_type"] != "classic" and bool(look["members"]) and bool(assignments(replayed, look["group"]))
+    """Whether the group as it is now was ever assigned anything, and all that is known of it."""
+    if look["group_type"] == "classic" or not look["members"]:
+        return False
+    found = assignments(replayed, look["group"])
+    return bool(found) and replayed.is_whole(found[-1]["evidence_partition"])
 
 
 def assignments(replayed: Replayed, group: str) -> list[dict[str, Any]]:
@@ -155,7 +166,15 @@ def said_target(look: Look) -> tuple[int, dict[str, Any]]:
 
 
 def told_target(replayed: Replayed, look: Look) -> tuple[int, dict[str, Any]]:
+    """An instance that came back under another id has the target of the one that it replaced."""
     newest = assignments(replayed, look["group"])[-1]
-    present = {member["member_id"] for member in look["members"]}
-    targets = replayed.targets(look["group"], newest["assignment_offset"]) if look["group_type"] == "consumer" else {}
-    return newest["to_generation"], {name: places for name, places in targets.items() if places and name in present}
+    if look["group_type"] != "consumer":
+        return newest["to_generation"], {}
+    present = {member["member_id"]: member["group_instance_id"] for member in look["members"]}
+    by_instance = {instance: member for member, instance in present.items() if instance is not None}
+    targets = {}
+    for row in replayed.assignment(look["group"], newest["assignment_offset"]):
+        member = row["member_id"] if row["member_id"] in present else by_instance.get(row["group_instance_id"])
+        if member is not None and row["assigned"]:
+            targets[member] = {each["topic"]: each["partitions"] for each in row["assigned"]}
+    return newest["to_generation"], targets

@@ -67,6 +67,19 @@ class Replayed:
     def holding(self, table: str, group: str, at: float) -> Iterator[Row]:
         return (row for row in self.rows(table, group) if holds(row, at))
 
+    @property
+    def partitions(self) -> set[int]:
+        """Of the offsets topic, as far as any of their records are known."""
+        return {row["offsets_partition"] for row in self.tables["history_coverage"]}
+
+    def is_whole(self, offsets_partition: int) -> bool:
+        """Whether every record of it is known, from its first one on."""
+        return all(
+            row["first_offset"] == 0 and row["compacted_records_estimate"] == 0
+            for row in self.tables["history_coverage"]
+            if row["offsets_partition"] == offsets_partition
+        )
+
     def state(self, group: str, at: float) -> Row | None:
         """None: the group is not there."""
         found = list(self.holding("group_state_intervals", group, at))
@@ -110,10 +123,7 @@ class Replayed:
         """In the order of the log."""
         return sorted(self.rows("rebalances", group), key=lambda row: int(row["assignment_offset"]))
 
-    def targets(self, group: str, assignment_offset: int) -> dict[str, Owned]:
-        """By member; who is assigned nothing has an empty one."""
-        return {
-            row["member_id"]: {each["topic"]: each["partitions"] for each in row["assigned"]}
-            for row in self.rows("generation_members", group)
-            if row["assignment_offset"] == assignment_offset and row["assigned"] is not None and row["change"] != "left"
-        }
+    def assignment(self, group: str, assignment_offset: int) -> list[Row]:
+        """Of the members that it has."""
+        rows = (row for row in self.rows("generation_members", group) if row["change"] != "left")
+        return [row for row in rows if row["assignment_offset"] == assignment_offset]

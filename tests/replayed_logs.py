@@ -29,7 +29,7 @@ def replay_with(topics: Topics, warehouse: Path, log_dir: Path) -> Replayed:
 
 
 def command(warehouse: Path, *arguments: str) -> None:
-    code = cli.main([arguments[0], "--warehouse", str(warehouse), *arguments[1:]])
+    code = cli.main([arguments[0], "--debug", "--warehouse", str(warehouse), *arguments[1:]])
     assert code == 0, f"{arguments} ended with {code}"
 
 

@@ -16,12 +16,15 @@ from tests.kafka.belief import OFFSETS_TOPIC, belief
 from tests.kafka.capture import Capture
 from tests.kafka.cut_logs import cut_at_random
 from tests.kafka.observations import observations_of
-from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
+from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
 from tests.replayed_logs import replay_with
 
 pytestmark = pytest.mark.broker
 # A pending commit that a tombstone took: the older coordinator, and it alone, brings it back when it loads the log.
 REVIVED_BY_OLD = "deleted-in-between"
+# A group that has nothing but a commit of an open transaction: this coordinator, and it alone, does not list it.
+UNLISTED_BY_3_9_NEW = "transaction-left-open"
+BUT = {KAFKA_3_9_OLD.name: frozenset({REVIVED_BY_OLD}), KAFKA_3_9_NEW.name: frozenset({UNLISTED_BY_3_9_NEW})}
 
 
 def shown_by(release: Release) -> tuple[str, ...]:
@@ -40,7 +43,7 @@ def assert_believed(
     looks = belief(release, log_dir, of_users, scratch, partitions)
     replayed = replay_with(of_users, folder / "warehouse", log_dir)
     found = end_disagreements(replayed, looks, shown_by(release))
-    assert {text.split(":")[0] for text in found} == but, "\n".join(found)
+    assert found.keys() == but, "\n".join(found.values())
     return Counter(f"{look['group_type']} {look['state']}" for look in looks)
 
 
@@ -54,8 +57,8 @@ CAPTURED = ("4.3.1", "3.9.1-old", "3.9.1-new")
 @pytest.mark.parametrize("capture", CAPTURED, indirect=True)
 def test_a_broker_that_loads_a_captured_log_believes_what_the_tables_say(capture: Capture, tmp_path: Path) -> None:
     release = RELEASES[capture.release]
-    but = frozenset({REVIVED_BY_OLD} if release is KAFKA_3_9_OLD else ())
-    found = assert_believed(release, topics_of(capture.answers["topics"]), capture.log_dir, tmp_path, but)
+    topics = topics_of(capture.answers["topics"])
+    found = assert_believed(release, topics, capture.log_dir, tmp_path, BUT.get(release.name, frozenset()))
     assert found["classic Empty"] > 5
 
 
@@ -66,7 +69,7 @@ def test_a_broker_that_loads_a_compacted_log_believes_what_the_tables_say(captur
     assert found["classic Empty"] > 5
 
 
-@pytest.mark.parametrize("name", CAPTURED)
+@pytest.mark.parametrize("name", [CAPTURED[0], *(pytest.param(name, marks=pytest.mark.soak) for name in CAPTURED[1:])])
 def test_a_broker_that_loads_a_log_cut_anywhere_believes_what_the_tables_say(
     name: str, tmp_path: Path, rng: np.random.Generator
 ) -> None:

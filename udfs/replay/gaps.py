@@ -15,4 +15,5 @@ class Gaps:
     def is_complete(self, after: int, upto: int) -> bool:
         """Whether every offset behind `after` and before `upto` is known."""
         place = bisect_left(self.lasts, after + 1)
-        return place == len(self.lasts) or self.firsts[place] >= upto
+        # Of arrays the answer would be NumPy's own, which no state can be stored with.
+        return place == len(self.lasts) or bool(self.firsts[place] >= upto)
