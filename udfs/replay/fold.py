@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from schemas.history_words import AnomalyKind, LeaveKind, OwnershipEnd, Severity, StateEnd
-from udfs.replay import classic
+from udfs.replay import classic, conversions, modern
 from udfs.replay.classic_records import TYPE
 from udfs.replay.classic_round import Classic
 from udfs.replay.group import Context, Group
@@ -16,12 +14,8 @@ from udfs.replay.records import Moment, Record
 from udfs.replay.rows import Rows
 from udfs.replay.uncollected import uncollected
 
-modern: Any = import_module("udfs.replay.modern") if find_spec("udfs.replay.modern") else None
-conversions: Any = import_module("udfs.replay.conversions") if find_spec("udfs.replay.conversions") else None
-MODERN_HANDLERS: dict[int, Callable[[Group, Record], None]] = modern.HANDLERS if modern else {}
-
 # One handler a record type, value and tombstone alike; it changes what the group is now, and nothing else.
-HANDLERS: dict[int, Callable[[Group, Record], None]] = {TYPE: classic.take, **MODERN_HANDLERS}
+HANDLERS: dict[int, Callable[[Group, Record], None]] = {TYPE: classic.take, **modern.HANDLERS}
 
 # From where to where the log knows a group by records of its own; None: still.
 Known = tuple[Moment, Moment | None]
@@ -55,7 +49,7 @@ class Fold:
     def hole(self, last_offset: int, last_time: int | None) -> None:
         """The log behind was not seen: it ended there for all that is known."""
         self.settle_held()
-        for group_id in {*self.states, *self.groups}:
+        for group_id in {**self.states, **self.groups}:
             group = self.group(group_id)
             time = group.time if last_time is None else max(last_time, group.time or last_time)
             at = Moment(last_offset, time)
