@@ -176,9 +176,10 @@ def plain(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def history(
-    log: Log | list[Record], *, gaps: Gaps | None = None, cut: int | None = None, first_epoch: int = 1
-) -> History:
-    """With a cut: in two runs, of so many records in the first."""
+    log: Log | list[Record], *, gaps: Gaps | None = None, cut: int | None = None, hole: int | None = None,
+    first_epoch: int = 1,
+) -> History:  # fmt: skip
+    """With a cut: in two runs, of so many records in the first. With a hole: the log behind so many was not seen."""
     records = log.records if isinstance(log, Log) else log
     closed = Rows()
     context = Context(CODES, gaps or Gaps(), closed, first_epoch)
@@ -187,7 +188,10 @@ def history(
     open_rows = Rows()
     for piece in pieces:
         fold = Fold(context, states)
-        fold.take((GROUP, record) for record in piece)
+        fold.take((GROUP, record) for record in piece[:hole])
+        if hole is not None:
+            fold.hole(piece[hole - 1].offset, None)
+            fold.take((GROUP, record) for record in piece[hole:])
         # What was open is replaced by the newer run, if it met the group at all.
         found = Rows()
         states = {**states, **fold.finish(found)}

@@ -499,3 +499,85 @@ def test_two_operations_of_one_batch_and_time_are_one() -> None:
     log = Log()
     log.write(0, *FIRST, about("b"), epoch(3), target("a", 0), target("b", 1), completed(3), waits("b", 3, previous=0))
     assert history(log).told("rebalances", "to_generation", "assignment_offset") == [(3, 9)]
+
+
+def test_behind_a_hole_nothing_is_claimed() -> None:
+    log = of_two()
+    log.write(500, about("c"), epoch(4), target("c"), completed(4), owns("c", 4, previous=0))
+    whole = len(log.records)
+    log.skip(100)
+    log.write(9_000, owns("a", 7, 0, previous=6))
+    found = history(log, gaps=Gaps([19], [118]), hole=whole)
+    for table in ("group_state_intervals", "membership_intervals", "ownership_intervals"):
+        rows = found.rows(table)
+        assert {(row["to_time"], row["is_to_exact"]) for row in rows if row["ended_by"] == "coverage_hole"} == {
+            (500, False)
+        }
+        assert [row["from_offset"] for row in rows if row["is_open"]] == [119]
+        assert not any(row["is_from_exact"] for row in rows if row["is_open"])
+    (row,) = found.rows("rebalances", to_generation=4)
+    assert (row["outcome"], row["is_open"], row["end_time"]) == ("open", False, None)
+    (state,) = found.rows("group_state_intervals", is_open=True)
+    assert (state["state"], state["generation_or_epoch"], state["confidence"]) == ("Stable", None, "likely")
+
+
+def test_a_group_met_in_the_middle_has_no_epochs_until_they_are_written() -> None:
+    log = Log(50)
+    log.write(0, owns("a", 7, 0, previous=6))
+    log.write(100, completed(8))
+    log.write(200, epoch(9))
+    found = history(log, gaps=Gaps([0], [49]))
+    assert found.told("group_state_intervals", "state", "generation_or_epoch", "confidence") == [
+        ("Stable", None, "likely"), ("Reconciling", None, "likely"), ("Assigning", 9, "certain")
+    ]  # fmt: skip
+    assert found.told("membership_intervals", "client_id", "is_from_exact") == [(None, False)]
+    assert found.told("rebalances", "trigger", "confidence", "is_start_exact") == [("unknown", "likely", False)]
+
+
+def test_the_first_epoch_of_all_proves_a_new_group_whatever_is_missing() -> None:
+    log = Log(50)
+    log.write(0, about("a"), epoch(2), owns("a", 1, previous=0))
+    log.write(100, target("a", 0), completed(2), owns("a", 2, 0, previous=1))
+    found = history(log, gaps=Gaps([0], [49]))
+    assert found.told("group_state_intervals", "state") == ["Assigning", "Stable"]
+    assert found.told("rebalances", "trigger") == ["group_created"]
+    assert found.told("membership_intervals", "is_from_exact") == [True]
+
+
+def test_who_goes_where_records_are_missing_went_for_reasons_unknown() -> None:
+    log = of_one()
+    log.skip(2)
+    log.write(100, *leaves("a"), epoch(3))
+    found = history(log, gaps=Gaps([5], [6]))
+    assert found.told("membership_intervals", "leave_kind", "is_to_exact") == [("unknown", False)]
+
+
+def test_tombstones_of_what_is_not_there_are_nothing() -> None:
+    log = Log()
+    log.write(0, *leaves("a"), dead(6), dead(16, "a.*"), dead(4), dead(3))
+    found = history(log)
+    assert found.all() == history(Log()).all()
+
+
+def test_leftover_tombstones_of_members_nobody_knows_are_nothing() -> None:
+    log = of_one()
+    log.write(100, *leaves("x"))
+    assert history(log).all()["membership_intervals"] == history(of_one()).all()["membership_intervals"]
+
+
+def test_records_without_times_make_rows_without_times() -> None:
+    log = Log()
+    log.write(None, *FIRST)
+    log.write(None, *leaves("a"), epoch(3, None))
+    found = history(log)
+    assert found.told("rebalances", "outcome", "end_time", "duration_ms") == [
+        ("completed", None, None), ("emptied", None, None)
+    ]  # fmt: skip
+
+
+def test_a_member_that_comes_back_within_one_operation_keeps_its_stays() -> None:
+    log = of_one()
+    log.write(100, *leaves("a"), about("a"), target("a", 0, 1), owns("a", 0, 0, 1, previous=0), owns("a", 2, 0, 1))
+    found = history(log)
+    assert found.told("ownership_intervals", "from_offset", "is_open") == [(4, True), (4, True)]
+    assert found.told("membership_intervals", "from_offset", "is_open") == [(4, True)]

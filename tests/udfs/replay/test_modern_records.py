@@ -1,0 +1,197 @@
+"""Records of consumer, share and streams groups out of decoded tables."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from schemas.tables import TABLES
+from udfs.replay.modern_records import modern_records
+from udfs.replay.modern_values import (
+    About,
+    Current,
+    GroupEpoch,
+    Pattern,
+    Target,
+    TargetEpoch,
+    Topics,
+    Topology,
+)
+from udfs.replay.records import Record
+from udfs.replay.topic_codes import SHIFT, TopicCodes
+from udfs.tables.arrow_schema import table_schema
+
+EVERY = {"group_id": "g", "group_type": "consumer", "member_id": "m", "is_tombstone": False, "record_time": 5_000,
+         "batch_first_offset": 1, "partition_leader_epoch": 2}  # fmt: skip
+CODES = TopicCodes({"id-of-a": "a"})
+A, B = (CODES.of_id(topic_id) << SHIFT for topic_id in ("id-of-a", "id-of-b"))
+
+
+def read(name: str, *rows: dict[str, Any]) -> list[tuple[str, Record]]:
+    """Rows at offsets 10, 11, …"""
+    schema = table_schema(TABLES[name])
+    told = [
+        {key: value for key, value in {**EVERY, "record_offset": 10 + at, **row}.items() if key in schema.names}
+        for at, row in enumerate(rows)
+    ]
+    return modern_records({name: pa.Table.from_pylist(told, schema)}, CODES)
+
+
+def values(name: str, *rows: dict[str, Any]) -> list[Any]:
+    return [record.value for _, record in read(name, *rows)]
+
+
+def named(topic_id: str, *partitions: int) -> dict[str, Any]:
+    return {"topic_id": topic_id, "partitions": list(partitions)}
+
+
+def task(subtopology: str, *partitions: int) -> dict[str, Any]:
+    return {"subtopology_id": subtopology, "partitions": list(partitions)}
+
+
+def test_a_record_has_its_place_and_key() -> None:
+    ((group, record),) = read("group_member_metadata", {"group_type": "share", "client_id": "c", "client_host": "h"})
+    assert group == "g"
+    assert record[:6] == (10, 5_000, 1, 2, 10, "m")
+
+
+def test_what_archives_do_not_tell_is_one_batch_and_epoch() -> None:
+    ((_, record),) = read("group_metadata", {"batch_first_offset": None, "partition_leader_epoch": None})
+    assert (record.batch, record.leader_epoch, record.type, record.member) == (-1, -1, 3, None)
+
+
+def test_a_tombstone_has_no_value() -> None:
+    assert values("current_member_assignments", {"is_tombstone": True}, {"member_epoch": 1}) == [
+        None, Current(1, -1, None, {None: frozenset()}, {None: frozenset()})
+    ]  # fmt: skip
+
+
+def test_records_of_all_tables_stand_in_the_order_of_the_log() -> None:
+    found = modern_records(
+        {
+            name: pa.Table.from_pylist([{**key, "record_offset": offset}], table_schema(TABLES[name]))
+            for name, offset in (("group_metadata", 7), ("group_member_metadata", 3))
+            for key in [{**EVERY} if name == "group_member_metadata" else {**EVERY, "group_epoch": 1}]
+        },
+        CODES,
+    )
+    assert [(record.offset, record.type) for _, record in found] == [(3, 5), (7, 3)]
+
+
+def test_epochs() -> None:
+    row = {"group_type": "streams", "group_epoch": 3, "metadata_hash": 9, "validated_topology_epoch": 0}
+    assert values("group_metadata", row) == [GroupEpoch(3, 9, 0)]
+    assert values("target_assignment_metadata", {"assignment_epoch": 4}) == [TargetEpoch(4)]
+
+
+def test_members_want_what_they_want_in_any_order() -> None:
+    row = {"group_instance_id": "i", "rack_id": "r", "client_id": "c", "client_host": "/h", "rebalance_timeout_ms": 7,
+           "subscribed_topic_names": ["b", "a"], "subscribed_topic_regex": "", "server_assignor": ""}  # fmt: skip
+    classic = {
+        **row,
+        "classic_member": {"session_timeout_ms": 1, "supported_protocols": []},
+        "server_assignor": "range",
+    }
+    first, second = values("group_member_metadata", row, classic)
+    assert first == About("i", "r", "c", "/h", 7, ("a", "b"), None, None, False, None)
+    assert (second.is_classic, second.assignor) == (True, "range")
+
+
+def test_streams_members_subscribe_to_no_topics() -> None:
+    ((_, record),) = read("group_member_metadata", {"group_type": "streams", "topology_epoch": 2})
+    assert (record.type, record.value.topics, record.value.topology_epoch) == (19, None, 2)
+
+
+def test_partitions_go_by_the_topics_id() -> None:
+    row = {"member_epoch": 2, "previous_member_epoch": 1, "member_state": "UNREVOKED_PARTITIONS",
+           "assigned_partitions": [named("id-of-b", 5, 3), named("id-of-a", 0)],
+           "partitions_pending_revocation": [named("id-of-a", 1)]}  # fmt: skip
+    first, second = values("current_member_assignments", row, {"member_epoch": 3, "assigned_partitions": []})
+    assert first == Current(2, 1, "UNREVOKED_PARTITIONS", {None: {B | 3, B | 5, A}}, {None: {A | 1}})
+    assert second.assigned == {None: frozenset()}
+    assert CODES.name(A) == "a"
+
+
+def test_tasks_stand_by_role() -> None:
+    row = {"group_type": "streams", "member_epoch": 2, "previous_member_epoch": 1, "member_state": "STABLE",
+           "active_tasks": [task("0", 0, 1), task("1", 0)], "standby_tasks": [task("1", 2)], "warmup_tasks": [],
+           "active_tasks_pending_revocation": [task("0", 9)], "standby_tasks_pending_revocation": [],
+           "warmup_tasks_pending_revocation": []}  # fmt: skip
+    share, streams = values("current_member_assignments", {"group_type": "share", "member_epoch": 1}, row)
+    assert share.assigned == {None: frozenset()}
+    assert streams.assigned == {"active": {("0", 0), ("0", 1), ("1", 0)}, "standby": {("1", 2)}, "warmup": set()}
+    assert streams.pending == {"active": {("0", 9)}, "standby": set(), "warmup": set()}
+    target = {"group_type": "streams", "active_tasks": [task("0", 4)], "standby_tasks": [], "warmup_tasks": []}
+    assert values("target_assignment_members", target, {"topic_partitions": [named("id-of-a", 2)]}) == [
+        Target({"active": {("0", 4)}, "standby": frozenset(), "warmup": frozenset()}),  # type: ignore[dict-item]
+        Target({None: frozenset({A | 2})}),
+    ]
+
+
+def test_members_of_3_7_tell_their_state_by_their_target_epoch() -> None:
+    def row(epoch: int, target: int, pending: list[Any], waiting: list[Any]) -> dict[str, Any]:
+        return {"member_epoch": epoch, "previous_member_epoch": 0, "target_member_epoch": target,
+                "assigned_partitions": [], "partitions_pending_revocation": pending,
+                "partitions_pending_assignment": waiting}  # fmt: skip
+
+    some = [named("id-of-a", 0)]
+    told = values("current_member_assignments", row(2, 2, [], []), row(1, 2, some, []), row(2, 2, [], some),
+                  row(1, 2, [], []))  # fmt: skip
+    assert [value.state for value in told] == [
+        "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNRELEASED_PARTITIONS"
+    ]  # fmt: skip
+
+
+def test_patterns_go_by_their_text() -> None:
+    row = {"regular_expression": "a.*", "topics": ["b", "a"], "metadata_version": 1, "resolved_time": 0}
+    ((_, record),) = read("group_regular_expressions", row)
+    assert (record.type, record.member, record.value) == (16, "a.*", Pattern(("a", "b")))
+
+
+def test_of_share_groups_only_initialized_topics_count() -> None:
+    def topic(state: str, name: str) -> dict[str, Any]:
+        return {"state": state, "topic_id": "x", "topic_name": name}
+
+    rows = [
+        {"group_type": "share", "topics": [topic("initializing", "a"), topic("initialized", "c"),
+                                           topic("initialized", "b"), topic("deleting", "d")]},
+        {"group_type": "consumer", "topics": [topic("subscribed", "a")]},
+        {"group_type": "share", "topics": []},
+    ]  # fmt: skip
+    found = read("group_partition_metadata", *rows)
+    assert [(record.type, record.value) for _, record in found] == [
+        (15, Topics(("b", "c"))), (4, Topics(("a",))), (15, Topics(()))
+    ]  # fmt: skip
+
+
+def test_a_subtopology_reads_its_source_and_its_repartition_topics() -> None:
+    def part(name: str, sources: list[str], repartition: list[str]) -> dict[str, Any]:
+        return {"subtopology_id": name, "source_topics": sources,
+                "repartition_source_topics": [{"name": each} for each in repartition]}  # fmt: skip
+
+    rows = [
+        {"epoch": 1, "subtopologies": [part("0", ["a"], []), part("1", ["b"], ["r", "s"])]},
+        {"is_tombstone": True},
+        {"epoch": 2, "subtopologies": [part("0", [], ["t"])]},
+    ]
+    found = read("streams_group_topologies", *rows)
+    assert [(record.type, record.value) for _, record in found] == [
+        (23, Topology(1, {"0": ("a",), "1": ("b", "r", "s")})), (23, None), (23, Topology(2, {"0": ("t",)}))
+    ]  # fmt: skip
+
+
+def test_texts_may_come_as_dictionaries_and_tables_in_slices() -> None:
+    schema = table_schema(TABLES["current_member_assignments"])
+    rows = [
+        {**EVERY, "record_offset": at, "member_id": f"m{at}", "member_epoch": at,
+         "assigned_partitions": [named("id-of-a", at)]}
+        for at in range(6)
+    ]  # fmt: skip
+    table = pa.Table.from_pylist(rows, schema)
+    place = table.column_names.index("group_id")
+    coded = table.set_column(place, "group_id", table["group_id"].dictionary_encode())
+    found = modern_records(
+        {"current_member_assignments": pa.concat_tables([coded.slice(3, 1), coded.slice(1, 2)])}, CODES
+    )
+    assert [(group, record.offset, record.value.assigned) for group, record in found] == [
+        ("g", at, {None: {A | at}}) for at in (1, 2, 3)
+    ]
