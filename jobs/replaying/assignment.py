@@ -120,6 +120,8 @@ class Answer:
     files: list[tuple[str, DataFile]] = field(default_factory=list)
     num_rows: dict[str, int] = field(default_factory=dict)
     progress: list[Progress] = field(default_factory=list)
+    # Of slices of an offsets partition, as Arrow: a transaction may commit for groups of several.
+    transactions: list[tuple[int, bytes]] = field(default_factory=list)
     # Replayed from their beginning: what earlier runs made of them goes.
     whole: list[int] = field(default_factory=list)
     num_records: int = 0

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.ingestion.row_sinks import deserialized
 from jobs.replaying.assignment import Answer, Progress
+from jobs.replaying.commit_pass import TRANSACTIONS
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.known_state import PROGRESS, WHOLE, WRITTEN, history_files
@@ -21,6 +23,7 @@ from schemas.tables import TABLES
 from udfs.replay.coverage import coverage_rows
 from udfs.replay.leader_epochs import epoch_rows
 from udfs.replay.topic_names import Snapshots, topic_rows
+from udfs.replay.transactions import merged
 from udfs.tables.arrow_schema import table_schema
 
 
@@ -37,6 +40,7 @@ class Changes:
         for each in answers:
             for name, file in each.files:
                 self.added.setdefault(name, []).append(file)
+        self.add_transactions(answers)
         answered = {progress.partition for each in answers for progress in each.progress}
         whole = {partition for each in answers for partition in each.whole}
         for name in WRITTEN:
@@ -46,6 +50,16 @@ class Changes:
             for may_change, gone in ((True, answered), (False, whole)):
                 files = history_files(self.warehouse, name, self.cluster, may_change=may_change)
                 self.drop(name, files, None if is_full else gone)
+
+    def add_transactions(self, answers: Sequence[Answer]) -> None:
+        """Those of offsets partitions whose groups were replayed in slices."""
+        parts: dict[int, list[pa.Table]] = {}
+        for partition, content in (each for answer in answers for each in answer.transactions):
+            parts.setdefault(partition, []).append(deserialized(content))
+        files = HistoryFiles(self.warehouse.root, self.run_id)
+        for partition, tables in sorted(parts.items()):
+            files.write(TRANSACTIONS, merged(tables), partition)
+        self.added.setdefault(TRANSACTIONS, []).extend(file for _, file in files.close())
 
     def drop(self, name: str, files: Iterable[LogFile], partitions: Collection[int] | None) -> None:
         """Rows of these offsets partitions; None: of all."""

@@ -13,6 +13,7 @@ from udfs.replay.commits import Finished, OffsetReplay
 from udfs.replay.topic_names import Key, Sighting, merge, of_commits
 from udfs.tables.arrow_schema import table_schema
 
+TRANSACTIONS = "transactions"
 WINDOW_ROWS = 1 << 19
 
 
@@ -24,6 +25,8 @@ class CommitPass:
     files: HistoryFiles
     partition: int
     sightings: dict[Key, Sighting] = field(default_factory=dict)
+    # Of a slice alone: what others have of the same transactions is added where they meet.
+    transactions: list[pa.Table] = field(default_factory=list)
     num_records: int = 0
 
     def run(self, holes: Mapping[int, int | None]) -> Finished:
@@ -47,4 +50,7 @@ class CommitPass:
 
     def write(self, rows: Mapping[str, pa.Table]) -> None:
         for name, found in rows.items():
+            if name == TRANSACTIONS and self.slice.num_slices > 1:
+                self.transactions.append(found)
+                continue
             self.files.write(name, found, self.partition, is_ordered=True)

@@ -21,6 +21,7 @@ from jobs.replaying.log_files import (
     pieces,
     times_of,
 )
+from jobs.replaying.slices import Slice
 from schemas.decoded_tables import REJECTED_RECORDS, TABLES
 from udfs.replay.coverage import NO_TIME, Coverage
 from udfs.replay.leader_epochs import NO_EPOCH, LeaderEpochs
@@ -50,8 +51,10 @@ TOMBSTONES = pa.schema([("group_id", pa.string()), ("topic", pa.string()), ("rec
 
 @dataclass
 class Survey:
-    """`first_records`: by group, offset and time of the first record that names it; `tombstones` of offsets."""
+    """`first_records`: by group of the slice, offset and time of the first record that names it; `tombstones`: of
+    offsets of all groups."""
 
+    slice: Slice
     first_records: dict[str, tuple[int, int | None]] = field(default_factory=dict)
     tombstones: list[pa.Table] = field(default_factory=list)
     num_records: int = 0
@@ -66,9 +69,10 @@ class Survey:
                 self.tombstones.append(gone.cast(TOMBSTONES))
 
     def add_groups(self, rows: pa.Table) -> None:
-        codes, names = coded(rows.column("group_id"))
+        ours = self.slice.rows(rows)
+        codes, names = coded(ours.column("group_id"))
         _, places = np.unique(codes, return_index=True)
-        offsets, times = offsets_of(rows)[places].tolist(), times_of(rows)[places].tolist()
+        offsets, times = offsets_of(ours)[places].tolist(), times_of(ours)[places].tolist()
         for code, offset, time in zip(codes[places].tolist(), offsets, times, strict=True):
             before = self.first_records.get(names[code])
             if before is None or offset < before[0]:
@@ -145,9 +149,9 @@ class PartitionLog:
         mask = self.counting(rows)
         return rows if mask.all() else rows.filter(pa.array(mask))
 
-    def survey(self, coverage: Coverage) -> "Survey":
+    def survey(self, coverage: Coverage, of: Slice) -> "Survey":
         """Looks at where every record stands and whose it is, and at no more."""
-        found = Survey()
+        found = Survey(of)
         tables = {name: self.rows(name, [OFFSET, EPOCH, "record_time", *SURVEYED.get(name, ())]) for name in self.found}
         stops = [stretch.last_offset for stretch in coverage.stretches]
         for end in ends_of_windows(self.all_pieces(list(self.found)), WINDOW_ROWS, stops):

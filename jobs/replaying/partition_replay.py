@@ -59,6 +59,7 @@ class PartitionReplay:
         held = self.assignment.held if self.through >= 0 else None
         self.earlier = EarlierRows(self.assignment.cluster, self.share.partition, self.slice, held)
         self.topics = TopicCodes(self.assignment.names)
+        self.transactions: list[pa.Table] = []
 
     def run(self) -> int:
         """How many records of groups and commits there were."""
@@ -80,6 +81,7 @@ class PartitionReplay:
         )  # fmt: skip
         commits = CommitPass(self.log, self.slice, replay, self.files, self.share.partition)
         finished = commits.run(self.holes)
+        self.transactions = commits.transactions
         self.add_simple(fold, groups, finished)
         self.write_rows(groups, handovers, finished, touched)
         self.write_states(groups, finished, held_states, held_offsets, touched)
@@ -103,11 +105,7 @@ class PartitionReplay:
             *held_states.column("group_id").unique().to_pylist(),
             *held_offsets.column("group_id").unique().to_pylist(),
         }
-        new = (
-            (group_id, *at)
-            for group_id, at in sorted(self.survey.first_records.items())
-            if group_id not in known and self.slice.has(group_id)
-        )
+        new = ((group_id, *at) for group_id, at in sorted(self.survey.first_records.items()) if group_id not in known)
         add_misplaced(rows, new, self.share.partition, self.assignment.rules.num_offsets_partitions)
         if self.share.number == 0 and (rejected := self.log.rejected()) is not None:
             add_unreadable(rows, rejected)

@@ -8,6 +8,8 @@ from jobs.replaying.assignment import Assignment, Share
 from jobs.replaying.log_files import LogFile, Opened, Wanted, pieces
 from jobs.replaying.tasks import rests_on_the_same
 
+# More groups than this at once would take gigabytes of a worker's memory; no group has less than a record.
+MOST_GROUP_RECORDS = 100_000
 # Tasks for each core: what one finishes early another has to do.
 TASKS_PER_CORE = 3
 
@@ -35,18 +37,30 @@ def rows_by_partition(
     return found
 
 
-def buckets(sizes: Mapping[int, int], num_tasks: int) -> list[list[Share]]:
-    """Neighbouring partitions together, so that files hold few of them."""
-    limit = max(1, -(-sum(sizes.values()) // max(num_tasks, 1)))
-    found: list[list[Share]] = []
-    held = limit
-    for partition in sorted(sizes):
-        if not found or held + sizes[partition] > limit:
-            found.append([])
-            held = 0
-        found[-1].append(Share(partition))
-        held += sizes[partition]
+def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_cores: int) -> list[Share]:
+    """Offsets partitions, in slices where one has too many groups or keeps the other cores waiting."""
+    found = []
+    for partition, size in sorted(sizes.items()):
+        for_memory = -(-group_records[partition] // MOST_GROUP_RECORDS)
+        for_cores = round(size * num_cores / max(sum(sizes.values()), 1))
+        number = max(1, for_memory, for_cores)
+        found += [Share(partition, each, number) for each in range(number)]
     return found
+
+
+def buckets(found: Sequence[Share], sizes: Mapping[int, int], num_tasks: int) -> list[list[Share]]:
+    """Neighbouring partitions together, so that files hold few of them; each slice is read by itself."""
+    limit = max(1, -(-sum(sizes.values()) // max(num_tasks, 1)))
+    together: list[list[Share]] = []
+    held = limit
+    for share in found:
+        size = sizes[share.partition] // share.num_slices
+        if not together or held + size > limit:
+            together.append([])
+            held = 0
+        together[-1].append(share)
+        held += size
+    return together
 
 
 def told(assignment: Assignment, shares: Sequence[Share]) -> Assignment:

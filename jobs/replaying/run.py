@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jobs.failure import Failure
-from jobs.replaying.assignment import Answer, Assignment, Progress, Share
+from jobs.replaying.assignment import Answer, Assignment, Progress
 from jobs.replaying.changes import Changes, whole_tables
 from jobs.replaying.covered_ranges import covered_ranges
 from jobs.replaying.known_state import (
@@ -19,7 +19,8 @@ from jobs.replaying.known_state import (
     snapshots_of,
     unchanged_since,
 )
-from jobs.replaying.plan import TASKS_PER_CORE, buckets, partitions_to_replay, rows_by_partition
+from jobs.replaying.partition_log import GROUP_TABLES
+from jobs.replaying.plan import TASKS_PER_CORE, buckets, partitions_to_replay, rows_by_partition, shares
 from jobs.replaying.record_names import COLUMNS, named_in
 from jobs.replaying.tasks import answer
 from jobs.run_result import iso, now_ms, run_id_of, run_row
@@ -109,12 +110,16 @@ class Replay:
     def answers(self, assignment: Assignment, sizes: Mapping[int, int]) -> list[Answer]:
         if not sizes:
             return []
+        of_groups = {name: assignment.files.get(name, []) for name in GROUP_TABLES}
+        after = {partition: each.through_run_id for partition, each in assignment.earlier.items()}
+        group_records = rows_by_partition(of_groups, self.cluster, sizes, after)
         if sum(sizes.values()) < self.settings.replay.spark_from_records:
-            return [answer(assignment, [Share(partition) for partition in sorted(sizes)])]
+            return [answer(assignment, shares(sizes, group_records, 1))]
         # Here, since most runs do without Spark.
         from jobs.replaying.spark_tasks import replayed
 
-        planned: Sequence[Sequence[Share]] = buckets(sizes, self.workers.num_cores * TASKS_PER_CORE)
+        num_cores = self.workers.num_cores
+        planned = buckets(shares(sizes, group_records, num_cores), sizes, num_cores * TASKS_PER_CORE)
         return replayed(self.workers.spark, assignment, planned)
 
     def summary(self, answers: Sequence[Answer], changes: Changes) -> dict[str, Any]:

@@ -16,10 +16,7 @@ class Slice:
         """Those of its groups."""
         if self.num_slices == 1 or "group_id" not in rows.column_names or not rows.num_rows:
             return rows
-        column = rows.column("group_id").combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = pa.concat_arrays(column.chunks)
-        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        encoded = rows.column("group_id").dictionary_encode().unify_dictionaries().combine_chunks()
         is_ours = np.array([self.has(name) for name in encoded.dictionary.to_pylist()] or [False], np.bool_)
         codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
         return rows.filter(pa.array(is_ours[codes]))

@@ -10,11 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.failure import Failure, os_error_line
+from jobs.ingestion.row_sinks import serialized
 from jobs.replaying.assignment import Answer, Assignment, Progress, Share
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.log_files import Opened, Wanted
 from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
 from jobs.replaying.partition_replay import PartitionReplay
+from jobs.replaying.slices import Slice
 from jobs.spark.kept_memory import keep_memory
 from schemas.exit_codes import ExitCode
 from udfs.replay.coverage import NO_TIME, Coverage, Range, Stretch
@@ -57,9 +59,11 @@ def replay_share(assignment: Assignment, share: Share, files: HistoryFiles, open
     through = -1 if earlier is None or earlier.through_offset is None else earlier.through_offset
     log.epochs = progress.epochs
     log.begin_epochs()
-    survey = log.survey(progress.coverage)
+    survey = log.survey(progress.coverage, Slice(share.number, share.num_slices))
     replay = PartitionReplay(assignment, share, log, survey, progress, through, files)
     into.num_records += replay.run()
+    into.num_groups += len(survey.first_records)
+    into.transactions += [(share.partition, serialized(rows)) for rows in replay.transactions]
     progress.rules = assignment.rules.of_topics({each.topic for each in progress.sightings}).text()
     into.progress.append(progress)
 

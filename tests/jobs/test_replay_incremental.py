@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jobs.replaying import plan
 from tests.jobs.ingested import ROOT, ingest
 from tests.jobs.replayed_logs import assert_same, growing, replay, told, write_part
 
@@ -44,3 +45,34 @@ def test_a_full_replay_gives_the_same_rows(whole: Path) -> None:
     found = replay(whole, "--full")
     assert found["num_partitions_replayed_whole"] == 8
     assert_same(before, told(whole), "full")
+
+
+def test_groups_in_slices_give_the_same_rows(
+    whole: Path, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction for groups of several slices among them."""
+    monkeypatch.setattr(plan, "MOST_GROUP_RECORDS", 7)
+    source, warehouse = tmp_path / "log", tmp_path / "w"
+    for share in growing(SAMPLE, rng, 2):
+        write_part(SAMPLE, source, share)
+        ingest(warehouse, "--source", f"segments:{source}", "--snapshots", SNAPSHOTS, "--cluster", "sample")
+        replay(warehouse)
+    assert_same(told(whole), told(warehouse), "slices")
+
+
+def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
+    whole: Path, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    segments = sorted(SAMPLE.glob("__consumer_offsets-*/*.log"))
+    rng.shuffle(segments)  # type: ignore[arg-type]
+    warehouse = tmp_path / "w"
+    for step, some in enumerate(np.array_split(np.array(segments, object), 4)):
+        for segment in some:
+            # As copies of another broker each time, whose folder has these segments alone.
+            into = tmp_path / f"copy-{step}-{segment.stem}" / segment.parent.name
+            into.mkdir(parents=True)
+            (into / segment.name).write_bytes(segment.read_bytes())
+        flags = ["--snapshots", SNAPSHOTS, "--cluster", "sample"]
+        ingest(warehouse, "--source", f"segments:{tmp_path}/copy-{step}-*", *flags)
+        replay(warehouse)
+    assert_same(told(whole), told(warehouse), "shuffled")
