@@ -37,13 +37,13 @@ def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:
 
 def steps(frame: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """Group, offset and time of each record that lies back, and the time of the one before, in log order."""
-    rows = np.flatnonzero(~frame.is_carried)
-    time = frame.record_time[rows]
     carried = np.flatnonzero(frame.is_carried)
     before = frame.carried("group_seen_time", carried)
-    if not goes_back(frame, rows, before):
+    if not goes_back(np.append(np.max(before, initial=NONE), frame.log.time)):
         nothing = np.empty(0, np.int64)
         return nothing, nothing, nothing, nothing
+    rows = np.flatnonzero(~frame.is_carried)
+    time = frame.record_time[rows]
     # What the state says of a group stands before the group's records.
     group = frame.keys.group[frame.key[np.append(carried, rows)]].astype(np.int64)
     place = np.append(np.full(len(carried), -1), frame.place[rows])
@@ -58,10 +58,9 @@ def steps(frame: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     return group[1:][found], offset[1:][found], new[found], old[found]
 
 
-def goes_back(frame: Frame, rows: Numbers, before: Numbers) -> bool:
-    """Whether any record of the chunk lies back behind any other before it: mostly none does, and sorting is saved."""
-    time = np.full(frame.size, NONE)
-    time[frame.place[rows]] = frame.record_time[rows]
-    time = np.append(np.max(before, initial=NONE), time)
+def goes_back(time: Numbers) -> bool:
+    """Whether any record lies back behind any other before it: mostly none does, and sorting is saved."""
+    if not (time[1:] < time[:-1]).any():
+        return False
     latest = np.maximum.accumulate(time)
     return bool(((time != NONE) & (time < latest - CLOCK_STEP_US)).any())

@@ -82,7 +82,9 @@ def runs_of(frame: Frame, effects: Effects) -> Runs:
     differs[1:] |= ~is_value[:-1]
     same = (frame.committed, frame.leader_epoch, frame.topic_id, frame.text, frame.producer_id)
     for column in same:
-        differs |= first_of(column[effects.at])
+        # One value for all rows: see `ordered`.
+        if column.strides != (0,):
+            differs |= first_of(column[effects.at])
     starts = np.flatnonzero(differs)
     ends = ends_of(starts, len(key))
     ender = np.append(starts[1:], -1)[: len(starts)]

@@ -1,13 +1,16 @@
 """A chunk of commits beside what is known of their keys from before, put in order by key: what linking works on."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from udfs.replay.nullable import NONE, Codes, Flags, Numbers, Positions, flags, numbers
 
+T = TypeVar("T", np.int64, np.int32, np.bool_)
 NAMES = pa.dictionary(pa.int32(), pa.string())
 LIVE, GONE, PENDING = "live", "gone", "pending"
 # Of the commits, as a replay reads them: nothing else is needed of the decoded table.
@@ -27,6 +30,14 @@ class Markers:
     producer_id: Numbers
     is_commit: Flags
     place: Numbers
+
+
+@dataclass(frozen=True)
+class Log:
+    """The chunk's commits in log order."""
+
+    offset: Numbers
+    time: Numbers
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,8 @@ class Frame:
     # The rows of the state that are part of it, and for each row of the frame which of them it is; beyond: the chunk's.
     state: pa.Table
     row: Positions
+    is_carried: Flags
+    log: Log
     markers: Markers
     size: int
     key: Codes
@@ -73,10 +86,6 @@ class Frame:
     is_certain: Flags
 
     @property
-    def is_carried(self) -> Flags:
-        return np.asarray(self.row < self.state.num_rows, np.bool_)
-
-    @property
     def base(self) -> int:
         """More than any place: keys and places together make one number."""
         return self.size + 2
@@ -84,6 +93,16 @@ class Frame:
     def carried(self, name: str, rows: Positions) -> Numbers:
         """A column of the state for these rows of the frame, all of which are carried."""
         return numbers(self.state[name])[self.row[rows]]
+
+    def at_places(self, place: Numbers) -> tuple[Numbers, Numbers]:
+        """Offset and time of records and markers at these places of the chunk."""
+        before = np.searchsorted(self.markers.place, place)
+        is_marker = np.append(self.markers.place, -1)[before] == place
+        record, marker = place[~is_marker] - before[~is_marker], before[is_marker]
+        offset, time = np.empty(len(place), np.int64), np.empty(len(place), np.int64)
+        offset[~is_marker], time[~is_marker] = self.log.offset[record], self.log.time[record]
+        offset[is_marker], time[is_marker] = self.markers.offset[marker], self.markers.time[marker]
+        return offset, time
 
 
 def names_of(columns: list[pa.ChunkedArray]) -> tuple[pa.Array, Codes]:
@@ -167,35 +186,52 @@ def frame_of(state: pa.Table, commits: pa.Table, marker_rows: pa.Table) -> Frame
     topics, topic = names_of([state["topic"], commits["topic"]])
     topic_ids, topic_id = names_of([state["topic_id"], commits["topic_id"]])
     texts, text = names_of([state["metadata"], commits["metadata"]])
-    keys, key = keys_of(group, topic, both(state, commits, "partition"), len(topics))
+    keys, key = keys_of(group, topic, joined(state, commits, "partition"), len(topics))
     row = stable_order(key, len(keys.group))
-    offsets = numbers(commits["record_offset"])
-    markers = markers_of(marker_rows, offsets)
-    place = np.arange(len(offsets)) + np.searchsorted(markers.offset, offsets)
-    seen = np.concatenate([numbers(state["seen_offset"]), offsets])
+    log = Log(numbers(commits["record_offset"]), numbers(commits["record_time"]))
+    markers = markers_of(marker_rows, log.offset)
+    place = np.arange(len(log.offset)) + np.searchsorted(markers.offset, log.offset)
     is_pending, is_certain = transactional(commits)
-    of_state = pc.equal(state["kind"], PENDING).to_numpy()
-    producer_id = numbers(commits["producer_id"])
+    producer_id = np.where(is_pending, numbers(commits["producer_id"]), NONE)
+
+    def both(name: str) -> Numbers:
+        return ordered(joined(state, commits, name), row)
+
     return Frame(
-        groups, topics, topic_ids, texts, keys, state, row, markers,
-        size=len(offsets) + len(markers.offset),
+        groups, topics, topic_ids, texts, keys, state, row, row < state.num_rows, log, markers,
+        size=len(log.offset) + len(markers.offset),
         key=key[row],
-        offset=np.concatenate([numbers(state["record_offset"]), offsets])[row],
-        place=np.concatenate([np.full(state.num_rows, -1), place])[row],
-        seen=seen[row],
-        record_time=both(state, commits, "record_time")[row],
-        committed=both(state, commits, "committed_offset")[row],
-        leader_epoch=both(state, commits, "leader_epoch")[row],
-        topic_id=topic_id[row],
-        text=text[row],
-        commit_time=both(state, commits, "commit_time")[row],
-        expire_time=both(state, commits, "expire_time")[row],
-        producer_id=np.concatenate([numbers(state["producer_id"]), np.where(is_pending, producer_id, NONE)])[row],
-        producer_epoch=both(state, commits, "producer_epoch")[row],
-        is_value=np.concatenate([pc.not_equal(state["kind"], GONE).to_numpy(), ~flags(commits["is_tombstone"])])[row],
-        is_pending=np.concatenate([of_state, is_pending])[row],
-        is_certain=np.concatenate([flags(state["is_certain"]), is_certain])[row],
+        offset=both("record_offset"),
+        place=np.append(np.full(state.num_rows, -1), place)[row],
+        seen=np.append(numbers(state["seen_offset"]), log.offset)[row],
+        record_time=both("record_time"),
+        committed=both("committed_offset"),
+        leader_epoch=both("leader_epoch"),
+        topic_id=ordered(topic_id, row),
+        text=ordered(text, row),
+        commit_time=both("commit_time"),
+        expire_time=both("expire_time"),
+        producer_id=ordered(np.append(numbers(state["producer_id"]), producer_id), row),
+        producer_epoch=both("producer_epoch"),
+        is_value=ordered(np.append(is_kind(state, LIVE, PENDING), ~flags(commits["is_tombstone"])), row),
+        is_pending=ordered(np.append(is_kind(state, PENDING), is_pending), row),
+        is_certain=ordered(np.append(flags(state["is_certain"]), is_certain), row),
     )  # fmt: skip
+
+
+def ordered(values: NDArray[T], row: Positions) -> NDArray[T]:
+    """A column in which all rows say the same is one value, not as many: to tell that is cheaper than to sort it."""
+    if len(values) and values[0] == values[-1] and (values == values[0]).all():
+        return np.broadcast_to(values[:1].copy(), values.shape)
+    return values[row]
+
+
+def joined(state: pa.Table, commits: pa.Table, name: str) -> Numbers:
+    return np.append(numbers(state[name]), numbers(commits[name])) if state.num_rows else numbers(commits[name])
+
+
+def is_kind(state: pa.Table, *kinds: str) -> Flags:
+    return np.asarray(pc.is_in(state["kind"], value_set=pa.array(kinds)).to_numpy(), np.bool_)
 
 
 def transactional(commits: pa.Table) -> tuple[Flags, Flags]:
@@ -206,7 +242,3 @@ def transactional(commits: pa.Table) -> tuple[Flags, Flags]:
     is_told = told.is_valid().to_numpy()
     is_pending = np.where(is_told, flags(told), has_producer) & ~flags(commits["is_tombstone"])
     return is_pending, is_told | has_producer
-
-
-def both(state: pa.Table, commits: pa.Table, name: str) -> Numbers:
-    return np.concatenate([numbers(state[name]), numbers(commits[name])])

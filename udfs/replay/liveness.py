@@ -53,20 +53,20 @@ class Liveness:
 
 def liveness_of(frame: Frame, effects: Effects, waiting: Waiting) -> Liveness:
     group, start, end = stretches(frame, together(live_spans(frame, effects), pending_spans(frame, waiting)))
-    offset, time = log_of(frame)
     known_offset, known_time = known(frame)
-    is_known = start < 0
-    from_offset = np.where(is_known, known_offset[group], offset[start])
-    from_time = np.where(is_known, known_time[group], time[start])
+    from_offset, from_time = known_offset[group], known_time[group]
+    is_new = start >= 0
+    from_offset[is_new], from_time[is_new] = frame.at_places(start[is_new])
     is_open = end > frame.size
     ended = np.flatnonzero(~is_open)
+    to_offset, to_time = frame.at_places(end[ended])
     found = pa.table(
         [
             frame.groups.take(pa.array(group[ended])),
             pa.array(from_offset[ended]),
             times(from_time[ended]),
-            pa.array(offset[end[ended]]),
-            times(np.maximum(time[end[ended]], from_time[ended])),
+            pa.array(to_offset),
+            times(np.maximum(to_time, from_time[ended])),
         ],
         SCHEMA,
     )
@@ -127,15 +127,6 @@ def stretches(frame: Frame, spans: Spans) -> tuple[Numbers, Numbers, Numbers]:
     starts = np.flatnonzero(is_first)
     lasts = ends_of(starts, len(group))
     return group[starts], start[starts], reach[lasts] - group[lasts] * base
-
-
-def log_of(frame: Frame) -> tuple[Numbers, Numbers]:
-    """By place offset and time of records and markers; one more than there are, so that -1 leads nowhere."""
-    offset, time = np.full(frame.size + 1, NONE), np.full(frame.size + 1, NONE)
-    rows = np.flatnonzero(~frame.is_carried)
-    offset[frame.place[rows]], time[frame.place[rows]] = frame.offset[rows], frame.record_time[rows]
-    offset[frame.markers.place], time[frame.markers.place] = frame.markers.offset, frame.markers.time
-    return offset, time
 
 
 def known(frame: Frame) -> tuple[Numbers, Numbers]:

@@ -29,6 +29,8 @@ def flags(column: pa.ChunkedArray) -> Flags:
 
 def integers(values: NDArray[Any], kind: pa.DataType | None = None) -> pa.Array:
     is_null = values == NONE
+    if is_null.all():
+        return pa.nulls(len(values), kind or pa.int64())
     found = pa.array(np.where(is_null, 0, values), mask=is_null) if is_null.any() else pa.array(values)
     return found if kind is None else found.cast(kind)
 

@@ -173,9 +173,8 @@ def others_live(frame: Frame, effects: Effects, gone: Gone) -> Flags:
 
 def last_places(gone: Gone) -> Numbers:
     """Where the write ends that holds the tombstone: records of one write follow each other and share their time."""
-    frame = gone.frame
-    rows = np.flatnonzero(~frame.is_carried)
-    rows = rows[np.argsort(frame.place[rows])]
-    time = frame.record_time[rows]
-    ends = frame.place[rows[np.append((time[1:] != time[:-1]) | (time[1:] == NONE), True)]]
-    return np.asarray(ends[np.searchsorted(ends, gone.place)], np.int64)
+    log = gone.frame.log
+    ends = np.flatnonzero(np.append((log.time[1:] != log.time[:-1]) | (log.time[1:] == NONE), True))
+    record = gone.place - np.searchsorted(gone.frame.markers.place, gone.place)
+    last = ends[np.searchsorted(ends, record)]
+    return np.asarray(last + np.searchsorted(gone.frame.markers.offset, log.offset[last]), np.int64)

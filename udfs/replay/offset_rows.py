@@ -55,6 +55,8 @@ def num_commits(row: Row, runs: Runs) -> Numbers:
 
 def are_certain(frame: Frame, effects: Effects, runs: Runs) -> Flags:
     """Whether every commit of the run is."""
+    if frame.is_certain.all():
+        return np.ones(len(runs.first), np.bool_)
     doubts = np.append(0, np.cumsum(~frame.is_certain[effects.at]))
     return np.asarray(doubts[runs.last + 1] == doubts[runs.first], np.bool_)
 

@@ -148,10 +148,8 @@ def written_rows(frame: Frame) -> Positions:
 
 def places_of(frame: Frame, offset: Numbers) -> Numbers:
     """The last place of the chunk's log at or before the offset; -1: the chunk begins behind it."""
-    rows = np.flatnonzero(~frame.is_carried)
-    records = np.sort(frame.offset[rows])
-    found = np.searchsorted(records, offset, side="right") + np.searchsorted(frame.markers.offset, offset, side="right")
-    return np.asarray(found - 1, np.int64)
+    both = (frame.log.offset, frame.markers.offset)
+    return np.asarray(sum(np.searchsorted(of, offset, side="right") for of in both) - 1, np.int64)
 
 
 def keys_of(frame: Frame, questions: Questions, which: Positions) -> tuple[Numbers, Flags]:
