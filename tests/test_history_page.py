@@ -1,0 +1,51 @@
+"""Every command on docs/history.md answers what the page shows, over the sample."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs import cli
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "history.md").read_text()
+EXAMPLES = re.findall(r"```console\n\$ groupscope ([^\n]+)\n(.*?)```", PAGE, flags=re.DOTALL)
+SAMPLE = ROOT / "data" / "sample"
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page") / "warehouse"
+    (words,) = re.findall(r"^groupscope (audit .+) --warehouse warehouse$", PAGE, flags=re.MULTILINE)
+    placed = words.replace("data/sample", str(SAMPLE))
+    assert cli.main([*shlex.split(placed), "--warehouse", str(folder)]) == 0
+    return folder
+
+
+def test_the_page_has_examples() -> None:
+    assert len(EXAMPLES) == PAGE.count("$ groupscope ") > 9
+
+
+@pytest.mark.parametrize(("command", "shown"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
+def test_a_command_answers_what_the_page_shows(
+    command: str, shown: str, warehouse: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    capfd.readouterr()
+    assert cli.main([*shlex.split(command), "--warehouse", str(warehouse)]) == 0
+    told = capfd.readouterr().out
+    # An ellipsis stands for lines left out, or for the rest of one.
+    lines = ("(?s:.*)" if line == "…" else re.escape(line).replace("…", ".*") + "\n" for line in shown.splitlines())
+    pattern = "".join(lines)
+    assert re.fullmatch(pattern, told), told
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("text", re.findall(r"```sql\n(.*?)```", PAGE, flags=re.DOTALL))
+def test_the_sql_of_the_page_has_an_answer(text: str, warehouse: Path) -> None:
+    command = [sys.executable, "-m", "jobs.cli", "sql", text, "--warehouse", str(warehouse), "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
