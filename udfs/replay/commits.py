@@ -22,7 +22,7 @@ from udfs.replay.liveness import alive_rows, liveness_of
 from udfs.replay.nullable import flags, numbers
 from udfs.replay.offset_endings import OffsetFacts, endings
 from udfs.replay.offset_rows import closed_rows, held_rows
-from udfs.replay.offset_states import state_of, unseen_behind
+from udfs.replay.offset_states import in_order, state_of, unseen_behind
 from udfs.replay.questions import Answers, Asked, Questions
 from udfs.replay.transactions import ended_rows, unended_rows, waiting_of
 from udfs.tables.arrow_schema import table_schema
@@ -58,8 +58,7 @@ class OffsetReplay:
         self.cluster, self.partition, self.facts = cluster, partition, facts
         self.asked = Asked(questions)
         found = STATE.empty_table() if state is None else state.select(STATE.names).cast(STATE)
-        # Of a key first what holds (gone, live), then what is pending, in log order.
-        self.state = found.sort_by([("kind", "ascending"), ("record_offset", "ascending")])
+        self.state = in_order(found)
         self.ended: list[pa.Table] = []
         self.held_back: tuple[pa.Table, pa.Table] | None = None
 
@@ -81,6 +80,7 @@ class OffsetReplay:
     def hole(self, last_offset: int, last_time: int | None) -> dict[str, pa.Table]:
         """The log behind that offset was not seen (time in microseconds)."""
         closed = self.release(last_offset)
+        self.state = in_order(self.state)
         hole = (last_offset, last_time)
         held = held_rows(self.state, hole)
         transactions = self.unended(last_offset)
@@ -91,11 +91,11 @@ class OffsetReplay:
 
     def finish(self) -> Finished:
         closed = self.release(END_OF_LOG)
+        self.state = in_order(self.state)
         opened = {OFFSET_HISTORY.name: held_rows(self.state), TRANSACTIONS.name: self.unended(None)}
         liveness = pa.concat_tables([LIVENESS.empty_table(), *self.ended, alive_rows(self.state)])
         liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
-        state = self.state.sort_by([(name, "ascending") for name in REPLAYED_OFFSETS.order])
-        return Finished(closed, opened, state, self.asked.answers, liveness)
+        return Finished(closed, opened, self.state, self.asked.answers, liveness)
 
     def release(self, through: int) -> dict[str, pa.Table]:
         """What was held back, and all questions up to there."""

@@ -135,7 +135,7 @@ def origin(producer_id: Numbers) -> dict[str, pa.Array]:
 
 
 def held_rows(state: pa.Table, hole: tuple[int, int | None] | None = None) -> pa.Table:
-    """What holds, from the state: open, or ended where the log behind was not seen (its last offset and time)."""
+    """What holds, from the state in its order: open, or ended by a hole (last offset and time before it)."""
     live = state.filter(pc.equal(state["kind"], LIVE))
     size = live.num_rows
     to_time, to_offset, ended_by = ended_at(live, hole)
@@ -161,7 +161,7 @@ def held_rows(state: pa.Table, hole: tuple[int, int | None] | None = None) -> pa
             "evidence_last_offset": live["last_offset"] if hole is None else to_offset,
             "confidence": CONFIDENCE.take(pa.array(np.where(flags(live["is_certain"]), 0, 2))),
         },
-    ).sort_by([(name, "ascending") for name in OFFSET_HISTORY.order])
+    )
 
 
 def ended_at(live: pa.Table, hole: tuple[int, int | None] | None) -> tuple[pa.Array, pa.Array, pa.Array]:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from schemas.replay_state_tables import REPLAYED_OFFSETS
 from udfs.replay.commit_chunks import Effects, Runs, are_complete, seen_before
-from udfs.replay.commit_frames import GONE, LIVE, PENDING, Frame
+from udfs.replay.commit_frames import GONE, LIVE, PENDING, Frame, keys_of, names_of
 from udfs.replay.gaps import Gaps
 from udfs.replay.liveness import Liveness
 from udfs.replay.nullable import (
@@ -160,6 +160,16 @@ def pending_exactness(frame: Frame, at: Positions, gaps: Gaps) -> Flags:
         new = at[~carried]
         found[~carried] = are_complete(gaps, seen_before(frame)[new], frame.offset[new])
     return found
+
+
+def in_order(state: pa.Table) -> pa.Table:
+    """By key first what holds, then what is pending, in log order: by codes, since Arrow sorts names slowly."""
+    _, group = names_of([state["group_id"]])
+    topics, topic = names_of([state["topic"]])
+    _, kind = names_of([state["kind"]])
+    _, key = keys_of(group, topic, numbers(state["partition"]), len(topics))
+    order = np.lexsort((numbers(state["record_offset"]), kind, key))
+    return state if (order[1:] > order[:-1]).all() else state.take(pa.array(order))
 
 
 def unseen_behind(state: pa.Table, last_offset: int) -> pa.Table:
