@@ -74,6 +74,16 @@ def test_the_next_rebalance_comes_of_the_migration_and_its_claims_keep_stays_of_
     assert stays == [([0], "assigned", SECOND), ([1], "revoking", 12 * SECOND)]
 
 
+def test_a_static_swap_between_changes_nothing_about_that() -> None:
+    group = converted()
+    group.now.value = value(5, member("a", 0, 1)._replace(group_instance_id="i"), member("b"))
+    next_value(group, 11, value(5, member("z", 0, 1)._replace(group_instance_id="i"), member("b")))
+    assert not group.context.rows.of["rebalances"]
+    next_value(group, 12, value(6, member("z", 0, 1, claimed=(0, 1)), member("b"), state_time=11 * SECOND))
+    (row,) = group.context.rows.of["rebalances"]
+    assert dict(zip(fields_of(REBALANCES), row, strict=True))["trigger"] == "protocol_migration"
+
+
 def test_the_rebalance_after_that_is_an_ordinary_one() -> None:
     group = converted()
     for offset, generation in ((12, 6), (14, 7)):

@@ -138,6 +138,16 @@ def test_a_follow_up_is_no_change_of_topics() -> None:
     assert replayed(log_of(first, second)).of("rebalances", "is_follow_up") == [False, False, True]
 
 
+def test_what_a_round_withholds_is_no_change_of_topics() -> None:
+    log = [
+        value(0, 1000, 1, TWO, state=900),
+        value(
+            1, 2000, 2, [member("a", "t0", "t0 t1", generation=1), member("b", "t2", "t2", generation=1)], state=1900
+        ),
+    ]
+    assert replayed(log).of("rebalances", "trigger")[-1] == "leader_rejoined"
+
+
 def test_a_generation_that_starts_again_under_a_new_leader_epoch_tells_of_a_lost_round() -> None:
     lost = value(2, 9000, 1, [member("c", "t0 t1 t2")], state=8900, epoch=2)
     assert cause(lost) == ("coordinator_failover", "likely")
@@ -251,6 +261,16 @@ def test_the_same_value_again_changes_nothing() -> None:
     assert once.of("group_state_intervals", *names) == twice.of("group_state_intervals", *names)
     assert len(twice.rows["rebalances"]) == 1
     assert twice.one("membership_intervals", "evidence_last_offset", member_id="a") == 2
+
+
+def test_an_instance_that_an_older_member_took_over_is_no_restart() -> None:
+    before = [member("a", "t0", instance="i"), member("b", "t1")]
+    found = replayed([
+        value(0, 1000, 1, before, state=900),
+        value(1, 9000, 2, [member("b", "t0 t1", instance="i", generation=1)], state=8900),
+    ])  # fmt: skip
+    assert found.of("generation_members", "change", "member_id", assignment_offset=1) == [("left", "a"), ("kept", "b")]
+    assert found.one("membership_intervals", "leave_kind", member_id="a") == "static_expired_likely"
 
 
 # -- deletion

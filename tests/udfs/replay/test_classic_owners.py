@@ -240,6 +240,15 @@ def test_claims_on_topics_that_the_leader_does_not_know_are_unknown_owned_not_wi
     assert found.of("partition_moves", *MOVE, tp="u0")[-1] == ("unknown_owned", "a", None, None)
 
 
+@pytest.mark.parametrize("after", [
+    pytest.param([member("a", "t0", "t0 u0", generation=1, topics=("t", "u"))], id="subscribed"),
+    pytest.param([member("a", "t0", "t0 u0", generation=1), member("b", "u1")], id="assigned, if not subscribed"),
+])  # fmt: skip
+def test_topics_that_the_leader_knew_are_withheld(after: list[Row]) -> None:
+    found = two_rounds([member("a", "t0 u0", topics=("t", "u"))], after)
+    assert found.of("rebalances", "num_withheld", "num_unknown_owned")[-1] == (1, 0)
+
+
 @pytest.mark.parametrize(("protocol", "member_after", "mode"), [
     ("range", member("a", "t0", generation=1), "eager"),
     ("cooperative-sticky", member("a", "t0", "t0", generation=1), "cooperative"),

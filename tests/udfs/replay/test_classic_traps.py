@@ -97,6 +97,15 @@ def test_the_last_value_of_a_batch_at_one_time_wins_and_rounds_between_are_no_lo
     assert found.of("group_state_intervals", "state") == ["Empty", "Empty"]
 
 
+def test_records_missing_before_any_value_of_an_operation_make_it_inexact() -> None:
+    one = [member("a", "t0")]
+    log = [created(0, 0), value(5, 9000, 3, one, batch=5), value(6, 9000, 4, one, batch=5)]
+    assert replayed(log, gaps=Gaps([1], [4])).one("rebalances", "unpersisted_rounds", "trigger") == (
+        None,
+        "group_created",
+    )
+
+
 def test_operations_of_one_batch_at_two_times_are_two() -> None:
     found = replayed([
         value(1, 1000, 1, [member("a", "t0")], state=900, batch=1), value(2, 1005, 2, state=1004, batch=1)
