@@ -142,6 +142,8 @@ class OffsetReplay:
                 self.asked.groups(through),
             ]
         )
+        if not len(groups):
+            return state.slice(0, 0), state
         is_touched = pc.is_in(state["group_id"], value_set=groups)
         return state.filter(is_touched), state.filter(pc.invert(is_touched))
 
