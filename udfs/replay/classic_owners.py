@@ -2,7 +2,7 @@
 got: a stay goes on if its member claimed the partition and got it again. What it did not claim it had given up before,
 at the end of the join phase at the latest; what it claimed and did not get it gives up after the round."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,9 @@ ASSIGNED, REVOKING = OwnershipPhase.ASSIGNED, OwnershipPhase.REVOKING
 MOVED, READY_TO_MIGRATE = MoveKind.MOVED, MoveKind.READY_TO_MIGRATE
 CERTAIN = Confidence.CERTAIN
 
+# With more members than these, partitions are looked up one by one: else each member is held against each other.
+FEW = 4
+
 
 @dataclass(slots=True)
 class Handover:
@@ -28,7 +31,9 @@ class Handover:
     # By member, what it keeps of what it is given.
     kept: dict[str, Tps] = field(default_factory=dict)
     # Told already, as left by who had it before.
-    passed_on: Tps = NOTHING
+    passed_on: set[int] = field(default_factory=set)
+    # By partition, who gets it: made where it is needed.
+    given: dict[int, list[ClassicMember]] = field(default_factory=dict)
     # Withheld by the round before, and given now.
     num_handed_out: int = 0
     num_moved: int = 0
@@ -96,23 +101,15 @@ def end_stays(
     is_lost = kind is MOVED and new_id in done.lost
     at, stop, ledger = round_.at, round_.stop, round_.group.ledger
     idle_ms = milliseconds(stop, at.time)
-    left = tps
-    for receiver in own_first(member, round_.now.value.members):
-        some = left & receiver.assigned if receiver.assigned else NOTHING
-        if not some:
-            continue
+    nobody = tps - done.sets.assigned
+    for receiver, some in shares(round_, done, tps - nobody if nobody else tps, member):
         is_back = receiver.member_id == new_id
         told = MoveKind.LOST if is_lost else MoveKind.RETURNED if is_back else kind
         tell(round_, done, some, told, old_id, receiver.member_id, idle_ms)
-        done.passed_on |= some
+        done.passed_on.update(some)
         done.num_returned += len(some) if is_back else 0
         done.num_moved += 0 if is_back else len(some)
         done.num_handed_out += len(some) if kind is READY_TO_MIGRATE else 0
-        if done.sets.is_disjoint:
-            left = left - some
-            if not left:
-                break
-    nobody = left - done.sets.assigned
     if nobody:
         tell(round_, done, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None)
         round_.now.idle.update(dict.fromkeys(nobody, stop))
@@ -125,9 +122,22 @@ def end_stays(
     ledger.release_block(at, tps - mine, old_id, OwnershipEnd.REASSIGNED, stop, is_exact=False)
 
 
-def own_first(first: ClassicMember | None, members: tuple[ClassicMember, ...]) -> Sequence[ClassicMember]:
-    """Mostly a member gets back what it had."""
-    return members if first is None else [first, *[each for each in members if each is not first]]
+def shares(round_: Round, done: Handover, tps: Tps, first: ClassicMember | None) -> Iterable[tuple[ClassicMember, Tps]]:
+    """Who gets how much of these. `first`: who most likely does."""
+    if first is not None and done.sets.is_disjoint and first.assigned and tps <= first.assigned:
+        return ((first, tps),) if tps else ()
+    members = round_.now.value.members
+    if len(members) <= FEW:
+        return [(each, some) for each in members if each.assigned and (some := tps & each.assigned)]
+    if not done.given:
+        for each in members:
+            for tp in each.assigned or ():
+                done.given.setdefault(tp, []).append(each)
+    found: dict[str, tuple[ClassicMember, set[int]]] = {}
+    for tp in tps:
+        for each in done.given[tp]:
+            found.setdefault(each.member_id, (each, set()))[1].add(tp)
+    return [(each, frozenset(some)) for each, some in found.values()]
 
 
 def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPhase) -> None:
@@ -145,13 +155,11 @@ def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, 
     go_on(round_, old_id, new_id, tps - revoking, REVOKING)
     round_.now.revoking[new_id] = tps
     tell_withheld(round_, done, tps - done.sets.assigned, old_id)
-    for receiver in round_.now.value.members:
-        some = tps & (receiver.assigned or NOTHING)
-        if some:
-            tell(round_, done, some, MOVED, old_id, receiver.member_id, 0)
-            done.passed_on |= some
-            done.num_moved += len(some)
-            two_owners(round_, f"{told_of(round_, some)} went to {receiver.member_id} while {new_id} still had it")
+    for receiver, some in shares(round_, done, tps & done.sets.assigned, None):
+        tell(round_, done, some, MOVED, old_id, receiver.member_id, 0)
+        done.passed_on.update(some)
+        done.num_moved += len(some)
+        two_owners(round_, f"{told_of(round_, some)} went to {receiver.member_id} while {new_id} still had it")
 
 
 def tell_withheld(round_: Round, done: Handover, tps: Tps, member_id: str) -> None:
@@ -165,14 +173,13 @@ def claim_without_stay(round_: Round, done: Handover) -> None:
     if not missing:
         return
     ledger, now = round_.group.ledger, round_.now
-    for of in ledger.stretches():
-        missing -= of.tp
+    missing = missing.difference(*[of.tp for of in ledger.stretches()])
     for member in now.value.members if missing else ():
         tps = (member.claimed or NOTHING) & missing
         if not tps:
             continue
         ledger.own_block(stretch(round_, tps, member.member_id, REVOKING, False))
-        now.idle = {tp: since for tp, since in now.idle.items() if tp not in tps}
+        forget(now.idle, tps)
         now.revoking[member.member_id] = now.revoking.get(member.member_id, NOTHING) | tps
         tell_withheld(round_, done, tps, member.member_id)
         missing -= tps
@@ -192,8 +199,12 @@ def give(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None
         some = frozenset(tp for tp, of in rested.items() if of == since)
         tell(round_, done, some, MoveKind.ASSIGNED, None, member_id, milliseconds(since, round_.at.time))
     tell(round_, done, fresh.difference(rested), MoveKind.ASSIGNED, None, member_id, None)
-    if idle:
-        round_.now.idle = {tp: since for tp, since in idle.items() if tp not in tps}
+    forget(idle, tps)
+
+
+def forget(idle: dict[int, int | None], tps: Tps) -> None:
+    for tp in tps if idle else ():
+        idle.pop(tp, None)
 
 
 def tell(

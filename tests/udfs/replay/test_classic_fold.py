@@ -6,9 +6,11 @@ import pytest
 
 from tests.udfs.replay.classic_log import Row, created, member, replayed, tombstone, value
 from udfs.replay import fold as folding
-from udfs.replay.classic_records import TYPE, ClassicValue
+from udfs.replay.classic_records import TYPE, ClassicMember, ClassicValue
+from udfs.replay.classic_round import Classic
 from udfs.replay.fold import Fold
 from udfs.replay.group import Context, Group
+from udfs.replay.ledger import Ledger
 from udfs.replay.records import Moment, Record
 from udfs.replay.rows import Rows
 from udfs.replay.topic_codes import TopicCodes
@@ -100,3 +102,25 @@ def test_names_of_any_kind_survive_a_cut() -> None:
         tombstone(2, 5000, group='"\\\n\u2028'),
     ]
     assert replayed(strange, cuts=[1, 2]).rows == replayed(strange).rows
+
+
+def test_a_value_for_a_group_of_another_type_replaces_it_and_is_told() -> None:
+    context = Context(TopicCodes())
+    group = Group("g", context, Ledger("g", context.rows), now="a group of another type")
+    folding.classic.take(group, record(3))
+    assert isinstance(group.now, Classic)
+    assert [row[1:3] for row in context.rows.of["replay_anomalies"]] == [("type_conflict", "warning")]
+
+
+def test_partitions_of_a_group_with_many_members_find_who_gets_them() -> None:
+    fold = new_fold()
+    fold.context.topics.of_name("t")
+    for generation, places in ((1, range(300)), (2, range(299, -1, -1))):
+        members = tuple(
+            ClassicMember(f"m{n}", None, "c", "/h", 1, 1, ("t",), frozenset(), 1, None, frozenset({place}))
+            for n, place in enumerate(places)
+        )
+        fold.take([("g", record(generation, ClassicValue("consumer", generation, "range", "m0", None, members)))])
+    fold.finish(Rows())
+    moves = {(row[6], row[7]) for row in fold.context.rows.of["partition_moves"] if row[2] == 2}
+    assert moves == {(f"m{n}", f"m{299 - n}") for n in range(300)}
