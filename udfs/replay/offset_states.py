@@ -1,10 +1,12 @@
 """The state of keys behind a chunk, as rows of table replayed_offsets."""
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from schemas.replay_state_tables import REPLAYED_OFFSETS
 from udfs.replay.commit_chunks import Effects, Runs, are_complete, seen_before
@@ -29,6 +31,7 @@ from udfs.replay.transactions import Waiting
 from udfs.tables.arrow_schema import table_schema
 
 SCHEMA = table_schema(REPLAYED_OFFSETS)
+T = TypeVar("T", np.int64, np.int32, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -77,43 +80,61 @@ def written_time(frame: Frame, rows: Positions) -> Numbers:
     return np.where(frame.commit_time[rows] == NONE, frame.record_time[rows], frame.commit_time[rows])
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Rows of a state to be: keys with a value, keys without, pending commits. Each as a row of the frame, those of
+    keys without a value as any row of theirs: what it says of the commit is left out."""
+
+    live: Positions
+    gone: Positions
+    pending: Positions
+
+    @property
+    def at(self) -> Positions:
+        return np.concatenate([self.live, self.gone, self.pending])
+
+    def together(self, live: NDArray[T], gone: Any, pending: Any) -> NDArray[T]:
+        """A column of which each part is a column, or one value."""
+        parts = ((self.live, live), (self.gone, gone), (self.pending, pending))
+        return np.concatenate([np.broadcast_to(np.asarray(part, live.dtype), len(at)) for at, part in parts])
+
+
 def state_of(
     frame: Frame, effects: Effects, runs: Runs, exact: Flags, waiting: Waiting, alive: Liveness, gaps: Gaps,
     cluster: str, partition: int,
 ) -> pa.Table:  # fmt: skip
     """`runs` are those that nothing has ended."""
-    live = effects.at[runs.last]
+    live, still = effects.at[runs.last], np.flatnonzero(waiting.marker < 0)
     is_gone = np.ones(len(frame.keys.group), np.bool_)
     is_gone[frame.key[live]] = False
     gone = np.flatnonzero(is_gone)
+    kept = Kept(live, np.searchsorted(frame.key, gone), waiting.at[still])
     deleted = np.full(len(is_gone), -1)
     deleted[effects.key] = effects.offset
-    still = np.flatnonzero(waiting.marker < 0)
-    pending = waiting.at[still]
-    # Of a key without a value any row will do: what it says of the commit is left out.
-    at = np.concatenate([live, np.searchsorted(frame.key, gone), pending])
-    counts = (len(live), len(gone), len(pending))
-    has_value = np.repeat([True, False, True], counts)
-    row = rows_of_runs(frame, effects, runs)
-    blank = np.full(len(gone) + len(pending), NONE)
-
-    def of_commit(values: Numbers) -> Numbers:
-        return np.where(has_value, values[at], NONE)
-
-    def of_run(values: Numbers) -> Numbers:
-        return np.append(values, blank)
-
-    of = of_keys(frame, effects)
-    key = frame.key[at]
-    group = frame.keys.group[key]
+    pending_exact = pending_exactness(frame, kept.pending, gaps)
+    size = len(kept.at)
     columns = {
-        "cluster": every(cluster, pa.string(), len(at)),
-        "offsets_partition": every(partition, pa.int32(), len(at)),
+        "cluster": every(cluster, pa.string(), size),
+        "offsets_partition": every(partition, pa.int32(), size),
+        "record_offset": pa.array(kept.together(frame.offset[live], deleted[gone], frame.offset[kept.pending])),
+        "is_lost": pa.array(kept.together(np.zeros(len(live), np.bool_), False, waiting.is_lost[still])),
+        "is_from_exact": pa.array(kept.together(exact[runs.first], True, pending_exact)),
+        **key_columns(frame, kept, of_keys(frame, effects), alive),
+        **commit_columns(frame, kept, are_certain(frame, effects, runs)),
+        **run_columns(frame, kept, effects, runs),
+    }
+    return pa.table([columns[name] for name in SCHEMA.names], SCHEMA)
+
+
+def key_columns(frame: Frame, kept: Kept, of: OfKeys, alive: Liveness) -> dict[str, pa.Array]:
+    key = frame.key[kept.at]
+    group = frame.keys.group[key]
+    kind = kept.together(np.zeros(len(kept.live), np.int32), 1, 2)
+    return {
         "group_id": frame.groups.take(pa.array(group)),
         "topic": frame.topics.take(pa.array(frame.keys.topic[key])),
         "partition": pa.array(frame.keys.partition[key]),
-        "kind": pa.array([LIVE, GONE, PENDING]).take(pa.array(np.repeat([0, 1, 2], counts))),
-        "record_offset": pa.array(np.concatenate([frame.offset[live], deleted[gone], frame.offset[pending]])),
+        "kind": pa.array([LIVE, GONE, PENDING]).take(pa.array(kind)),
         "seen_offset": pa.array(of.seen[key]),
         "history_time": times(of.history_time[key]),
         "written_time": times(of.written_time[key]),
@@ -122,33 +143,47 @@ def state_of(
         "alive_from_time": times(alive.from_time[group]),
         "group_seen_offset": pa.array(of.group_seen[group]),
         "group_seen_time": times(of.group_seen_time[group]),
-        "record_time": times(of_commit(frame.record_time)),
-        "committed_offset": pa.array(frame.committed[at], mask=~has_value),
-        "leader_epoch": integers(of_commit(frame.leader_epoch), pa.int32()),
-        "topic_id": named(frame.topic_ids, np.where(has_value, frame.topic_id[at], np.int32(-1))),
-        "commit_time": times(of_commit(frame.commit_time)),
-        "expire_time": times(of_commit(frame.expire_time)),
-        "producer_id": integers(of_commit(frame.producer_id)),
-        "producer_epoch": integers(of_commit(frame.producer_epoch), pa.int32()),
-        "is_certain": pa.array(
-            np.concatenate([are_certain(frame, effects, runs), np.ones(len(gone), np.bool_), frame.is_certain[pending]])
-        ),
-        "is_lost": pa.array(np.append(np.zeros(len(live) + len(gone), np.bool_), waiting.is_lost[still])),
-        "is_from_exact": pa.array(
-            np.concatenate([exact[runs.first], np.ones(len(gone), np.bool_), pending_exactness(frame, pending, gaps)])
-        ),
-        "from_offset": integers(of_run(row.begun(effects.offset[runs.first], "from_offset"))),
-        "from_time": times(of_run(row.begun(effects.time[runs.first], "from_time"))),
-        "first_record_offset": integers(of_run(row.begun(frame.offset[row.first], "first_record_offset"))),
-        "first_commit_time": times(of_run(row.begun(frame.commit_time[row.first], "first_commit_time"))),
-        "last_offset": integers(of_run(effects.offset[runs.last])),
-        "previous_offset": pa.array(
-            of_run(runs.previous), mask=~np.append(runs.has_previous, np.zeros(len(blank), np.bool_))
-        ),
-        "num_commits": pa.array(np.append(num_commits(row, runs), np.zeros(len(blank), np.int64))),
-        "metadata": named(frame.texts, np.where(has_value, frame.text[at], np.int32(-1))),
     }
-    return pa.table([columns[name] for name in SCHEMA.names], SCHEMA)
+
+
+def commit_columns(frame: Frame, kept: Kept, is_certain: Flags) -> dict[str, pa.Array]:
+    """`is_certain` of the rows that are live."""
+    live, pending = kept.live, kept.pending
+
+    def of(values: Numbers) -> Numbers:
+        return kept.together(values[live], NONE, values[pending])
+
+    has_value = kept.together(np.ones(len(live), np.bool_), False, True)
+    return {
+        "record_time": times(of(frame.record_time)),
+        "committed_offset": pa.array(of(frame.committed), mask=~has_value),
+        "leader_epoch": integers(of(frame.leader_epoch), pa.int32()),
+        "topic_id": named(frame.topic_ids, kept.together(frame.topic_id[live], -1, frame.topic_id[pending])),
+        "commit_time": times(of(frame.commit_time)),
+        "expire_time": times(of(frame.expire_time)),
+        "producer_id": integers(of(frame.producer_id)),
+        "producer_epoch": integers(of(frame.producer_epoch), pa.int32()),
+        "is_certain": pa.array(kept.together(is_certain, True, frame.is_certain[pending])),
+        "metadata": named(frame.texts, kept.together(frame.text[live], -1, frame.text[pending])),
+    }
+
+
+def run_columns(frame: Frame, kept: Kept, effects: Effects, runs: Runs) -> dict[str, pa.Array]:
+    row = rows_of_runs(frame, effects, runs)
+
+    def of(values: Numbers) -> Numbers:
+        return kept.together(values, NONE, NONE)
+
+    has_previous = kept.together(runs.has_previous, False, False)
+    return {
+        "from_offset": integers(of(row.begun(effects.offset[runs.first], "from_offset"))),
+        "from_time": times(of(row.begun(effects.time[runs.first], "from_time"))),
+        "first_record_offset": integers(of(row.begun(frame.offset[row.first], "first_record_offset"))),
+        "first_commit_time": times(of(row.begun(frame.commit_time[row.first], "first_commit_time"))),
+        "last_offset": integers(of(effects.offset[runs.last])),
+        "previous_offset": pa.array(of(runs.previous), mask=~has_previous),
+        "num_commits": pa.array(kept.together(num_commits(row, runs), 0, 0)),
+    }
 
 
 def pending_exactness(frame: Frame, at: Positions, gaps: Gaps) -> Flags:
