@@ -135,7 +135,11 @@ GENERATION_MEMBERS = history(
         Column("is_leader", Type.BOOLEAN, "Classic: TRUE for the leader; else NULL."),
         Column("subscribed_topics", ListOf(Type.STRING), "Topics subscribed; NULL: cannot be read, or left."),
         Column("previous_assigned", PARTITION_LISTS, "Assigned to it at the assignment before."),
-        Column("claimed_owned", PARTITION_LISTS, "What it said it owned as it joined; NULL: it cannot say."),
+        Column(
+            "claimed_owned",
+            PARTITION_LISTS,
+            "Classic: what it said it owned as it joined, NULL: it cannot say; else what its records gave it then.",
+        ),
         Column("assigned", PARTITION_LISTS, "What it got; NULL: cannot be read."),
         Column("added", PARTITION_LISTS, "assigned without claimed_owned."),
         Column("revoked", PARTITION_LISTS, "claimed_owned without assigned."),

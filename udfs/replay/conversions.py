@@ -78,7 +78,8 @@ def take_over_copy(group: Group, now: Modern, operation: Sequence[Record]) -> No
             copied[str(record.member)] = record.value
         if record.type == COPIED_EPOCH_TYPE and record.value is not None:
             value: TargetEpoch = record.value
-            now.generation, now.assignment_offset = value.epoch, record.offset
+            now.generation = now.told_target = value.epoch
+            now.assignment_offset = record.offset
             break
     members = group.ledger.members
     now.base = {

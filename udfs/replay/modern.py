@@ -44,8 +44,8 @@ def seen_whole(group: Group, operation: Sequence[Record]) -> bool:
 
 def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bool, at: Moment) -> None:
     replaced = replaced_members(group, now)
-    note_causes(group, now, replaced, is_exact)
-    if now.operation.bump is not None and now.start is None:
+    is_started = note_causes(group, now, replaced, is_exact)
+    if is_started and now.start is None:
         now.start = Start(at.time, operation[0].offset, is_exact)
     inherited = settle_departed(group, now, replaced, at)
     for old, new in replaced.items():

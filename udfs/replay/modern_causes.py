@@ -9,14 +9,17 @@ from udfs.replay.modern_state import Modern
 WANTED = (RebalanceTrigger.MEMBER_JOINED, RebalanceTrigger.SUBSCRIPTION_CHANGED)
 
 
-def note_causes(group: Group, now: Modern, replaced: Mapping[str, str], is_exact: bool) -> None:
-    """Each group epoch has a cause: what its own operation shows, else what operations before it showed without one."""
+def note_causes(group: Group, now: Modern, replaced: Mapping[str, str], is_exact: bool) -> bool:
+    """Each group epoch has a cause: what its own operation shows, else what operations before it showed without one.
+    Answers whether the operation leads to a target: by an epoch, or because a target for the epoch waits."""
     found = evidence(group, now, replaced)
-    if now.operation.bump is None:
-        now.carried += found
-        return
-    now.causes.append(cause(now, found, is_exact))
-    now.carried = []
+    if now.operation.bump is not None:
+        now.causes.append(cause(now, found, is_exact))
+        now.carried = []
+        return True
+    now.carried += found
+    waits = now.epoch is not None and now.target_epoch is not None and now.epoch > now.target_epoch
+    return bool(found) and waits
 
 
 def evidence(group: Group, now: Modern, replaced: Mapping[str, str]) -> list[str]:
@@ -53,4 +56,4 @@ def trigger(now: Modern) -> str:
         return RebalanceTrigger.PROTOCOL_MIGRATION
     if now.generation is None:
         return RebalanceTrigger.GROUP_CREATED if now.is_created else RebalanceTrigger.UNKNOWN
-    return now.causes[0] if now.causes else RebalanceTrigger.UNKNOWN
+    return next(iter((*now.causes, *now.carried)), RebalanceTrigger.UNKNOWN)

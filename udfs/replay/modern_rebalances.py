@@ -20,7 +20,7 @@ def begin_target(group: Group, now: Modern, at: Moment) -> None:
     operation = now.operation
     is_emptied = not now.members and operation.bump is not None and bool(now.base or operation.departed)
     completion = operation.completion
-    if completion is not None and now.target_epoch == now.generation:
+    if completion is not None and now.target_epoch == now.told_target:
         completion = None
     if not is_emptied and completion is None:
         return
@@ -40,7 +40,8 @@ def begin_target(group: Group, now: Modern, at: Moment) -> None:
         found.trigger = RebalanceTrigger.GROUP_EMPTIED
     group.context.rows.of["generation_members"] += member_rows(group, now, given, found, at)
     now.rebalance, now.generation, now.assignment_offset, now.base = found, epoch, record.offset, given
-    now.start, now.causes, now.is_migrated = None, [], False
+    now.told_target = now.target_epoch
+    now.start, now.causes, now.carried, now.is_migrated = None, [], [], False
     claim_stops(now, record.offset)
     if is_emptied:
         close(group, now, RebalanceOutcome.EMPTIED, at)

@@ -136,6 +136,8 @@ class Modern:
     is_created: bool = False
     is_migrated: bool = False
     generation: int | None = None
+    # Epoch of the newest target that was told; a group emptied without one stands at a later generation.
+    told_target: int | None = None
     assignment_offset: int | None = None
     base: dict[str, Base] = field(default_factory=dict)
     start: Start | None = None

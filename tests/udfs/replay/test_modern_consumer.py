@@ -1,6 +1,8 @@
 """What is read from records of consumer groups: each observation that the coordinator's state machine allows, with the
 records that real brokers write for it."""
 
+import json
+
 import pytest
 
 from tests.udfs.replay.modern_log import (
@@ -581,3 +583,105 @@ def test_a_member_that_comes_back_within_one_operation_keeps_its_stays() -> None
     found = history(log)
     assert found.told("ownership_intervals", "from_offset", "is_open") == [(4, True), (4, True)]
     assert found.told("membership_intervals", "from_offset", "is_open") == [(4, True)]
+
+
+def test_an_epoch_written_again_sets_nothing_off() -> None:
+    log = of_one()
+    log.write(100, epoch(2, 8))
+    log.write(200, about("b"), epoch(3, 8), target("b"), completed(3), owns("b", 3, previous=0))
+    assert history(log).told("rebalances", "trigger", "start_time", to_generation=3) == [("member_joined", 200)]
+
+
+def test_a_second_rebalance_has_a_start_and_a_cause_of_its_own() -> None:
+    log = of_two()
+    log.write(500, epoch(4, 8), completed(4), owns("a", 4, 0, previous=3))
+    assert history(log).told("rebalances", "trigger", "start_time", to_generation=4) == [("metadata_changed", 500)]
+
+
+def test_nothing_is_kept_of_members_that_went() -> None:
+    log = of_one()
+    log.write(100, *leaves("a"), epoch(3, None))
+    assert "a" not in json.loads(history(log).states["g"])["now"]["members"]
+    assert not any(key.endswith(" a") for key in json.loads(history(log).states["g"])["seen"])
+
+
+def test_the_record_of_a_leave_for_a_while_proves_no_join() -> None:
+    """A static instance that came back keeps previous epoch 0 when it goes away again."""
+    log = Log(50)
+    log.write(0, owns("a", -2, 0, previous=0))
+    assert history(log, gaps=Gaps([0], [49])).told("membership_intervals", "is_from_exact") == [False]
+
+
+def test_a_member_without_an_epoch_has_not_reached_the_target() -> None:
+    log = of_one()
+    log.write(100, about("b"))
+    assert history(log).told("group_state_intervals", "state") == ["Stable", "Reconciling"]
+
+
+def test_who_was_away_and_expired_does_not_count_as_away_any_more() -> None:
+    log = Log()
+    log.write(0, about("a", instance="one"), *FIRST[1:])
+    log.write(100, about("b"), epoch(3), completed(3), owns("b", 3, previous=0))
+    log.write(200, owns("a", -2, 0, 1, previous=2))
+    log.write(300, *leaves("a"), epoch(4))
+    log.write(400, target("b", 0, 1), completed(4))
+    assert history(log).told("rebalances", "outcome", to_generation=4) == ["open"]
+
+
+def test_a_member_is_away_since_its_first_record_of_it_and_until_it_is_back() -> None:
+    log = Log()
+    log.write(0, about("a", instance="one"), *FIRST[1:])
+    log.write(100, owns("a", -2, 0, 1, previous=2))
+    log.write(200, owns("a", -2, 0, previous=-2))
+    assert history(log).told("membership_intervals", "away_since_time") == [100]
+    log.write(300, owns("a", 2, 0, previous=-2))
+    assert history(log).told("membership_intervals", "away_since_time") == [None]
+
+
+def test_who_was_told_to_have_lost_a_partition_may_name_it_again() -> None:
+    log = of_one()
+    log.skip(1)
+    log.write(100, about("b"), owns("b", 2, 1, previous=0))
+    log.write(200, owns("a", 2, 0, 1, revoking=[]), epoch(3))
+    found = history(log, gaps=Gaps([5], [5]))
+    assert found.told("replay_anomalies", "kind") == ["older_rule", "two_owners"]
+    for cut in (5, 7):
+        assert history(log, gaps=Gaps([5], [5]), cut=cut).all() == found.all()
+
+
+def test_a_group_whose_members_never_had_a_target_is_emptied_too_but_once() -> None:
+    log = Log()
+    log.write(0, about("a"), epoch(2), owns("a", 1, previous=0))
+    log.write(100, *leaves("a"), epoch(3, None))
+    log.write(200, epoch(4, None))
+    assert history(log).told("rebalances", "outcome", "to_generation", "trigger") == [("emptied", 3, "group_emptied")]
+
+
+def test_incomplete_targets_are_told_once() -> None:
+    log = of_one()
+    log.write(100, epoch(3), target("a", 0))
+    log.write(200, owns("a", 2, 0, 1))
+    log.write(300, owns("a", 2, 0))
+    assert len(history(log).rows("replay_anomalies")) == 1
+
+
+def test_a_state_behind_missing_records_may_have_begun_earlier() -> None:
+    log = of_one()
+    log.skip(1)
+    log.write(100, epoch(3))
+    found = history(log, gaps=Gaps([5], [5]))
+    assert found.told("group_state_intervals", "is_from_exact", "is_to_exact") == [(True, False), (False, True)]
+
+
+def test_the_epoch_at_which_a_group_was_emptied_may_get_its_target_later() -> None:
+    """Who joins by a pattern that is known changes no epoch."""
+    log = of_one()
+    log.write(100, *leaves("a"), epoch(3, None))
+    log.write(200, about("b", topics=(), regex="o.*"), owns("b", 2, previous=0))
+    log.write(300, target("b", 0, 1), completed(3), owns("b", 3, 0, 1, previous=2))
+    found = history(log)
+    assert found.told("rebalances", "from_generation", "to_generation", "assignment_offset", "members_joined")[1:] == [
+        (2, 3, 8, []), (3, 3, 12, ["b"])
+    ]  # fmt: skip
+    assert found.told("generation_members", "member_id", assignment_offset=12) == ["b"]
+    assert found.told("rebalances", "trigger", "start_time", assignment_offset=12) == [("member_joined", 200)]

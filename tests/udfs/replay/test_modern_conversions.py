@@ -83,6 +83,13 @@ def test_the_copied_records_of_an_upgrade_are_no_rebalance_but_the_joiners_own_a
     assert found.told("rebalances", "start_time", "end_time", "num_moved", to_generation=2) == [(100, 300, 1)]
 
 
+def test_rebalances_after_the_conversion_have_causes_of_their_own() -> None:
+    log = finished()
+    log.write(500, *leaves("n"), epoch(3))
+    log.write(600, target("c", 0, 1), completed(3), owns("c", 3, 0, 1, previous=2))
+    assert history(log).told("rebalances", "trigger")[-1] == "member_left"
+
+
 def test_the_state_goes_over_with_the_group() -> None:
     assert history(finished()).told("group_state_intervals", *STATES)[-3:] == [
         ("classic", "Stable", 1, 50, 100, "converted"),

@@ -121,7 +121,7 @@ def test_a_streams_groups_tasks_go_through_revoking_too() -> None:
     pending = {"active": frozenset({("0", 0)}), "standby": frozenset(), "warmup": frozenset()}
     log.write(500, (record_type, member, current._replace(pending=pending)))
     log.write(600, tasks(22, "a", {"active": [("1", 0)]}, 4, 3, "STABLE"))
-    log.write(700, tasks(22, "b", {"active": [("0", 0)]}, 4, 4, "STABLE"))
+    log.write(700, tasks(22, "b", {"active": [("0", 0)], "standby": [("1", 1)]}, 4, 4, "STABLE"))
     found = history(log)
     assert found.told("ownership_intervals", "member_id", "phase", "from_time", "to_time", tp=("orders", 0)) == [
         ("a", "assigned", 300, 500), ("a", "revoking", 500, 600), ("b", "assigned", 700, None)
@@ -157,3 +157,27 @@ def test_a_second_topic_of_a_share_group_is_owned_beside_the_first() -> None:
     assert history(log).told("ownership_intervals", "tp", "to_time") == [
         (("orders", 0), 300), (("orders", 1), 300), (("payments", 0), None)
     ]  # fmt: skip
+
+
+def test_a_topic_written_again_as_initialized_sets_nothing_off() -> None:
+    log = shared()
+    log.write(300, topics_known("orders"))
+    log.write(400, epoch(4, record_type=11), completed(4, 12))
+    assert history(log).told("rebalances", "trigger")[-1] == "unknown"
+
+
+def test_standby_tasks_may_be_kept_by_several_members() -> None:
+    log = streams()
+    log.write(400, about("b", topics=None, record_type=19), tasks(22, "b", {"standby": [("1", 1)]}, 3, 0, "STABLE"))
+    found = history(log)
+    assert len(found.rows("ownership_intervals", role="standby", is_open=True)) == 2
+    assert found.rows("replay_anomalies") == []
+
+
+def test_a_4_1_streams_group_goes_on_in_the_next_run_as_it_was() -> None:
+    log = Log()
+    some = {"active": [("0", 0)]}
+    log.write(0, about("a", topics=None, record_type=19), topology(0, s0=["orders"]), epoch(1, record_type=17),
+              tasks(21, "a", some), completed(1, 20), tasks(22, "a", some, 1, 0, "STABLE"))  # fmt: skip
+    log.write(100, epoch(2, 8, record_type=17))
+    assert history(log, cut=6).all() == history(log).all()
