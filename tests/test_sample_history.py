@@ -1,15 +1,15 @@
 """The sample's story is in the history tables too, event by event."""
 
 import inspect
+from pathlib import Path
 
 import pytest
 
 from tests import sample_history
 from tests.replayed import Replayed
 from tests.replayed_logs import replay
-from tests.sample_story import ROOT, Event, checked_in
+from tests.sample_story import Event, Sample, checked_in
 
-SAMPLE = ROOT / "data" / "sample"
 FINDERS = {
     name: finder
     for name, finder in inspect.getmembers(sample_history, inspect.isfunction)
@@ -19,8 +19,11 @@ FINDERS = {
 
 @pytest.fixture(scope="module")
 def replayed(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
-    warehouse = tmp_path_factory.mktemp("history") / "warehouse"
-    return replay(warehouse, SAMPLE, "--snapshots", str(SAMPLE / "snapshots.jsonl"))
+    return replayed_sample(tmp_path_factory.mktemp("history") / "warehouse", checked_in().folder)
+
+
+def replayed_sample(warehouse: Path, folder: Path) -> Replayed:
+    return replay(warehouse, folder, "--snapshots", str(folder / "snapshots.jsonl"))
 
 
 @pytest.mark.parametrize("event", checked_in().events, ids=lambda event: event.name)
@@ -34,3 +37,14 @@ def test_no_partition_has_two_owners_but_in_share_groups(replayed: Replayed) -> 
 
 def test_every_kind_of_event_has_its_finder() -> None:
     assert {event.kind for event in checked_in().events} == set(FINDERS)
+
+
+@pytest.mark.soak
+@pytest.mark.broker
+def test_every_event_of_a_sample_made_anew_is_in_its_history(tmp_path: Path) -> None:
+    from tests.kafka.sample import make
+
+    make(tmp_path / "sample")
+    replayed = replayed_sample(tmp_path / "warehouse", tmp_path / "sample")
+    for event in Sample(tmp_path / "sample").events:
+        FINDERS[event.kind](replayed, event)
