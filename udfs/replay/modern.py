@@ -39,7 +39,7 @@ def settle(group: Group, before: Modern | None, operation: Sequence[Record], at:
 
 def seen_whole(group: Group, operation: Sequence[Record]) -> bool:
     """Whether no record of the group can be missing before the operation, or in the middle of it."""
-    return group.is_exact(GROUP_KEY, operation[0]) & group.is_exact(GROUP_KEY, operation[-1])
+    return group.is_exact(GROUP_KEY, operation[-1])
 
 
 def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bool, at: Moment) -> None:

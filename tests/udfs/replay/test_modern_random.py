@@ -8,7 +8,7 @@ from tests.slow_modern import Snapshot, snapshots
 from tests.udfs.replay.modern_log import CODES, History, Log, history
 from udfs.replay.topic_codes import PARTITION_MASK
 
-ROUNDS = 6
+ROUNDS = 4
 
 
 def holds(row: dict[str, object], offset: int) -> bool:
