@@ -6,9 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
 from jobs import cli
+from schemas import enumerations
+from schemas.tables import TABLES
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "history.md").read_text()
@@ -49,3 +53,16 @@ def test_the_sql_of_the_page_has_an_answer(text: str, warehouse: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
+
+
+def test_every_enumerated_value_of_the_sample_is_in_dim_enum(warehouse: Path) -> None:
+    known = {(table, column, value.value) for table, column, value in enumerations.rows()}
+    seen = 0
+    for table, column in {(table, column.split(".")[0]) for table, column, _ in known if table in TABLES}:
+        values = DeltaTable(warehouse / table).to_pyarrow_table(columns=[column]).column(0)
+        # Of a list of structs one field is enumerated.
+        if not pa.types.is_nested(values.type):
+            found = {(table, column, value) for value in values.unique().to_pylist() if value is not None}
+            assert found <= known
+            seen += len(found)
+    assert seen > 50
