@@ -111,8 +111,8 @@ class Tables:
 @dataclass(frozen=True)
 class Settings:
     ingest: Ingest = Ingest()
-    replay: Replay = Replay()
     tables: Tables = Tables()
+    replay: Replay = Replay()
 
 
 def load_settings(path: Path | None = None) -> Settings:

@@ -11,10 +11,19 @@ from jobs.failure import Failure
 from jobs.ingestion.row_sinks import serialized
 from jobs.ingestion.staging import Staging, table_rows
 from jobs.queries.table_frames import first_line
+from jobs.spark.types import table_type
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.first_version import create_table
 from jobs.warehouses.manifest import RUNS, Manifest, Staged, run_rows
-from jobs.warehouses.spark_tables import append, compact, frame_at, overwrite, prepare_session, version_of
+from jobs.warehouses.spark_tables import (
+    append,
+    compact,
+    frame_at,
+    overwrite,
+    overwrite_where,
+    prepare_session,
+    version_of,
+)
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.known import REJECTED
@@ -49,7 +58,7 @@ def change_tables(
         if name not in earlier:
             create_table(spark, place, TABLES[name])
             failpoint("table_created", name)
-        is_touched = name in blobs or name == REJECTED or staged.optimize == "full"
+        is_touched = name in blobs or name == REJECTED or staged.optimize == "full" or name in staged.replaced
         if is_touched:
             change_table(spark, place, name, blobs.get(name), manifest)
             compact(spark, place, staged.limits, staged.optimize)
@@ -75,6 +84,11 @@ def change_table(spark: SparkSession, place: str, name: str, blobs: DataFrame | 
                 kept = kept.join(keys, is_named(kept, keys, staged), "left_anti")
             overwrite(kept if new is None else kept.unionByName(new), place, manifest.sequence)
             return
+    # The first version of a table is an empty one.
+    if name in staged.replaced and version_of(spark, place) > 0:
+        rows = spark.createDataFrame([], table_type(TABLES[name])) if new is None else new
+        overwrite_where(rows, staged.replaced[name], place, manifest.sequence)
+        return
     if new is not None:
         append(new, place, manifest.sequence)
 

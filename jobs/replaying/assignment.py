@@ -90,19 +90,20 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
 class Assignment:
     """What all tasks of a run are told."""
 
-    root: Path
     cluster: str
     run_id: str
-    # The newest ingest.
+    # The newest run that was there.
     through_run_id: str
-    # Of decoded tables, and those of the replay's own that hold what may still change.
-    files: Mapping[str, Sequence[LogFile]]
-    held: Mapping[str, Sequence[LogFile]]
     covered: Mapping[int, Sequence[Range]]
     # Of topics, by id.
     names: Mapping[str, str]
     rules: Rules
     earlier: Mapping[int, Progress]
+    # Where files are written.
+    root: Path = Path()
+    # Of decoded tables, and those of the replay's own that hold what may still change.
+    files: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
+    held: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -154,4 +154,6 @@ def read(files: Sequence[LogFile], name: str) -> pa.Table:
 
 def equal(one: pa.Table, other: pa.Table, name: str) -> bool:
     order = [(column, "ascending") for column in TABLES[name].order]
-    return one.num_rows == other.num_rows and one.sort_by(order).to_pylist() == other.sort_by(order).to_pylist()
+    if one.num_rows != other.num_rows:
+        return False
+    return bool(one.sort_by(order).to_pylist() == other.sort_by(order).to_pylist())

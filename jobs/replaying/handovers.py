@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.tables import TABLES
-from udfs.replay.questions import NONE, Answers, Questions
+from udfs.replay.nullable import NONE
+from udfs.replay.questions import Answers, Questions
 from udfs.tables.arrow_schema import table_schema
 
 OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_moves"

@@ -14,6 +14,7 @@ from jobs.ingestion.state import DECODED, known_files
 from jobs.replaying.assignment import Progress, Rules, progress_of
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.log_files import LogFile
+from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, partitioning
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
@@ -65,7 +66,7 @@ def partitions_in(path: Any, column: str) -> tuple[int, int]:
     return min(each.min for each in found), max(each.max for each in found)
 
 
-def progress_by_partition(warehouse: Warehouse, cluster: str) -> dict[int, Progress]:
+def progress_by_partition(warehouse: AnyWarehouse, cluster: str) -> dict[int, Progress]:
     rows = warehouse.rows(PROGRESS)
     if rows is None:
         return {}
@@ -86,7 +87,7 @@ def with_micros(value: Any) -> Any:
             return value
 
 
-def snapshots_of(warehouse: Warehouse, cluster: str) -> Snapshots:
+def snapshots_of(warehouse: AnyWarehouse, cluster: str) -> Snapshots:
     """Topics of each snapshot with how many partitions they have."""
     rows = warehouse.rows("topic_snapshots", ["cluster", "captured_time", "topic", "topic_id", "partition"])
     if rows is None:
@@ -101,7 +102,7 @@ def snapshots_of(warehouse: Warehouse, cluster: str) -> Snapshots:
     return Snapshots(found)
 
 
-def rules_of(warehouse: Warehouse, cluster: str, snapshots: Snapshots) -> Rules:
+def rules_of(warehouse: AnyWarehouse, cluster: str, snapshots: Snapshots) -> Rules:
     """Settings of the newest snapshot that has them."""
     retention = None
     rows = warehouse.rows("cluster_snapshots", ["cluster", "captured_time", "settings"])

@@ -5,31 +5,27 @@ from typing import Any
 
 from jobs.failure import Failure
 from jobs.replaying.assignment import Answer, Assignment, Progress
-from jobs.replaying.changes import Changes, whole_tables
+from jobs.replaying.changes import whole_tables
 from jobs.replaying.covered_ranges import covered_ranges
 from jobs.replaying.known_state import (
     JOB,
-    WHOLE,
     WRITTEN,
-    decoded_files,
-    history_files,
-    is_of_run,
     progress_by_partition,
     rules_of,
     snapshots_of,
     unchanged_since,
 )
-from jobs.replaying.partition_log import GROUP_TABLES
-from jobs.replaying.plan import TASKS_PER_CORE, buckets, partitions_to_replay, rows_by_partition, shares
-from jobs.replaying.record_names import COLUMNS, named_in
-from jobs.replaying.tasks import answer
+from jobs.replaying.local_tables import LocalTables
+from jobs.replaying.plan import partitions_to_replay
+from jobs.replaying.tables import About, ReplayTables
 from jobs.run_result import iso, now_ms, run_id_of, run_row
 from jobs.settings import Settings, settings_hash
 from jobs.spark.tasks import Workers
-from jobs.warehouses.any_warehouse import one_cluster
+from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster
+from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.failpoints import failpoint
-from jobs.warehouses.manifest import Manifest
-from jobs.warehouses.warehouse import Warehouse
+from jobs.warehouses.manifest import Manifest, Staged
+from jobs.warehouses.warehouse import STAGING, Warehouse
 from schemas.exit_codes import ExitCode
 from udfs.replay.topic_names import Snapshots, merge, names_of
 
@@ -38,7 +34,7 @@ class Replay:
     """One run. `is_full`: as if there had been none before."""
 
     def __init__(
-        self, warehouse: Warehouse, cluster: str | None, settings: Settings, workers: Workers, *, is_full: bool
+        self, warehouse: AnyWarehouse, cluster: str | None, settings: Settings, workers: Workers, *, is_full: bool
     ) -> None:
         self.warehouse, self.settings, self.workers, self.is_full = warehouse, settings, workers, is_full
         self.started_ms = now_ms()
@@ -51,78 +47,71 @@ class Replay:
             raise Failure(ExitCode.USAGE, told)
 
     def run(self) -> dict[str, Any]:
-        changes = Changes(self.warehouse, self.cluster, self.run_id)
         answers: list[Answer] = []
+        tables = None
         if self.is_full or not unchanged_since(self.runs, self.cluster, self.warehouse.versions()):
-            answers = self.replay(changes)
+            tables = self.tables()
+            answers = self.replay(tables)
         failpoint("files_written")
-        found = self.summary(answers, changes)
-        tables = changes.of_tables(self.settings.tables)
+        changes = {name: Change() for name in WRITTEN} if tables is None else tables.manifest_changes()
+        found = self.summary(answers, {} if tables is None else tables.rows_added())
         finished_ms = max(now_ms(), self.started_ms)
         found |= {"finished_time": iso(finished_ms), "seconds": round((finished_ms - self.started_ms) / 1000, 3)}
         counts = {"num_offsets_partitions": found["num_partitions"]}
         row = run_row(found, self.started_ms, finished_ms, settings_hash(self.settings), counts)
-        self.warehouse.write(Manifest(self.run_id, self.sequence, finished_ms, tables, (row,)))
+        staged = self.nothing_staged() if tables is None else tables.staged()
+        self.warehouse.write(Manifest(self.run_id, self.sequence, finished_ms, changes, (row,), staged))
+        if tables is not None:
+            tables.clean_up()
         return found
 
-    def replay(self, changes: Changes) -> list[Answer]:
+    def tables(self) -> ReplayTables:
+        about = About(self.cluster, self.run_id, self.settings)
+        if isinstance(self.warehouse, Warehouse):
+            return LocalTables(self.warehouse, self.workers, about)
+        from jobs.replaying.staged_tables import StagedTables
+
+        return StagedTables(self.warehouse, self.workers, about)
+
+    def nothing_staged(self) -> Staged | None:
+        """Where Spark writes it writes the row of `runs` too."""
+        if isinstance(self.warehouse, Warehouse):
+            return None
+        folder = f"{self.warehouse.place(STAGING)}/{self.run_id}"
+        return Staged(folder, (), self.cluster, (), (), self.settings.tables, "auto")
+
+    def replay(self, tables: ReplayTables) -> list[Answer]:
         earlier = {} if self.is_full else progress_by_partition(self.warehouse, self.cluster)
         snapshots = snapshots_of(self.warehouse, self.cluster)
-        assignment = self.assignment(earlier, snapshots)
+        assignment = self.assignment(tables, earlier, snapshots)
         after = {partition: each.through_run_id for partition, each in earlier.items()}
-        sizes = rows_by_partition(assignment.files, self.cluster, {*assignment.covered, *earlier}, after)
-        chosen = partitions_to_replay(assignment, sizes)
-        answers = self.answers(assignment, {partition: sizes[partition] for partition in chosen})
+        sizes = tables.sizes({*assignment.covered, *earlier}, after)
+        chosen = partitions_to_replay(assignment, sizes.all)
+        answers = tables.answers(assignment, sizes.only(chosen)) if chosen else []
         for each in answers:
             if each.failure is not None:
+                tables.clean_up()
                 raise Failure(*each.failure)
-        changes.take(answers, is_full=self.is_full)
         progress = earlier | progress_of_all(answers)
-        changes.replace_whole(whole_tables(self.cluster, progress.values(), snapshots))
+        tables.take(answers, whole_tables(self.cluster, progress.values(), snapshots), is_full=self.is_full)
         return answers
 
-    def assignment(self, earlier: Mapping[int, Progress], snapshots: Snapshots) -> Assignment:
-        files = decoded_files(self.warehouse)
-        newest = min((each.through_run_id for each in earlier.values()), default=None)
+    def assignment(self, tables: ReplayTables, earlier: Mapping[int, Progress], snapshots: Snapshots) -> Assignment:
         sightings = {each.key: each for each in snapshots.sightings()}
         for known in earlier.values():
             merge(sightings, known.sightings)
-        for name in COLUMNS:
-            merge(sightings, named_in(is_of_run(files.get(name, []), newest), name, self.cluster))
-        held = {} if not earlier else {
-            name: history_files(self.warehouse, name, self.cluster, may_change=True)
-            for name in WRITTEN
-            if name not in WHOLE
-        }  # fmt: skip
+        merge(sightings, tables.names(min((each.through_run_id for each in earlier.values()), default=None)))
         return Assignment(
-            self.warehouse.root,
             self.cluster,
             self.run_id,
             max(row["run_id"] for row in self.runs),
-            files,
-            held,
             covered_ranges(self.warehouse, self.cluster),
             names_of(sightings.values()),
             rules_of(self.warehouse, self.cluster, snapshots),
             earlier,
         )
 
-    def answers(self, assignment: Assignment, sizes: Mapping[int, int]) -> list[Answer]:
-        if not sizes:
-            return []
-        of_groups = {name: assignment.files.get(name, []) for name in GROUP_TABLES}
-        after = {partition: each.through_run_id for partition, each in assignment.earlier.items()}
-        group_records = rows_by_partition(of_groups, self.cluster, sizes, after)
-        if sum(sizes.values()) < self.settings.replay.spark_from_records:
-            return [answer(assignment, shares(sizes, group_records, 1))]
-        # Here, since most runs do without Spark.
-        from jobs.replaying.spark_tasks import replayed
-
-        num_cores = self.workers.num_cores
-        planned = buckets(shares(sizes, group_records, num_cores), sizes, num_cores * TASKS_PER_CORE)
-        return replayed(self.workers.spark, assignment, planned)
-
-    def summary(self, answers: Sequence[Answer], changes: Changes) -> dict[str, Any]:
+    def summary(self, answers: Sequence[Answer], rows_added: Mapping[str, int]) -> dict[str, Any]:
         partitions = {progress.partition for each in answers for progress in each.progress}
         whole = {partition for each in answers for partition in each.whole}
         return {
@@ -136,7 +125,7 @@ class Replay:
             "num_partitions_replayed_whole": len(whole),
             "num_records": sum(each.num_records for each in answers),
             "num_groups": sum(each.num_groups for each in answers),
-            "rows_added": changes.net_rows(),
+            "rows_added": dict(rows_added),
         }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -40,6 +40,10 @@ class AnyWarehouse(Protocol):
 
     def num_rows(self) -> dict[str, int]:
         """Of every table that there is."""
+        ...
+
+    def run_rows(self, columns: list[str]) -> list[dict[str, Any]]:
+        """All rows of `runs`."""
         ...
 
     def clusters(self) -> list[str]: ...

@@ -6,7 +6,7 @@ A run that was killed in between leaves its manifest; the next run carries it ou
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ class Staged:
     retracted_ranges: tuple[tuple[str, int | None], ...]
     limits: Tables
     optimize: str
+    # By table, a condition of Spark's SQL: rows that go where new ones come.
+    replaced: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

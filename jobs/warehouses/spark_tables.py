@@ -16,7 +16,11 @@ from schemas.columns import Table
 from udfs.tables.arrow_schema import table_schema
 
 # Of the state of a table's log, which is small: Delta would make 50 tasks of it.
-FEW_PARTITIONS = {"spark.databricks.delta.snapshotPartitions": "2"}
+FEW_PARTITIONS = {
+    "spark.databricks.delta.snapshotPartitions": "2",
+    # Rows that come in the place of others need not be like them: an interval that was open is closed.
+    "spark.databricks.delta.replaceWhere.constraintCheck.enabled": "false",
+}
 
 
 def prepare_session(spark: SparkSession) -> None:
@@ -31,6 +35,11 @@ def append(frame: DataFrame, place: str, sequence: int) -> None:
 
 def overwrite(frame: DataFrame, place: str, sequence: int) -> None:
     once(frame, sequence).mode("overwrite").save(place)
+
+
+def overwrite_where(frame: DataFrame, condition: str, place: str, sequence: int) -> None:
+    """Rows that meet the condition go, those of the frame come, whether they meet it or not."""
+    once(frame, sequence).mode("overwrite").option("replaceWhere", condition).save(place)
 
 
 def once(frame: DataFrame, sequence: int) -> Any:

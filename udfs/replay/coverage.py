@@ -99,7 +99,8 @@ class Coverage:
 
     def gaps(self) -> Gaps:
         empty = np.empty(0, np.int64)
-        return Gaps(np.concatenate([empty, *self.gap_firsts]), np.concatenate([empty, *self.gap_lasts]))
+        firsts, lasts = (np.concatenate([empty, *parts]) for parts in (self.gap_firsts, self.gap_lasts))
+        return Gaps(firsts.tolist(), lasts.tolist())
 
     def holes(self) -> list[tuple[int, int | None]]:
         """Where the log behind was not seen: last offset before it and the largest time up to there."""

@@ -51,7 +51,8 @@ class LeaderEpochs:
             return np.ones(len(offsets), np.bool_)
         places = np.searchsorted(np.array([epoch for epoch, _ in ends]), epochs)
         limits = np.array([end for _, end in ends], np.int64)[np.minimum(places, len(ends) - 1)]
-        return (epochs == NO_EPOCH) | (offsets < limits)
+        counts: NDArray[np.bool_] = (epochs == NO_EPOCH) | (offsets < limits)
+        return counts
 
     def add(self, offsets: NDArray[np.int64], epochs: NDArray[np.int32], times: NDArray[np.int64]) -> None:
         """Records that count, in log order: they never go back to a lower epoch."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,8 @@ import pyarrow.compute as pc
 from schemas.history_words import TopicSource
 
 Key = tuple[str, str | None]
+# The surest first.
+SURENESS: list[str] = [*TopicSource]
 
 
 @dataclass
@@ -34,7 +37,7 @@ class Sighting:
             self.num_partitions = other.num_partitions
         self.from_time = least(self.from_time, other.from_time)
         self.to_time = most(self.to_time, other.to_time)
-        self.source = min(self.source, other.source, key=list(TopicSource).index)
+        self.source = min(self.source, other.source, key=SURENESS.index)
 
 
 def least(one: int | None, other: int | None) -> int | None:
@@ -55,7 +58,7 @@ def of_commits(rows: pa.Table) -> list[Sighting]:
 
 
 def of_groups(rows: pa.Table) -> list[Sighting]:
-    """Rows of group_partition_metadata: few. Share state names topics that the coordinator does not know `<UNKNOWN>`."""
+    """Rows of group_partition_metadata: few. What the coordinator does not know share state names `<UNKNOWN>`."""
     found: dict[Key, Sighting] = {}
     times = rows.column("record_time").cast(pa.int64()).to_pylist()
     for time, topics in zip(times, rows.column("topics").to_pylist(), strict=True):
@@ -76,7 +79,7 @@ def merge(into: dict[Key, Sighting], others: Iterable[Sighting]) -> None:
 
 
 def names_of(sightings: Iterable[Sighting]) -> dict[str, str]:
-    """By topic id. Where sources differ the first name in order is taken, so that the answer does not depend on theirs."""
+    """By topic id. Where sources differ the first name in order is taken, whatever the order of sources."""
     names: dict[str, str] = {}
     for each in sightings:
         if each.topic_id is not None:
@@ -107,9 +110,9 @@ class Snapshots:
         """Topics, each with the snapshots between which it went, also those that came back with another id."""
         found = []
         times = sorted(self.topics)
-        for before, after in zip(times, times[1:], strict=False):
+        for before, after in pairwise(times):
             # A name whose id only one of both tells may be the same topic.
-            named = {name: topic_id for name, topic_id in self.topics[after]}
+            named = dict(self.topics[after].keys())
             for name, topic_id in self.topics[before]:
                 other = named.get(name)
                 if name not in named or (topic_id is not None and other is not None and other != topic_id):

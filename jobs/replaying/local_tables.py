@@ -1,0 +1,78 @@
+"""Tables on a local disk: tasks read and write their files, and the driver names them to Delta's logs."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from jobs.replaying.assignment import Answer, Assignment
+from jobs.replaying.changes import Changes
+from jobs.replaying.known_state import WHOLE, WRITTEN, decoded_files, history_files, is_of_run
+from jobs.replaying.log_files import LogFile
+from jobs.replaying.partition_log import GROUP_TABLES
+from jobs.replaying.plan import TASKS_PER_CORE, buckets, rows_by_partition, shares
+from jobs.replaying.record_names import COLUMNS, named_in
+from jobs.replaying.tables import About, Sizes
+from jobs.replaying.tasks import answer
+from jobs.spark.tasks import Workers
+from jobs.warehouses.delta_tables import Change
+from jobs.warehouses.warehouse import Warehouse
+from udfs.replay.topic_names import Sighting
+
+
+@dataclass
+class LocalTables:
+    warehouse: Warehouse
+    workers: Workers
+    about: About
+
+    def __post_init__(self) -> None:
+        self.files: dict[str, list[LogFile]] = decoded_files(self.warehouse)
+        self.changes = Changes(self.warehouse, self.about.cluster, self.about.run_id)
+
+    def names(self, after_run: str | None) -> list[Sighting]:
+        return [
+            sighting
+            for name in COLUMNS
+            for sighting in named_in(is_of_run(self.files.get(name, []), after_run), name, self.about.cluster)
+        ]
+
+    def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes:
+        of_groups = {name: self.files.get(name, []) for name in GROUP_TABLES}
+        cluster = self.about.cluster
+        return Sizes(
+            rows_by_partition(self.files, cluster, partitions, after_run),
+            rows_by_partition(of_groups, cluster, partitions, after_run),
+        )
+
+    def answers(self, told: Assignment, sizes: Sizes) -> list[Answer]:
+        held = {} if not told.earlier else {
+            name: history_files(self.warehouse, name, self.about.cluster, may_change=True)
+            for name in WRITTEN
+            if name not in WHOLE
+        }  # fmt: skip
+        assignment = replace(told, root=self.warehouse.root, files=self.files, held=held)
+        if sum(sizes.all.values()) < self.about.settings.replay.spark_from_records:
+            return [answer(assignment, shares(sizes.all, sizes.of_groups, 1))]
+        # Here, since most runs do without Spark.
+        from jobs.replaying.spark_tasks import replayed
+
+        num_cores = self.workers.num_cores
+        planned = shares(sizes.all, sizes.of_groups, num_cores)
+        return replayed(self.workers.spark, assignment, buckets(planned, sizes.all, num_cores * TASKS_PER_CORE))
+
+    def take(self, answers: Sequence[Answer], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
+        self.changes.take(answers, is_full=is_full)
+        self.changes.replace_whole(whole)
+
+    def manifest_changes(self) -> dict[str, Change]:
+        return self.changes.of_tables(self.about.settings.tables)
+
+    def rows_added(self) -> dict[str, int]:
+        return self.changes.net_rows()
+
+    def staged(self) -> None:
+        return None
+
+    def clean_up(self) -> None:
+        pass

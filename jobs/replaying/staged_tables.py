@@ -1,0 +1,233 @@
+"""Tables on a file system that only Hadoop knows: Spark brings the rows of each offsets partition to one task, which
+replays them in a folder of its own, and takes what comes of it into the tables."""
+
+import pickle
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.ingestion.row_sinks import Blob, Blobs, deserialized, serialized
+from jobs.ingestion.staging import ANSWER, SCHEMA, Staging, batch_of
+from jobs.ingestion.state import DECODED
+from jobs.replaying.assignment import Answer, Assignment, Share
+from jobs.replaying.earlier_rows import partition_column
+from jobs.replaying.known_state import WHOLE, WRITTEN
+from jobs.replaying.log_files import LogFile
+from jobs.replaying.partition_log import COMMITS, GROUP_TABLES
+from jobs.replaying.record_names import COLUMNS, sightings
+from jobs.replaying.tables import About, Sizes
+from jobs.replaying.tasks import answer
+from jobs.spark.tasks import Workers, failures_told
+from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.delta_tables import IS_OPEN, Change, partitioning
+from jobs.warehouses.manifest import Staged
+from jobs.warehouses.spark_tables import arrow_rows, frame_at, prepare_session
+from jobs.warehouses.table_files import TableFile
+from jobs.warehouses.warehouse import STAGING
+from schemas.tables import TABLES
+from udfs.replay.topic_names import Sighting
+from udfs.tables.arrow_schema import table_schema
+
+PART = "replayed"
+
+
+@dataclass
+class StagedTables:
+    warehouse: AnyWarehouse
+    workers: Workers
+    about: About
+    # By table, which rows go: those that new ones take the place of.
+    replaced: dict[str, str] = field(default_factory=dict)
+    num_rows: dict[str, int] = field(default_factory=dict)
+    blobs: Blobs = field(default_factory=Blobs)
+
+    @property
+    def spark(self) -> SparkSession:
+        prepare_session(self.workers.spark)
+        return self.workers.spark
+
+    @property
+    def staging(self) -> Staging:
+        return Staging(self.spark, f"{self.warehouse.place(STAGING)}/{self.about.run_id}")
+
+    def frame(self, name: str) -> DataFrame | None:
+        """Rows of the cluster; the first version of a table is an empty one."""
+        version = self.warehouse.versions().get(name, 0)
+        if version <= 0:
+            return None
+        return frame_at(self.spark, self.warehouse.place(name), version).where(F.col("cluster") == self.about.cluster)
+
+    def names(self, after_run: str | None) -> list[Sighting]:
+        found: list[Sighting] = []
+        for name, columns in COLUMNS.items():
+            if (frame := self.frame(name)) is not None:
+                rows = frame if after_run is None else frame.where(F.col("run_id") > after_run)
+                if name == COMMITS:
+                    rows = rows.where(F.col("topic_id").isNotNull())
+                found += sightings(arrow_rows(rows, TABLES[name], columns), name)
+        return [sighting for sighting in found if sighting.topic_id is not None]
+
+    def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes:
+        frames = [
+            frame.select(F.lit(name).alias("name"), "offsets_partition", "run_id")
+            for name in DECODED
+            if (frame := self.frame(name)) is not None
+        ]
+        everything, of_groups = dict.fromkeys(partitions, 0), dict.fromkeys(partitions, 0)
+        if frames:
+            whole = reduce(DataFrame.unionByName, frames)
+            for row in whole.groupBy("name", "offsets_partition", "run_id").count().collect():
+                partition = row["offsets_partition"]
+                if partition in everything and row["run_id"] > after_run.get(partition, ""):
+                    everything[partition] += row["count"]
+                    of_groups[partition] += row["count"] if row["name"] in GROUP_TABLES else 0
+        return Sizes(everything, of_groups)
+
+    def answers(self, told: Assignment, sizes: Sizes) -> list[Answer]:
+        partitions = sorted(sizes.all)
+        sides = [packed_rows(name, frame, partitions) for name, frame in self.inputs(told)]
+        found: list[Answer] = []
+        if sides:
+            frame = reduce(DataFrame.unionByName, sides).repartition(len(partitions), "partition")
+            ordered = frame.sortWithinPartitions("partition", "kind")
+            with failures_told():
+                self.staging.write(PART, ordered.mapInArrow(partial(replayed, told), SCHEMA))
+                for kind, stored in self.staging.blobs_of(PART):
+                    if kind == ANSWER:
+                        found += [pickle.loads(bytes(row.content)) for row in stored.select("content").collect()]
+        seen = {progress.partition for each in found for progress in each.progress}
+        for partition in partitions:
+            # Covered by what was read, and without a record.
+            if partition not in seen:
+                blobs = list(replayed_partition(told, partition, []))
+                found += [pickle.loads(blob.content) for blob in blobs if blob.kind == ANSWER]
+                self.blobs.ready += [blob for blob in blobs if blob.kind != ANSWER]
+        return found
+
+    def inputs(self, told: Assignment) -> Iterator[tuple[str, DataFrame]]:
+        """Decoded rows, and those of the replay's own that may still change."""
+        for name in DECODED:
+            if (frame := self.frame(name)) is not None:
+                yield name, frame
+        for name in WRITTEN if told.earlier else ():
+            if name not in WHOLE and (frame := self.frame(name)) is not None:
+                if partitioning(TABLES[name]):
+                    yield name, frame.where(F.col(IS_OPEN))
+                elif name.startswith("replayed_"):
+                    yield name, frame
+
+    def take(self, answers: Sequence[Answer], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
+        for each in answers:
+            for name, number in each.num_rows.items():
+                self.num_rows[name] = self.num_rows.get(name, 0) + number
+        answered = sorted({progress.partition for each in answers for progress in each.progress})
+        anew = sorted({partition for each in answers for partition in each.whole})
+        for name in WRITTEN:
+            gone = self.gone(name, [] if is_full else answered, [] if is_full else anew)
+            if gone is not None and self.warehouse.versions().get(name, 0) > 0:
+                self.replaced[name] = gone
+        for name, rows in whole.items():
+            self.num_rows[name] = rows.num_rows
+            if rows.num_rows:
+                self.blobs.write(name, rows, 0)
+
+    def gone(self, name: str, answered: Sequence[int], anew: Sequence[int]) -> str | None:
+        """As Spark's SQL says it; of all offsets partitions where none are named. None: no rows."""
+        of_cluster = f"cluster = {quoted(self.about.cluster)}"
+        if name in WHOLE or not answered:
+            return of_cluster
+        column = partition_column(TABLES[name])
+        conditions = [f"{column} IN ({', '.join(map(str, anew))})"] if anew else []
+        of_answered = f"{column} IN ({', '.join(map(str, answered))})"
+        if name.startswith("replayed_"):
+            conditions.append(of_answered)
+        elif partitioning(TABLES[name]):
+            conditions.append(f"({IS_OPEN} AND {of_answered})")
+        return f"{of_cluster} AND ({' OR '.join(conditions)})" if conditions else None
+
+    def manifest_changes(self) -> dict[str, Change]:
+        return {name: Change() for name in WRITTEN}
+
+    def staged(self) -> Staged:
+        self.blobs.close()
+        self.staging.add("driver", self.blobs.taken())
+        tables = tuple(sorted(name for name, number in self.num_rows.items() if number))
+        limits = self.about.settings.tables
+        return Staged(self.staging.folder, tables, self.about.cluster, (), (), limits, "auto", dict(self.replaced))
+
+    def rows_added(self) -> dict[str, int]:
+        return {name: number for name, number in sorted(self.num_rows.items()) if number}
+
+    def clean_up(self) -> None:
+        Staging(self.spark, self.warehouse.place(STAGING)).remove()
+
+
+def quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def packed_rows(name: str, frame: DataFrame, partitions: Sequence[int]) -> DataFrame:
+    rows = frame.where(F.col(partition_column(TABLES[name])).isin(list(partitions)))
+    return rows.select(*table_schema(TABLES[name]).names).mapInArrow(partial(packed, name), SCHEMA)
+
+
+def packed(name: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    column = partition_column(TABLES[name])
+    for batch in batches:
+        rows = pa.Table.from_batches([batch]).cast(table_schema(TABLES[name]))
+        for partition in pc.unique(rows.column(column)).to_pylist():
+            ours = rows.filter(pc.equal(rows.column(column), partition))
+            yield batch_of(Blob(name, serialized(ours), partition))
+
+
+def replayed(told: Assignment, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """`batches` are blobs of all tables, those of one offsets partition together."""
+    rows = (
+        (partition, kind, content)
+        for batch in batches
+        for partition, kind, content in zip(
+            batch.column("partition").to_pylist(),
+            batch.column("kind").to_pylist(),
+            batch.column("content"),
+            strict=True,
+        )
+    )
+    for partition, group in groupby(rows, key=itemgetter(0)):
+        blobs = ((kind, deserialized(content.as_buffer())) for _, kind, content in group)
+        yield from map(batch_of, replayed_partition(told, partition, blobs))
+
+
+def replayed_partition(
+    told: Assignment, partition: int, rows: "Iterator[tuple[str, pa.Table]] | Sequence[tuple[str, pa.Table]]"
+) -> Iterator[Blob]:
+    with tempfile.TemporaryDirectory(prefix="groupscope-") as folder:
+        files: dict[str, TableFile] = {}
+        for name, part in rows:
+            if name not in files:
+                files[name] = TableFile(Path(folder) / "held" / name, TABLES[name], told.run_id)
+            files[name].write(part, partition)
+        found = {
+            name: [LogFile(file.folder / file.name, partition, partition)]
+            for name, file in files.items()
+            if file.close() is not None
+        }
+        decoded = {name: found[name] for name in DECODED if name in found}
+        held = {name: some for name, some in found.items() if name not in decoded}
+        done = answer(replace(told, root=Path(folder) / "made", files=decoded, held=held), [Share(partition)])
+        for name, file in done.files:
+            with pq.ParquetFile(Path(folder) / "made" / name / file.name) as made:
+                for group in range(made.num_row_groups):
+                    whole = made.read_row_group(group).cast(table_schema(TABLES[name]))
+                    yield Blob(name, serialized(whole), partition)
+        yield Blob(ANSWER, pickle.dumps(replace(done, files=[])), partition)

@@ -1,0 +1,58 @@
+"""What a run of a replay asks of whoever reads and writes its tables: the tasks themselves, or Spark."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from jobs.replaying.assignment import Answer, Assignment
+from jobs.settings import Settings
+from jobs.warehouses.delta_tables import Change
+from jobs.warehouses.manifest import Staged
+from udfs.replay.topic_names import Sighting
+
+
+@dataclass(frozen=True)
+class About:
+    """The run, as far as they must know it."""
+
+    cluster: str
+    run_id: str
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """About how many new rows of decoded tables each offsets partition has, and how many of these are of groups."""
+
+    all: Mapping[int, int]
+    of_groups: Mapping[int, int]
+
+    def only(self, partitions: Collection[int]) -> "Sizes":
+        return Sizes(
+            {partition: self.all.get(partition, 0) for partition in sorted(partitions)},
+            {partition: self.of_groups.get(partition, 0) for partition in sorted(partitions)},
+        )
+
+
+class ReplayTables(Protocol):
+    def names(self, after_run: str | None) -> list[Sighting]:
+        """Topics that records of later runs name with their ids."""
+        ...
+
+    def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes: ...
+
+    def answers(self, told: Assignment, sizes: Sizes) -> list[Answer]: ...
+
+    def take(self, answers: Sequence[Answer], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
+        """What the run writes: what tasks made, and tables that are made anew as a whole."""
+        ...
+
+    def manifest_changes(self) -> dict[str, Change]: ...
+
+    def staged(self) -> Staged | None: ...
+
+    def rows_added(self) -> dict[str, int]: ...
+
+    def clean_up(self) -> None: ...

@@ -1,0 +1,44 @@
+"""A warehouse on a file system that only Hadoop knows holds the history that one on a local disk holds."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.jobs.ingested import ROOT, ingest
+from tests.jobs.replayed_logs import assert_same, growing, replay, told, write_part
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+SAMPLE = ROOT / "data" / "sample"
+SNAPSHOTS = SAMPLE / "snapshots.jsonl"
+
+
+@pytest.fixture
+def mounted(spark: "SparkSession", tmp_path: Path) -> str:
+    """A URI under which the test's folder is seen, by a mount table of its own."""
+    cluster = tmp_path.name.replace("_", "-")
+    spark.conf.set(f"fs.viewfs.mounttable.{cluster}.link./data", tmp_path.as_uri())
+    return f"viewfs://{cluster}/data"
+
+
+def test_a_remote_history_is_that_of_a_local_one_also_when_runs_go_on(
+    tmp_path: Path, mounted: str, rng: np.random.Generator
+) -> None:
+    source = tmp_path / "log"
+    flags = ["--source", f"segments:{source}", "--snapshots", SNAPSHOTS, "--cluster", "sample"]
+    for share in growing(SAMPLE, rng, 2):
+        write_part(SAMPLE, source, share)
+        ingest(tmp_path / "local", *flags)
+        replay(tmp_path / "local")
+        ingest(tmp_path / "w", "--warehouse", f"{mounted}/w", *flags)
+        found = replay(tmp_path / "w", "--warehouse", f"{mounted}/w")
+        assert found["num_partitions"]
+    assert_same(told(tmp_path / "local"), told(tmp_path / "w"), "remote")
+    again = replay(tmp_path / "w", "--warehouse", f"{mounted}/w")
+    assert again["num_partitions"] == 0
+    assert_same(told(tmp_path / "local"), told(tmp_path / "w"), "again")
