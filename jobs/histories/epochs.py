@@ -40,19 +40,19 @@ def epochs_at(history: History, state: Row, at: datetime) -> Epochs:
 
 
 def newest_rows(history: History, state: Row, at: datetime, table: str, names: list[str]) -> list[Row]:
-    """By member where there is one; those deleted by then left out."""
+    """By member where there is one. A deletion is a record without values."""
     rows = history.rows(
         table,
         equal("offsets_partition", state["evidence_partition"]),
         equal("group_id", state["group_id"]),
         Condition("record_time", "<=", at),
-        columns=["record_offset", "group_type", "is_tombstone", *names],
+        columns=["record_offset", "group_type", *names],
     )
     newest: dict[str | None, Row] = {}
     for row in sorted(rows, key=lambda row: int(row["record_offset"])):
         if row["group_type"] == state["group_type"]:
             newest[row.get("member_id")] = row
-    return [row for row in newest.values() if not row["is_tombstone"]]
+    return list(newest.values())
 
 
 def topic_names(history: History) -> dict[str, str]:

@@ -44,6 +44,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**interval(41, 60, 9, "left_or_timed_out"), **GROUP, **TWO, "leave_kind": "left_or_timed_out"},
         {**interval(50, None, 10), **MODERN, **ONE, "group_type": "consumer"},
         {**interval(50, None, 10), **MODERN, "member_id": "old", "group_type": "consumer"},
+        # Of records without times, and over.
+        {**interval(0, 1, 2), **GROUP, "member_id": "timeless", "from_time": None, "to_time": None},
     ],
     "ownership_intervals": [
         *({**interval(10, 60, 2, "revoked"), **OWNED, **ONE, "partition": p} for p in (0, 2)),
@@ -52,6 +54,11 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**interval(41, 60, 9, "revoked"), **OWNED, **ONE, "partition": 5, "phase": "revoking"},
         {**interval(50, None, 10), **MODERN, **ONE, "topic": "orders", "partition": 1, "phase": "assigned"},
         {**interval(50, None, 10), **MODERN, **ONE, "topic": "refunds", "partition": 3, "phase": "held"},
+        {**interval(50, None, 10), **MODERN, **ONE, "topic": "orders", "partition": 4, "phase": "revoking"},
+        {**interval(50, None, 10), **MODERN, **ONE, "topic": "orders", "partition": 5, "phase": "assigned"}
+        | {"role": "standby"},
+        {**interval(50, None, 10), **MODERN, "member_id": "old", "topic": "orders", "partition": 0}
+        | {"phase": "assigned"},
     ],
     "offset_history": [
         {**interval(12, 45, 3, "commit"), **COMMIT, "partition": 0, "committed_offset": 100, "leader_epoch": 4},
@@ -64,6 +71,11 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         rebalance("billing", 2, 9, 10, from_generation=None, trigger="group_created", members_joined=["one"]),
         rebalance("billing", 9, 40, 41, from_generation=1, to_generation=2, members_joined=["two"], num_moved=1)
         | {"num_partitions": 3, "stopped_partition_ms": 1000, "leader_after": "two", "mode": "eager"},
+    ],
+    "generation_members": [
+        {**GROUP, "group_type": "classic", "assignment_offset": offset, "member_id": member, "change": "joined"}
+        | {"assigned": [{"topic": "orders", "topic_id": None, "partitions": partitions}]}
+        for offset, member, partitions in ((2, "one", [2, 0, 1]), (2, "gone", [3]), (9, "one", [0, 2]))
     ],
     "partition_moves": [
         {**GROUP, "group_type": "classic", "assignment_offset": 9, "topic": "orders", "partition": 1, "kind": "moved"}
@@ -90,6 +102,10 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "assignment_epoch": epoch,
         }
         for offset, second, epoch in ((11, 50, 6), (12, 51, 7), (13, 99.5, 8))
+    ]
+    + [  # Of another kind of group that had the name.
+        {**MODERN, "offsets_partition": 3, "record_offset": 12, "record_time": at(52), "assignment_epoch": 99}
+        | {"group_type": "share"},
     ],
     "current_member_assignments": [
         {**MODERN, "offsets_partition": 3, "record_offset": 12, "record_time": at(51), **ONE, "member_epoch": 7},
@@ -180,12 +196,15 @@ def test_a_table_has_hyphens_as_kafka_prints_them_and_says_whose_end_offsets_the
     )
 
 
-def test_while_a_classic_group_rebalances_kafka_tells_no_assignment(ask: Ask) -> None:
+def test_while_a_classic_group_rebalances_kafka_tells_the_assignments_before(ask: Ask) -> None:
     found = rows(ask, "describe", "billing", "--at", second(40.5))
-    assert {tuple(row[6:]) for row in found[1:]} == {("", "", "")}
+    assert [row[2:3] + row[6:] for row in found[1:]] == [
+        *([partition, "one", "/10.0.0.1", "c1"] for partition in ("0", "1", "2")),
+        ["7", "", "", ""],
+    ]
     assert [row[-1] for row in rows(ask, "describe", "billing", "--members", "--at", second(40.5))] == [
         "#PARTITIONS",
-        "0",
+        "3",
     ]
     assert "Warning: Consumer group 'billing' is rebalancing." in ask("describe", "billing", "--at", second(40.5))[2]
 
@@ -206,9 +225,11 @@ def test_members_have_a_column_for_instances_only_where_one_is_static(ask: Ask) 
 def test_members_of_a_consumer_group_have_epochs_and_targets_of_the_instant(ask: Ask) -> None:
     header, old, one = rows(ask, "describe", "modern", "--members", "--verbose", "--at", second(60))
     assert header[5:] == ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT", "UPGRADED"]
-    # A topic whose name nobody knows stands with its id; what is held for a static member is still its own.
-    assert one[4:] == ["2", "7", "orders:1;refunds:3", "7", "id-2:0;orders:1,2", "true"]
-    assert old[4:] == ["0", "", "", "7", "", "false"]
+    # A topic whose name nobody knows stands with its id; what is held or being given up is still the member's own.
+    assert one[4:] == ["3", "7", "orders:1,4;refunds:3", "7", "id-2:0;orders:1,2", "true"]
+    assert old[4:] == ["1", "", "orders:0", "7", "", "false"]
+    by_number = rows(ask, "describe", "modern", "--at", second(60))
+    assert [row[6] for row in by_number[1:]] == ["one", "one", "one", "old"]
 
 
 def test_the_state_has_coordinator_and_assignor_as_kafka_writes_them(ask: Ask) -> None:
