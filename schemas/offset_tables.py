@@ -47,11 +47,11 @@ TRANSACTIONS = history(
         Column("end_time", Type.TIMESTAMP, "When its marker was written; NULL: none yet."),
         IS_OPEN,
         Column("outcome", Type.STRING, "committed, aborted or open.", is_nullable=False),
-        Column("groups", ListOf(Type.STRING), "Groups whose offsets it commits, in order of names.", is_nullable=False),
         Column("num_commits", Type.BIGINT, "Commits of offsets in it.", is_nullable=False),
         Column("num_superseded", Type.BIGINT, "Of these, commits that lost to a later record.", is_nullable=False),
         Column("duration_ms", Type.BIGINT, "From first record to marker; NULL: open."),
         *EVIDENCE,
+        Column("groups", ListOf(Type.STRING), "Groups whose offsets it commits, in order of names.", is_nullable=False),
     ),
 )
 

@@ -93,7 +93,7 @@ REPLAYED_MOVES = Table(
     (
         *PARTITION_MOVES.columns,
         Column("is_settled", Type.BOOLEAN, "TRUE: records of the group change it no more.", is_nullable=False),
-        Column("awaits_commit", Type.BOOLEAN, "TRUE: the first commit after it is to come.", is_nullable=False),
+        Column("is_awaiting_commit", Type.BOOLEAN, "TRUE: the first commit after it is to come.", is_nullable=False),
         Column("last_commit_time", Type.TIMESTAMP, "The last commit before it; NULL: none."),
     ),
     JOB,

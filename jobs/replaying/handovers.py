@@ -79,7 +79,7 @@ class Handovers:
         is_held = np.asarray(places.is_valid().to_numpy(zero_copy_only=False))
         held = self.waiting.take(places)
         held_last = micros(held.column("last_commit_time"))
-        awaits = np.asarray(held.column("awaits_commit").fill_null(False).to_numpy())
+        awaits = np.asarray(held.column("is_awaiting_commit").fill_null(False).to_numpy())
         last = np.where(is_held, held_last, np.where(is_named, last, NONE))
         # The first commit behind a move may have been seen before, or there is none to compare it with.
         after = np.where(is_held & ~awaits, NONE, np.where(is_named, after, NONE))
