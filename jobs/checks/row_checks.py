@@ -9,11 +9,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.checks.checked import REBUILD, Check, Checked, Finding, Status
-from jobs.checks.key_slices import MOST_ROWS, OFFSET, PARTITION, rows_by_partition, slices
+from jobs.checks.key_slices import MOST_ROWS, rows_by_partition, slices
+from schemas import decoded_tables
 from schemas.tables import TABLES
 
 REJECTED = "rejected_records"
-DECODED = [name for name, table in TABLES.items() if table.key[1:3] == (PARTITION, OFFSET) and name != REJECTED]
+DECODED = [table.name for table in decoded_tables.TABLES if table.name != REJECTED]
 
 
 def check_nulls(checked: Checked) -> Iterator[Finding]:
@@ -27,14 +28,15 @@ def check_nulls(checked: Checked) -> Iterator[Finding]:
 
 
 def num_nulls(path: Any, footer: pq.FileMetaData, column: str) -> int:
-    if column not in footer.schema.names:
+    schema = footer.schema.to_arrow_schema()
+    if column not in schema.names:
         return int(footer.num_rows)
-    place = footer.schema.to_arrow_schema().names.index(column)
-    # Required columns are no structs or lists, but those before one may be, and take several places each.
-    leaf = next(i for i in range(place, footer.num_columns) if footer.row_group(0).column(i).path_in_schema == column)
-    found = [footer.row_group(group).column(leaf) for group in range(footer.num_row_groups)]
-    if all(each.is_stats_set and each.statistics.has_null_count for each in found):
-        return int(sum(each.statistics.null_count for each in found))
+    if not pa.types.is_nested(schema.field(column).type):
+        leaf = next(i for i in range(footer.num_columns) if footer.row_group(0).column(i).path_in_schema == column)
+        found = [footer.row_group(group).column(leaf) for group in range(footer.num_row_groups)]
+        if all(each.is_stats_set and each.statistics.has_null_count for each in found):
+            return int(sum(each.statistics.null_count for each in found))
+    # Of lists the footer counts what stands in them.
     return int(pq.read_table(path, columns=[column]).column(column).null_count)
 
 
