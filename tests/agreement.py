@@ -7,7 +7,7 @@ from tests.replayed import END, Replayed
 
 # How long a write may be on its way into the log while the broker still answers without it, and how much later than
 # its own time a record may come to count.
-SLACK_US: Final = 150_000
+SLACK_US: Final = 250_000
 # What a member of a consumer group is asked to give up: newer brokers show it as its own until it has, older ones not.
 SHOWN: Final = ("assigned", "held", "revoking")
 SHOWN_BY_3_9: Final = ("assigned", "held")

@@ -69,6 +69,7 @@ def assert_no_overlap(rows: list[dict[str, Any]], subject: tuple[str, ...]) -> N
     """By offsets, which have no two records of one place; nothing goes on behind an open row."""
     last: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (row["from_offset"], row["is_open"], row["to_offset"] or 0)):
+        assert row["is_open"] or (row["from_offset"] <= row["to_offset"] and row["from_time"] <= row["to_time"]), row
         before = last.get(key := tuple(row[name] for name in subject))
         assert before is None or (not before["is_open"] and before["to_offset"] <= row["from_offset"]), (before, row)
         last[key] = row

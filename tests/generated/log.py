@@ -83,7 +83,7 @@ class Log:
 
     def end_some(self) -> None:
         for producer_id in sorted(self.open):
-            if self.chance.random() < 0.3:
+            if self.chance.random() < 0.15:
                 self.end(producer_id, self.chance.choice((ABORT, COMMIT, COMMIT)))
 
     def end(self, producer_id: int, outcome: int) -> None:
@@ -103,9 +103,12 @@ def generated(seed: int, partition: int, partitions: int, topics: Topics, operat
     for _ in range(operations):
         log.time += chance.choice((0, 0, 1, 3, 1000))
         life = chance.choice(lives)
-        if not life.is_share and chance.random() < 0.08:
+        if not life.is_share and chance.random() < 0.12:
             flush(log, waiting)
             log.in_transaction(life.offsets.commit(log.time, is_plain=False))
+            if chance.random() < 0.5:
+                # Who of both wins is settled when the transaction ends.
+                waiting += [(log.time, pair) for pair in life.offsets.again(log.time)]
             continue
         waiting += [(log.time, pair) for pair in life.step(log.time)]
         if chance.random() < 0.7:

@@ -18,6 +18,7 @@ class Offsets:
     topics: Topics
     chance: random.Random
     keys: set[At] = field(default_factory=set)
+    newest: list[At] = field(default_factory=list)
 
     def some(self) -> list[At]:
         topic = self.chance.choice(sorted(self.topics))
@@ -25,7 +26,7 @@ class Offsets:
         return [(topic, each) for each in self.chance.sample(partitions, self.chance.randint(1, len(partitions)))]
 
     def commit(self, time: int, is_plain: bool = True) -> list[KeyValue]:
-        places = self.some()
+        self.newest = places = self.some()
         self.keys.update(places)
         return [self.committed(place, time, is_plain) for place in places]
 
@@ -42,6 +43,12 @@ class Offsets:
         if version == NEWEST_COMMIT:
             value["topic_id"] = self.topics[topic][0]
         return written(1, {"group": self.group, "topic": topic, "partition": partition}, value, version)
+
+    def again(self, time: int) -> list[KeyValue]:
+        """Another commit, or the end, of what was committed last."""
+        if self.chance.random() < 0.3:
+            return self.deleted(set(self.newest[:1]))
+        return [self.committed(place, time, is_plain=True) for place in self.newest]
 
     def deleted(self, places: set[At]) -> list[KeyValue]:
         self.keys -= places
