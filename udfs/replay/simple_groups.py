@@ -49,7 +49,8 @@ def add_simple_groups(
         for stay in simple_stays(spans, known.get(group_id, ()), replayed.holes):
             if stay.end is None:
                 open_rows.add(TABLE, row(group_id, stay, replayed.gaps))
-            elif stay.end.offset > replayed.after:
+            elif stay.end.offset > replayed.after or stay.ended_by == StateEnd.COVERAGE_HOLE:
+                # The last record before a hole is one of the run before, which did not know of the hole.
                 rows.add(TABLE, row(group_id, stay, replayed.gaps))
 
 
