@@ -1,17 +1,11 @@
 """What clients, the admin client and kafka-consumer-groups saw while a real broker wrote its log is what the history
 tables say of those instants."""
 
-import csv
-import io
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jobs import cli
 from tests.agreement import SHOWN, SHOWN_BY_3_9, UNTOLD, disagreements, instants, told, told_offsets
 from tests.kafka.group_tool import by_group, committed, members, printed_rows
 from tests.kafka.observations import Observations, observations_of
@@ -23,13 +17,7 @@ pytestmark = pytest.mark.broker
 REBALANCING = {"CompletingRebalance", "Assigning", "Reconciling", "NotReady"}
 # A member is told of its assignment with its next heartbeat or poll.
 TOLD_WITHIN_MS = 2_500
-
-
-@dataclass(frozen=True)
-class Observed:
-    observations: Observations
-    replayed: Replayed
-    warehouse: Path
+Observed = tuple[Observations, Replayed]
 
 
 @pytest.fixture(scope="module", params=RELEASES)
@@ -37,11 +25,7 @@ def observed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     observations = observations_of(RELEASES[request.param])
     topics = {row["topic"]: (row["topic_id"], row["num_partitions"]) for row in observations.of_kind("topic")}
     warehouse = tmp_path_factory.mktemp("observed") / "warehouse"
-    return Observed(observations, replay_with(topics, warehouse, observations.log_dir), warehouse)
-
-
-# What a snapshot alone would know.
-NOT_IN_THE_LOG = {"LOG-END-OFFSET", "LAG", "COORDINATOR", "ID", "COORDINATOR (ID)"}
+    return observations, replay_with(topics, warehouse, observations.log_dir)
 
 
 def shown_by(observations: Observations) -> tuple[str, ...]:
@@ -49,7 +33,7 @@ def shown_by(observations: Observations) -> tuple[str, ...]:
 
 
 def test_every_answer_of_the_admin_client_is_what_the_tables_say(observed: Observed) -> None:
-    observations, replayed = observed.observations, observed.replayed
+    observations, replayed = observed
     looks = observations.of_kind("look")
     found = [text for look in looks for text in disagreements(replayed, look, shown_by(observations))]
     assert found == []
@@ -57,7 +41,7 @@ def test_every_answer_of_the_admin_client_is_what_the_tables_say(observed: Obser
 
 def test_enough_was_asked_and_enough_of_it_inside_rebalances(observed: Observed) -> None:
     """Where nothing changed meanwhile, the answer can be about one instant alone."""
-    observations, replayed = observed.observations, observed.replayed
+    observations, replayed = observed
     looks = observations.of_kind("look")
     at_rest = [look for look in looks if len(list(instants(replayed, look))) == 1]
     inside = [look for look in looks if look["state"] in REBALANCING]
@@ -67,7 +51,7 @@ def test_enough_was_asked_and_enough_of_it_inside_rebalances(observed: Observed)
 
 
 def test_rebalances_and_their_causes_are_what_the_program_did(observed: Observed) -> None:
-    observations, replayed = observed.observations, observed.replayed
+    observations, replayed = observed
     acts = observations.of_kind("act")
     assert len(acts) >= 11
     for act in acts:
@@ -77,6 +61,8 @@ def test_rebalances_and_their_causes_are_what_the_program_did(observed: Observed
             if act["from_ms"] * 1000 <= row["start_time"] <= act["to_ms"] * 1000 + 999 and not row["is_follow_up"]
         ]
         assert [row["trigger"] for row in rebalances] == [act["trigger"]], act
+        # The program waited until the broker called the group stable, or empty.
+        assert rebalances[0]["end_time"] <= act["to_ms"] * 1000 + 999
         assert_who(replayed, act, rebalances[0])
 
 
@@ -91,7 +77,7 @@ def assert_who(replayed: Replayed, act: dict[str, Any], rebalance: dict[str, Any
 
 
 def test_what_members_were_told_to_own_is_what_the_tables_say(observed: Observed) -> None:
-    observations, replayed = observed.observations, observed.replayed
+    observations, replayed = observed
     assignments = [line for line in observations.of_kind("callback") if line["callback"] == "assigned"]
     assert len(assignments) >= 15
     for line in assignments:
@@ -114,7 +100,7 @@ def owns(replayed: Replayed, line: dict[str, Any], at: float) -> bool:
 
 
 def test_the_group_tool_prints_what_the_tables_say(observed: Observed) -> None:
-    observations, replayed = observed.observations, observed.replayed
+    observations, replayed = observed
     compared = 0
     for line in observations.of_kind("tool"):
         what = line["arguments"][2]
@@ -145,35 +131,3 @@ def ours(replayed: Replayed, what: str, group: str, at: float, shown: tuple[str,
             for member, (client, host, _) in seen.get("members", {}).items()
         }
     return seen["state"], len(seen["members"])
-
-
-def test_describe_prints_what_the_group_tool_printed_then(
-    observed: Observed, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Column by column, in the same words; what only a snapshot knows is left out."""
-    compared = 0
-    for line in observed.observations.of_kind("tool")[-3:]:
-        for group, rows in by_group(printed_rows(line["text"])).items():
-            options = [word for word in line["arguments"] if word not in ("--describe", "--all-groups")]
-            times = instants(observed.replayed, {**line, "group": group})
-            answers = (described(observed.warehouse, group, options, at, capfd) for at in times)
-            assert comparable(rows) in answers, (group, options)
-            compared += 1
-    assert compared >= 10
-
-
-def described(
-    warehouse: Path, group: str, options: list[str], at: float, capfd: pytest.CaptureFixture[str]
-) -> list[tuple[tuple[str, str], ...]]:
-    capfd.readouterr()
-    at_ms = str(math.ceil(at / 1000))
-    arguments = ["describe", group, *options, "--at", at_ms, "--format", "csv", "--warehouse", str(warehouse)]
-    assert cli.main(arguments) == 0
-    return comparable(list(csv.DictReader(io.StringIO(capfd.readouterr().out))))
-
-
-def comparable(rows: list[dict[str, str]]) -> list[tuple[tuple[str, str], ...]]:
-    """In one order: that of the tool is one of hashes. Nothing is a hyphen in a table and nothing at all in CSV."""
-    return sorted(
-        tuple((name, value or "-") for name, value in row.items() if name not in NOT_IN_THE_LOG) for row in rows
-    )
