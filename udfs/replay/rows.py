@@ -90,12 +90,29 @@ def topic_columns(numbers: Numbers, topics: TopicCodes) -> dict[str, pa.Array]:
 
 def partition_lists(sets: Sequence[Collection[int] | None], topics: TopicCodes) -> pa.Array:
     """Each set as a list of topics in the order of their names, with their partitions ascending."""
-    sizes = np.array([0 if each is None else len(each) for each in sets], np.int64)
-    tps = np.fromiter((tp for each in sets if each is not None for tp in each), np.int64, int(sizes.sum()))
-    order = ranks(topics)
-    row = np.repeat(np.arange(len(sets)), sizes)
-    place = np.lexsort((tps & PARTITION_MASK, order[tps >> SHIFT] if len(tps) else tps, row))
-    tps, row = tps[place], row[place]
+    # Most sets are one and the same object again and again: nothing at all, or what a member keeps.
+    ids = np.fromiter(map(id, sets), np.int64, len(sets))
+    _, firsts, of_row = np.unique(ids, return_index=True, return_inverse=True)
+    distinct = [sets[first] for first in firsts]
+    tps, of_set = in_order([each or () for each in distinct], topics)
+    sizes = of_set[of_row]
+    # From where each row's own stand to the end of them, one range behind the other.
+    starts = (np.cumsum(of_set) - of_set)[of_row] - (np.cumsum(sizes) - sizes)
+    is_null = np.array([each is None for each in distinct], bool)[of_row]
+    taken = tps[np.arange(sizes.sum()) + np.repeat(starts, sizes)]
+    return nested(taken, np.repeat(np.arange(len(sets)), sizes), is_null, topics)
+
+
+def in_order(sets: Sequence[Collection[int]], topics: TopicCodes) -> tuple[Numbers, Numbers]:
+    """The topic partitions of one set after the other, and how many each has."""
+    sizes = np.fromiter(map(len, sets), np.int64, len(sets))
+    tps = np.fromiter(chain.from_iterable(sets), np.int64, int(sizes.sum()))
+    code = ranks(topics)[tps >> SHIFT] if len(tps) else tps
+    return tps[np.lexsort((tps & PARTITION_MASK, code, np.repeat(np.arange(len(sets)), sizes)))], sizes
+
+
+def nested(tps: Numbers, row: Numbers, is_null: np.ndarray[Any, np.dtype[np.bool_]], topics: TopicCodes) -> pa.Array:
+    """Topic partitions in order, each with its row, as a list of topics for each row."""
     code = tps >> SHIFT
     is_first = np.ones(len(tps), bool)
     is_first[1:] = (code[1:] != code[:-1]) | (row[1:] != row[:-1])
@@ -108,9 +125,8 @@ def partition_lists(sets: Sequence[Collection[int] | None], topics: TopicCodes) 
         [named["topic"], named["topic_id"], of_topic.cast(LIST_TYPE.value_type.field("partitions").type)],
         fields=list(LIST_TYPE.value_type),
     )
-    bounds = np.searchsorted(row[starts], np.arange(len(sets) + 1))
-    is_null = pa.array(np.array([each is None for each in sets], bool))
-    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), structs, type=LIST_TYPE, mask=is_null)
+    bounds = np.searchsorted(row[starts], np.arange(len(is_null) + 1))
+    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), structs, type=LIST_TYPE, mask=pa.array(is_null))
 
 
 def ranks(topics: TopicCodes) -> Numbers:
