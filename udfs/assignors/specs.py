@@ -1,0 +1,304 @@
+"""What an assignor is asked: topics, members and what they had, read from an object of JSON (`groupscope assign`)."""
+
+import base64
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from udfs.assignors.subscriptions import Unreadable, read_subscription
+
+INT32_MAX = 2**31 - 1
+# Far beyond what a cluster can hold: a count above is a slip, and would only fill the memory.
+MOST_PARTITIONS = 20_000_000
+# "3.9" stands for the line's last release: a rule that 3.9.2 changed holds for it.
+NEWEST_PATCH = INT32_MAX
+NEWEST_RELEASE = (4, 3, NEWEST_PATCH)
+JDKS = (17, 21)
+
+Release = tuple[int, int, int]
+Owned = tuple[tuple[str, tuple[int, ...]], ...]
+T = TypeVar("T")
+
+
+class GroupProtocol(StrEnum):
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    SHARE = "share"
+
+
+class SpecError(Exception):
+    """What is wrong in a spec: the path of the field, its value, and what was expected."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """`racks` holds those of each partition's replicas. Without partitions it is unknown to the metadata."""
+
+    name: str
+    partitions: int
+    topic_id: str | None = None
+    racks: tuple[tuple[str | None, ...], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Member:
+    member_id: str
+    group_instance_id: str | None = None
+    rack_id: str | None = None
+    subscribed_topics: tuple[str, ...] = ()
+    owned: Owned = ()
+    generation: int | None = None
+    user_data: bytes | None = None
+    target: Owned = ()
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Tuples keep the order in which they were given: Kafka's answer depends on it."""
+
+    group_protocol: GroupProtocol
+    assignor: str
+    topics: tuple[Topic, ...]
+    members: tuple[Member, ...]
+    leader_memory: int | None = None
+    assignable: Owned | None = None
+    release: Release = NEWEST_RELEASE
+    jdk: int = JDKS[0]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of a spec and the path to it."""
+
+    path: str
+    value: Any = field(repr=False)
+
+    def fail(self, expected: str) -> SpecError:
+        shown = repr(self.value)
+        return SpecError(f"{self.path}: {shown if len(shown) <= 60 else shown[:57] + '...'}, expected {expected}")
+
+    def object(self, known: Collection[str]) -> Mapping[str, "Value"]:
+        """Its fields that are not null."""
+        if not isinstance(self.value, dict):
+            raise self.fail("an object")
+        at = f"{self.path}." if self.path else ""
+        for name in self.value:
+            if name not in known:
+                raise SpecError(f"{at}{name}: unknown field, expected one of {', '.join(known)}")
+        return {name: Value(f"{at}{name}", value) for name, value in self.value.items() if value is not None}
+
+    def items(self) -> list["Value"]:
+        if not isinstance(self.value, list):
+            raise self.fail("a list")
+        return [Value(f"{self.path}[{i}]", value) for i, value in enumerate(self.value)]
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            raise self.fail("a string")
+        return self.value
+
+    def name(self) -> str:
+        if not self.text():
+            raise self.fail("a string that is not empty")
+        return self.text()
+
+    def number(self, lowest: int = 0) -> int:
+        # A JSON true is an int to Python.
+        if type(self.value) is not int or not lowest <= self.value <= INT32_MAX:
+            raise self.fail(f"an integer from {lowest} to {INT32_MAX}")
+        return self.value
+
+    def numbers(self) -> tuple[int, ...]:
+        if not isinstance(self.value, list):
+            raise self.fail("a list of partitions")
+        if set(map(type, self.value)) - {int} or (
+            self.value and not 0 <= min(self.value) <= max(self.value) < INT32_MAX
+        ):
+            raise self.fail(f"partitions, each an integer from 0 to {INT32_MAX - 1}")
+        return tuple(self.value)
+
+    def one_of(self, allowed: Collection[T]) -> T:
+        for each in allowed:
+            if self.value == each and type(self.value) in (str, int):
+                return each
+        raise self.fail(f"one of {', '.join(map(str, allowed))}")
+
+    def raw_bytes(self) -> bytes:
+        try:
+            return bytes.fromhex(self.text())
+        except ValueError:
+            raise self.fail("bytes as hexadecimal digits") from None
+
+
+SPEC_FIELDS = (
+    *("id", "group_protocol", "assignor", "topics", "members", "leader_memory", "assignable", "release", "jdk"),
+)
+TOPIC_FIELDS = ("name", "partitions", "topic_id", "racks")
+MEMBER_IDS = ("member_id", "group_instance_id")
+SUBSCRIBED_FIELDS = ("rack_id", "subscribed_topics", "owned", "generation", "user_data", "target")
+MEMBER_FIELDS = (*MEMBER_IDS, *SUBSCRIBED_FIELDS, "subscription")
+
+
+def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
+    """The spec of an object as JSON gives it; `defaults` are fields for specs that lack them."""
+    if not isinstance(line, dict):
+        raise Value("line", line).fail("an object")
+    fields = Value("", {**(defaults or {}), **line}).object(SPEC_FIELDS)
+    protocol = required(fields, "", "group_protocol").one_of(tuple(GroupProtocol))
+    topics = distinct(required(fields, "", "topics"), "name", lambda each: read_topic(each, protocol))
+    members = distinct(required(fields, "", "members"), "member_id", lambda each: read_member(each, protocol))
+    if not members:
+        raise fields["members"].fail("at least one member")
+    if (count := sum(topic.partitions for topic in topics)) > MOST_PARTITIONS:
+        raise SpecError(f"topics: {count} partitions together, expected at most {MOST_PARTITIONS}")
+    if protocol != GroupProtocol.CLASSIC:
+        # Records name these topics by id: without an entry there is none.
+        known = {topic.name for topic in topics}
+        for i, member in enumerate(members):
+            check_known(f"members[{i}].target", member.target, known)
+    assignable = fields.get("assignable")
+    return Spec(
+        group_protocol=protocol,
+        assignor=required(fields, "", "assignor").name(),
+        topics=topics,
+        members=members,
+        leader_memory=optional(fields, "leader_memory", lambda value: value.number(lowest=-1)),
+        assignable=read_owned(assignable) if assignable else None,
+        release=read_release(fields["release"]) if "release" in fields else NEWEST_RELEASE,
+        jdk=fields["jdk"].one_of(JDKS) if "jdk" in fields else JDKS[0],
+    )
+
+
+def required(fields: Mapping[str, Value], path: str, name: str) -> Value:
+    if name not in fields:
+        raise SpecError(f"{path}{'.' if path else ''}{name}: missing")
+    return fields[name]
+
+
+def optional(fields: Mapping[str, Value], name: str, read: Callable[[Value], T]) -> T | None:
+    return read(fields[name]) if name in fields else None
+
+
+def distinct(values: Value, key: str, read: Callable[[Value], T]) -> tuple[T, ...]:
+    seen: set[object] = set()
+    found = []
+    for value in values.items():
+        one = read(value)
+        if getattr(one, key) in seen:
+            raise SpecError(f"{value.path}.{key}: {getattr(one, key)!r} again, expected each once")
+        seen.add(getattr(one, key))
+        found.append(one)
+    return tuple(found)
+
+
+def read_topic(value: Value, protocol: GroupProtocol) -> Topic:
+    fields = value.object(TOPIC_FIELDS)
+    name = required(fields, value.path, "name").name()
+    partitions = required(fields, value.path, "partitions").number()
+    if protocol != GroupProtocol.CLASSIC:
+        required(fields, value.path, "topic_id")
+    topic_id = optional(fields, "topic_id", read_topic_id)
+    racks = optional(fields, "racks", read_racks)
+    if racks is not None and len(racks) != partitions:
+        raise SpecError(f"{value.path}.racks: {len(racks)} lists, expected one for each of {partitions} partitions")
+    return Topic(name, partitions, topic_id, racks)
+
+
+def read_topic_id(value: Value) -> str:
+    text = value.text()
+    if not re.fullmatch("[A-Za-z0-9_-]{22}", text):
+        raise value.fail("a topic id of 22 characters")
+    # The last character carries bits beyond the 128 that Java's decoder drops.
+    return base64.urlsafe_b64encode(base64.urlsafe_b64decode(text + "==")).decode()[:22]
+
+
+def read_racks(value: Value) -> tuple[tuple[str | None, ...], ...]:
+    return tuple(
+        tuple(None if rack.value is None else rack.text() for rack in partition.items()) for partition in value.items()
+    )
+
+
+def read_member(value: Value, protocol: GroupProtocol) -> Member:
+    fields = value.object(MEMBER_FIELDS)
+    member_id = required(fields, value.path, "member_id").name()
+    instance_id = optional(fields, "group_instance_id", Value.name)
+    if "subscription" in fields:
+        return subscribed_by_bytes(value, fields, protocol, member_id, instance_id)
+    return Member(
+        member_id,
+        instance_id,
+        # Kafka takes an empty rack for none.
+        optional(fields, "rack_id", Value.text) or None,
+        optional(fields, "subscribed_topics", read_names) or (),
+        optional(fields, "owned", read_owned) or (),
+        optional(fields, "generation", read_generation),
+        optional(fields, "user_data", Value.raw_bytes),
+        optional(fields, "target", read_owned) or (),
+    )
+
+
+def subscribed_by_bytes(
+    value: Value, fields: Mapping[str, Value], protocol: GroupProtocol, member_id: str, instance_id: str | None
+) -> Member:
+    """A classic member whose subscription is given as it stands in a record."""
+    subscription = fields["subscription"]
+    if protocol != GroupProtocol.CLASSIC:
+        raise SpecError(f"{subscription.path}: expected only with group_protocol classic")
+    beside = [name for name in fields if name not in (*MEMBER_IDS, "subscription")]
+    if beside:
+        raise SpecError(f"{value.path}.{beside[0]}: expected either it or {subscription.path}")
+    try:
+        found = read_subscription(subscription.raw_bytes())
+    except Unreadable as error:
+        raise SpecError(f"{subscription.path}: {error}, expected a consumer's subscription") from None
+    return Member(
+        member_id,
+        instance_id,
+        found.rack_id,
+        found.topics,
+        found.owned,
+        found.generation,
+        found.user_data,
+    )
+
+
+def read_generation(value: Value) -> int | None:
+    generation = value.number(lowest=-1)
+    return generation if generation >= 0 else None
+
+
+def read_names(value: Value) -> tuple[str, ...]:
+    names = tuple(each.name() for each in value.items())
+    if len(set(names)) < len(names):
+        raise value.fail("each topic once")
+    return names
+
+
+def read_owned(value: Value) -> Owned:
+    """Topics and partitions as `[["topic", [0, 1]], …]`: neither a topic nor a partition of it twice."""
+    found: dict[str, tuple[int, ...]] = {}
+    for pair in value.items():
+        parts = pair.items()
+        if len(parts) != 2:
+            raise pair.fail('["topic", [partitions]]')
+        topic, partitions = parts[0].name(), parts[1].numbers()
+        if topic in found or len(set(partitions)) < len(partitions):
+            raise pair.fail("each topic and each partition once")
+        found[topic] = partitions
+    return tuple(found.items())
+
+
+def check_known(path: str, owned: Owned, known: Collection[str]) -> None:
+    for topic, _ in owned:
+        if topic not in known:
+            raise SpecError(f"{path}: {topic!r}, expected a topic of `topics`, with partitions 0 where it is gone")
+
+
+def read_release(value: Value) -> Release:
+    found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?", value.text())
+    if not found:
+        raise value.fail("a release such as 3.9 or 4.0.1")
+    major, minor, patch = found.groups()
+    return int(major), int(minor), NEWEST_PATCH if patch is None else int(patch)
