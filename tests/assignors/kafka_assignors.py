@@ -1,0 +1,51 @@
+"""Kafka's own assignors, asked for many specs at once: one Java process a call, over the jars of any release."""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from jobs.spark.jars import JarSet, jar_folder
+from jobs.spark.java import java_executable
+from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_4_3_1
+from tests.kafka.java_programs import compile_java, java_command
+
+JAVA: Final = Path(__file__).parent / "java"
+Spec = dict[str, Any]
+Answer = dict[str, Any]
+
+# Each release that changed what an assignor answers, by the release line that `assign` takes for it.
+SERVER_JARS: Final = {"3.9": KAFKA_3_9_1, "4.0": KAFKA_4_0_1, "4.3": KAFKA_4_3_1}
+CLIENT_JARS: Final = {"3.7": KAFKA_3_7_2, "3.9": KAFKA_3_9_1, "4.3": KAFKA_4_3_1}
+
+
+def client_answers(specs: Sequence[Spec], release: str = "4.3", java: Path | None = None) -> list[Answer]:
+    """What the leader's assignor of the release answers to specs of classic groups."""
+    return answers("ClientAssignors", [JAVA / "client" / "ClientAssignors.java"], CLIENT_JARS[release], specs, java)
+
+
+def server_answers(specs: Sequence[Spec], release: str = "4.3", java: Path | None = None) -> list[Answer]:
+    """What the coordinator's assignor of the release answers to specs of consumer and share groups."""
+    topics = "topics_4_3" if release == "4.3" else "topics_3_9"
+    sources = [JAVA / "server" / "ServerAssignors.java", JAVA / topics / "Topics.java"]
+    return answers("ServerAssignors", sources, SERVER_JARS[release], specs, java)
+
+
+def answers(
+    program: str, sources: list[Path], jar_set: JarSet, specs: Sequence[Spec], java: Path | None
+) -> list[Answer]:
+    """The lines of `assign` for the specs, without "order". `java` is a runtime other than the usual one."""
+    classpath = [jar_folder(jar_set)]
+    # Clients alone bring no parser of JSON: that of the newest release stands behind.
+    classpath += [jar for jar in sorted(jar_folder(KAFKA_4_3_1).glob("jackson-*.jar"))]
+    classes = compile_java([JAVA / "Specs.java", *sources], classpath)
+    command = java_command(program, [classes, *classpath])
+    command[0] = str(java or java_executable())
+    lines = "".join(f"{json.dumps(spec)}\n" for spec in specs)
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(specs)
+    return found
