@@ -13,7 +13,7 @@ from jobs.replaying.assignment import Answer, Progress
 from jobs.replaying.commit_pass import TRANSACTIONS
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.history_files import HistoryFiles
-from jobs.replaying.known_state import PROGRESS, WHOLE, WRITTEN, history_files
+from jobs.replaying.known_state import PROGRESS, STATES, WHOLE, WRITTEN, KnownHistory
 from jobs.replaying.log_files import LogFile
 from jobs.settings import Tables
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, partitioning
@@ -30,8 +30,8 @@ from udfs.tables.arrow_schema import table_schema
 @dataclass
 class Changes:
     warehouse: Warehouse
-    cluster: str
     run_id: str
+    known: KnownHistory
     added: dict[str, list[DataFile]] = field(default_factory=dict)
     removed: dict[str, list[Removed]] = field(default_factory=dict)
     num_removed_rows: dict[str, int] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Changes:
                 continue
             # What may still change has been made anew; closed rows only of what was replayed from its beginning.
             for may_change, gone in ((True, answered), (False, whole)):
-                files = history_files(self.warehouse, name, self.cluster, may_change=may_change)
+                files = self.known.of(name, may_change=may_change)
                 self.drop(name, files, None if is_full else gone)
 
     def add_transactions(self, answers: Sequence[Answer]) -> None:
@@ -90,11 +90,7 @@ class Changes:
     def replace_whole(self, tables: Mapping[str, pa.Table]) -> None:
         """Tables of few rows, all of the cluster at once, where they differ from what is there."""
         for name, rows in tables.items():
-            held = [
-                file
-                for may_change in (True, False)
-                for file in history_files(self.warehouse, name, self.cluster, may_change=may_change)
-            ]
+            held = [file for may_change in (True, False) for file in self.known.of(name, may_change=may_change)]
             if held and equal(rows, read(held, name), name):
                 continue
             self.drop(name, held, None)
@@ -109,10 +105,10 @@ class Changes:
     def with_small_files_rewritten(self, name: str, limits: Tables) -> Change:
         """Closed rows alone: those that may change are put into new files by each run anyway."""
         added, removed = list(self.added.get(name, ())), list(self.removed.get(name, ()))
-        if name.startswith("replayed_") or name in WHOLE:
+        if name.startswith(STATES) or name in WHOLE:
             return Change(tuple(added), tuple(removed))
         root, gone = self.warehouse.root, {file.name for file in removed}
-        held = history_files(self.warehouse, name, self.cluster, may_change=False)
+        held = self.known.of(name, may_change=False)
         old = [file.path for file in held if file.path.name not in gone]
         new = [root / name / file.name for file in added if not file.is_open]
         files = [small(path, is_new) for is_new, paths in ((False, old), (True, new)) for path in paths]

@@ -1,7 +1,7 @@
 """What earlier runs left of an offsets partition that may still change: open rows of history tables, and states."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,15 +20,21 @@ def partition_column(table: Table) -> str:
     return "offsets_partition" if "offsets_partition" in names else "evidence_partition"
 
 
-@dataclass(frozen=True)
+@dataclass
 class EarlierRows:
     cluster: str
     partition: int
     slice: Slice
     # None: the partition is replayed from its beginning.
     held: Mapping[str, Sequence[LogFile]] | None
+    found: dict[str, pa.Table] = field(default_factory=dict)
 
     def rows(self, name: str) -> pa.Table:
+        if name not in self.found:
+            self.found[name] = self.read(name)
+        return self.found[name]
+
+    def read(self, name: str) -> pa.Table:
         table = TABLES[name]
         parts = [table_schema(table).empty_table()]
         for file in (self.held or {}).get(name, ()):

@@ -1,7 +1,8 @@
 """What a replay finds in the warehouse before it begins: where records lie, what earlier runs left, what topics are
 called, and by which rules."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from jobs.replaying.assignment import Progress, Rules, progress_of
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.log_files import LogFile
 from jobs.warehouses.any_warehouse import AnyWarehouse
-from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, partitioning
+from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, open_table, partitioning
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 from schemas.vocabulary import OFFSETS_TOPIC
@@ -27,6 +28,8 @@ PROGRESS = "replayed_partitions"
 # Few rows, which are made anew from what is known of all partitions.
 WHOLE = ("topics", "coordinator_epochs", "history_coverage", PROGRESS)
 INPUTS = (*DECODED, "source_files", "cluster_snapshots", "topic_snapshots")
+# Of tables that a run puts others in the place of.
+STATES = "replayed_"
 RETENTION = "offsets.retention.minutes"
 
 
@@ -38,21 +41,36 @@ def decoded_files(warehouse: Warehouse) -> dict[str, list[LogFile]]:
     }
 
 
-def history_files(warehouse: Warehouse, name: str, cluster: str, *, may_change: bool) -> list[LogFile]:
-    """Files of the table that hold rows of the cluster: those of rows that may still change, or the others. A file
-    holds rows of one cluster alone."""
-    delta = warehouse.open(name)
-    if delta is None:
-        return []
-    table, found = TABLES[name], []
-    for row in files_of(delta).to_pylist():
-        if row["min"] is not None and row["min"].get("cluster") != cluster:
-            continue
-        is_open = bool(row["partition"][IS_OPEN]) if partitioning(table) else name.startswith("replayed_")
-        if is_open is may_change:
-            path = warehouse.path(name) / file_path(row["path"])
-            found.append(LogFile(path, *partitions_in(path, partition_column(table))))
-    return found
+@dataclass
+class KnownHistory:
+    """Files of the replay's tables that hold rows of the cluster, as the newest run left them: a file holds rows of one
+    cluster alone."""
+
+    warehouse: Warehouse
+    cluster: str
+    versions: Mapping[str, int] = field(init=False)
+    # By table; whether rows of the file may still change.
+    known: dict[str, list[tuple[LogFile, bool]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.versions = self.warehouse.versions()
+
+    def of(self, name: str, *, may_change: bool) -> list[LogFile]:
+        if name not in self.known:
+            self.known[name] = list(self.read(name))
+        return [file for file, may in self.known[name] if may is may_change]
+
+    def read(self, name: str) -> Iterator[tuple[LogFile, bool]]:
+        version = self.versions.get(name)
+        delta = None if version is None else open_table(self.warehouse.path(name), version)
+        if delta is None:
+            return
+        table = TABLES[name]
+        for row in files_of(delta).to_pylist():
+            if row["min"] is None or row["min"].get("cluster") == self.cluster:
+                may_change = bool(row["partition"][IS_OPEN]) if partitioning(table) else name.startswith(STATES)
+                path = self.warehouse.path(name) / file_path(row["path"])
+                yield LogFile(path, *partitions_in(path, partition_column(table))), may_change
 
 
 def partitions_in(path: Any, column: str) -> tuple[int, int]:

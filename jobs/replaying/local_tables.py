@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from jobs.replaying.assignment import Answer, Assignment
 from jobs.replaying.changes import Changes
-from jobs.replaying.known_state import WHOLE, WRITTEN, decoded_files, history_files, is_of_run
+from jobs.replaying.known_state import WHOLE, WRITTEN, KnownHistory, decoded_files, is_of_run
 from jobs.replaying.log_files import LogFile
 from jobs.replaying.partition_log import GROUP_TABLES
 from jobs.replaying.plan import TASKS_PER_CORE, buckets, rows_by_partition, shares
@@ -28,7 +28,8 @@ class LocalTables:
 
     def __post_init__(self) -> None:
         self.files: dict[str, list[LogFile]] = decoded_files(self.warehouse)
-        self.changes = Changes(self.warehouse, self.about.cluster, self.about.run_id)
+        self.known = KnownHistory(self.warehouse, self.about.cluster)
+        self.changes = Changes(self.warehouse, self.about.run_id, self.known)
 
     def names(self, after_run: str | None) -> list[Sighting]:
         return [
@@ -47,7 +48,7 @@ class LocalTables:
 
     def answers(self, told: Assignment, sizes: Sizes) -> list[Answer]:
         held = {} if not told.earlier else {
-            name: history_files(self.warehouse, name, self.about.cluster, may_change=True)
+            name: self.known.of(name, may_change=True)
             for name in WRITTEN
             if name not in WHOLE
         }  # fmt: skip

@@ -21,7 +21,7 @@ from jobs.ingestion.staging import ANSWER, SCHEMA, Staging, batch_of
 from jobs.ingestion.state import DECODED
 from jobs.replaying.assignment import Answer, Assignment, Share
 from jobs.replaying.earlier_rows import partition_column
-from jobs.replaying.known_state import WHOLE, WRITTEN
+from jobs.replaying.known_state import STATES, WHOLE, WRITTEN
 from jobs.replaying.log_files import LogFile
 from jobs.replaying.partition_log import COMMITS, GROUP_TABLES
 from jobs.replaying.record_names import COLUMNS, sightings
@@ -123,7 +123,7 @@ class StagedTables:
             if name not in WHOLE and (frame := self.frame(name)) is not None:
                 if partitioning(TABLES[name]):
                     yield name, frame.where(F.col(IS_OPEN))
-                elif name.startswith("replayed_"):
+                elif name.startswith(STATES):
                     yield name, frame
 
     def take(self, answers: Sequence[Answer], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
@@ -149,7 +149,7 @@ class StagedTables:
         column = partition_column(TABLES[name])
         conditions = [f"{column} IN ({', '.join(map(str, anew))})"] if anew else []
         of_answered = f"{column} IN ({', '.join(map(str, answered))})"
-        if name.startswith("replayed_"):
+        if name.startswith(STATES):
             conditions.append(of_answered)
         elif partitioning(TABLES[name]):
             conditions.append(f"({IS_OPEN} AND {of_answered})")
