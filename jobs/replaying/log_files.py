@@ -14,11 +14,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.warehouses.leftovers import NAME
+from schemas.decoded_tables import CLASSIC_MEMBER
 
 PARTITION, OFFSET, EPOCH, RUN = "offsets_partition", "record_offset", "partition_leader_epoch", "run_id"
 WHERE = ("cluster", PARTITION, OFFSET, EPOCH, RUN)
 # Few values come again and again: codes are quicker to read and to compare.
 REPEATED = ("group_id", "topic", "topic_id", "metadata")
+# Of members of classic groups the wide parts are left out: what they say stands decoded beside them.
+WIDE = {"subscription_bytes", "payload_json"}
+READ_AS = {
+    "members": [f"members.list.element.{field.name}" for field in CLASSIC_MEMBER.fields if field.name not in WIDE]
+}
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
@@ -113,7 +119,8 @@ class Opened:
         return self.footers[path]
 
     def read(self, piece: Piece, columns: Sequence[str], wanted: Wanted) -> pa.Table:
-        needed = {*columns, *(("cluster", PARTITION, RUN) if piece.is_mixed else ())}
+        needed = {path for name in columns for path in READ_AS.get(name, (name,))}
+        needed |= {"cluster", PARTITION, RUN} if piece.is_mixed else set()
         repeated = [name for name in REPEATED if name in needed]
         with pq.ParquetFile(piece.path, metadata=self.footer(piece.path), read_dictionary=repeated) as file:
             rows = file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
