@@ -145,8 +145,9 @@ def compacted(log: Log) -> list[LoggedBatch]:
     transactions nothing, and of tombstones those that are young; markers stay."""
     stable = min((log.batches[place].base_offset for places in log.open.values() for place in places),
                  default=log.offset)  # fmt: skip
-    end = int(stable * log.chance.uniform(0.5, 1))
-    horizon = int(end * log.chance.random())
+    end = batch_begin(log, int(stable * log.chance.uniform(0.5, 1)))
+    # Tombstones of one batch go together.
+    horizon = batch_begin(log, int(end * log.chance.random()))
     newest = {
         each.key: each.offset
         for batch in log.batches
@@ -164,6 +165,10 @@ def compacted(log: Log) -> list[LoggedBatch]:
     left = (replace(batch, records=tuple(each for each in batch.records if stays(batch, each)))
             for batch in log.batches)  # fmt: skip
     return [batch for batch in left if batch.records]
+
+
+def batch_begin(log: Log, offset: int) -> int:
+    return max((batch.base_offset for batch in log.batches if batch.base_offset <= offset), default=0)
 
 
 def write(folder: Path, partition: int, batches: Iterable[LoggedBatch]) -> None:
