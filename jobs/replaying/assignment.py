@@ -125,6 +125,8 @@ class Answer:
     transactions: list[tuple[int, bytes]] = field(default_factory=list)
     # Replayed from their beginning: what earlier runs made of them goes.
     whole: list[int] = field(default_factory=list)
+    # Replayed in slices and not from their beginning, as they have to be.
+    insufficient: list[int] = field(default_factory=list)
     num_records: int = 0
     num_groups: int = 0
     failure: tuple[int, str] | None = None

@@ -34,6 +34,20 @@ class Handovers:
     through: int
     last_hole: int
 
+    def can_be_told(self) -> bool:
+        """Whether what is asked of the log of earlier runs stands in rows that they left. Mostly so; but a partition
+        that stood still at their end may have had no row yet."""
+        if self.through < 0:
+            return True
+        sides = ((self.owners, "from_offset", self.held_owners, OWNERSHIP_KEY),
+                 (self.moves, "move_offset", self.waiting, MOVES_KEY))  # fmt: skip
+        for rows, offset, held, key in sides:
+            is_earlier = pc.and_(pc.less_equal(rows.column(offset), self.through), rows.column("topic").is_valid())
+            asked = rows.filter(is_earlier)
+            if asked.num_rows and places_of(keys(asked, key), keys(held, key)).null_count:
+                return False
+        return True
+
     def questions(self) -> Questions:
         """Beginnings of ownership, then its ends, then moves."""
         ends = self.owners.column("to_offset")

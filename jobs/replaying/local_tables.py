@@ -47,6 +47,13 @@ class LocalTables:
         )
 
     def answers(self, told: Assignment, sizes: Sizes) -> list[Answer]:
+        found = self.tried(told, sizes)
+        if torn := {partition for each in found for partition in each.insufficient}:
+            earlier = {partition: each for partition, each in told.earlier.items() if partition not in torn}
+            found = self.tried(replace(told, earlier=earlier), sizes)
+        return found
+
+    def tried(self, told: Assignment, sizes: Sizes) -> list[Answer]:
         held = {} if not told.earlier else {
             name: self.known.of(name, may_change=True)
             for name in WRITTEN

@@ -61,8 +61,9 @@ class PartitionReplay:
         self.topics = TopicCodes(self.assignment.names)
         self.transactions: list[pa.Table] = []
 
-    def run(self) -> int:
-        """How many records of groups and commits there were."""
+    def run(self) -> int | None:
+        """How many records of groups and commits there were; None, and nothing written: what earlier runs left does not
+        suffice to go on from."""
         held_states, held_offsets = self.earlier.rows(STATES), self.earlier.rows(OFFSETS)
         touched = self.touched(held_states, held_offsets)
         rows = self.history_rows()
@@ -75,6 +76,8 @@ class PartitionReplay:
         groups = GroupPass(self.log, self.slice, fold.context, fold, rows, self.history_rows())
         groups.run(self.holes)
         handovers = self.handovers(groups)
+        if not handovers.can_be_told():
+            return None
         replay = OffsetReplay(
             self.assignment.cluster, self.share.partition, of_groups(held_offsets, touched), handovers.questions(),
             self.facts(groups),

@@ -5,6 +5,7 @@ nor Java.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,23 +50,38 @@ def answer(assignment: Assignment, shares: Sequence[Share]) -> Answer:
 
 def replay_share(assignment: Assignment, share: Share, files: HistoryFiles, opened: Opened, into: Answer) -> None:
     earlier = assignment.earlier.get(share.partition)
-    covered = assignment.covered.get(share.partition, ())
-    log = log_of(assignment, share.partition, opened, None if earlier is None else earlier.through_run_id)
-    if earlier is not None and begins_anew(assignment, earlier, log, covered):
-        earlier, log = None, log_of(assignment, share.partition, opened, None)
-    if earlier is None:
-        into.whole.append(share.partition)
-    progress = progress_from(assignment, share.partition, earlier, covered)
+    if earlier is not None:
+        new = log_of(assignment, share.partition, opened, earlier.through_run_id)
+        covered = assignment.covered.get(share.partition, ())
+        if not begins_anew(assignment, earlier, new, covered):
+            if replay_from(assignment, share, new, earlier, files, into):
+                return
+            if share.num_slices > 1:
+                # All slices have to begin at the same place.
+                into.insufficient.append(share.partition)
+                return
+    into.whole.append(share.partition)
+    replay_from(assignment, share, log_of(assignment, share.partition, opened, None), None, files, into)
+
+
+def replay_from(
+    assignment: Assignment, share: Share, log: PartitionLog, earlier: Progress | None, files: HistoryFiles, into: Answer
+) -> bool:
+    progress = progress_from(assignment, share.partition, earlier, assignment.covered.get(share.partition, ()))
     through = -1 if earlier is None or earlier.through_offset is None else earlier.through_offset
     log.epochs = progress.epochs
     log.begin_epochs()
     survey = log.survey(progress.coverage, Slice(share.number, share.num_slices))
     replay = PartitionReplay(assignment, share, log, survey, progress, through, files)
-    into.num_records += replay.run()
+    num_records = replay.run()
+    if num_records is None:
+        return False
+    into.num_records += num_records
     into.num_groups += len(survey.first_records)
     into.transactions += [(share.partition, serialized(rows)) for rows in replay.transactions]
     progress.rules = assignment.rules.of_topics({each.topic for each in progress.sightings}).text()
     into.progress.append(progress)
+    return True
 
 
 def log_of(assignment: Assignment, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
@@ -85,8 +101,8 @@ def progress_from(
     coverage.gap_firsts, coverage.gap_lasts = list(before.gap_firsts), list(before.gap_lasts)
     coverage.last_offset, coverage.last_time = before.last_offset, before.last_time
     return Progress(
-        partition, assignment.through_run_id, "", coverage, LeaderEpochs(dict(earlier.epochs.of)),
-        list(earlier.sightings), list(earlier.unnamed_topic_ids),
+        partition, assignment.through_run_id, "", coverage, LeaderEpochs({number: replace(each) for number, each in earlier.epochs.of.items()}),
+        [replace(each) for each in earlier.sightings], list(earlier.unnamed_topic_ids),
     )  # fmt: skip
 
 

@@ -1,13 +1,15 @@
 """Runs that go on where the last one ended make what one run makes of the whole log, row for row."""
 
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from jobs.replaying import plan
+from tests.generated.log import compacted, generated, some_topics, write
 from tests.jobs.ingested import ROOT, ingest
-from tests.jobs.replayed_logs import assert_same, growing, replay, told, write_part
+from tests.jobs.replayed_logs import HISTORY, assert_same, growing, replay, told, write_part
 
 SAMPLE = ROOT / "data" / "sample"
 SNAPSHOTS = SAMPLE / "snapshots.jsonl"
@@ -31,6 +33,21 @@ def test_a_log_that_grows_between_runs_gives_what_the_whole_log_gives(
         found = replay(warehouse)
         assert step == 0 or found["num_partitions_replayed_whole"] < 8
     assert_same(told(whole), told(warehouse), "grown")
+
+
+def test_random_logs_of_every_kind_of_group_may_be_cut_anywhere(
+    tmp_path: Path, rng: np.random.Generator, seed: int
+) -> None:
+    """Compacted ones too: runs then go on from groups of which records are missing."""
+    log = generated(seed, 3, 8, some_topics(random.Random(seed)))
+    write(tmp_path / "whole", 3, compacted(log) if seed % 2 else log.batches)
+    ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'whole'}")
+    replay(tmp_path / "w")
+    for share in growing(tmp_path / "whole", rng, 3):
+        write_part(tmp_path / "whole", tmp_path / "log", {name: max(1, number) for name, number in share.items()})
+        ingest(tmp_path / "grown", "--source", f"segments:{tmp_path / 'log'}")
+        replay(tmp_path / "grown")
+    assert_same(told(tmp_path / "w", HISTORY), told(tmp_path / "grown", HISTORY), "generated")
 
 
 def test_a_second_run_changes_nothing(whole: Path) -> None:
