@@ -100,10 +100,10 @@ def progress_from(
         stretches[place] = Stretch(**{**vars(known), "last_offset": stretches[place].last_offset})
     coverage.gap_firsts, coverage.gap_lasts = list(before.gap_firsts), list(before.gap_lasts)
     coverage.last_offset, coverage.last_time = before.last_offset, before.last_time
-    return Progress(
-        partition, assignment.through_run_id, "", coverage, LeaderEpochs({number: replace(each) for number, each in earlier.epochs.of.items()}),
-        [replace(each) for each in earlier.sightings], list(earlier.unnamed_topic_ids),
-    )  # fmt: skip
+    epochs = LeaderEpochs({number: replace(each) for number, each in earlier.epochs.of.items()})
+    sightings = [replace(each) for each in earlier.sightings]
+    unnamed = list(earlier.unnamed_topic_ids)
+    return Progress(partition, assignment.through_run_id, "", coverage, epochs, sightings, unnamed)
 
 
 def begins_anew(assignment: Assignment, earlier: Progress, new: PartitionLog, covered: Sequence[Range]) -> bool:
