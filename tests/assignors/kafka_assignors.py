@@ -38,7 +38,7 @@ def answers(
     """The lines of `assign` for the specs, without "order". `java` is a runtime other than the usual one."""
     classpath = [jar_folder(jar_set)]
     # Clients alone bring no parser of JSON: that of the newest release stands behind.
-    classpath += [jar for jar in sorted(jar_folder(KAFKA_4_3_1).glob("jackson-*.jar"))]
+    classpath += sorted(jar_folder(KAFKA_4_3_1).glob("jackson-*.jar"))
     classes = compile_java([JAVA / "Specs.java", *sources], classpath)
     command = java_command(program, [classes, *classpath])
     command[0] = str(java or java_executable())

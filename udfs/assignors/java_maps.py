@@ -1,0 +1,161 @@
+"""Maps of topic ids to sets of partitions, one for each member, in the order in which Java walks them.
+
+The coordinator's assignors hand on such maps and walk them, so their order decides who keeps what. A map is given by
+its rows in the order in which they were put; nothing is kept in the shape of a table.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.assignors.java_order import DEFAULT_CAPACITY, Hashes, Positions
+from udfs.assignors.problems import Numbers, Rows
+
+FIRST_JDK_OF_NEW_COPIES = 19
+# A chain that grows beyond this length doubles a table of fewer than 64 buckets, whatever its load.
+LONGEST_CHAIN = 8
+SMALLEST_TREE_TABLE = 64
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The sets of all members' maps: one for each pair of a member and a topic, in the order of their first rows.
+
+    The leading rows were there before, the others were added. A stretch is rows of one set that stand together.
+    """
+
+    rows: Rows
+    member: Numbers
+    topic: Numbers
+    first_row: Positions
+    size_before: Numbers
+    size: Numbers
+    stretch_start: Positions
+    set_of_stretch: Positions
+
+    @property
+    def is_new(self) -> NDArray[np.bool_]:
+        return self.size_before == 0
+
+    @property
+    def set_of_row(self) -> Positions:
+        return np.repeat(self.set_of_stretch, self.stretch_sizes)
+
+    @property
+    def stretch_sizes(self) -> Positions:
+        return np.diff(self.stretch_start, append=len(self.rows))
+
+
+def sets_of(rows: Rows, before: int) -> Sets:
+    """`before`: how many of the rows were there before; among them each set's rows stand together."""
+    changes = (rows.members[1:] != rows.members[:-1]) | (rows.topics[1:] != rows.topics[:-1])
+    if 0 < before < len(rows):
+        changes[before - 1] = True
+    start = np.flatnonzero(np.append(len(rows) > 0, changes))
+    sizes = np.diff(start, append=len(rows))
+    is_before = start < before
+    key = rows.members[start].astype(np.int64) << 32 | rows.topics[start]
+    first, set_of_stretch = firsts(key)
+    count = len(first)
+    return Sets(
+        rows,
+        key[first] >> 32,
+        key[first] & 0xFFFFFFFF,
+        start[first],
+        np.bincount(set_of_stretch, weights=sizes * is_before, minlength=count).astype(np.int64),
+        np.bincount(set_of_stretch, weights=sizes, minlength=count).astype(np.int64),
+        start,
+        set_of_stretch,
+    )
+
+
+def firsts(key: Numbers) -> tuple[Positions, Positions]:
+    """Where each distinct key stands first, in that order, and for each key the number of its first place."""
+    if (key[1:] > key[:-1]).all():
+        return np.arange(len(key)), np.arange(len(key))
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), np.intp)
+    number[order] = np.arange(len(order))
+    return first[order], number[inverse]
+
+
+def grown_capacities(capacities: Numbers, sizes: Numbers) -> Numbers:
+    """Tables double when they are more than three quarters full."""
+    return np.maximum(capacities, powers_of_two(sizes / 0.75))
+
+
+def powers_of_two(asked: NDArray[np.number]) -> Numbers:
+    """The smallest power of two that is not below each number."""
+    return np.left_shift(1, np.ceil(np.log2(np.maximum(asked, 1))).astype(np.int64))
+
+
+def copied_set_capacities(sizes: Numbers, jdk: int) -> Numbers:
+    if jdk >= FIRST_JDK_OF_NEW_COPIES:
+        return powers_of_two(np.maximum(sizes, 12) / 0.75)
+    return powers_of_two(np.maximum((sizes / 0.75).astype(np.int64) + 1, DEFAULT_CAPACITY))
+
+
+def walked(sets: Sets, map_capacity: Numbers, set_capacity: Numbers, id_hashes: Hashes) -> tuple[Rows, Positions]:
+    """The rows as a walk over the members, their maps and sets meets them, and where each row stood.
+
+    `map_capacity` is given for each member. Keys that were there before stand in the order in which they were put;
+    new ones were put first in their chains (computeIfAbsent), so the last comes first.
+    """
+    hashes = id_hashes[sets.topic]
+    bucket = (hashes ^ (hashes >> np.uint32(16))) & (map_capacity[sets.member] - 1).astype(np.uint32)
+    number = np.arange(len(sets.member))
+    order = np.lexsort((np.where(sets.is_new, -1 - number, number), bucket, sets.member))
+    place = np.empty(len(order), np.intp)
+    place[order] = number
+    stretches = np.argsort(place[sets.set_of_stretch], kind="stable")
+    sizes = sets.stretch_sizes[stretches]
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    positions = np.arange(total) + np.repeat(sets.stretch_start[stretches] - (ends - sizes), sizes)
+    set_of_row = np.repeat(sets.set_of_stretch[stretches], sizes)
+    positions = positions[walk_of_sets(sets.rows.partitions[positions], set_of_row, set_capacity)]
+    return sets.rows.take(positions), positions
+
+
+def walk_of_sets(partitions: NDArray[np.int32], set_of_row: Positions, capacity: Numbers) -> Positions:
+    """Where the rows stand once each set is walked; the rows of a set stand together."""
+    capacity = with_long_chains(partitions, set_of_row, capacity)
+    bucket = (partitions ^ (partitions >> 16)) & (capacity[set_of_row] - 1)
+    falls = (bucket[1:] < bucket[:-1]) & (set_of_row[1:] == set_of_row[:-1])
+    order = np.arange(len(partitions))
+    if falls.any():
+        is_out_of_order = np.zeros(len(capacity), np.bool_)
+        is_out_of_order[set_of_row[1:][falls]] = True
+        chosen = np.flatnonzero(is_out_of_order[set_of_row])
+        stretch = np.cumsum(np.diff(set_of_row[chosen], prepend=-1) != 0)
+        order[chosen] = chosen[np.lexsort((bucket[chosen], stretch))]
+    return order
+
+
+def with_long_chains(partitions: NDArray[np.int32], set_of_row: Positions, capacity: Numbers) -> Numbers:
+    """Small tables double for a chain that becomes too long, too."""
+    sizes = np.bincount(set_of_row, minlength=len(capacity))
+    suspects = np.flatnonzero((sizes > LONGEST_CHAIN) & (capacity < SMALLEST_TREE_TABLE))
+    if len(suspects):
+        capacity = capacity.copy()
+        is_suspect = np.zeros(len(capacity), np.bool_)
+        is_suspect[suspects] = True
+        chosen = np.flatnonzero(is_suspect[set_of_row])
+        bucket = partitions[chosen] & (capacity[set_of_row[chosen]] - 1)
+        chains = np.bincount(set_of_row[chosen] * SMALLEST_TREE_TABLE + bucket)
+        for each in np.unique(np.flatnonzero(chains > LONGEST_CHAIN) // SMALLEST_TREE_TABLE):
+            capacity[each] = chained_capacity(partitions[set_of_row == each].tolist(), int(capacity[each]))
+    return capacity
+
+
+def chained_capacity(keys: list[int], capacity: int) -> int:
+    """The table of a set after each key was added to it, one by one."""
+    for added, key in enumerate(keys, 1):
+        chain = sum((each ^ key) & (capacity - 1) == 0 for each in keys[:added])
+        if chain > LONGEST_CHAIN and capacity < SMALLEST_TREE_TABLE:
+            capacity *= 2
+        if added > 0.75 * capacity:
+            capacity *= 2
+    return capacity

@@ -1,0 +1,151 @@
+"""The coordinator's `uniform`: everybody subscribed to the same topics gets the same number of partitions, and keeps
+what it had as far as that allows. Members with unequal subscriptions: `uniform_unequal`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.assignors.java_maps import (
+    Sets,
+    copied_set_capacities,
+    grown_capacities,
+    powers_of_two,
+    sets_of,
+    walked,
+)
+from udfs.assignors.java_order import DEFAULT_CAPACITY, Positions, copied_set_capacity, put_order
+from udfs.assignors.problems import Assignment, AssignorFailed, Numbers, Rows, within
+from udfs.assignors.server_problems import ServerProblem
+
+# KAFKA-18688: before, the first members of the walk got the larger shares, whether they had them or not.
+KEEPS_LARGER_SHARES = (4, 0, 1)
+
+
+@dataclass(frozen=True)
+class Held:
+    """The targets of the epoch before as Kafka walks its maps of them; members are places in the walk of members."""
+
+    rows: Rows
+    num_sets: Numbers  # of each member
+    size_of_set: Numbers  # for each row: how many rows its set has
+
+
+def uniform_equal(problem: ServerProblem) -> Assignment:
+    held = held_targets(problem)
+    topics = topics_walked(problem)
+    is_subscribed = np.zeros(len(problem.topics), np.bool_)
+    is_subscribed[topics] = True
+    wanted = is_subscribed[held.rows.topics]
+    members = held.rows.members
+    sizes = np.bincount(members[wanted], minlength=len(problem.members))
+    total = int(problem.counts[topics].sum())
+    quotas = kept_shares(total, sizes) if problem.release >= KEEPS_LARGER_SHARES else shares(total, len(sizes))
+    kept = wanted & (counted(wanted, members, sizes) < quotas[members])
+    free = unassigned(problem, held.rows, topics)
+    dropped = held.rows.take(wanted & ~kept)
+    missing = np.maximum(quotas - sizes, 0)
+    if missing.sum() != len(free[0]) + len(dropped):
+        # A partition that is in two targets, or beyond the topic's count, takes a place for nothing.
+        raise AssignorFailed("partitions are left unassigned after each member has its share")
+    given = Rows(
+        np.repeat(np.arange(len(sizes), dtype=np.int32), missing),
+        np.concatenate([free[0], dropped.topics]).astype(np.int32),
+        np.concatenate([free[1], dropped.partitions]).astype(np.int32),
+    )
+    return listed(problem, held, kept, given)
+
+
+def held_targets(problem: ServerProblem) -> Held:
+    sets = sets_of(problem.walked_targets, len(problem.targets))
+    num_sets = np.bincount(sets.member, minlength=len(problem.members))
+    capacity = grown_capacities(np.array(DEFAULT_CAPACITY), num_sets)
+    rows, positions = walked(sets, capacity, copied_set_capacities(sets.size, problem.jdk), problem.id_hashes)
+    return Held(rows, num_sets, sets.size[sets.set_of_row[positions]])
+
+
+def topics_walked(problem: ServerProblem) -> Positions:
+    """The topics as Kafka walks its set of the ids that the first member subscribes to."""
+    first = problem.class_of_member[problem.walked[0]]
+    topics = problem.subscribed[first]
+    # The set is made for as many ids as there are names, known or not.
+    capacity = copied_set_capacity(len(problem.topics_of_class[first]), problem.jdk)
+    return topics[put_order(problem.id_hashes[topics], capacity)]
+
+
+def shares(total: int, members: int) -> Numbers:
+    """As equal as can be, the larger ones first."""
+    return total // members + (np.arange(members) < total % members)
+
+
+def kept_shares(total: int, sizes: Numbers) -> Numbers:
+    """The larger shares go to members that have one, as far as they go round; what is left, to the last members."""
+    members = len(sizes)
+    share, larger = divmod(total, members)
+    has_larger = sizes > share
+    taken = np.cumsum(has_larger)
+    gets_larger = has_larger & (taken <= larger)
+    left = np.maximum(larger - taken + has_larger, 0)
+    must_take = np.flatnonzero(members - np.arange(members) <= left)
+    if len(must_take):
+        gets_larger[must_take[0] :] = True
+    return np.asarray(share + gets_larger, dtype=np.int64)
+
+
+def counted(wanted: NDArray[np.bool_], members: NDArray[np.int32], sizes: Numbers) -> Numbers:
+    """For each wanted row how many of the member's come before."""
+    before = np.cumsum(sizes) - sizes
+    return np.cumsum(wanted) - 1 - before[members]
+
+
+def unassigned(problem: ServerProblem, held: Rows, topics: Positions) -> tuple[Positions, Numbers]:
+    """Topics and partitions that nobody holds, in the order of the topics."""
+    counts = problem.counts[topics]
+    first = np.zeros(len(problem.topics), np.int64)
+    first[topics] = np.cumsum(counts) - counts
+    # Topics outside and partitions beyond the count have no place.
+    known = np.zeros(len(problem.topics), np.int64)
+    known[topics] = counts
+    is_free = np.ones(int(counts.sum()), np.bool_)
+    real = held.partitions < known[held.topics]
+    is_free[first[held.topics[real]] + held.partitions[real]] = False
+    return np.repeat(topics, counts)[is_free], within(counts)[is_free]
+
+
+def listed(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], given: Rows) -> Assignment:
+    """The answer in the order in which Kafka walks it: a member's map is copied as soon as something changes in it."""
+    before = held.rows.take(kept)
+    rows = Rows(
+        np.concatenate([before.members, given.members]),
+        np.concatenate([before.topics, given.topics]),
+        np.concatenate([before.partitions, given.partitions]),
+    )
+    sets = sets_of(rows, len(before))
+    members = len(problem.members)
+    given_sizes = np.bincount(given.members, minlength=members)
+    is_changed = (np.bincount(held.rows.members[~kept], minlength=members) > 0) | (given_sizes > 0)
+    capacity = np.where(
+        is_changed,
+        copied_map_capacities(sets, held, given_sizes, len(before)),
+        grown_capacities(np.array(DEFAULT_CAPACITY), held.num_sets),
+    )
+    size_before = np.zeros(len(sets.size), np.int64)
+    size_before[~sets.is_new] = held.size_of_set[kept][sets.first_row[~sets.is_new]]
+    made = np.where(sets.is_new, DEFAULT_CAPACITY, copied_set_capacities(size_before, problem.jdk))
+    found, _ = walked(sets, capacity, grown_capacities(made, sets.size), problem.id_hashes)
+    return problem.listed(found.members, found.topics, found.partitions)
+
+
+def copied_map_capacities(sets: Sets, held: Held, given_sizes: Numbers, before: int) -> Numbers:
+    """A copy is made for as many topics as it takes over. Afterwards a map makes room before each partition that it
+    gets, so not for the topic that comes with the last one."""
+    capacity = grown_capacities(powers_of_two(held.num_sets), held.num_sets)
+    gets = given_sizes > 0
+    last_row = before + np.cumsum(given_sizes) - 1
+    ends_with_new = np.zeros(len(gets), np.bool_)
+    is_last = np.zeros(len(sets.rows) + 1, np.bool_)
+    is_last[last_row[gets]] = True
+    opened_last = sets.is_new & is_last[sets.first_row]
+    ends_with_new[sets.member[opened_last]] = True
+    size = np.bincount(sets.member, minlength=len(gets)) - ends_with_new
+    return np.where(gets, grown_capacities(capacity, size), capacity)
