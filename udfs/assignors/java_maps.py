@@ -36,7 +36,7 @@ class Sets:
 
     @property
     def is_new(self) -> NDArray[np.bool_]:
-        return self.size_before == 0
+        return np.asarray(self.size_before == 0, dtype=np.bool_)
 
     @property
     def set_of_row(self) -> Positions:
@@ -88,7 +88,7 @@ def grown_capacities(capacities: Numbers, sizes: Numbers) -> Numbers:
 
 def powers_of_two(asked: NDArray[np.number]) -> Numbers:
     """The smallest power of two that is not below each number."""
-    return np.left_shift(1, np.ceil(np.log2(np.maximum(asked, 1))).astype(np.int64))
+    return np.asarray(2 ** np.ceil(np.log2(np.maximum(asked, 1))).astype(np.int64), dtype=np.int64)
 
 
 def copied_set_capacities(sizes: Numbers, jdk: int) -> Numbers:

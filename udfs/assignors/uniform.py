@@ -75,7 +75,7 @@ def topics_walked(problem: ServerProblem) -> Positions:
 
 def shares(total: int, members: int) -> Numbers:
     """As equal as can be, the larger ones first."""
-    return total // members + (np.arange(members) < total % members)
+    return np.full(members, total // members, np.int64) + (np.arange(members) < total % members)
 
 
 def kept_shares(total: int, sizes: Numbers) -> Numbers:
