@@ -14,7 +14,7 @@ from udfs.replay.topic_names import Key, Sighting, merge, of_commits
 from udfs.tables.arrow_schema import table_schema
 
 TRANSACTIONS = "transactions"
-WINDOW_ROWS = 1 << 19
+WINDOW_ROWS = 1 << 18
 
 
 @dataclass

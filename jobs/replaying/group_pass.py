@@ -18,11 +18,12 @@ from udfs.replay.records import Record
 from udfs.replay.rows import Rows, arrow_rows
 from udfs.replay.topic_codes import TopicCodes
 from udfs.replay.topic_names import Key, Sighting, merge, of_groups
+from udfs.replay.uncollected import uncollected
 
 CLASSIC, KNOWN_TOPICS = "classic_group_metadata", "group_partition_metadata"
 DELETING = (CLASSIC, "group_metadata")
 # As Python objects, records take hundreds of bytes each.
-WINDOW_ROWS = 1 << 16
+WINDOW_ROWS = 1 << 14
 
 GROUP_TOMBSTONES = pa.schema([("group_id", pa.string()), ("record_time", pa.timestamp("us", "UTC"))])
 
@@ -63,6 +64,7 @@ class GroupPass:
     tombstones: list[pa.Table] = field(default_factory=list)
     num_records: int = 0
 
+    @uncollected()
     def run(self, holes: Mapping[int, int | None]) -> None:
         for end, tables in self.log.windows(GROUP_TABLES, list(holes), WINDOW_ROWS):
             ours = {name: self.slice.rows(rows) for name, rows in tables.items()}
