@@ -36,6 +36,14 @@ class Rows:
         return Rows(self.members[chosen], self.topics[chosen], self.partitions[chosen])
 
 
+def joined(first: Rows, second: Rows) -> Rows:
+    return Rows(
+        np.concatenate([first.members, second.members]),
+        np.concatenate([first.topics, second.topics]),
+        np.concatenate([first.partitions, second.partitions]),
+    )
+
+
 Assignment = Rows
 
 
@@ -69,6 +77,10 @@ class Problem:
     @cached_property
     def topic_hashes(self) -> NDArray[np.uint32]:
         return string_hashes(self.topics)
+
+    @cached_property
+    def topic_positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.topics)}
 
     @cached_property
     def walked(self) -> Positions:
