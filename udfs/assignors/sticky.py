@@ -6,19 +6,25 @@ from numpy.typing import NDArray
 from udfs.assignors.java_order import ranks
 from udfs.assignors.numbered import NOBODY
 from udfs.assignors.problems import Assignment, Problem, Rows
+from udfs.assignors.sticky_before_3 import cooperative_before_3, sticky_before_3
 from udfs.assignors.sticky_claims import ClaimsOf, cooperative_claims, ownership, sticky_claims
 from udfs.assignors.sticky_constrained import constrained
 from udfs.assignors.sticky_general import general
 
+REWRITTEN_SINCE = (3, 0, 0)
+
 
 def sticky(problem: Problem) -> Assignment:
+    if problem.release < REWRITTEN_SINCE:
+        return sticky_before_3(problem)
     rows, _ = assigned(problem, sticky_claims)
     return rows
 
 
 def cooperative_sticky(problem: Problem) -> Assignment:
     """Leaves out what another member must revoke first: the next rebalance gives it."""
-    rows, waits = assigned(problem, cooperative_claims)
+    is_old = problem.release < REWRITTEN_SINCE
+    rows, waits = cooperative_before_3(problem) if is_old else assigned(problem, cooperative_claims)
     if waits is None:
         waits = still_owned(problem, rows)
     return rows.take(~waits) if waits.any() else rows

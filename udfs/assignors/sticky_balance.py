@@ -24,6 +24,7 @@ def reassigned(
     is_topic_shared: NDArray[np.bool_],
     before: dict[int, int],
     is_anything_revoked: bool,
+    numbers: Positions | None = None,
 ) -> list[list[int]] | None:
     """Each member's list when moves have made it fairer; None where it stays what was kept and given."""
     is_shared = is_topic_shared[state.topic_of]
@@ -32,7 +33,8 @@ def reassigned(
     sizes_before = np.array(state.sizes)
     if not is_anything_revoked:
         balance.repeat(state.free[is_shared[state.free]])
-    if not balance.repeat(np.flatnonzero(is_shared[: state.topics.total])):
+    numbers = np.arange(state.topics.total) if numbers is None else numbers
+    if not balance.repeat(numbers[is_shared[numbers]]):
         return balance.lists
     is_fairer = score(balance.sizes[~balance.fixed]) < score(sizes_before[~balance.fixed])
     return balance.lists if is_fairer or not len(state.kept) else None
