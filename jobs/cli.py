@@ -20,6 +20,7 @@ COMMANDS = {
     "owner": "who owned a partition at any time, without Spark",
     "diff": "what differs in a group between two instants, without Spark",
     "offsets": "committed offsets at any time as the CSV that kafka-consumer-groups takes, without Spark",
+    "assign": "what Kafka's assignors answer to a given specification, without Spark",
     "sql": "answers SQL over the tables and views of a warehouse",
     "doctor": "checks a warehouse and says how to mend it, without Spark",
     "dump": "decoded records of segment files as JSON lines or CSV, without Spark",

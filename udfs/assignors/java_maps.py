@@ -4,6 +4,7 @@ The coordinator's assignors hand on such maps and walk them, so their order deci
 its rows in the order in which they were put; nothing is kept in the shape of a table.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,10 +153,14 @@ def with_long_chains(partitions: NDArray[np.int32], set_of_row: Positions, capac
 
 def chained_capacity(keys: list[int], capacity: int) -> int:
     """The table of a set after each key was added to it, one by one."""
-    for added, key in enumerate(keys, 1):
-        chain = sum((each ^ key) & (capacity - 1) == 0 for each in keys[:added])
-        if chain > LONGEST_CHAIN and capacity < SMALLEST_TREE_TABLE:
-            capacity *= 2
-        if added > 0.75 * capacity:
-            capacity *= 2
+    for added in range(LONGEST_CHAIN + 1, len(keys) + 1):
+        capacity = capacity_with(keys[:added], keys[added - 1], capacity)
     return capacity
+
+
+def capacity_with(keys: Collection[int], last: int, capacity: int) -> int:
+    """The table of a set of these keys after the last of them was added."""
+    if capacity < SMALLEST_TREE_TABLE and len(keys) > LONGEST_CHAIN:
+        chain = sum((each ^ last) & (capacity - 1) == 0 for each in keys)
+        capacity *= 2 if chain > LONGEST_CHAIN else 1
+    return capacity * 2 if len(keys) > 0.75 * capacity else capacity

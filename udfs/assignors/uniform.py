@@ -53,7 +53,7 @@ def uniform_equal(problem: ServerProblem) -> Assignment:
         np.concatenate([free[0], dropped.topics]).astype(np.int32),
         np.concatenate([free[1], dropped.partitions]).astype(np.int32),
     )
-    return listed(problem, held, kept, given)
+    return listed(problem, held, kept, given, np.full(len(problem.topics), DEFAULT_CAPACITY))
 
 
 def held_targets(problem: ServerProblem) -> Held:
@@ -70,7 +70,8 @@ def topics_walked(problem: ServerProblem) -> Positions:
     topics = problem.subscribed[first]
     # The set is made for as many ids as there are names, known or not.
     capacity = copied_set_capacity(len(problem.topics_of_class[first]), problem.jdk)
-    return topics[put_order(problem.id_hashes[topics], capacity)]
+    walked_ids: Positions = topics[put_order(problem.id_hashes[topics], capacity)]
+    return walked_ids
 
 
 def shares(total: int, members: int) -> Numbers:
@@ -112,8 +113,11 @@ def unassigned(problem: ServerProblem, held: Rows, topics: Positions) -> tuple[P
     return np.repeat(topics, counts)[is_free], within(counts)[is_free]
 
 
-def listed(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], given: Rows) -> Assignment:
-    """The answer in the order in which Kafka walks it: a member's map is copied as soon as something changes in it."""
+def listed(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], given: Rows, made_for: Numbers) -> Assignment:
+    """The answer in the order in which Kafka walks it: a member's map is copied as soon as something changes in it.
+
+    `given` is sorted by member. A set that is opened for a topic is made for `made_for` partitions.
+    """
     before = held.rows.take(kept)
     rows = Rows(
         np.concatenate([before.members, given.members]),
@@ -131,7 +135,8 @@ def listed(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], given: R
     )
     size_before = np.zeros(len(sets.size), np.int64)
     size_before[~sets.is_new] = held.size_of_set[kept][sets.first_row[~sets.is_new]]
-    made = np.where(sets.is_new, DEFAULT_CAPACITY, copied_set_capacities(size_before, problem.jdk))
+    opened = powers_of_two(made_for)[sets.topic]
+    made = np.where(sets.is_new, opened, copied_set_capacities(size_before, problem.jdk))
     found, _ = walked(sets, capacity, grown_capacities(made, sets.size), problem.id_hashes)
     return problem.listed(found.members, found.topics, found.partitions)
 

@@ -1,0 +1,86 @@
+"""Random specs of consumer groups: what a coordinator may meet, and what it should not."""
+
+import base64
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+UNKNOWN = "not-there"
+
+
+def random_spec(rng: np.random.Generator, assignor: str, is_equal: bool, protocol: str = "consumer") -> dict[str, Any]:
+    topics = random_topics(rng)
+    members = random_members(rng)
+    targets = random_targets(rng, topics, len(members))
+    everything = some(rng, [topic["name"] for topic in topics], 0.9) + [UNKNOWN] * int(rng.random() < 0.1)
+    for i, member in enumerate(members):
+        subscribed = everything if is_equal else random_subscription(rng, topics)
+        member["subscribed_topics"] = shuffled(rng, subscribed) if rng.random() < 0.3 else subscribed
+        target = [[topic, shuffled(rng, of) if rng.random() < 0.1 else of] for topic, of in targets[i].items() if of]
+        member["target"] = shuffled(rng, target) if rng.random() < 0.3 else target
+    return {"group_protocol": protocol, "assignor": assignor, "topics": topics, "members": members}
+
+
+def random_topics(rng: np.random.Generator) -> list[dict[str, Any]]:
+    count = int(rng.integers(1, rng.choice([3, 6, 30])))
+    largest = int(rng.choice([4, 30, 200]))
+    topics = [
+        {
+            "name": f"t{rng.integers(10_000)}-{i}",
+            "partitions": int(rng.integers(1, largest + 1)),
+            "topic_id": base64.urlsafe_b64encode(rng.bytes(16)).decode()[:22],
+        }
+        for i in range(count)
+    ]
+    if rng.random() < 0.1:
+        topics[0]["partitions"] = 0
+    return topics
+
+
+def random_members(rng: np.random.Generator) -> list[dict[str, Any]]:
+    count = int(rng.integers(1, rng.choice([3, 8, 40])))
+    ids = [f"consumer-{rng.integers(1_000_000)}-{i}" for i in range(count)]
+    if rng.random() < 0.2:
+        # Aa and BB have one hash code: these ids stand in one chain of Java's map. Nine would make a tree of it.
+        ids = list(dict.fromkeys("".join(rng.choice(["Aa", "BB"], size=3)) for _ in range(count)))
+    members: list[dict[str, Any]] = [{"member_id": member_id} for member_id in ids]
+    for i, member in enumerate(members):
+        if rng.random() < 0.1:
+            member["group_instance_id"] = f"instance-{rng.integers(10)}-{i}"
+    return members
+
+
+def random_subscription(rng: np.random.Generator, topics: list[dict[str, Any]]) -> list[str]:
+    return some(rng, [topic["name"] for topic in topics], 0.6) + [UNKNOWN] * int(rng.random() < 0.1)
+
+
+def random_targets(
+    rng: np.random.Generator, topics: list[dict[str, Any]], members: int
+) -> defaultdict[int, defaultdict[str, list[int]]]:
+    """Of an epoch before: none, balanced, with holes, or skewed; fewer members, topics that came since."""
+    targets: defaultdict[int, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    kind = rng.choice(["none", "balanced", "holes", "skewed"])
+    members_before = int(rng.integers(1, members + 1)) if rng.random() < 0.5 else members
+    turn = 0
+    for topic in some(rng, topics, 0.85 if kind != "none" else 0.0):
+        for partition in range(topic["partitions"]):
+            if kind == "holes" and rng.random() < 0.3:
+                continue
+            turn += 1
+            owner = turn % members_before if kind == "balanced" else int(rng.integers(members_before))
+            targets[int(owner * rng.random()) if kind == "skewed" else owner][topic["name"]].append(partition)
+    if targets and rng.random() < 0.2:
+        # A second owner of a partition, or a partition that is not there.
+        topic = topics[int(rng.integers(len(topics)))]
+        of = targets[int(rng.choice(list(targets)))][topic["name"]]
+        of[:] = sorted({*of, int(rng.integers(topic["partitions"] + 3))})
+    return targets
+
+
+def some(rng: np.random.Generator, values: list[Any], share: float) -> list[Any]:
+    return [value for value in values if rng.random() < share]
+
+
+def shuffled(rng: np.random.Generator, values: list[Any]) -> list[Any]:
+    return [values[i] for i in rng.permutation(len(values))]

@@ -1,0 +1,118 @@
+"""The lists of members between which partitions moved: their maps are gone through step by step, as Java would."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.assignors.java_maps import SMALLEST_TREE_TABLE, capacity_with, chained_capacity
+from udfs.assignors.java_order import copied_set_capacity, grown_capacity, table_capacity
+from udfs.assignors.problems import Assignment, Numbers, Rows
+from udfs.assignors.server_problems import ServerProblem
+from udfs.assignors.uniform import Held
+
+
+class Move(NamedTuple):
+    topic: int
+    partition: int
+    source: int
+    destination: int
+
+
+@dataclass
+class PartitionSet:
+    capacity: int
+    place: int  # in its chain of the map
+    partitions: dict[int, None] = field(default_factory=dict)
+
+    def add(self, partition: int) -> None:
+        self.partitions[partition] = None
+        self.capacity = capacity_with(self.partitions, partition, self.capacity)
+
+    def walked(self) -> list[int]:
+        return sorted(self.partitions, key=lambda each: (each ^ each >> 16) & self.capacity - 1)
+
+
+@dataclass
+class MemberMap:
+    """A member's map of topics to sets of partitions."""
+
+    capacity: int
+    sets: dict[int, PartitionSet]
+    opened: int = 0
+
+    def add(self, topic: int, partition: int, made_for: int) -> None:
+        # computeIfAbsent makes room before it looks, and puts what is new first in its chain.
+        self.capacity = grown_capacity(self.capacity, len(self.sets))
+        if topic not in self.sets:
+            self.opened += 1
+            self.sets[topic] = PartitionSet(table_capacity(made_for), -self.opened)
+        self.sets[topic].add(partition)
+
+    def remove(self, topic: int, partition: int) -> None:
+        del self.sets[topic].partitions[partition]
+        if not self.sets[topic].partitions:
+            del self.sets[topic]
+
+    def walked(self, hashes: Sequence[int]) -> Iterator[tuple[int, int]]:
+        def key(topic: int) -> tuple[int, int]:
+            return (hashes[topic] ^ hashes[topic] >> 16) & self.capacity - 1, self.sets[topic].place
+
+        for topic in sorted(self.sets, key=key):
+            for partition in self.sets[topic].walked():
+                yield topic, partition
+
+
+def with_moves(
+    problem: ServerProblem,
+    held: Held,
+    kept: NDArray[np.bool_],
+    given: Rows,
+    moves: Sequence[Move],
+    made_for: Numbers,
+    found: Assignment,
+) -> Assignment:
+    """`found` are the lists before the moves."""
+    touched = {place for move in moves for place in (move.source, move.destination)}
+    maps = {place: copied_map(problem, held, kept, place) for place in touched}
+    sizes = made_for.tolist()
+    is_touched = np.zeros(len(problem.members), np.bool_)
+    is_touched[list(touched)] = True
+    for place, topic, partition in rows_of(given, is_touched[given.members]):
+        maps[place].add(topic, partition, sizes[topic])
+    for move in moves:
+        maps[move.source].remove(move.topic, move.partition)
+        maps[move.destination].add(move.topic, move.partition, sizes[move.topic])
+    hashes = problem.id_hashes.tolist()
+    lists = [(place, *pair) for place in sorted(touched) for pair in maps[place].walked(hashes)]
+    places, topics, partitions = np.array(lists, np.int32).reshape(-1, 3).T
+    others = found.take(~is_touched[problem.places[found.members]])
+    return Assignment(
+        np.concatenate([others.members, problem.walked[places].astype(np.int32)]),
+        np.concatenate([others.topics, topics]),
+        np.concatenate([others.partitions, partitions]),
+    )
+
+
+def rows_of(rows: Rows, chosen: NDArray[np.bool_]) -> Iterator[tuple[int, int, int]]:
+    some = rows.take(chosen)
+    return zip(some.members.tolist(), some.topics.tolist(), some.partitions.tolist(), strict=True)
+
+
+def copied_map(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], place: int) -> MemberMap:
+    """The map of a member's target as it is copied at the first change, without topics that it no longer takes."""
+    first, end = np.searchsorted(held.rows.members, [place, place + 1])
+    sets: dict[int, PartitionSet] = {}
+    for topic, partition, is_kept in zip(
+        held.rows.topics[first:end].tolist(), held.rows.partitions[first:end].tolist(), kept[first:end], strict=True
+    ):
+        if is_kept:
+            sets.setdefault(topic, PartitionSet(0, len(sets))).partitions[partition] = None
+    for one in sets.values():
+        made = copied_set_capacity(len(one.partitions), problem.jdk)
+        is_small = made < SMALLEST_TREE_TABLE
+        one.capacity = chained_capacity(list(one.partitions), made) if is_small else made
+    size = int(held.num_sets[place])
+    return MemberMap(grown_capacity(table_capacity(size), size), sets)

@@ -1,0 +1,86 @@
+"""Which function stands for which of Kafka's assignors, and since which release."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from udfs.assignors.client_range import client_range
+from udfs.assignors.client_roundrobin import roundrobin
+from udfs.assignors.problems import Assignment, Assignor, problem_of
+from udfs.assignors.server_problems import ServerAssignor, ServerProblem, server_problem_of
+from udfs.assignors.server_range import server_range
+from udfs.assignors.specs import GroupProtocol, Release, Spec, SpecError
+from udfs.assignors.uniform import uniform_equal
+from udfs.assignors.uniform_unequal import uniform_unequal
+
+MemberLists = list[tuple[str, list[tuple[str, int]]]]
+FIRST_CLIENTS = (0, 9, 0)
+# KAFKA-17710: what was done before with unequal subscriptions is not known here.
+UNEQUAL_SINCE = (4, 0, 0)
+
+
+@dataclass(frozen=True)
+class Known:
+    """An assignor: from `since` on its answer is known, from `ordered_since` on the order of each member's list too."""
+
+    answer: Callable[[Spec], MemberLists]
+    since: Release
+    ordered_since: Release
+
+
+def by_leader(assign: Assignor) -> Callable[[Spec], MemberLists]:
+    def answer(spec: Spec) -> MemberLists:
+        problem = problem_of(spec)
+        return named(problem.members, problem.topics, assign(problem))
+
+    return answer
+
+
+def by_coordinator(assign: ServerAssignor) -> Callable[[Spec], MemberLists]:
+    def answer(spec: Spec) -> MemberLists:
+        problem = server_problem_of(spec)
+        return named(problem.members, problem.topics, assign(problem))
+
+    return answer
+
+
+def uniform(problem: ServerProblem) -> Assignment:
+    if problem.is_homogeneous:
+        return uniform_equal(problem)
+    if problem.release < UNEQUAL_SINCE:
+        raise SpecError("release: older than 4.0, the first whose uniform is known for unequal subscriptions")
+    return uniform_unequal(problem)
+
+
+ASSIGNORS: Mapping[tuple[GroupProtocol, str], Known] = MappingProxyType(
+    {
+        (GroupProtocol.CLASSIC, "range"): Known(by_leader(client_range), FIRST_CLIENTS, (2, 4, 0)),
+        # Before 3.0 a record's lists were grouped by a map of topics.
+        (GroupProtocol.CLASSIC, "roundrobin"): Known(by_leader(roundrobin), FIRST_CLIENTS, (3, 0, 0)),
+        (GroupProtocol.CONSUMER, "uniform"): Known(by_coordinator(uniform), (3, 8, 0), (3, 8, 0)),
+        # KAFKA-16944: before, it kept what members had.
+        (GroupProtocol.CONSUMER, "range"): Known(by_coordinator(server_range), (3, 9, 0), (3, 9, 0)),
+    }
+)
+NAMES = tuple(sorted({name for _, name in ASSIGNORS}))
+
+
+def known_assignor(spec: Spec) -> Known:
+    names = [name for protocol, name in ASSIGNORS if protocol == spec.group_protocol]
+    if spec.assignor not in names:
+        raise SpecError(f"assignor: {spec.assignor!r}, expected one of {', '.join(names)} ({spec.group_protocol})")
+    known = ASSIGNORS[spec.group_protocol, spec.assignor]
+    if spec.release < known.since:
+        oldest = ".".join(map(str, known.since[:2]))
+        raise SpecError(
+            f"release: older than {oldest}, the first whose {spec.assignor} ({spec.group_protocol}) is known"
+        )
+    return known
+
+
+def named(members: Sequence[str], topics: Sequence[str], assignment: Assignment) -> MemberLists:
+    lists: list[list[tuple[str, int]]] = [[] for _ in members]
+    rows = zip(assignment.members.tolist(), assignment.topics.tolist(), assignment.partitions.tolist(), strict=True)
+    for member, topic, partition in rows:
+        lists[member].append((topics[topic], partition))
+    return list(zip(members, lists, strict=True))
