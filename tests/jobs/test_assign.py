@@ -52,8 +52,8 @@ def test_each_line_is_answered_in_its_place() -> None:
 
 
 def test_a_flag_holds_for_lines_without_the_field() -> None:
-    lines = [CLASSIC, CLASSIC | {"release": "2.4"}]
-    orders = [answer["order"] for answer in answers(assign(lines, "--assignor", "range", "--release", "2.3"))]
+    lines = [CLASSIC, CLASSIC | {"release": "3.0"}]
+    orders = [answer["order"] for answer in answers(assign(lines, "--assignor", "roundrobin", "--release", "2.8"))]
     assert orders == ["set", "exact"]
 
 

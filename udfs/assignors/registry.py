@@ -10,11 +10,15 @@ from udfs.assignors.problems import Assignment, Assignor, problem_of
 from udfs.assignors.server_problems import ServerAssignor, ServerProblem, server_problem_of
 from udfs.assignors.server_range import server_range
 from udfs.assignors.specs import GroupProtocol, Release, Spec, SpecError
+from udfs.assignors.sticky import cooperative_sticky, sticky
 from udfs.assignors.uniform import uniform_equal
 from udfs.assignors.uniform_unequal import uniform_unequal
 
 MemberLists = list[tuple[str, list[tuple[str, int]]]]
-FIRST_CLIENTS = (0, 9, 0)
+# Kafka's assignors before have another interface, and were not compared.
+FIRST_CLIENTS = (2, 4, 0)
+# Before, a leader wrote its lists by a map of topics.
+LISTS_AS_ASSIGNED = (3, 0, 0)
 # KAFKA-17710: what was done before with unequal subscriptions is not known here.
 UNEQUAL_SINCE = (4, 0, 0)
 
@@ -54,9 +58,12 @@ def uniform(problem: ServerProblem) -> Assignment:
 
 ASSIGNORS: Mapping[tuple[GroupProtocol, str], Known] = MappingProxyType(
     {
-        (GroupProtocol.CLASSIC, "range"): Known(by_leader(client_range), FIRST_CLIENTS, (2, 4, 0)),
-        # Before 3.0 a record's lists were grouped by a map of topics.
-        (GroupProtocol.CLASSIC, "roundrobin"): Known(by_leader(roundrobin), FIRST_CLIENTS, (3, 0, 0)),
+        (GroupProtocol.CLASSIC, "range"): Known(by_leader(client_range), FIRST_CLIENTS, FIRST_CLIENTS),
+        (GroupProtocol.CLASSIC, "roundrobin"): Known(by_leader(roundrobin), FIRST_CLIENTS, LISTS_AS_ASSIGNED),
+        (GroupProtocol.CLASSIC, "sticky"): Known(by_leader(sticky), FIRST_CLIENTS, LISTS_AS_ASSIGNED),
+        (GroupProtocol.CLASSIC, "cooperative-sticky"): Known(
+            by_leader(cooperative_sticky), FIRST_CLIENTS, LISTS_AS_ASSIGNED
+        ),
         (GroupProtocol.CONSUMER, "uniform"): Known(by_coordinator(uniform), (3, 8, 0), (3, 8, 0)),
         # KAFKA-16944: before, it kept what members had.
         (GroupProtocol.CONSUMER, "range"): Known(by_coordinator(server_range), (3, 9, 0), (3, 9, 0)),
