@@ -131,6 +131,8 @@ class Balance:
         return np.asarray(movable | self.had_before[numbers], dtype=np.bool_)
 
     def target(self, number: int) -> int | None:
+        if self.fixed[self.owner[number]]:
+            raise AssignorFailed("a partition's owner takes no part")
         size = self.sizes[self.owner[number]]
         previous = self.before.get(number)
         if previous is not None:
