@@ -62,6 +62,7 @@ class Handovers:
             whole(names),
             np.concatenate([rows.column("partition").to_numpy() for rows, _ in asked]),
             np.concatenate([offsets.to_numpy() for _, offsets in asked]),
+            np.arange(2 * self.owners.num_rows + self.moves.num_rows) >= 2 * self.owners.num_rows,
         )
 
     def answered(self, answers: Answers) -> tuple[pa.Table, pa.Table, pa.Table]:

@@ -21,6 +21,8 @@ class Questions:
     topic: pa.Array
     partition: Codes
     offset: Numbers
+    # Which of them are about the times of commits alone, the others about values alone; None: all about both.
+    is_about_times: Flags | None = None
 
     def __len__(self) -> int:
         return len(self.offset)
@@ -55,6 +57,9 @@ class Asked:
 
     def __init__(self, questions: Questions) -> None:
         self.questions = questions
+        # Names are few: only these are looked for in each chunk.
+        self.groups_asked, self.group = coded(questions.group_id)
+        self.topics_asked, self.topic = coded(questions.topic)
         self.answers = Answers.unanswered(len(questions))
         self.order = np.argsort(questions.offset, kind="stable")
         self.offsets = questions.offset[self.order]
@@ -68,19 +73,31 @@ class Asked:
 
     def groups(self, offset: int) -> pa.Array:
         """Of these, the groups."""
-        return pc.unique(self.questions.group_id.take(pa.array(self.upto(offset))))
+        return self.groups_asked.take(pa.array(np.unique(self.group[self.upto(offset)])))
 
     def answer(self, frame: Frame, effects: Effects, through: int) -> None:
         """The frame holds the groups of all questions up to there."""
         new = self.upto(through)
         self.reached += len(new)
-        if len(new):
-            self.answer_committed(frame, effects, new)
-            self.answer_last(frame, new)
-        self.answer_next(frame, np.append(self.waiting, new))
+        about_times = self.questions.is_about_times
+        values, times = (new, new) if about_times is None else (new[~about_times[new]], new[about_times[new]])
+        self.answers.is_told[new] = True
+        if len(values):
+            self.answer_committed(frame, effects, values)
+        waiting = np.append(self.waiting, times)
+        key, is_known = self.keys_of(frame, waiting)
+        if len(times):
+            self.answer_last(frame, times, key[len(self.waiting) :], is_known[len(self.waiting) :])
+        self.answer_next(frame, waiting, key, is_known)
+
+    def keys_of(self, frame: Frame, which: Positions) -> tuple[Numbers, Flags]:
+        """The key of each question in the frame, and whether it is there."""
+        group = codes(self.groups_asked, frame.groups)[self.group[which]]
+        topic = codes(self.topics_asked, frame.topics)[self.topic[which]]
+        return keys_in(frame, group, topic, self.questions.partition[which].astype(np.int64))
 
     def answer_committed(self, frame: Frame, effects: Effects, new: Positions) -> None:
-        key, is_known = keys_of(frame, self.questions, new)
+        key, is_known = self.keys_of(frame, new)
         offset = self.questions.offset[new]
         ranked = effects.key.astype(np.int64) * frame.base + effects.place + 1
         found = np.searchsorted(ranked, key * frame.base + places_of(frame, offset) + 1, side="right") - 1
@@ -89,7 +106,6 @@ class Asked:
         row = effects.at[effect]
         answers, asked = self.answers, new[is_known]
         answers.committed[asked] = np.where(effects.is_value[effect], frame.committed[row], NONE)
-        answers.is_told[new] = True
         # Of what the state says, only what held already then.
         since = effects.offset[effect].copy()
         runs = frame.is_carried[row] & ~frame.is_pending[row] & effects.is_value[effect]
@@ -98,8 +114,7 @@ class Asked:
         answers.committed[asked[is_later]] = NONE
         answers.is_told[asked[is_later]] = False
 
-    def answer_last(self, frame: Frame, new: Positions) -> None:
-        key, is_known = keys_of(frame, self.questions, new)
+    def answer_last(self, frame: Frame, new: Positions, key: Numbers, is_known: Flags) -> None:
         if not is_known.any():
             return
         offset = self.questions.offset[new]
@@ -115,8 +130,7 @@ class Asked:
         is_there[is_there] &= frame.seen[first[is_there]] <= offset[is_there]
         self.answers.last_commit_time[new[is_there]] = frame.carried("written_time", first[is_there])
 
-    def answer_next(self, frame: Frame, waiting: Positions) -> None:
-        key, is_known = keys_of(frame, self.questions, waiting)
+    def answer_next(self, frame: Frame, waiting: Positions, key: Numbers, is_known: Flags) -> None:
         if not is_known.any():
             self.waiting = waiting
             return
@@ -152,15 +166,10 @@ def places_of(frame: Frame, offset: Numbers) -> Numbers:
     return np.asarray(sum(np.searchsorted(of, offset, side="right") for of in both) - 1, np.int64)
 
 
-def keys_of(frame: Frame, questions: Questions, which: Positions) -> tuple[Numbers, Flags]:
-    """The key of each question in the frame, and whether it is there."""
-    rows = pa.array(which)
-    group = codes(questions.group_id.take(rows), frame.groups)
-    topic = codes(questions.topic.take(rows), frame.topics)
-    partition = questions.partition[which].astype(np.int64)
+def keys_in(frame: Frame, group: Numbers, topic: Numbers, partition: Numbers) -> tuple[Numbers, Flags]:
     keys = frame.keys
     if not len(keys.group):
-        return np.zeros(len(which), np.int64), np.zeros(len(which), np.bool_)
+        return np.zeros(len(group), np.int64), np.zeros(len(group), np.bool_)
     # Names of group and topic as one number, then with the partition as another.
     width = max(len(frame.topics), 1)
     pairs, wanted = keys.group.astype(np.int64) * width + keys.topic, group * width + topic
@@ -170,6 +179,11 @@ def keys_of(frame: Frame, questions: Questions, which: Positions) -> tuple[Numbe
     known = (np.cumsum(is_first) - 1 << 32) + keys.partition
     found = np.minimum(np.searchsorted(known, (pair << 32) + partition), len(known) - 1)
     return found, is_known & (known[found] == (pair << 32) + partition)
+
+
+def coded(column: pa.Array) -> tuple[pa.Array, Numbers]:
+    encoded = column.dictionary_encode()
+    return encoded.dictionary, np.asarray(encoded.indices.to_numpy(zero_copy_only=False), np.int64)
 
 
 def codes(names: pa.Array, known: pa.Array) -> Numbers:
