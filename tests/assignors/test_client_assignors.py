@@ -18,7 +18,8 @@ from udfs.assignors.sticky import cooperative_sticky, sticky
 
 Spec = dict[str, Any]
 
-CASES: Final = 1_000
+CASES: Final = 250
+SOAK_CASES: Final = 5_000
 FAILS: Final = "fails"
 ASSIGNORS: Final[dict[str, Callable[[Problem], Rows]]] = {
     "range": client_range,
@@ -71,12 +72,13 @@ def kafka_lists(specs: list[Spec], release: Release) -> list[list[list[list[Any]
 
 
 @pytest.mark.broker
+@pytest.mark.parametrize("cases", [CASES, pytest.param(SOAK_CASES, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("release", JARS, ids=lambda release: ".".join(map(str, release)))
 @pytest.mark.parametrize("assignor", ASSIGNORS)
 def test_members_get_the_lists_that_the_releases_own_class_gives_them(
-    assignor: str, release: Release, rng: np.random.Generator
+    assignor: str, release: Release, cases: int, rng: np.random.Generator
 ) -> None:
-    specs = [random_spec(rng, assignor, release) for _ in range(CASES)]
+    specs = [random_spec(rng, assignor, release) for _ in range(cases)]
     different = [
         (spec, theirs, ours)
         for spec, theirs in zip(specs, kafka_lists(specs, release), strict=True)
@@ -84,4 +86,4 @@ def test_members_get_the_lists_that_the_releases_own_class_gives_them(
     ]
     if different:
         spec, theirs, ours = min(different, key=lambda each: len(json.dumps(each[0])))
-        raise AssertionError(f"{len(different)} of {CASES} differ:\n{json.dumps(spec)}\n{theirs}\n{ours}")
+        raise AssertionError(f"{len(different)} of {cases} differ:\n{json.dumps(spec)}\n{theirs}\n{ours}")

@@ -115,8 +115,9 @@ public final class ClientAssignors {
                     replicas.add(node(nodes, rack.isNull() ? null : rack.asText(), replicas.size()));
                 }
                 Node[] all = replicas.toArray(new Node[0]);
-                partitions.add(new PartitionInfo(
-                    topic.get("name").asText(), i, all.length == 0 ? Node.noNode() : all[0], all, all));
+                // Releases before 2.5 cannot take a leader that is none of the nodes.
+                Node leader = all.length == 0 ? node(nodes, null, 0) : all[0];
+                partitions.add(new PartitionInfo(topic.get("name").asText(), i, leader, all, all));
             }
         }
         return new Cluster("cluster", List.copyOf(nodes.values()), partitions, Set.of(), Set.of());
