@@ -232,10 +232,10 @@ def enter(round_: Round, state: GroupState, time: int | None, confidence: Confid
     )  # fmt: skip
 
 
-def confirm(group: Group) -> None:
+def confirm(group: Group, newest: Classic) -> None:
     """All that is so rests on the newest value, which names it: written down where it is looked at, not in each
     round."""
-    ledger, offset = group.ledger, group.now.offset
+    ledger, offset = group.ledger, newest.offset
     for member in ledger.members.values():
         member.last_offset = offset
     for of in ledger.stretches():

@@ -66,7 +66,7 @@ class Fold:
         self.settle_held()
         for group in self.groups.values():
             if isinstance(group.now, Classic):
-                classic.confirm(group)
+                classic.confirm(group, group.now)
             group.ledger.open_rows(open_rows)
             if group.now is not None and not isinstance(group.now, Classic):
                 modern.open_rows(group, open_rows)
@@ -160,5 +160,8 @@ def settle(group: Group, before: Any, operation: list[Record], at: Moment) -> No
     elif Classic not in kinds and len({each.group_type for each in (before, group.now) if each is not None}) == 1:
         modern.settle(group, before, operation, at)
     else:
+        if isinstance(before, Classic):
+            # What goes over keeps its last record of the classic group, whether or not a run ended before.
+            classic.confirm(group, before)
         group.ledger.spread()
         conversions.settle(group, before, operation, at)

@@ -219,3 +219,19 @@ def test_conversions_survive_every_cut_between_runs() -> None:
     batches = [record.offset for record in log.records if record.offset == record.batch]
     for cut in batches:
         assert history(log, cut=cut).all() == whole, cut
+
+
+def test_what_goes_over_rests_on_the_newest_classic_value_also_where_a_run_ended_before() -> None:
+    """The stay began with the value at 1, that at 2 names it again."""
+    log = Log()
+    for time, value in ((0, classic(0, state_time=0)), (50, classic(1, ("c", [0]), state_time=40)),
+                        (80, classic(2, ("c", [0]), state_time=70))):  # fmt: skip
+        log.write(time, value)
+    log.write(
+        100, dead(2), about("c", is_classic=True), epoch(2), target("c", 0), completed(2), owns("c", 2, 0, previous=2),
+        about("n"), epoch(3),
+    )  # fmt: skip
+    whole = history(log)
+    assert whole.told("ownership_intervals", "from_offset", "evidence_last_offset", is_open=True) == [(1, 2)]
+    for cut in (1, 2, 3):
+        assert history(log, cut=cut).all() == whole.all(), cut
