@@ -224,12 +224,12 @@ def test_conversions_survive_every_cut_between_runs() -> None:
 def test_what_goes_over_rests_on_the_newest_classic_value_also_where_a_run_ended_before() -> None:
     """The stay began with the value at 1, that at 2 names it again."""
     log = Log()
-    for time, value in ((0, classic(0, state_time=0)), (50, classic(1, ("c", [0]), state_time=40)),
-                        (80, classic(2, ("c", [0]), state_time=70))):  # fmt: skip
-        log.write(time, value)
+    log.write(0, classic(0, state_time=0))
+    for time in (50, 80):
+        log.write(time, classic(1, ("c", [0]), state_time=40, instance="i"))
     log.write(
-        100, dead(2), about("c", is_classic=True), epoch(2), target("c", 0), completed(2), owns("c", 2, 0, previous=2),
-        about("n"), epoch(3),
+        100, dead(2), about("c", instance="i", is_classic=True), epoch(1), target("c", 0), completed(1),
+        owns("c", 1, 0, previous=1), about("n"), epoch(2),
     )  # fmt: skip
     whole = history(log)
     assert whole.told("ownership_intervals", "from_offset", "evidence_last_offset", is_open=True) == [(1, 2)]
