@@ -86,7 +86,7 @@ def kept_shares(total: int, sizes: Numbers) -> Numbers:
     has_larger = sizes > share
     taken = np.cumsum(has_larger)
     gets_larger = has_larger & (taken <= larger)
-    left = np.maximum(larger - taken + has_larger, 0)
+    left = np.maximum(larger - taken, 0)
     must_take = np.flatnonzero(members - np.arange(members) <= left)
     if len(must_take):
         gets_larger[must_take[0] :] = True
