@@ -32,6 +32,8 @@ class Handover:
     kept: dict[str, Tps] = field(default_factory=dict)
     # Told already, as left by who had it before.
     passed_on: set[int] = field(default_factory=set)
+    # Members that gave up all they had and got the very same back.
+    restored: set[str] = field(default_factory=set)
     # By partition, who gets it: made where it is needed.
     given: dict[int, list[ClassicMember]] = field(default_factory=dict)
     # Withheld by the round before, and given now.
@@ -49,8 +51,13 @@ def hand_over(round_: Round, lost: dict[str, Tps], sets: GroupSets) -> Handover:
     for member_id, held, revoking in [] if round_.before is None else stays_of(round_.group, round_.before):
         new_id = round_.replaced.get(member_id, member_id)
         pass_on(round_, done, member_id, round_.members_now.get(new_id), held, revoking)
-    claim_without_stay(round_, done)
+    if sets.claimed:
+        claim_without_stay(round_, done)
     for member in now.value.members:
+        if member.member_id in done.restored and member.assigned:
+            own(round_, member.assigned, member.member_id, round_.is_exact)
+            forget(now.idle, member.assigned)
+            continue
         kept = done.kept.get(member.member_id, NOTHING)
         if member.assigned and member.assigned is not kept:
             give(round_, done, member, member.assigned - kept if kept else member.assigned)
@@ -73,22 +80,43 @@ def in_phase(blocks: list[OwnerStretch], phase: OwnershipPhase) -> Tps:
 
 def pass_on(round_: Round, done: Handover, old_id: str, member: ClassicMember | None, held: Tps, revoking: Tps) -> None:
     """`member`: as which the old owner goes on."""
-    claimed = NOTHING if member is None else member.claimed or NOTHING
-    assigned = NOTHING if member is None else member.assigned or NOTHING
-    is_same = member is not None and member.member_id == old_id
-    if member is not None and is_same and not revoking and held == claimed and claimed == assigned:
+    if member is None or not member.claimed:
+        if member is not None and is_given_back(round_, done, old_id, member, held, revoking):
+            restore(round_, done, member, held)
+            return
+        end_stays(round_, done, old_id, member, held, MOVED)
+        end_stays(round_, done, old_id, member, revoking, READY_TO_MIGRATE)
+        return
+    claimed, assigned, is_same = member.claimed, member.assigned or NOTHING, member.member_id == old_id
+    if is_same and not revoking and held == claimed and claimed == assigned:
         done.kept[old_id] = assigned
         return
-    end_stays(round_, done, old_id, member, held - claimed if claimed else held, MOVED)
+    end_stays(round_, done, old_id, member, held - claimed, MOVED)
     end_stays(round_, done, old_id, member, revoking - claimed, READY_TO_MIGRATE)
-    if member is None or not claimed:
-        return
     ours = (held | revoking) & claimed
     done.kept[member.member_id] = ours & assigned
     if not is_same:
         go_on(round_, old_id, member.member_id, held & ours & assigned, ASSIGNED)
     go_on(round_, old_id, member.member_id, revoking & ours & assigned, ASSIGNED)
     withhold(round_, done, old_id, member.member_id, ours - assigned, revoking if is_same else NOTHING)
+
+
+def is_given_back(round_: Round, done: Handover, old_id: str, member: ClassicMember, held: Tps, revoking: Tps) -> bool:
+    """Most often, of assignors whose members give up all before they join: found without looking into the sets."""
+    return (
+        held is member.assigned and bool(held) and not revoking and done.sets.is_disjoint
+        and member.member_id == old_id
+    )  # fmt: skip
+
+
+def restore(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None:
+    """What `end_stays` and `give` come to, where these are the same partitions."""
+    member_id = member.member_id
+    kind = MoveKind.LOST if member_id in done.lost else MoveKind.RETURNED
+    tell(round_, done, tps, kind, member_id, member_id, milliseconds(round_.stop, round_.at.time))
+    done.num_returned += len(tps)
+    done.restored.add(member_id)
+    round_.group.ledger.release_block(round_.at, tps, member_id, OwnershipEnd.REVOKED, round_.stop, is_exact=False)
 
 
 def end_stays(
@@ -192,7 +220,7 @@ def give(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None
     sure, unsure = (tps - claimed, tps & claimed) if claimed else (tps, NOTHING)
     for some, is_exact in ((sure, round_.is_exact), (unsure, False)):
         if some:
-            round_.group.ledger.own_block(stretch(round_, some, member_id, ASSIGNED, is_exact))
+            own(round_, some, member_id, is_exact)
     fresh = sure - done.passed_on
     rested = {tp: idle[tp] for tp in fresh if tp in idle} if idle else {}
     for since in set(rested.values()):
@@ -219,6 +247,10 @@ def tell(
         (round_.group.group_id, GROUP_TYPE, offset, tps, False, kind, from_id, to_id, offset, time, None, idle_ms,
          None, round_.first_offset, offset, CERTAIN)
     )  # fmt: skip
+
+
+def own(round_: Round, tps: Tps, member_id: str, is_exact: bool) -> None:
+    round_.group.ledger.own_block(stretch(round_, tps, member_id, ASSIGNED, is_exact))
 
 
 def stretch(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_exact: bool) -> OwnerStretch:
@@ -256,7 +288,7 @@ def check_claims(round_: Round, sets: GroupSets) -> None:
     if not sets.is_disjoint:
         for tp, ids in shared_by({member.member_id: member.assigned or NOTHING for member in members}).items():
             two_owners(round_, f"{told_of(round_, [tp])} was given to {' and '.join(ids)}")
-    if sum(len(member.claimed or ()) for member in members) == len(sets.claimed):
+    if not sets.claimed or sum([len(member.claimed or ()) for member in members]) == len(sets.claimed):
         return
     # A claim of an older generation is void; of one generation two claims are one too many.
     for generation in {member.generation_id for member in members if member.claimed}:
