@@ -14,7 +14,7 @@ from udfs.replay import classic_causes, classic_owners, classic_rebalance
 from udfs.replay.classic_records import NOTHING, TYPE, ClassicMember, ClassicValue
 from udfs.replay.classic_round import GROUP_TYPE, Classic, Round, replaced_ids
 from udfs.replay.group import Group
-from udfs.replay.kip429 import group_sets, member_sets
+from udfs.replay.kip429 import group_sets, is_reset
 from udfs.replay.ledger import MemberStretch, StateStretch
 from udfs.replay.records import Moment, Record
 
@@ -82,8 +82,7 @@ def new_round(
     group: Group, before: Classic | None, now: Classic, record: Record, time: int | None, is_exact: bool,
     passed: frozenset[int] = frozenset(),
 ) -> Round:  # fmt: skip
-    of_before = {} if before is None else {member.member_id: member for member in before.value.members}
-    of_now = {member.member_id: member for member in now.value.members}
+    of_before, of_now = {} if before is None else before.members, now.members
     at = Moment(record.offset, time)
     now.time = time
     stop, has_stop = join_phase_end(before, now.value, at, is_exact)
@@ -144,19 +143,23 @@ def rebalance(round_: Round) -> None:
     replaced_by = {new_id: old_id for old_id, new_id in round_.replaced.items()}
     joined = [each for each in round_.members_now if each not in round_.members_before and each not in replaced_by]
     left = [each for each in round_.members_before if each not in round_.members_now and each not in round_.replaced]
-    sets = group_sets(value.members, group.context.topics)
-    sets_of = {member.member_id: member_sets(round_.had(member, replaced_by), member) for member in value.members}
+    sets = group_sets(value.members, round_.now.assigned, group.context.topics)
+    lost = {
+        member.member_id
+        for member in value.members
+        if is_reset(member) and round_.previous(replaced_by.get(member.member_id, member.member_id))
+    }
     cause = classic_causes.cause(round_, joined, left, sets)
     classic_owners.check_claims(round_, sets)
     # Owners first: their rows tell of members that are about to go.
-    done = classic_owners.hand_over(round_, {each: of.lost for each, of in sets_of.items() if of.lost}, sets)
+    done = classic_owners.hand_over(round_, lost, sets)
     move_members(round_, left)
     # The state last: what went before looks at the one that ends.
     move_state(round_)
     if is_creation(value):
         return
     classic_rebalance.write_rebalance(round_, done, cause, joined, left, sets)
-    classic_rebalance.write_members(round_, sets_of, replaced_by, left)
+    classic_rebalance.write_members(round_, replaced_by, left)
 
 
 def is_creation(value: ClassicValue) -> bool:

@@ -57,7 +57,7 @@ def change(round_: Round, joined: list[str], left: list[str], sets: GroupSets) -
 
 def is_other_metadata(round_: Round, sets: GroupSets) -> bool:
     """Whether partitions came or went that no round withheld: topics created, deleted or enlarged."""
-    had = union(member.assigned for member in round_.members_before.values())
+    had = round_.had
     if had == sets.assigned:
         return False
     came = sets.assigned - had - sets.claimed

@@ -25,8 +25,8 @@ FEW = 4
 class Handover:
     """What a round did to owners, and the rows of `partition_moves` that tell of it."""
 
-    # By member, what it had before and came back without.
-    lost: dict[str, Tps]
+    # Members that came back without what they had before.
+    lost: set[str]
     sets: GroupSets
     # By member, what it keeps of what it is given.
     kept: dict[str, Tps] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Handover:
     moves: list[tuple[Any, ...]] = field(default_factory=list)
 
 
-def hand_over(round_: Round, lost: dict[str, Tps], sets: GroupSets) -> Handover:
+def hand_over(round_: Round, lost: set[str], sets: GroupSets) -> Handover:
     done = Handover(lost, sets)
     now = round_.now
     now.idle = dict(round_.before.idle) if round_.before is not None and round_.before.idle else {}

@@ -3,9 +3,9 @@
 from schemas.history_words import Confidence, MemberChange, RebalanceMode, RebalanceOutcome
 from udfs.replay import classic_causes
 from udfs.replay.classic_owners import Handover
-from udfs.replay.classic_records import NOTHING, ClassicMember, Tps
+from udfs.replay.classic_records import NOTHING, ClassicMember
 from udfs.replay.classic_round import GROUP_TYPE, Round, milliseconds
-from udfs.replay.kip429 import GroupSets, MemberSets, union
+from udfs.replay.kip429 import GroupSets, member_sets
 
 
 def write_rebalance(
@@ -14,14 +14,13 @@ def write_rebalance(
     before = None if round_.before is None else round_.before.value
     now, at = round_.now.value, round_.at
     trigger, confidence = cause
-    is_read = all(member.assigned is not None for member in now.members)
-    had = union(member.assigned for member in round_.members_before.values())
+    is_read = None not in [member.assigned for member in now.members]
     outcome = RebalanceOutcome.COMPLETED if now.members else RebalanceOutcome.EMPTIED
     duration_ms = milliseconds(round_.stop, at.time)
     sync_ms = duration_ms if round_.has_stop and now.members else None
     counts = (
         len(sets.assigned), done.num_moved, done.num_returned, len(sets.withheld), sets.num_maybe_revoking,
-        sets.num_ready_to_migrate, len(sets.unknown_owned), len(had - sets.assigned),
+        sets.num_ready_to_migrate, len(sets.unknown_owned), len(round_.had - sets.assigned),
     )  # fmt: skip
     round_.group.context.rows.add(
         "rebalances",
@@ -50,37 +49,31 @@ def unpersisted(round_: Round) -> int | None:
     return None if now <= last else now - last - 1 - sum(1 for passed in round_.passed if last < passed < now)
 
 
-def write_members(round_: Round, sets_of: dict[str, MemberSets], replaced_by: dict[str, str], left: list[str]) -> None:
+def write_members(round_: Round, replaced_by: dict[str, str], left: list[str]) -> None:
     value = round_.now.value
-    rows = round_.group.context.rows
+    rows = round_.group.context.rows.of["generation_members"]
     head = (round_.group.group_id, GROUP_TYPE, round_.at.offset)
     evidence = (round_.first_offset, round_.at.offset, Confidence.CERTAIN)
     is_known = round_.before is not None or round_.is_exact
     for member in value.members:
         member_id = member.member_id
-        rows.add(
-            "generation_members",
+        previous = round_.previous(replaced_by.get(member_id, member_id))
+        rows.append(
             (
                 *head, member_id, value.generation, False, member.group_instance_id,
                 change_of(round_, member, replaced_by), member_id == value.leader, member.topics,
-                previous(round_, replaced_by.get(member_id, member_id)) if is_known else None, member.claimed,
-                member.assigned, *sets_of[member_id], *evidence,
-            ),
+                previous if is_known else None, member.claimed, member.assigned,
+                *member_sets(previous or NOTHING, member), *evidence,
+            )
         )  # fmt: skip
     for member_id in left:
         member = round_.members_before[member_id]
-        rows.add(
-            "generation_members",
+        rows.append(
             (
                 *head, member_id, value.generation, False, member.group_instance_id, MemberChange.LEFT, False, None,
                 member.assigned, None, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, *evidence,
-            ),
+            )
         )  # fmt: skip
-
-
-def previous(round_: Round, member_id: str) -> Tps | None:
-    member = round_.members_before.get(member_id)
-    return NOTHING if member is None else member.assigned
 
 
 def change_of(round_: Round, member: ClassicMember, replaced_by: dict[str, str]) -> MemberChange:

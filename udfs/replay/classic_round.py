@@ -1,10 +1,12 @@
 """One step of a classic group from a value to the next, as the parts of the replay pass it on."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 from udfs.replay.classic_records import NOTHING, ClassicMember, ClassicValue, Tps
 from udfs.replay.group import Group
+from udfs.replay.kip429 import union
 from udfs.replay.records import Moment, Record
 from udfs.replay.topic_codes import TopicCodes
 
@@ -28,6 +30,16 @@ class Classic:
     is_copied: bool = False
 
     group_type: ClassVar[str] = GROUP_TYPE
+
+    @cached_property
+    def members(self) -> dict[str, ClassicMember]:
+        """By id."""
+        return {member.member_id: member for member in self.value.members}
+
+    @cached_property
+    def assigned(self) -> Tps:
+        """To all members together."""
+        return union([member.assigned for member in self.value.members])
 
     def plain(self, topics: TopicCodes) -> dict[str, Any]:
         """As JSON takes it. What members claimed matters to their own round alone, their clients the ledger has."""
@@ -91,10 +103,15 @@ class Round:
     # First record that its rows rest on.
     first_offset: int = 0
 
-    def had(self, member: ClassicMember, replaced_by: dict[str, str]) -> Tps:
-        """Assigned at the value before to the member, or to the static instance that it is."""
-        old = self.members_before.get(replaced_by.get(member.member_id, member.member_id))
-        return NOTHING if old is None or old.assigned is None else old.assigned
+    @property
+    def had(self) -> Tps:
+        """Assigned at the value before, to all members together."""
+        return NOTHING if self.before is None else self.before.assigned
+
+    def previous(self, member_id: str) -> Tps | None:
+        """Assigned at the value before."""
+        member = self.members_before.get(member_id)
+        return NOTHING if member is None else member.assigned
 
 
 def replaced_ids(before: dict[str, ClassicMember], now: dict[str, ClassicMember]) -> dict[str, str]:

@@ -32,10 +32,15 @@ class GroupSets(NamedTuple):
     is_disjoint: bool
 
 
+def is_reset(member: ClassicMember) -> bool:
+    """It came back without anything, whatever it had."""
+    return member.generation_id == RESET and not member.claimed
+
+
 def member_sets(had: Tps, member: ClassicMember) -> MemberSets:
     """`had`: assigned to the member, or to the static instance that it is, at the assignment before."""
     claimed, assigned = member.claimed or NOTHING, member.assigned
-    lost = had if had and not claimed and member.generation_id == RESET else NOTHING
+    lost = had if is_reset(member) else NOTHING
     dropped = NOTHING if lost or had is claimed else had - claimed
     if assigned is None:
         return MemberSets(None, None, None, lost, dropped)
@@ -51,12 +56,14 @@ def union(sets: Iterable[Tps | None]) -> Tps:
     return NOTHING.union(*filter(None, sets))
 
 
-def group_sets(members: Sequence[ClassicMember], topics: TopicCodes) -> GroupSets:
-    assigned = union([member.assigned for member in members])
+def group_sets(members: Sequence[ClassicMember], assigned: Tps, topics: TopicCodes) -> GroupSets:
+    """`assigned`: to all of them together."""
     is_disjoint = sum([len(member.assigned) for member in members if member.assigned]) == len(assigned)
-    if all(member.claimed is member.assigned for member in members):
-        return GroupSets(assigned, assigned, NOTHING, NOTHING, len(assigned), 0, is_disjoint)
     claimed = union([member.claimed for member in members])
+    if not claimed:
+        return GroupSets(NOTHING, assigned, NOTHING, NOTHING, 0, len(assigned), is_disjoint)
+    if claimed == assigned:
+        return GroupSets(assigned, assigned, NOTHING, NOTHING, len(assigned), 0, is_disjoint)
     missing = claimed - assigned
     unknown = missing and unknown_owned(members, assigned, missing, topics)
     return GroupSets(

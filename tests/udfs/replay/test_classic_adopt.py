@@ -1,5 +1,7 @@
 """What a classic group takes over from a conversion: its value is a copy, the ledger holds what goes on."""
 
+from dataclasses import replace
+
 from schemas.history_tables import GROUP_STATE_INTERVALS, REBALANCES, TABLES
 from udfs.replay import classic
 from udfs.replay.classic_records import TYPE, ClassicMember, ClassicValue
@@ -76,7 +78,8 @@ def test_the_next_rebalance_comes_of_the_migration_and_its_claims_keep_stays_of_
 
 def test_a_static_swap_between_changes_nothing_about_that() -> None:
     group = converted()
-    group.now.value = value(5, member("a", 0, 1)._replace(group_instance_id="i"), member("b"))
+    static = value(5, member("a", 0, 1)._replace(group_instance_id="i"), member("b"))
+    group.now = replace(group.now, value=static)
     next_value(group, 11, value(5, member("z", 0, 1)._replace(group_instance_id="i"), member("b")))
     assert not group.context.rows.of["rebalances"]
     next_value(group, 12, value(6, member("z", 0, 1, claimed=(0, 1)), member("b"), state_time=11 * SECOND))
