@@ -66,7 +66,17 @@ def run(command: str, logs: Path, workplace: Path) -> subprocess.CompletedProces
     )
 
 
-@pytest.mark.parametrize("command", ["dump", "ingest", "replay", "audit", "capture", *READERS])
+def test_the_answer_of_assign_is_the_one_that_the_readme_shows(tmp_path: Path) -> None:
+    ((shell, answer),) = re.findall(r"\$ (echo .+?)groupscope assign\n(.+?)\n```", README, flags=re.DOTALL)
+    command = f"{shell}{sys.executable} -m jobs.cli assign"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=60, check=True
+    )
+    assert done.stdout == answer + "\n"
+
+
+@pytest.mark.parametrize("command", ["assign", "dump", "ingest", "replay", "audit", "capture", *READERS])
 def test_the_readme_shows_each_flag_of_a_command(command: str) -> None:
     told = subprocess.run(
         [sys.executable, "-m", "jobs.cli", command, "--help"], capture_output=True, text=True, cwd=ROOT, check=True
