@@ -67,12 +67,12 @@ def is_other_metadata(round_: Round, sets: GroupSets) -> bool:
     return bool(had - sets.assigned - sets.withheld)
 
 
-def mode(round_: Round) -> RebalanceMode | None:
+def mode(round_: Round, sets: GroupSets) -> RebalanceMode | None:
     """By what members claim; where nobody had anything to claim, by the assignor's name."""
-    members = round_.members_now.values()
-    if not any(member.assigned is not None for member in members):
+    members = round_.now.value.members
+    if not sets.assigned and all(member.assigned is None for member in members):
         return None
-    if any(member.claimed for member in members):
+    if sets.claimed:
         return RebalanceMode.COOPERATIVE
     for member in members:
         before = round_.members_before.get(member.member_id)

@@ -1,6 +1,6 @@
 """Rows of one rebalance of a classic group: the rebalance, its members, and the partitions that changed hands."""
 
-from schemas.history_words import Confidence, MemberChange, RebalanceMode, RebalanceOutcome
+from schemas.history_words import Confidence, MemberChange, RebalanceOutcome
 from udfs.replay import classic_causes
 from udfs.replay.classic_owners import Handover
 from udfs.replay.classic_records import NOTHING, ClassicMember
@@ -27,17 +27,13 @@ def write_rebalance(
         (
             round_.group.group_id, GROUP_TYPE, at.offset, None if before is None else before.generation,
             now.generation, round_.stop, False, at.time, False, duration_ms, outcome,
-            trigger, mode_of(round_), joined, left, len(round_.members_before), len(now.members),
+            trigger, classic_causes.mode(round_, sets), joined, left, len(round_.members_before), len(now.members),
             None if before is None else before.leader, now.leader, *(counts if is_read else (None,) * len(counts)),
             done.num_handed_out > 0, unpersisted(round_), sync_ms,
             done.stopped_ms if is_read else None, round_.first_offset, at.offset, confidence,
         ),
     )  # fmt: skip
     round_.group.context.rows.of["partition_moves"] += done.moves
-
-
-def mode_of(round_: Round) -> RebalanceMode | None:
-    return classic_causes.mode(round_) if round_.members_now else None
 
 
 def unpersisted(round_: Round) -> int | None:

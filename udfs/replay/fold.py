@@ -17,6 +17,8 @@ from udfs.replay.uncollected import uncollected
 # One handler a record type, value and tombstone alike; it changes what the group is now, and nothing else.
 HANDLERS: dict[int, Callable[[Group, Record], None]] = {TYPE: classic.take, **modern.HANDLERS}
 
+CLASSIC_OR_NOTHING = {Classic, type(None)}
+
 # From where to where the log knows a group by records of its own; None: still.
 Known = tuple[Moment, Moment | None]
 
@@ -154,8 +156,8 @@ def known_of(state: dict[str, Any]) -> list[Known]:
 
 def settle(group: Group, before: Any, operation: list[Record], at: Moment) -> None:
     """By the kind that the group was and the kind that it is."""
-    kinds = {type(each) for each in (before, group.now) if each is not None}
-    if kinds <= {Classic}:
+    kinds = {type(before), type(group.now)}
+    if kinds <= CLASSIC_OR_NOTHING:
         classic.settle(group, before, operation, at)
     elif Classic not in kinds and len({each.group_type for each in (before, group.now) if each is not None}) == 1:
         modern.settle(group, before, operation, at)

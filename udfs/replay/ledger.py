@@ -3,6 +3,7 @@ end. Kinds of groups differ in how they tell what happened; what follows from it
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from schemas.history_words import (
@@ -72,8 +73,12 @@ class OwnerStretch(Stretch):
     subtopology_id: str | None = None
 
 
-def values_of(of: Stretch) -> list[Any]:
-    return [getattr(of, name) for name in type(of).__dataclass_fields__]
+# Of each class, all that stands in one, at once.
+FIELDS = {of: attrgetter(*of.__dataclass_fields__) for of in (StateStretch, MemberStretch, OwnerStretch)}
+
+
+def values_of(of: StateStretch | MemberStretch | OwnerStretch) -> list[Any]:
+    return list(FIELDS[type(of)](of))
 
 
 TP = list(OwnerStretch.__dataclass_fields__).index("tp")

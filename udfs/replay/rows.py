@@ -53,7 +53,7 @@ def arrow_rows(
     columns = {name: column(values, schema.field(name).type, topics) for name, values in of_rows.items()}
     if sizes is not None:
         of_row = pa.array(np.repeat(np.arange(len(sizes)), sizes))
-        columns = {name: values.take(of_row) for name, values in columns.items()}
+        columns = {name: repeated(values, of_row) for name, values in columns.items()}
     if tps is not None:
         columns |= topic_columns(tps, topics)
     num_rows = len(rows) if tps is None else len(tps)
@@ -64,11 +64,17 @@ def arrow_rows(
 
 def spread(tps: Sequence[int | frozenset[int]]) -> tuple[Numbers, Numbers | None]:
     """All topic partitions, and how many each row stands for: None where it is one each."""
-    if not any(isinstance(each, frozenset) for each in tps):
+    kinds = set(map(type, tps))
+    if frozenset not in kinds:
         return np.array(tps, np.int64), None
-    sets = [each if isinstance(each, frozenset) else (each,) for each in tps]
+    sets: Any = tps if len(kinds) == 1 else [each if isinstance(each, frozenset) else (each,) for each in tps]
     found = np.fromiter(chain.from_iterable(sets), np.int64)
     return found, np.fromiter(map(len, sets), np.int64, len(sets))
+
+
+def repeated(values: pa.Array, of_row: pa.Array) -> pa.Array:
+    """Columns that only other types of groups fill are NULL throughout."""
+    return pa.nulls(len(of_row), values.type) if values.null_count == len(values) else values.take(of_row)
 
 
 def column(values: Sequence[Any], kind: pa.DataType, topics: TopicCodes) -> pa.Array:
