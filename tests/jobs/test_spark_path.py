@@ -22,8 +22,7 @@ from benchmarks.segments import Plan, write_segments
 from jobs.warehouses.failpoints import VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
-from tests.jobs.ingested import RECORD_TABLES, ROOT, history, ingest, rows, spawned
+from tests.jobs.ingested import RECORD_TABLES, ROOT, TABLES_OF_INGEST, history, ingest, rows, spawned
 from tests.written_copies import compacted, random_log, write_copy
 
 if TYPE_CHECKING:
@@ -121,8 +120,8 @@ def in_order(root: Path, name: str) -> pa.Table:
 
 def check_no_leftovers(root: Path) -> None:
     """Each file is one that Delta's log has named, and nothing is left of the run beside its result."""
-    assert {path.name for path in root.iterdir()} == {*TABLES, "_lock", RUNS_FOLDER, "_warehouse.json"}
-    for name in TABLES:
+    assert {path.name for path in root.iterdir()} == {*TABLES_OF_INGEST, "_lock", RUNS_FOLDER, "_warehouse.json"}
+    for name in TABLES_OF_INGEST:
         log = [line for path in (root / name / "_delta_log").glob("*.json") for line in path.read_text().splitlines()]
         named = {action["add"]["path"] for action in map(json.loads, log) if "add" in action}
         assert {path.name for path in (root / name).iterdir()} == {*named, "_delta_log"}

@@ -15,8 +15,7 @@ import pytest
 
 from jobs.spark.java import java_home
 from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
-from tests.jobs.ingested import ROOT, history, ingest
+from tests.jobs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
 
 pytestmark = pytest.mark.spark
 
@@ -113,7 +112,7 @@ def test_the_sample_is_read_by_tasks_of_spark(
     assert (found["verdict"], found["exit_code"]) == ("clean", ExitCode.CLEAN)
     assert found["read"] == found["decoded"] > 5000
     assert f"{found['read']:,} records read" in done.stdout
-    assert all((tmp_path / "w" / name / "_delta_log").is_dir() for name in TABLES)
+    assert all((tmp_path / "w" / name / "_delta_log").is_dir() for name in TABLES_OF_INGEST)
     ingest(tmp_path / "here", "--source", f"segments:{SAMPLE}")
     assert history(tmp_path / "w") == history(tmp_path / "here")
     assert list((elsewhere.folder / "cwd").iterdir()) == []
