@@ -15,6 +15,7 @@ from schemas.columns import Table
 from schemas.tables import TABLES
 
 EMPTY = np.empty(0, np.int64)
+MOST = int(np.iinfo(np.int64).max)
 
 
 @dataclass
@@ -65,7 +66,26 @@ def by_openness(table: Table, rows: pa.Table) -> Iterator[tuple[bool | None, pa.
 def places_in_order(rows: pa.Table, table: Table) -> np.ndarray:
     """In the table's order, NULL last. By numbers, which compare several times as fast as texts."""
     columns = [ranks(rows.column(name)) for name in table.order if name != "cluster"]
-    return np.lexsort(columns[::-1])
+    return np.lexsort(merged(columns)[::-1])
+
+
+def merged(columns: list[np.ndarray]) -> list[np.ndarray]:
+    """The same order by fewer numbers, each made of as many neighbours as it can hold: every one is a sort."""
+    found: list[np.ndarray] = []
+    room = 0
+    for column in columns:
+        least = int(column.min(initial=0))
+        span = int(column.max(initial=0)) - least + 1
+        if found and span <= room:
+            found[-1] = found[-1] * span + (column - least)
+            room //= span
+        elif span < MOST:
+            found.append(column - least)
+            room = MOST // span
+        else:
+            found.append(column)
+            room = 0
+    return found
 
 
 def ranks(column: pa.ChunkedArray) -> np.ndarray:
@@ -79,4 +99,4 @@ def ranks(column: pa.ChunkedArray) -> np.ndarray:
         found = column.cast(pa.int64()).fill_null(0).to_numpy()
     if not column.null_count:
         return np.asarray(found)
-    return np.where(column.is_null().to_numpy(), np.iinfo(np.int64).max, found)
+    return np.where(column.is_null().to_numpy(), min(int(found.max(initial=0)), MOST - 1) + 1, found)

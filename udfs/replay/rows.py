@@ -113,8 +113,9 @@ def in_order(sets: Sequence[Collection[int]], topics: TopicCodes) -> tuple[Numbe
     """The topic partitions of one set after the other, and how many each has."""
     sizes = np.fromiter(map(len, sets), np.int64, len(sets))
     tps = np.fromiter(chain.from_iterable(sets), np.int64, int(sizes.sum()))
-    code = ranks(topics)[tps >> SHIFT] if len(tps) else tps
-    return tps[np.lexsort((tps & PARTITION_MASK, code, np.repeat(np.arange(len(sets)), sizes)))], sizes
+    rank = ranks(topics)[tps >> SHIFT] if len(tps) else tps
+    in_set = rank << SHIFT | tps & PARTITION_MASK
+    return tps[np.lexsort((in_set, np.repeat(np.arange(len(sets)), sizes)))], sizes
 
 
 def nested(tps: Numbers, row: Numbers, is_null: np.ndarray[Any, np.dtype[np.bool_]], topics: TopicCodes) -> pa.Array:
