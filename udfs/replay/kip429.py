@@ -40,7 +40,7 @@ def is_reset(member: ClassicMember) -> bool:
 def member_sets(had: Tps, member: ClassicMember) -> MemberSets:
     """`had`: assigned to the member, or to the static instance that it is, at the assignment before."""
     claimed, assigned = member.claimed or NOTHING, member.assigned
-    lost = had if is_reset(member) else NOTHING
+    lost = had if had and is_reset(member) else NOTHING
     dropped = NOTHING if lost or had is claimed else had - claimed
     if assigned is None:
         return MemberSets(None, None, None, lost, dropped)

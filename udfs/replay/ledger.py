@@ -198,6 +198,8 @@ class Ledger:
             of.tp = whole if whole is tps else whole & tps
             if of.tp:
                 self.rows.add("ownership_intervals", self.owner_row(of, time, at.offset, is_exact, why))
+            if of.tp is whole:
+                continue
             of.tp = whole - of.tp
             if of.tp:
                 left.append(of)
