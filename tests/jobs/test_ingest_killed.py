@@ -88,7 +88,7 @@ def check_like_undisturbed(warehouse: Path, undisturbed: dict[str, list[str]]) -
     assert unfinished(warehouse) == []
     found = rows(warehouse, "runs")
     assert len({row["run_id"] for row in found}) == len(found)
-    assert versions(warehouse) == {name: versions(warehouse)[name] for name in TABLES if name != "runs"}
+    assert set(versions(warehouse)) == {name for name, table in TABLES.items() if table.job == "ingest"}
     counted = sum(count["decoded"] for row in found for count in row["ingest_counts"])
     assert counted == sum(len(rows) for name, rows in undisturbed.items() if name != "rejected_records")
     named = {row["source_file"] for row in rows(warehouse, "source_files")}
