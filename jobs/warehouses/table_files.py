@@ -25,9 +25,12 @@ FEWEST_ROWS = 16_384
 MOST_BYTES = 24 << 20
 STATISTICS_COLUMNS = 12
 RISING = frozenset(
-    "record_offset record_time batch_first_offset commit_time committed_offset from_time to_time from_offset to_offset "
-    "evidence_first_offset evidence_last_offset previous_offset delta last_commit_time assignment_offset move_offset "
-    "move_time start_offset end_offset start_time end_time".split()
+    {
+        *("record_offset", "record_time", "batch_first_offset", "commit_time", "committed_offset"),
+        *("from_time", "to_time", "from_offset", "to_offset", "evidence_first_offset", "evidence_last_offset"),
+        *("previous_offset", "delta", "last_commit_time", "start_offset", "end_offset"),
+        *("assignment_offset", "move_offset", "move_time", "start_time", "end_time"),
+    }
 )
 
 
