@@ -1,6 +1,6 @@
 """The groups of an offsets partition, from their own records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -25,6 +25,11 @@ DELETING = (CLASSIC, "group_metadata")
 # As Python objects, records take hundreds of bytes each.
 WINDOW_ROWS = 1 << 14
 
+# Commits are asked about these, and offsets expire by those: they are held until the end.
+ASKED = ("ownership_intervals", "partition_moves", "group_state_intervals")
+# More of the others are written before, in an order that begins anew: no group's rows may fill the memory.
+MOST_HELD_ROWS = 1 << 20
+
 GROUP_TOMBSTONES = pa.schema([("group_id", pa.string()), ("record_time", pa.timestamp("us", "UTC"))])
 
 
@@ -44,6 +49,14 @@ class HistoryRows:
                 self.of.setdefault(name, []).append(table)
         rows.of.clear()
 
+    def hand_on(self, write: Callable[[str, pa.Table], None], most_rows: int) -> None:
+        """Rows of tables that nothing more is asked of, once they are many."""
+        names = [name for name in self.of if name not in ASKED]
+        if sum(part.num_rows for name in names for part in self.of[name]) > most_rows:
+            for name in names:
+                write(name, self.table(name))
+                del self.of[name]
+
     def table(self, name: str) -> pa.Table:
         parts = self.of.get(name, [])
         return pa.concat_tables(parts) if parts else arrow_rows(TABLES[name], [], self.topics, "", 0)
@@ -59,6 +72,8 @@ class GroupPass:
     fold: Fold
     closed: HistoryRows
     open: HistoryRows
+    # None: nothing may be written before it is known that all of it can be.
+    write: Callable[[str, pa.Table], None] | None
     states: dict[str, str] = field(default_factory=dict)
     sightings: dict[Key, Sighting] = field(default_factory=dict)
     tombstones: list[pa.Table] = field(default_factory=list)
@@ -73,6 +88,8 @@ class GroupPass:
             if end in holes:
                 self.fold.hole(end, holes[end])
             self.closed.take(self.context.rows)
+            if self.write is not None:
+                self.closed.hand_on(self.write, MOST_HELD_ROWS)
         open_rows = Rows()
         self.states = self.fold.finish(open_rows)
         self.closed.take(self.context.rows)

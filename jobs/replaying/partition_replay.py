@@ -73,7 +73,8 @@ class PartitionReplay:
             Context(self.topics, self.gaps),
             dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
         )
-        groups = GroupPass(self.log, self.slice, fold.context, fold, rows, self.history_rows())
+        write = self.write if self.through < 0 else None
+        groups = GroupPass(self.log, self.slice, fold.context, fold, rows, self.history_rows(), write)
         groups.run(self.holes)
         handovers = self.handovers(groups)
         if not handovers.can_be_told():

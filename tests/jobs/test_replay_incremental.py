@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs.replaying import plan
+from jobs.replaying import group_pass, plan
 from tests.generated.log import compacted, generated, some_topics, write
 from tests.jobs.ingested import ROOT, ingest
 from tests.jobs.replayed_logs import HISTORY, assert_same, growing, replay, told, write_part
@@ -62,6 +62,17 @@ def test_a_full_replay_gives_the_same_rows(whole: Path) -> None:
     found = replay(whole, "--full")
     assert found["num_partitions_replayed_whole"] == 8
     assert_same(before, told(whole), "full")
+
+
+def test_rows_that_are_written_as_soon_as_there_are_some_are_the_same(
+    whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In windows of few records, as a log of many groups makes them of many."""
+    before = told(whole)
+    monkeypatch.setattr(group_pass, "WINDOW_ROWS", 16)
+    monkeypatch.setattr(group_pass, "MOST_HELD_ROWS", 0)
+    replay(whole, "--full")
+    assert_same(before, told(whole), "early")
 
 
 def test_groups_in_slices_give_the_same_rows(
