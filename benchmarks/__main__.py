@@ -38,6 +38,7 @@ MEASURES: dict[str, Callable[[Run], Measured | Limit]] = {
     "replay": replay.measure,
     "replay-linear": replay.measure_linear,
     "replay-more": replay.measure_more,
+    "replay-groups": replay.measure_groups,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 

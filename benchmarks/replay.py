@@ -15,6 +15,9 @@ PARTITIONS = 8
 RECORDS_PER_GROUP = 500
 # What the first run does not get to see.
 HELD_BACK_SHARE = 0.01
+MANY_GROUPS = 20_000
+MOST_MS_A_GROUP = 0.3
+CORES = 2
 
 
 def source(run: Run, records: int) -> tuple[Path, int]:
@@ -29,13 +32,12 @@ def source(run: Run, records: int) -> tuple[Path, int]:
     return files[0].parent.parent, records
 
 
-def seconds_of_both(run: Run, folder: Path) -> tuple[float, float]:
-    """Of the ingest and of the replay."""
+def child_seconds(run: Run, what: str, folder: Path) -> tuple[float, float]:
     warehouse = new_warehouse(run)
-    command = [sys.executable, "-m", "benchmarks.replay_child", f"segments:{folder}", str(warehouse)]
+    command = [sys.executable, "-m", "benchmarks.replay_child", what, f"segments:{folder}", str(warehouse)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    ingest, replay = map(float, done.stdout.split()[-2:])
-    return ingest, replay
+    first, second = map(float, done.stdout.split()[-2:])
+    return first, second
 
 
 def new_warehouse(run: Run) -> Path:
@@ -47,7 +49,9 @@ def new_warehouse(run: Run) -> Path:
 def measure(run: Run) -> Measured:
     folder, records = source(run, RECORDS)
     rounds = min(run.rounds, 3)
-    pairs = sorted((seconds_of_both(run, folder) for _ in range(rounds)), key=lambda pair: pair[0] / pair[1])
+    pairs = sorted(
+        (child_seconds(run, "after-ingest", folder) for _ in range(rounds)), key=lambda pair: pair[0] / pair[1]
+    )
     ingest, replay = pairs[len(pairs) // 2]
     name = f"replay of {records:,} records, {records // RECORDS_PER_GROUP:,} groups"
     goal = Goal(at_least=round(1 / 1.2, 2), aim=1.25)
@@ -57,10 +61,10 @@ def measure(run: Run) -> Measured:
 def measure_linear(run: Run) -> Measured:
     """Five times as many records a group: what a record costs must stay."""
     small, few = source(run, RECORDS // 10)
-    _, of_few = seconds_of_both(run, small)
+    _, of_few = child_seconds(run, "after-ingest", small)
     plan = Run(run.folder, run.rounds, None, run.seed, run.written)
     large, many = source(plan, 5 * few)
-    _, of_many = seconds_of_both(run, large)
+    _, of_many = child_seconds(run, "after-ingest", large)
     name, rival = f"replay of {many:,} records", f"replay of {few:,} records"
     return Measured(name, rival, "records/s", many / of_many, few / of_few, Goal(0.8, 1.0), 1)
 
@@ -80,6 +84,17 @@ def measure_more(run: Run) -> Measured:
         seconds.append(seconds_of([ingest_command("", warehouse)[0], "replay", "--warehouse", str(warehouse)]))
     name = f"replay of about {HELD_BACK_SHARE:.0%} more, start-up counted"
     return Measured(name, f"the first, of {records:,}", "runs/s", 1 / seconds[1], 1 / seconds[0], Goal(5.0, 10.0), 1)
+
+
+def measure_groups(run: Run) -> Measured:
+    """What Spark itself costs: the time by Spark less the share of each core of the time without it."""
+    files = run.segments(2 * MANY_GROUPS, partitions=PARTITIONS, lives=MANY_GROUPS)
+    by_spark, alone = child_seconds(run, "both-ways", files[0].parent.parent)
+    overhead = max(by_spark - alone / CORES, 0.01)
+    name = f"Spark's own part in the replay of {MANY_GROUPS:,} groups"
+    return Measured(
+        name, "0.3 ms a group", "groups/s", MANY_GROUPS / overhead, 1000 / MOST_MS_A_GROUP, Goal(1.0, 2.0), 1
+    )
 
 
 def cut(segment: Path, num_bytes: float) -> None:
