@@ -24,7 +24,7 @@ def num_rows(warehouse: Path, table: str) -> int:
 
 @pytest.mark.parametrize(("count", "most_mb"), [
     (20_000, 700),
-    pytest.param(1_000_000, 3_000, marks=pytest.mark.soak),
+    pytest.param(1_000_000, 4_500, marks=pytest.mark.soak),
 ])  # fmt: skip
 def test_one_group_may_fill_a_log(tmp_path: Path, count: int, most_mb: int) -> None:
     peak = replayed(tmp_path, one_group, count)
@@ -36,7 +36,7 @@ def test_one_group_may_fill_a_log(tmp_path: Path, count: int, most_mb: int) -> N
 
 @pytest.mark.parametrize(("count", "most_mb"), [
     (20_000, 700),
-    pytest.param(1_000_000, 3_000, marks=pytest.mark.soak),
+    pytest.param(1_000_000, 4_500, marks=pytest.mark.soak),
 ])  # fmt: skip
 def test_a_million_groups_of_one_record_each(tmp_path: Path, count: int, most_mb: int) -> None:
     peak = replayed(tmp_path, many_groups, count)
