@@ -9,6 +9,7 @@ from benchmarks.dump import seconds_of
 from benchmarks.ingest import COMPRESSED_SHARE, SEGMENT_BYTES, ingest_command
 from benchmarks.rounds import Goal, Measured
 from benchmarks.run import Run
+from jobs.spark.cores import cores
 
 RECORDS = 10_000_000
 PARTITIONS = 8
@@ -17,7 +18,6 @@ RECORDS_PER_GROUP = 500
 HELD_BACK_SHARE = 0.01
 MANY_GROUPS = 20_000
 MOST_MS_A_GROUP = 0.3
-CORES = 2
 
 
 def source(run: Run, records: int) -> tuple[Path, int]:
@@ -90,7 +90,7 @@ def measure_groups(run: Run) -> Measured:
     """What Spark itself costs: the time by Spark less the share of each core of the time without it."""
     files = run.segments(2 * MANY_GROUPS, partitions=PARTITIONS, lives=MANY_GROUPS)
     by_spark, alone = child_seconds(run, "both-ways", files[0].parent.parent)
-    overhead = max(by_spark - alone / CORES, 0.01)
+    overhead = max(by_spark - alone / cores(), 0.01)
     name = f"Spark's own part in the replay of {MANY_GROUPS:,} groups"
     return Measured(
         name, "0.3 ms a group", "groups/s", MANY_GROUPS / overhead, 1000 / MOST_MS_A_GROUP, Goal(1.0, 2.0), 1

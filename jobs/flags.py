@@ -15,12 +15,7 @@ LAST_MS = (datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC) - EPOCH) // timedelt
 
 def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
-    parser.add_argument(
-        "--cluster",
-        type=cluster_name,
-        metavar="NAME",
-        help="the Kafka cluster; default: the one that the warehouse has",
-    )
+    add_cluster_flag(parser)
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="settings; default: conf/groupscope.toml where that is there"
     )
@@ -36,6 +31,15 @@ def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
 def add_warehouse_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--warehouse", default="warehouse", metavar="DIR", help="folder of the tables, or a URI (default: warehouse/)"
+    )
+
+
+def add_cluster_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cluster",
+        type=cluster_name,
+        metavar="NAME",
+        help="the Kafka cluster; default: the one that the warehouse has",
     )
 
 

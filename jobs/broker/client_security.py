@@ -49,9 +49,11 @@ EXPORT: Final = {
 }
 PEM_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 
-# As java.io.StreamTokenizer has it, with which Kafka reads such a line.
+# As java.io.StreamTokenizer has it, with which Kafka reads such a line; what begins as a number is no word to it.
 JAAS_BLANK: Final = re.compile(r"(?:\s|/\*.*?\*/|/[^\r\n]*)*", re.DOTALL)
-JAAS_TOKEN: Final = re.compile(r"""(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|([\w.$-]+)|([=;]))""", re.DOTALL)
+JAAS_TOKEN: Final = re.compile(
+    r"""(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|((?![0-9.-])[\w.$-]+)|([=;]))""", re.DOTALL
+)
 JAAS_FLAGS: Final = frozenset({"required", "requisite", "sufficient", "optional"})
 JAAS_ESCAPE: Final = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
 JAAS_ESCAPED: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

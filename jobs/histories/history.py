@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from jobs.failure import Failure, say
-from jobs.flags import EPOCH, add_format_flag, add_warehouse_flag, cluster_name, instant
+from jobs.flags import EPOCH, add_cluster_flag, add_format_flag, add_warehouse_flag, instant
 from jobs.histories.table_reader import Condition, Row, TableReader, equal
 from jobs.row_output import print_rows, time_text, visible
 from jobs.warehouses.any_warehouse import one_cluster, reading
@@ -29,12 +29,7 @@ SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
 
 def add_reader_flags(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
-    parser.add_argument(
-        "--cluster",
-        type=cluster_name,
-        metavar="NAME",
-        help="the Kafka cluster; default: the one that the warehouse has",
-    )
+    add_cluster_flag(parser)
     add_format_flag(parser)
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.log_files import LogFile
+from jobs.replaying.log_files import LogFile, bounds_of
 from jobs.replaying.slices import Slice
 from schemas.columns import Table
 from schemas.tables import TABLES
@@ -61,8 +61,8 @@ def may_hold(file: pq.ParquetFile, group: int, column: str, partition: int) -> b
     for place in range(row_group.num_columns):
         found = row_group.column(place)
         if found.path_in_schema == column:
-            known = found.statistics if found.is_stats_set else None
-            return known is None or not known.has_min_max or bool(known.min <= partition <= known.max)
+            bounds = bounds_of(found)
+            return bounds is None or bool(bounds[0] <= partition <= bounds[1])  # type: ignore[operator]
     return True
 
 

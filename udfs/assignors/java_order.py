@@ -61,11 +61,6 @@ def topic_partition_hashes(topic_hashes: Hashes, partitions: NDArray[np.integer]
     return np.uint32(31) * (np.uint32(31) + partitions.astype(np.uint32)) + topic_hashes
 
 
-def pair_hashes(first: Hashes, second: Hashes) -> Hashes:
-    """What Objects.hash gives for two."""
-    return np.uint32(31) * (np.uint32(31) + first) + second
-
-
 def java_sorted(texts: Sequence[str]) -> Positions:
     """The positions of the texts in the order of String.compareTo: by UTF-16 units."""
     return np.array(sorted(range(len(texts)), key=java_sort_keys(texts).__getitem__), np.intp)
@@ -96,11 +91,6 @@ def table_capacity(asked: float) -> int:
 def copied_set_capacity(size: int, jdk: int) -> int:
     """Buckets of `new HashSet(collection)`; the rule changed with JDK 19."""
     return table_capacity(max(size, 12) / 0.75) if jdk >= 19 else table_capacity(max(int(size / 0.75) + 1, 16))
-
-
-def copied_map_capacity(size: int, jdk: int) -> int:
-    """Buckets of `new HashMap(map)`."""
-    return table_capacity(size / 0.75) if jdk >= 19 else table_capacity(int(size / 0.75 + 1))
 
 
 def put_order(hashes: Hashes, capacity: int = DEFAULT_CAPACITY) -> Positions:

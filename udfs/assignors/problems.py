@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java_order import Positions, java_sort_keys, java_sorted, put_order, ranks, string_hashes
+from udfs.assignors.java_order import Positions, java_sorted, put_order, ranks, string_hashes
+from udfs.assignors.member_order import statically_sorted
 from udfs.assignors.specs import NEWEST_RELEASE, Member, Owned, Release, Spec, Topic
 
 ABSENT: Final = -1
@@ -149,14 +150,7 @@ class Problem:
 
     @cached_property
     def statically_sorted(self) -> Positions:
-        """The members by instance id, then those without one by member id."""
-        if not any(instance is not None for instance in self.instances):
-            return java_sorted(self.members)
-        instances = java_sort_keys([instance or "" for instance in self.instances])
-        ids = java_sort_keys(self.members)
-        # Two with one instance id are equal to Kafka: its sort leaves them as its map is walked.
-        keys = [(0, instances[m]) if self.instances[m] is not None else (1, ids[m]) for m in range(len(self.members))]
-        return np.array(sorted(self.walked.tolist(), key=keys.__getitem__), np.intp)
+        return statically_sorted(self.members, self.instances, self.walked)
 
 
 Assignor = Callable[[Problem], Assignment]

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.history_words import TaskRole
-from udfs.replay.classic_records import shared, shared_sets
+from udfs.replay.classic_records import array, shared, shared_sets
 from udfs.replay.modern_values import (
     STABLE,
     About,
@@ -237,8 +237,3 @@ def flat(found: pa.ListArray) -> tuple[Any, Any]:
     """Bounds of each row in the flattened items; a NULL list is empty."""
     sizes = pc.fill_null(pc.list_value_length(found), 0).to_numpy(zero_copy_only=False)
     return np.append(0, np.cumsum(sizes)), found.flatten()
-
-
-def array(table: pa.Table, name: str) -> Any:
-    column = table.column(name)
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
