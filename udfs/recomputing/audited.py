@@ -1,0 +1,77 @@
+"""What comes of recomputing: a row of `assignment_audit`, and a group's latest assignment for what-ifs."""
+
+from dataclasses import dataclass
+
+from schemas.assignment_words import AssignorSource, PartitionCountsSource, Verdict
+from schemas.history_words import Confidence
+from schemas.vocabulary import GroupType
+from udfs.assignors.specs import Member, Topic
+
+MOST_DIFFERENCES = 1_000
+
+
+@dataclass(frozen=True)
+class Difference:
+    topic: str
+    partition: int
+    recorded_member_id: str | None
+    expected_member_id: str | None
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    is_ok: bool | None
+    detail: str | None = None
+
+
+@dataclass(frozen=True)
+class Audited:
+    """Fields are the columns of `assignment_audit`; times are microseconds."""
+
+    group_id: str
+    group_type: GroupType
+    assignment_offset: int
+    generation_or_epoch: int
+    record_time: int | None
+    assignor: str | None
+    assignor_source: AssignorSource | None
+    algorithm: str | None
+    verdict: Verdict
+    reason: str | None
+    num_partitions: int | None
+    num_different: int | None
+    differences: tuple[Difference, ...] | None
+    num_unowned: int | None
+    num_owned_twice: int | None
+    num_nonexistent: int | None
+    num_idle_members: int | None
+    imbalance: int | None
+    moves_made: int | None
+    moves_needed: int | None
+    partition_counts_source: PartitionCountsSource | None
+    variant: str | None
+    known_defect: str | None
+    checks: tuple[Check, ...]
+    evidence_first_offset: int
+    evidence_last_offset: int
+    confidence: Confidence
+
+
+@dataclass(frozen=True)
+class Latest:
+    """A group's newest assignment. Members stand in the order in which the assignor would meet them; `owned` and
+    `target` of each are what it has. Topics are those subscribed, with the numbers of partitions that were found."""
+
+    group_id: str
+    group_type: GroupType
+    assignment_offset: int
+    record_time: int | None
+    # In force, where it is known.
+    assignor: str | None
+    topics: tuple[Topic, ...]
+    members: tuple[Member, ...]
+    counts_source: PartitionCountsSource | None
+    evidence_first_offset: int
+    # Why nothing can be recomputed: members whose subscription cannot be read, no topic id, …
+    reason: str | None = None

@@ -1,0 +1,53 @@
+"""What the recomputing of assignments knows beside the records: topics of snapshots, the broker's default, rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from udfs.assignors.specs import Topic
+
+DEFAULT_ASSIGNOR = "uniform"
+
+
+@dataclass(frozen=True)
+class KnownTopic:
+    """A topic as snapshots found it, from the first to the last one that found it just so (microseconds).
+
+    `racks` holds those of each partition's replicas; None: not captured.
+    """
+
+    topic: Topic
+    first_time: int
+    last_time: int
+
+
+@dataclass(frozen=True)
+class GroupRule:
+    """What the settings ask of groups whose whole id matches `pattern`."""
+
+    pattern: str
+    # Sets of topics of which one member has the same partitions.
+    copartitioned: tuple[tuple[str, ...], ...] = ()
+    # How many members have each partition.
+    redundancy: int = 1
+    # Whether members with a rack may only have partitions with a replica there.
+    is_rack_local: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    # By name, each different count, id or racks once, oldest first.
+    topics: Mapping[str, Sequence[KnownTopic]] = field(default_factory=dict)
+    # First of the broker's group.consumer.assignors.
+    default_assignor: str = DEFAULT_ASSIGNOR
+    rules: tuple[GroupRule, ...] = ()
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Of topics, by id."""
+        return {
+            each.topic.topic_id: name
+            for name, known in self.topics.items()
+            for each in known
+            if each.topic.topic_id is not None
+        }
