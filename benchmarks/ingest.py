@@ -158,7 +158,9 @@ def measure_more(run: Run) -> Measured:
     size = last.stat().st_size / sum(path.stat().st_size for path in folder.rglob("*.log"))
     more = seconds_of(ingest_command(f"segments:{folder}", run.folder / "warehouse"))
     name = f"an ingest of {size:.1%} more, start-up counted"
-    return Measured(name, f"the first, of {records:,} records", "runs/s", 1 / more, 1 / first, Goal(10.0, 20.0), 1)
+    return Measured(
+        name, f"the first, of {records:,} records", "runs/h", 3600 / more, 3600 / first, Goal(10.0, 20.0), 1
+    )
 
 
 def measure_memory(run: Run) -> Limit:

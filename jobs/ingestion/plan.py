@@ -12,13 +12,12 @@ from jobs.ingestion.log_span import LogSpan
 from jobs.sources.places import RemotePath
 from jobs.sources.segment_files import Span, spans_of
 from jobs.sources.segment_source import BASE_NAME, Marks, SegmentFile, read_on_from
+from udfs.offset_ranges import Range
 
 NO_END = 2**63 - 1
 LARGEST_TASK = 128 << 20
 SMALLEST_TASK = 16 << 20
 TASKS_PER_CORE = 3
-
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from deltalake import DeltaTable
 
 from jobs.flags import EPOCH
 from jobs.ingestion.known_rows import KnownFile
-from jobs.ingestion.plan import Range
 from jobs.ingestion.task_answers import KnownRange
 from jobs.sources.segment_source import Marks
 from jobs.warehouses.any_warehouse import AnyWarehouse
@@ -18,6 +17,7 @@ from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas import decoded_tables
 from udfs.known import REJECTED
+from udfs.offset_ranges import Range, joined
 
 FILE_COLUMNS = [
     "cluster",
@@ -129,17 +129,6 @@ def marks_of(row: dict[str, Any], before: Marks | None) -> Marks:
 
 def in_ms(time: datetime) -> int:
     return (time - EPOCH) // timedelta(milliseconds=1)
-
-
-def joined(ranges: list[Range]) -> list[Range]:
-    """The same offsets in as few ranges as there can be."""
-    found: list[Range] = []
-    for first, last in sorted(ranges):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
-        else:
-            found.append((first, last))
-    return found
 
 
 DECODED = tuple(table.name for table in decoded_tables.TABLES)

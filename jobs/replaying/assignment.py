@@ -10,7 +10,8 @@ import numpy as np
 
 from jobs.replaying.log_files import LogFile
 from jobs.warehouses.delta_tables import DataFile
-from udfs.replay.coverage import Coverage, Range, Stretch
+from udfs.offset_ranges import Range
+from udfs.replay.coverage import Coverage, Stretch
 from udfs.replay.leader_epochs import Epoch, LeaderEpochs
 from udfs.replay.topic_names import Sighting
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from jobs.ingestion.state import LIVE, rows_of_cluster
 from jobs.warehouses.any_warehouse import AnyWarehouse
-from udfs.replay.coverage import Range, joined
+from udfs.offset_ranges import Range, joined
 
 COLUMNS = [
     "cluster", "run_id", "offsets_partition", "source_file", "kind", "first_offset", "last_offset",

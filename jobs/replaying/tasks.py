@@ -20,7 +20,8 @@ from jobs.replaying.partition_replay import PartitionReplay
 from jobs.replaying.slices import Slice
 from jobs.spark.kept_memory import keep_memory
 from schemas.exit_codes import ExitCode
-from udfs.replay.coverage import NO_TIME, Coverage, Range, Stretch
+from udfs.offset_ranges import Range
+from udfs.replay.coverage import NO_TIME, Coverage, Stretch
 from udfs.replay.leader_epochs import LeaderEpochs
 
 

@@ -7,7 +7,7 @@ at the log where it cuts, a little at a time.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jobs.ingestion.plan import Range
+from udfs.offset_ranges import Range
 
 # A range of fewer offsets is not cut.
 LEAST_OFFSETS = 1 << 16

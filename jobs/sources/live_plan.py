@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from jobs.broker.fetch import fetched
 from jobs.broker.patience import Patience
 from jobs.failure import Failure
-from jobs.ingestion.plan import Part, Range, Unit
+from jobs.ingestion.plan import Part, Unit
 from jobs.ingestion.state import State
 from jobs.sources.live_cuts import Cut, Sample, cuts, lacking, without
 from jobs.sources.live_span import BYTES_PER_OFFSET, LiveLog, LiveSpan
 from schemas.exit_codes import ExitCode
+from udfs.offset_ranges import Range
 
 if TYPE_CHECKING:
     from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic

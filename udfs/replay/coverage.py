@@ -1,6 +1,6 @@
 """What of an offsets partition's log is known: stretches that sources cover, offsets in them without a record."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from udfs.replay.gaps import Gaps
 
-Range = tuple[int, int]
 Numbers = NDArray[np.int64]
 # Of records without a time: below every real one.
 NO_TIME = np.iinfo(np.int64).min
@@ -28,17 +27,6 @@ class Stretch:
     complete_from_time: int | None = None
     num_records: int = 0
     has_transactions: bool = True
-
-
-def joined(ranges: Iterable[Range]) -> list[Range]:
-    """The same offsets in as few ranges as there can be."""
-    found: list[Range] = []
-    for first, last in sorted(ranges):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
-        else:
-            found.append((first, last))
-    return found
 
 
 @dataclass
