@@ -9,7 +9,8 @@ import pytest
 
 from jobs.spark.jars import JarSet
 from tests.assignors.client_cases import random_spec
-from tests.assignors.kafka_assignors import CLIENT_JARS, JAVA, answers
+from tests.assignors.kafka_assignors import JAVA, answers
+from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_3_1
 from udfs.assignors.client_range import client_range
 from udfs.assignors.client_roundrobin import roundrobin
 from udfs.assignors.problems import AssignorFailed, Problem, Rows, problem_of
@@ -36,9 +37,9 @@ def clients(version: str) -> JarSet:
 
 # The last or first release of each set of rules.
 JARS: Final[dict[Release, JarSet]] = {
-    (4, 3, 1): CLIENT_JARS["4.3"],
-    (3, 9, 1): CLIENT_JARS["3.9"],
-    (3, 7, 2): CLIENT_JARS["3.7"],
+    (4, 3, 1): KAFKA_4_3_1,
+    (3, 9, 1): KAFKA_3_9_1,
+    (3, 7, 2): KAFKA_3_7_2,
     (3, 7, 0): clients("3.7.0"),
     (3, 5, 0): clients("3.5.0"),
     (3, 4, 1): clients("3.4.1"),
