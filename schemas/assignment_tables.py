@@ -1,6 +1,6 @@
 """What becomes of recorded assignments when they are computed anew: written by `assignments`."""
 
-from schemas.columns import Column, ListOf, StructOf, Table, Type
+from schemas.columns import Column, ListOf, MapOf, StructOf, Table, Type
 from schemas.history_columns import ASSIGNMENT_OFFSET, EVIDENCE, GROUP
 from schemas.record_columns import CLUSTER, GROUP_ID, OFFSETS_PARTITION
 
@@ -16,7 +16,7 @@ ASSIGNMENT_AUDIT = Table(
     "assignment",
     "Every recorded assignment beside the one that Kafka's own assignor gives for the same input.",
     ("cluster", "group_id", "assignment_offset"),
-    ("cluster", "evidence_partition", "assignment_offset", "group_id"),
+    ("cluster", "group_id", "assignment_offset"),
     (
         CLUSTER,
         *GROUP,
@@ -81,7 +81,7 @@ ASSIGNMENT_WHATIF = Table(
     "group's latest assignment, by assignor",
     "What each assignor would give the group as it stands.",
     ("cluster", "group_id", "group_protocol", "assignor"),
-    ("cluster", "evidence_partition", "group_id", "group_protocol", "assignor"),
+    ("cluster", "group_id", "group_protocol", "assignor"),
     (
         CLUSTER,
         *GROUP,
@@ -116,7 +116,7 @@ ASSIGNOR_UPGRADES = Table(
     "group, by migration",
     "How far each group has come on its way to another assignor or protocol, and what stands against it.",
     ("cluster", "group_id", "migration"),
-    ("cluster", "evidence_partition", "group_id", "migration"),
+    ("cluster", "group_id", "migration"),
     (
         CLUSTER,
         *GROUP,
@@ -145,6 +145,15 @@ ASSIGNOR_UPGRADES = Table(
     JOB,
 )
 
+EPOCHS = ListOf(
+    StructOf(
+        (
+            Column("partition_leader_epoch", Type.INT, "The leader epoch."),
+            Column("first_offset", Type.BIGINT, "First record of it that is known."),
+        )
+    )
+)
+
 RECOMPUTED_PARTITIONS = Table(
     "recomputed_partitions",
     "offsets partition",
@@ -155,8 +164,14 @@ RECOMPUTED_PARTITIONS = Table(
         CLUSTER,
         OFFSETS_PARTITION,
         Column("through_run_id", Type.STRING, "Rows of later runs are new.", is_nullable=False),
-        Column("through_offset", Type.BIGINT, "Newest record seen; NULL: none."),
+        Column("through_offset", Type.BIGINT, "Newest record of a group that is done; NULL: none."),
+        Column("through_time", Type.TIMESTAMP, "Newest time of such records; NULL: none has one."),
+        Column("leader_epochs", EPOCHS, "From where on records of lower epochs do not count.", is_nullable=False),
+        Column("topics", ListOf(Type.STRING), "Topics that its groups name.", is_nullable=False),
+        Column("unnamed_topic_ids", ListOf(Type.STRING), "Ids of topics that nothing named.", is_nullable=False),
         Column("basis", Type.STRING, "What it rests on beside the log: when that changes it is done anew.",
+               is_nullable=False),
+        Column("verdicts", MapOf(Type.STRING, Type.BIGINT), "How many assignments there are of each verdict.",
                is_nullable=False),
     ),
     JOB,

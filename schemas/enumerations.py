@@ -3,7 +3,7 @@ proposal it stands for."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from schemas import history_words, vocabulary
+from schemas import assignment_words, history_words, vocabulary
 from schemas.columns import Column, Type
 from schemas.meanings import Meant
 
@@ -34,6 +34,7 @@ HISTORY = (
     "partition_moves", "offset_history", "transactions", "topics", "coordinator_epochs", "history_coverage",
 )  # fmt: skip
 OF_GROUPS = HISTORY[:6]
+OF_ASSIGNMENTS = ("assignment_audit", "assignment_whatif", "assignor_upgrades")
 # Tables of one column each, by the values that it takes.
 USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (history_words.GroupState, (STATES,)),
@@ -55,9 +56,18 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (history_words.Severity, (("replay_anomalies", "severity"),)),
     (
         history_words.Confidence,
-        tuple((table, "confidence") for table in (*OF_GROUPS, "offset_history", "transactions", "replay_anomalies")),
+        tuple(
+            (table, "confidence")
+            for table in (*OF_GROUPS, "offset_history", "transactions", "replay_anomalies", *OF_ASSIGNMENTS)
+        ),
     ),
-    (vocabulary.GroupType, tuple((table, "group_type") for table in OF_GROUPS)),
+    (assignment_words.AssignorSource, (("assignment_audit", "assignor_source"),)),
+    (assignment_words.Verdict, (("assignment_audit", "verdict"),)),
+    (assignment_words.PartitionCountsSource, (("assignment_audit", "partition_counts_source"),)),
+    (assignment_words.Migration, (("assignor_upgrades", "migration"),)),
+    (assignment_words.MigrationPhase, (("assignor_upgrades", "phase"),)),
+    (assignment_words.Readiness, (("assignor_upgrades", "readiness"),)),
+    (vocabulary.GroupType, tuple((table, "group_type") for table in (*OF_GROUPS, *OF_ASSIGNMENTS))),
     (vocabulary.MemberState, (("current_member_assignments", "member_state"),)),
     (vocabulary.TopicState, (("group_partition_metadata", "topics.state"),)),
     (vocabulary.RejectReason, (("rejected_records", "reason"), ("v_decode_coverage", "reason"))),

@@ -1,6 +1,7 @@
 """Every table of the warehouse, by name."""
 
 from schemas import (
+    assignment_tables,
     decoded_tables,
     history_tables,
     offset_tables,
@@ -23,6 +24,7 @@ TABLES: dict[str, Table] = {
         *offset_tables.TABLES,
         *replay_log_tables.TABLES,
         *replay_state_tables.TABLES,
+        *assignment_tables.TABLES,
         *run_tables.TABLES,
     )
 }

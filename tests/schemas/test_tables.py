@@ -6,6 +6,7 @@ import pytest
 
 from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type, sql_type
 from schemas.tables import CONTRACT_VERSION, TABLES
+from tests.schemas.assignment_contract import ASSIGNMENTS
 from tests.schemas.history_contract import HISTORY
 
 COMMON = {
@@ -160,6 +161,7 @@ DECODED = {
 COLUMNS = {
     **{name: {**COMMON, **columns} for name, columns in DECODED.items()},
     **HISTORY,
+    **ASSIGNMENTS,
     "source_files": {
         "cluster": "STRING",
         "run_id": "STRING",
@@ -221,8 +223,9 @@ COLUMNS = {
     },
 }
 
-# What a replay keeps for the next one: of no use to queries, and free to change.
+# What a run keeps for the next one: of no use to queries, and free to change.
 STATES = {"replayed_partitions", "replayed_groups", "replayed_moves", "replayed_offsets"}
+STATES |= {"recomputed_partitions", "recomputed_groups"}
 # Of history; facts beside it may have no name or no offset.
 MAY_BE_NULL = {
     "ownership_intervals": {"topic", "topic_id", "role"},
