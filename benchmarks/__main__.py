@@ -1,6 +1,8 @@
 """Every figure of the project, each beside its rival in the same run: a table, and the same as JSON.
 
-python -m benchmarks [MEASURE…] [--records N] [--rounds N] [--json FILE]
+python -m benchmarks [MEASURE…] [--records N] [--rounds N] [--whole] [--json FILE]
+
+A name that several measures begin with, such as `assignors`, stands for all of them.
 """
 
 import os
@@ -12,16 +14,18 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks import decoding, dump, framing, ingest, live, replay
+from benchmarks import assignors, decoding, dump, framing, ingest, live, replay
+from benchmarks.assignor_figures import Duration, Ratio
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
 
-MEASURES: dict[str, Callable[[Run], Measured | Limit]] = {
+Figure = Measured | Limit | Ratio | Duration
+MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "decode": decoding.measure_commits,
     "mix": decoding.measure_mix,
     "framing": framing.measure,
@@ -39,6 +43,9 @@ MEASURES: dict[str, Callable[[Run], Measured | Limit]] = {
     "replay-linear": replay.measure_linear,
     "replay-more": replay.measure_more,
     "replay-groups": replay.measure_groups,
+    "assignors-client": assignors.measure_client,
+    "assignors-server": assignors.measure_server,
+    "assignors-large": assignors.measure_large,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 
@@ -50,21 +57,29 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--records", type=int, help="instead of as many as each figure speaks of")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--whole", action="store_true", help="every cell of the assignors' grid: most of an hour")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures as JSON too")
     given = parser.parse_args(arguments)
-    if unknown := [name for name in given.measures if name not in MEASURES]:
+    if unknown := [name for name in given.measures if not named(name)]:
         parser.error(f"unknown measure {unknown[0]}: expected one of {', '.join(MEASURES)}")
     pa.set_cpu_count(1)
-    found = []
+    found: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="groupscope-bench-") as folder:
-        run = Run(Path(folder), given.rounds, given.records)
-        for name in given.measures or MEASURES:
-            found.append(MEASURES[name](run))
-            sys.stderr.write(f"{' · '.join(filter(None, found[-1].cells()))}\n")
+        run = Run(Path(folder), given.rounds, given.records, whole=given.whole)
+        for name in [each for word in given.measures or MEASURES for each in named(word)]:
+            measured = MEASURES[name](run)
+            figures = measured if isinstance(measured, Sequence) else [measured]
+            for figure in filter(lambda figure: figure.verdict, figures):
+                sys.stderr.write(f"{' · '.join(filter(None, figure.cells()))}\n")
+            found += figures
     sys.stdout.write(table([HEAD, *(each.cells() for each in found)]))
     if given.json:
         given.json.write_text(json.dumps([each.facts() for each in found], indent=2) + "\n")
     return int(any(each.verdict == "missed" for each in found))
+
+
+def named(word: str) -> list[str]:
+    return [word] if word in MEASURES else [name for name in MEASURES if name.startswith(f"{word}-")]
 
 
 def table(rows: list[tuple[str, ...]]) -> str:

@@ -23,6 +23,8 @@ class Run:
     records: int | None = None
     seed: int = 1
     written: dict[Plan, list[Path]] = field(default_factory=dict)
+    # Every cell of a grid, not only enough of them for a first look.
+    whole: bool = False
 
     def segments(
         self,

@@ -1,0 +1,131 @@
+"""Our assignors against Kafka's own classes: the call that a leader or a coordinator makes, in the same run, both warm.
+
+Ours: arrays in, arrays out in the order of Kafka's lists, with nothing known from rounds before. Answers must be equal.
+"""
+
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+from benchmarks.assignor_cases import CLIENT, SERVER, Case
+from benchmarks.assignor_figures import Bound, Duration, Ratio
+from benchmarks.assignor_rounds import LIMIT_SECONDS, AssignorRounds, OverLimit
+from benchmarks.run import Run
+
+# By whole runs and not: members, partitions for each member, topics.
+SHAPES = {
+    True: list(product((100, 1_000, 10_000), (10, 50), (10, 100, 1_000))),
+    False: [(100, 10, 10), (100, 50, 1_000), (1_000, 10, 100)],
+}
+HISTORIES = ("fresh", "joined")
+# A case is warm and measured for so many seconds on either side, or for a few calls when they take longer.
+WARM_SECONDS = {True: 1.0, False: 0.4}
+MEASURED_SECONDS = {True: 0.5, False: 0.2}
+FEWEST_ROUNDS, MOST_ROUNDS = 3, 25
+# After this long a round is not repeated for the sake of a better median.
+LONG_SECONDS = 5.0
+CLIENT_MEAN, SERVER_MEAN = Bound(0.3, 0.1), Bound(1.0, 0.7)
+WORST = Bound(3.0, 1.5)
+
+
+def measure_client(run: Run) -> list[Ratio]:
+    return measure_grid(run, "client", CLIENT, CLIENT_MEAN)
+
+
+def measure_server(run: Run) -> list[Ratio]:
+    return measure_grid(run, "server", SERVER, SERVER_MEAN)
+
+
+def measure_grid(run: Run, side: str, assignors: Sequence[str] | dict[str, object], mean: Bound) -> list[Ratio]:
+    cases = [
+        Case(side, assignor, members, topics, members * share // topics, is_equal, history)
+        for (members, share, topics), is_equal, assignor, history in product(
+            SHAPES[run.whole], (True, False), assignors, HISTORIES
+        )
+    ]
+    compared = list(compare(run, cases))
+    worst = max(compared, key=lambda each: each.ratio)
+    return [
+        *compared,
+        Ratio(
+            f"{side} assignors, geometric mean of {len(compared)} cells",
+            math.exp(statistics.fmean(math.log(each.ours) for each in compared)),
+            math.exp(statistics.fmean(math.log(each.theirs) for each in compared)),
+            mean,
+        ),
+        Ratio(f"the worst: {worst.name}", worst.ours, worst.theirs, WORST),
+    ]
+
+
+def measure_large(run: Run) -> list[Ratio | Duration]:
+    """Everybody has one partition; and a million of them."""
+    few, one = (2_100, 21, 100), (2_100, 1, 2_100)
+    million = (2_000, 1_000, 1_000)
+    sticky = ("sticky", "cooperative-sticky")
+    changes = ("fresh", "joined", "left", "both")
+    small = [Case("client", name, *shape, True, each) for shape in (few, one) for name in sticky for each in changes]
+    equal = [Case("client", name, *million) for name in ("range", "roundrobin")]
+    equal += [Case("server", name, *million) for name in ("range", "uniform")]
+    cooperative = [Case("client", sticky[1], *million, True, each) for each in changes]
+    unequal = [Case("client", sticky[1], *million, False, each) for each in HISTORIES]
+    bounds = {
+        **dict.fromkeys(small, Bound(2e-3, 0.5e-3)),
+        **dict.fromkeys(equal, Bound(50e-3)),
+        **dict.fromkeys(cooperative, Bound(150e-3)),
+        **dict.fromkeys(unequal, Bound(2.0)),
+    }
+    return [
+        Duration(each.name, each.ours, bound, each.theirs)
+        for each, bound in zip(compare(run, list(bounds)), bounds.values(), strict=True)
+    ]
+
+
+def compare(run: Run, cases: Sequence[Case]) -> Iterator[Ratio]:
+    """Both sides' times of each case, after their answers were found equal."""
+    too_slow: set[Case] = set()
+    with AssignorRounds() as kafka:
+        for case in cases:
+            fresh = Case(case.side, case.assignor, case.members, case.topics, case.partitions, case.is_equal)
+            ours, theirs = compared(run, kafka, case, fresh in too_slow)
+            if theirs >= LIMIT_SECONDS:
+                too_slow.add(case)
+            found = Ratio(str(case), ours, theirs)
+            sys.stderr.write(f"{' · '.join(filter(None, found.cells()))}\n")
+            yield found
+
+
+def compared(run: Run, kafka: AssignorRounds, case: Case, is_too_slow: bool) -> tuple[float, float]:
+    def ours() -> float:
+        return case.seconds_of(time.perf_counter)
+
+    warm, measured = WARM_SECONDS[run.whole], MEASURED_SECONDS[run.whole]
+    try:
+        if is_too_slow:
+            raise OverLimit
+        kafka.prepare(case)
+        repeated(kafka.seconds, warm, fewest=1)
+        if kafka.digest() != case.digest():
+            raise RuntimeError(f"{case}: the answers differ")
+        repeated(ours, warm / 4, fewest=1)
+        pairs: list[tuple[float, float]] = []
+        while len(pairs) < FEWEST_ROUNDS or (len(pairs) < MOST_ROUNDS and sum(map(sum, pairs)) < 2 * measured):
+            pairs.append((ours(), kafka.seconds()))
+            if sum(pairs[-1]) > LONG_SECONDS:
+                break
+        mine, other = zip(*pairs, strict=True)
+        return statistics.median(mine), statistics.median(other)
+    except OverLimit:
+        return statistics.median(repeated(ours, measured, FEWEST_ROUNDS)), LIMIT_SECONDS
+
+
+def repeated(round_seconds: Callable[[], float], seconds: float, fewest: int) -> list[float]:
+    """Rounds until they took so long together."""
+    taken: list[float] = []
+    while len(taken) < fewest or (sum(taken) < seconds and len(taken) < 1000):
+        taken.append(round_seconds())
+        if taken[-1] > LONG_SECONDS:
+            break
+    return taken
