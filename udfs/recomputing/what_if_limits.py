@@ -1,0 +1,55 @@
+"""What keeps a group from an assignor, and what an answer about it cannot take into account."""
+
+from collections.abc import Iterator
+
+from schemas.assignment_words import PartitionCountsSource
+from schemas.vocabulary import GroupType
+from udfs.assignors.specs import GroupProtocol
+from udfs.recomputing.audited import Latest
+from udfs.recomputing.facts import Facts
+from udfs.recomputing.what_if_answers import known_id
+
+# From this version on a subscription can say what the member owns; 0 is of clients up to 2.3, and of kafka-python.
+OWNED_SINCE = 1
+# Assignors that look at racks: those of the leader since 3.5, but roundrobin.
+LOOK_AT_RACKS = frozenset({"range", "sticky", "cooperative-sticky"})
+MOST_NAMED = 3
+
+
+def why_impossible(latest: Latest, protocol: GroupProtocol, assignor: str) -> str | None:
+    if latest.group_type == GroupType.STREAMS:
+        return "a streams group: its assignor gives tasks, not partitions"
+    if latest.reason is not None:
+        return latest.reason
+    if not latest.members:
+        return "no members"
+    old = [
+        member.member_id
+        for member, version in zip(latest.members, latest.subscription_versions, strict=False)
+        if version is not None and version < OWNED_SINCE
+    ]
+    if old and assignor == "cooperative-sticky":
+        return f"subscription version 0 cannot say what a member owns: {named(old)}"
+    if old and protocol == GroupProtocol.CONSUMER:
+        return f"subscription version 0 is of clients without the consumer protocol: {named(old)}"
+    return None
+
+
+def named(members: list[str]) -> str:
+    more = len(members) - MOST_NAMED
+    return ", ".join(members[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def left_out(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> list[str]:
+    return list(notes(latest, facts, protocol, assignor))
+
+
+def notes(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> Iterator[str]:
+    if latest.counts_source in (None, PartitionCountsSource.INFERRED):
+        yield "partitions beyond the highest assigned one are not known"
+    is_of_leader = protocol == GroupProtocol.CLASSIC
+    has_racks = any(member.rack_id for member in latest.members)
+    if is_of_leader and assignor in LOOK_AT_RACKS and has_racks and any(t.racks is None for t in latest.topics):
+        yield "members name racks, those of the replicas are not known: answered without"
+    if not is_of_leader and any(t.topic_id is None and known_id(t.name, facts) is None for t in latest.topics):
+        yield "topic ids are not known: their order, which decides who gets which partition, is a stand-in"
