@@ -1,0 +1,188 @@
+"""What is counted and checked of recorded assignments, by hand and beside a slow count with sets."""
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+
+from udfs.assignors.problems import Rows
+from udfs.recomputing import checks
+from udfs.recomputing.assignments import UNKNOWN, Recorded, assignments_of
+from udfs.recomputing.checks import asked_for
+from udfs.recomputing.facts import GroupRule
+from udfs.recomputing.invariants import Counted, are_level, are_level_by_topic, are_unsafe, are_withheld, counted
+
+Lists = dict[str, list[tuple[str, int]]]
+
+
+def rows_of(lists: Lists, members: Sequence[str], topics: Sequence[str]) -> Rows:
+    rows = [(members.index(m), topics.index(t), p) for m, own in lists.items() for t, p in own]
+    return Rows(*np.array(rows, np.int32).reshape(-1, 3).T)
+
+
+def recorded(counts: dict[str, int], lists: Lists, subscribed: dict[str, tuple[str, ...]] | None = None) -> Recorded:
+    """Without `subscribed` all subscribe to all topics."""
+    members, topics = list(lists), list(counts)
+    of_member = [(subscribed or {}).get(member, tuple(topics)) for member in members]
+    classes = list(dict.fromkeys(of_member))
+    return Recorded(
+        members,
+        topics,
+        np.array(list(counts.values()), np.int64),
+        np.array([classes.index(each) for each in of_member], np.int32),
+        [np.array([topics.index(name) for name in names], np.int32) for names in classes],
+        rows_of(lists, members, topics),
+    )
+
+
+def of_first(found: Counted) -> dict[str, int]:
+    return {name: int(values[0]) for name, values in vars(found).items()}
+
+
+def test_what_is_wrong_with_an_assignment_is_counted() -> None:
+    one = recorded(
+        {"a": 3, "b": 2, "gone": 0},
+        {"x": [("a", 0), ("a", 1), ("a", 7)], "y": [("a", 1), ("b", 0)], "idle": [], "z": [("gone", 0)]},
+        {"x": ("a",), "y": ("a",), "idle": ("b",), "z": ("gone",)},
+    )
+    assert of_first(counted(assignments_of([one]))) == {
+        "num_partitions": 5,
+        "num_unowned": 2,  # a-2, b-1
+        "num_owned_twice": 1,  # a-1
+        "num_nonexistent": 2,  # a-7, gone-0
+        "num_unsubscribed": 1,  # y has b-0
+        "num_idle_members": 1,
+        "imbalance": 1,  # x has 3, y 2
+    }
+
+
+def test_counts_that_need_unknown_numbers_of_partitions_are_unknown() -> None:
+    found = of_first(counted(assignments_of([recorded({"a": UNKNOWN, "b": 1}, {"x": [("a", 0), ("b", 0)]})])))
+    assert (found["num_partitions"], found["num_unowned"], found["num_nonexistent"]) == (UNKNOWN,) * 3
+    assert (found["num_owned_twice"], found["num_idle_members"], found["imbalance"]) == (0, 0, 0)
+
+
+def random_recorded(random: Random) -> Recorded:
+    counts = {f"t{i}": random.choice([UNKNOWN, 0, 1, 3, 6]) for i in range(random.randint(1, 4))}
+    members = [f"m{i}" for i in range(random.randint(1, 5))]
+    pool = [tuple(name for name in counts if random.random() < 0.7) for _ in range(random.choice([1, 1, 2, 3]))]
+    lists: Lists = {
+        m: [(name, random.randint(-1, 6)) for name in counts for _ in range(random.randint(0, 4))] for m in members
+    }
+    lists = {member: list(dict.fromkeys(own)) for member, own in lists.items()}
+    return recorded(counts, lists, {member: random.choice(pool) for member in members})
+
+
+def slowly_counted(one: Recorded) -> dict[str, int]:
+    names = [[one.topics[t] for t in one.topics_of_class[k]] for k in one.class_of_member.tolist()]
+    counts = dict(zip(one.topics, one.counts.tolist(), strict=True))
+    has = [
+        (m, one.topics[t], p)
+        for m, t, p in zip(
+            one.rows.members.tolist(), one.rows.topics.tolist(), one.rows.partitions.tolist(), strict=True
+        )
+    ]
+    wanted = {(name, p) for listed in names for name in listed for p in range(max(0, counts[name]))}
+    is_unknown = any(counts[name] == UNKNOWN for listed in names for name in listed)
+    misses = any(counts[name] == UNKNOWN for _, name, _ in has)
+    owners = Counter((name, p) for _, name, p in has)
+    sizes = Counter(m for m, _, _ in has)
+    spread: dict[tuple[str, ...], list[int]] = {}
+    for m, listed in enumerate(names):
+        spread.setdefault(tuple(listed), []).append(sizes[m])
+    return {
+        "num_partitions": UNKNOWN if is_unknown else len(wanted),
+        "num_unowned": UNKNOWN if is_unknown else len(wanted - owners.keys()),
+        "num_owned_twice": sum(times > 1 for times in owners.values()),
+        "num_nonexistent": UNKNOWN if misses else sum(not 0 <= p < counts[name] for _, name, p in has),
+        "num_unsubscribed": sum(name not in names[m] for m, name, _ in has),
+        "num_idle_members": sum(sizes[m] == 0 for m in range(len(names))),
+        "imbalance": max(max(each) - min(each) for each in spread.values()),
+    }
+
+
+def test_many_random_assignments_are_counted_as_one_by_one_with_sets(seed: int) -> None:
+    random = Random(seed)
+    many = [random_recorded(random) for _ in range(200)]
+    found = counted(assignments_of(many))
+    for at, one in enumerate(many):
+        assert {name: int(values[at]) for name, values in vars(found).items()} == slowly_counted(one), one
+
+
+@pytest.mark.parametrize(
+    ("lists", "withheld", "is_level"),
+    [
+        ({"x": [("a", 0), ("a", 1)], "y": [("a", 2)]}, 0, True),
+        ({"x": [("a", 0), ("a", 1)], "y": []}, 0, False),
+        ({"x": [("a", 0), ("a", 1)], "y": []}, 1, True),
+        ({"x": [("a", 0), ("a", 1), ("a", 2)], "y": [("a", 3)], "z": [("a", 4)]}, 0, False),
+        # Four of five could be even only if z took both that wait; x has too many even so.
+        ({"x": [("a", 0), ("a", 1), ("a", 2)], "y": [], "z": []}, 2, False),
+    ],
+)
+def test_sizes_are_level_once_what_is_withheld_is_given(lists: Lists, withheld: int, is_level: bool) -> None:
+    all_ = assignments_of([recorded({"a": 6}, lists)])
+    assert are_level(all_, np.array([withheld])).tolist() == [is_level]
+
+
+@pytest.mark.parametrize(
+    ("lists", "is_level"),
+    [
+        ({"x": [("a", 0), ("b", 0)], "y": [("a", 1)]}, True),
+        ({"x": [("a", 0), ("a", 1)], "y": [("b", 0), ("b", 1)]}, False),
+        ({"x": [("a", 0)], "y": []}, True),
+    ],
+)
+def test_range_is_level_topic_by_topic(lists: Lists, is_level: bool) -> None:
+    all_ = assignments_of([recorded({"a": 2, "b": 2}, lists)])
+    assert are_level_by_topic(all_).tolist() == [is_level]
+
+
+def test_what_another_member_claims_may_not_be_given_away() -> None:
+    members, topics = ["x", "y", "z"], ["a"]
+    one = recorded({"a": 4}, {"x": [("a", 0)], "y": [("a", 1), ("a", 2)], "z": []})
+    # a-0 stays, a-1 is claimed by x alone, a-2 by y and z, a-3 by z and given to nobody.
+    claims = rows_of({"x": [("a", 0), ("a", 1)], "y": [("a", 2)], "z": [("a", 2), ("a", 3)]}, members, topics)
+    all_ = assignments_of([one])
+    assert are_unsafe(all_, claims).tolist() == [False, True, False]
+    assert np.flatnonzero(are_withheld(all_, claims)).tolist() == [3]
+    assert checks.cooperative_safe(one, claims).detail == "given away before its owner let go: a-1"
+
+
+def test_checks_name_what_they_found() -> None:
+    one = recorded(
+        {"a": 5, "b": 1},
+        {"x": [("a", 0), ("a", 1), ("a", 9)], "y": [("a", 1), ("b", 0)]},
+        {"x": ("a", "b"), "y": ("a",)},
+    )
+    found = checks.valid(one)
+    assert not found.is_ok
+    assert found.detail == "not subscribed by its member: b-0; does not exist: a-9; owned twice: a-1"
+    assert checks.complete([("a", p) for p in range(5)], True).detail == "nobody has a-0, a-1, a-2 and 2 more"
+    assert checks.complete([], False).is_ok is None
+    assert checks.balanced(one).is_ok is None
+    assert checks.static_once(["i", None, "i", None, "j"]).detail == "i is two members"
+    assert checks.static_once(["i", None, None]).is_ok
+
+
+def test_settings_ask_for_checks_of_their_own() -> None:
+    one = recorded({"a": 2, "b": 2}, {"x": [("a", 0), ("b", 0)], "y": [("a", 1), ("b", 1)]})
+    other = recorded({"a": 2, "b": 2}, {"x": [("a", 0), ("b", 1)], "y": [("a", 1), ("b", 0), ("a", 0)]})
+    rule = GroupRule("g", copartitioned=(("a", "b"), ("a", "c")), redundancy=2, is_rack_local=True)
+    racks: dict[str, list[list[str | None]]] = {"a": [["r1"], ["r2"]], "b": [["r1"], ["r2", None]]}
+    told = [(each.name, each.is_ok, each.detail) for each in asked_for(rule, one, ["r1", None], racks)]
+    assert told == [
+        ("co_partitioned", True, None),
+        ("co_partitioned", None, "the group has no c"),
+        ("redundant", False, "not 2 members have a-0, a-1, b-0 and 1 more"),
+        ("rack_local", True, None),
+    ]
+    told = [(each.name, each.is_ok, each.detail) for each in asked_for(rule, other, ["r1", "r2"], racks)]
+    assert told == [
+        ("co_partitioned", False, "a-0 and b-0: other owners; a-1 and b-1: other owners"),
+        ("co_partitioned", None, "the group has no c"),
+        ("redundant", False, "not 2 members have a-1, b-0, b-1"),
+        ("rack_local", False, "no replica in the member's rack: b-1, b-0, a-0"),
+    ]
