@@ -15,7 +15,7 @@ IMPURE = frozenset({"datetime", "glob", "os", "pathlib", "random", "secrets", "s
 IMPURE |= {"importlib"}  # would reach all of them, unseen by this walk
 ALLOWED = {
     "schemas": STANDARD_LIBRARY | {"schemas"},
-    "udfs": (STANDARD_LIBRARY - IMPURE) | {"numpy", "pyarrow", "pandas", "google_crc32c", "schemas", "udfs"},
+    "udfs": (STANDARD_LIBRARY - IMPURE) | {"numpy", "pyarrow", "pandas", "google_crc32c", "xxhash", "schemas", "udfs"},
     "jobs": STANDARD_LIBRARY
     # What pyproject.toml declares: whatever else is installed is there by chance.
     | {"numpy", "pyarrow", "pandas", "google_crc32c", "pyspark", "delta", "deltalake", "great_expectations"}

@@ -1,0 +1,34 @@
+"""The order in which the coordinator walks its members: its own hash table that grows and never shrinks
+(TimelineHashMap). From it members go into a HashMap, where that order decides among those of one chain."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from udfs.assignors.java_order import Hashes, Positions, string_hashes
+
+FIRST_CAPACITY: Final = 2
+# 2^64 divided by the golden ratio.
+FACTOR: Final = np.uint64(-7046029254386353131 % (1 << 64))
+
+
+def walked(keys: Sequence[str], peak: int) -> Positions:
+    """The places of keys that were put in this order. `peak`: the most keys that were in the map at a time."""
+    return walk(string_hashes(keys), capacity_of(peak))
+
+
+def walk(hashes: Hashes, capacity: int) -> Positions:
+    """The key that came last to a slot is met first in it."""
+    bits = capacity.bit_length() - 1
+    signed = hashes.astype(np.int32).astype(np.int64).astype(np.uint64)
+    slots = signed * FACTOR >> np.uint64(64 - bits)
+    return np.lexsort((-np.arange(len(hashes)), slots))
+
+
+def capacity_of(peak: int) -> int:
+    """Room is made before a key is put."""
+    capacity = FIRST_CAPACITY
+    while peak * 0.75 > capacity:
+        capacity *= 2
+    return capacity
