@@ -73,5 +73,7 @@ class Latest:
     members: tuple[Member, ...]
     counts_source: PartitionCountsSource | None
     evidence_first_offset: int
+    # Classic: the version of each member's subscription, in the members' order.
+    subscription_versions: tuple[int | None, ...] = ()
     # Why nothing can be recomputed: members whose subscription cannot be read, no topic id, …
     reason: str | None = None

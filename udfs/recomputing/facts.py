@@ -6,8 +6,6 @@ from functools import cached_property
 
 from udfs.assignors.specs import Topic
 
-DEFAULT_ASSIGNOR = "uniform"
-
 
 @dataclass(frozen=True)
 class KnownTopic:
@@ -38,8 +36,10 @@ class GroupRule:
 class Facts:
     # By name, each different count, id or racks once, oldest first.
     topics: Mapping[str, Sequence[KnownTopic]] = field(default_factory=dict)
-    # First of the broker's group.consumer.assignors.
-    default_assignor: str = DEFAULT_ASSIGNOR
+    # First of the broker's group.consumer.assignors; None: nothing tells.
+    default_assignor: str | None = None
+    # The broker's group.consumer.migration.policy, in lower case; None: nothing tells.
+    migration_policy: str | None = None
     rules: tuple[GroupRule, ...] = ()
 
     @cached_property
