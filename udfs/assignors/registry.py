@@ -9,6 +9,9 @@ from udfs.assignors.client_roundrobin import roundrobin
 from udfs.assignors.problems import Assignment, Assignor, problem_of
 from udfs.assignors.server_problems import ServerAssignor, ServerProblem, server_problem_of
 from udfs.assignors.server_range import server_range
+from udfs.assignors.share_groups import Pair, ShareGroup, share_group_of
+from udfs.assignors.share_simple import shared_by_all, shared_by_topic
+from udfs.assignors.share_simple_before_4_2 import all_to_everybody, hashed, hashed_by_subscription
 from udfs.assignors.specs import GroupProtocol, Release, Spec, SpecError
 from udfs.assignors.sticky import cooperative_sticky, sticky
 from udfs.assignors.uniform import uniform_equal
@@ -21,6 +24,10 @@ FIRST_CLIENTS = (2, 4, 0)
 LISTS_AS_ASSIGNED = (3, 0, 0)
 # KAFKA-17710: what was done before with unequal subscriptions is not known here.
 UNEQUAL_SINCE = (4, 0, 0)
+
+# Early access gave every partition to everybody; the preview hashed members to partitions.
+SIMPLE_BY_HASH = (4, 1, 0)
+SIMPLE_BY_SHARES = (4, 2, 0)
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,20 @@ def uniform(problem: ServerProblem) -> Assignment:
     return uniform_unequal(problem)
 
 
+def simple(spec: Spec) -> MemberLists:
+    group = share_group_of(spec)
+    lists = dict(zip(group.members, simple_of(group)(group), strict=True))
+    return [(member.member_id, lists[member.member_id]) for member in spec.members]
+
+
+def simple_of(group: ShareGroup) -> Callable[[ShareGroup], list[list[Pair]]]:
+    if group.release < SIMPLE_BY_HASH:
+        return all_to_everybody
+    if group.release < SIMPLE_BY_SHARES:
+        return hashed if group.is_homogeneous else hashed_by_subscription
+    return shared_by_all if group.is_homogeneous else shared_by_topic
+
+
 ASSIGNORS: Mapping[tuple[GroupProtocol, str], Known] = MappingProxyType(
     {
         (GroupProtocol.CLASSIC, "range"): Known(by_leader(client_range), FIRST_CLIENTS, FIRST_CLIENTS),
@@ -67,6 +88,7 @@ ASSIGNORS: Mapping[tuple[GroupProtocol, str], Known] = MappingProxyType(
         (GroupProtocol.CONSUMER, "uniform"): Known(by_coordinator(uniform), (3, 8, 0), (3, 8, 0)),
         # KAFKA-16944: before, it kept what members had.
         (GroupProtocol.CONSUMER, "range"): Known(by_coordinator(server_range), (3, 9, 0), (3, 9, 0)),
+        (GroupProtocol.SHARE, "simple"): Known(simple, (3, 9, 0), (3, 9, 0)),
     }
 )
 NAMES = tuple(sorted({name for _, name in ASSIGNORS}))
