@@ -1,0 +1,73 @@
+"""How far a group has come on its way to another assignor or protocol: what is remembered between records."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from udfs.recomputing.upgrade_records import ClassicMember, ClassicValue, ConsumerMember
+
+
+@dataclass
+class Way:
+    """A migration that has begun. Times are microseconds; None: the record has none."""
+
+    first_offset: int
+    started_time: int | None
+    # When a member changed last, and how many generations, or group epochs, there were since.
+    progress_time: int | None
+    generations_since: int = 0
+    finished_time: int | None = None
+    is_finished: bool = False
+    # The record that made it go back.
+    turned_back: int | None = None
+    # Whether its beginning was seen.
+    is_begin_seen: bool = True
+    # By member id, of ways to a cooperative assignor: whether it gave all up before it joined; None: cannot be told.
+    are_eager: dict[str, bool | None] = field(default_factory=dict)
+
+
+@dataclass
+class State:
+    """Of a group. `classic` is its newest value, `members` those of a consumer group by id; None: it is not one."""
+
+    classic: ClassicValue | None = None
+    members: dict[str, ConsumerMember] | None = None
+    # The last assignor of a value that had members.
+    protocol: str | None = None
+    to_cooperative: Way | None = None
+    to_consumer: Way | None = None
+    to_classic: Way | None = None
+    # Whether its first members were seen to be native ones.
+    is_native: bool = False
+    last_offset: int = -1
+    # Of the newest generation or group epoch.
+    last_time: int | None = None
+    # Those of a consumer group that still speak the classic protocol.
+    classic_members: set[str] = field(default_factory=set)
+
+
+def plain(state: State) -> dict[str, Any]:
+    """As JSON takes it."""
+    return {
+        **{name: getattr(state, name) for name in ("protocol", "is_native", "last_offset", "last_time")},
+        **{name: None if (way := getattr(state, name)) is None else asdict(way) for name in WAYS},
+        "classic": state.classic,
+        "members": state.members,
+    }
+
+
+WAYS = ("to_cooperative", "to_consumer", "to_classic")
+
+
+def from_plain(found: dict[str, Any]) -> State:
+    state = State(**{**found, **{name: None if found[name] is None else Way(**found[name]) for name in WAYS}})
+    if state.classic is not None:
+        value = ClassicValue(*state.classic)
+        state.classic = value._replace(members=tuple(ClassicMember(*member) for member in value.members))
+    if state.members is not None:
+        state.members = {each: consumer_member(*member) for each, member in state.members.items()}
+        state.classic_members = {each for each, member in state.members.items() if member.versions is not None}
+    return state
+
+
+def consumer_member(instance: str | None, client: str | None, host: str | None, versions: Any) -> ConsumerMember:
+    return ConsumerMember(instance, client, host, None if versions is None else tuple(versions))
