@@ -1,15 +1,13 @@
-"""What the tasks of a replay are told, and what they answer: plain data, since they run in other processes."""
+"""What the tasks of a replay are told, and how far they came."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from jobs.replaying.log_files import LogFile
-from jobs.warehouses.delta_tables import DataFile
+from jobs.replaying.told import Reached, Told
 from udfs.offset_ranges import Range
 from udfs.replay.coverage import Coverage, Stretch
 from udfs.replay.leader_epochs import Epoch, LeaderEpochs
@@ -34,11 +32,9 @@ class Rules:
 
 
 @dataclass
-class Progress:
-    """How far an offsets partition is replayed: a row of replayed_partitions."""
+class Progress(Reached):
+    """A row of replayed_partitions."""
 
-    partition: int
-    through_run_id: str
     rules: str
     coverage: Coverage
     epochs: LeaderEpochs
@@ -87,47 +83,13 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Assignment:
-    """What all tasks of a run are told."""
-
-    cluster: str
-    run_id: str
-    # The newest run that was there.
-    through_run_id: str
+@dataclass(frozen=True, kw_only=True)
+class Assignment(Told[Progress]):
     covered: Mapping[int, Sequence[Range]]
     # Of topics, by id.
     names: Mapping[str, str]
     rules: Rules
-    earlier: Mapping[int, Progress]
-    # Where files are written.
-    root: Path = Path()
-    # Of decoded tables, and those of the replay's own that hold what may still change.
-    files: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
-    held: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
 
-
-@dataclass(frozen=True)
-class Share:
-    """An offsets partition, or of a large one the groups that fall to one of `num_slices`."""
-
-    partition: int
-    number: int = 0
-    num_slices: int = 1
-
-
-@dataclass
-class Answer:
-    # By table; several where rows are open and closed.
-    files: list[tuple[str, DataFile]] = field(default_factory=list)
-    num_rows: dict[str, int] = field(default_factory=dict)
-    progress: list[Progress] = field(default_factory=list)
-    # Of slices of an offsets partition, as Arrow: a transaction may commit for groups of several.
-    transactions: list[tuple[int, bytes]] = field(default_factory=list)
-    # Replayed from their beginning: what earlier runs made of them goes.
-    whole: list[int] = field(default_factory=list)
-    # Replayed in slices and not from their beginning, as they have to be.
-    insufficient: list[int] = field(default_factory=list)
-    num_records: int = 0
-    num_groups: int = 0
-    failure: tuple[int, str] | None = None
+    def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
+        covered = {place: each for place, each in self.covered.items() if place in partitions}
+        return {**super().of_partitions(partitions), "covered": covered}

@@ -9,20 +9,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.ingestion.row_sinks import deserialized
-from jobs.replaying.assignment import Answer, Progress
 from jobs.replaying.commit_pass import TRANSACTIONS
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.history_files import HistoryFiles
-from jobs.replaying.known_state import PROGRESS, STATES, WHOLE, WRITTEN, KnownHistory
+from jobs.replaying.known_state import KnownHistory
 from jobs.replaying.log_files import LogFile
+from jobs.replaying.told import Answer
 from jobs.settings import Tables
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, partitioning
 from jobs.warehouses.small_files import rewrite, rewrites, small
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
-from udfs.replay.coverage import coverage_rows
-from udfs.replay.leader_epochs import epoch_rows
-from udfs.replay.topic_names import Snapshots, topic_rows
 from udfs.replay.transactions import merged
 from udfs.tables.arrow_schema import table_schema
 
@@ -36,22 +33,20 @@ class Changes:
     removed: dict[str, list[Removed]] = field(default_factory=dict)
     num_removed_rows: dict[str, int] = field(default_factory=dict)
 
-    def take(self, answers: Sequence[Answer], *, is_full: bool) -> None:
+    def take(self, answers: Sequence[Answer[Any]], *, is_full: bool) -> None:
         for each in answers:
             for name, file in each.files:
                 self.added.setdefault(name, []).append(file)
         self.add_transactions(answers)
         answered = {progress.partition for each in answers for progress in each.progress}
         whole = {partition for each in answers for partition in each.whole}
-        for name in WRITTEN:
-            if name in WHOLE:
-                continue
-            # What may still change has been made anew; closed rows only of what was replayed from its beginning.
+        for name in self.known.written.of_partitions:
+            # What may still change has been made anew; closed rows only of what was done from its beginning.
             for may_change, gone in ((True, answered), (False, whole)):
                 files = self.known.of(name, may_change=may_change)
                 self.drop(name, files, None if is_full else gone)
 
-    def add_transactions(self, answers: Sequence[Answer]) -> None:
+    def add_transactions(self, answers: Sequence[Answer[Any]]) -> None:
         """Those of offsets partitions whose groups were replayed in slices."""
         parts: dict[int, list[pa.Table]] = {}
         for partition, content in (each for answer in answers for each in answer.transactions):
@@ -100,12 +95,12 @@ class Changes:
             self.added.setdefault(name, []).extend(done for _, done in files.close())
 
     def of_tables(self, limits: Tables) -> dict[str, Change]:
-        return {name: self.with_small_files_rewritten(name, limits) for name in WRITTEN}
+        return {name: self.with_small_files_rewritten(name, limits) for name in self.known.written.names}
 
     def with_small_files_rewritten(self, name: str, limits: Tables) -> Change:
         """Closed rows alone: those that may change are put into new files by each run anyway."""
         added, removed = list(self.added.get(name, ())), list(self.removed.get(name, ()))
-        if name.startswith(STATES) or name in WHOLE:
+        if name in (*self.known.written.renewed, *self.known.written.whole):
             return Change(tuple(added), tuple(removed))
         root, gone = self.warehouse.root, {file.name for file in removed}
         held = self.known.of(name, may_change=False)
@@ -126,21 +121,6 @@ class Changes:
         sums = {name: sum(file.num_rows for file in self.added.get(name, ())) for name in names}
         found = {name: sums[name] - self.num_removed_rows.get(name, 0) for name in names}
         return {name: number for name, number in found.items() if number}
-
-
-def whole_tables(cluster: str, progress: Iterable[Progress], snapshots: Snapshots) -> dict[str, pa.Table]:
-    known = sorted(progress, key=lambda each: each.partition)
-    rows: dict[str, list[dict[str, Any]]] = {
-        PROGRESS: [each.row(cluster) for each in known],
-        "history_coverage": [
-            row for each in known for row in coverage_rows(cluster, each.partition, each.coverage.stretches)
-        ],
-        "coordinator_epochs": [
-            row for each in known for row in epoch_rows(cluster, each.partition, each.epochs.of.items())
-        ],
-        "topics": topic_rows(cluster, [sighting for each in known for sighting in each.sightings], snapshots),
-    }
-    return {name: pa.Table.from_pylist(found, table_schema(TABLES[name])) for name, found in rows.items()}
 
 
 def read(files: Sequence[LogFile], name: str) -> pa.Table:

@@ -15,6 +15,7 @@ from jobs.ingestion.state import DECODED, known_files
 from jobs.replaying.assignment import Progress, Rules, progress_of
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.log_files import LogFile
+from jobs.replaying.written_tables import WrittenTables
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, open_table, partitioning
 from jobs.warehouses.warehouse import Warehouse
@@ -23,13 +24,13 @@ from schemas.vocabulary import OFFSETS_TOPIC
 from udfs.replay.topic_names import Key, Snapshots
 
 JOB = "replay"
-WRITTEN = tuple(name for name, table in TABLES.items() if table.job == JOB)
 PROGRESS = "replayed_partitions"
-# Few rows, which are made anew from what is known of all partitions.
-WHOLE = ("topics", "coordinator_epochs", "history_coverage", PROGRESS)
+WRITTEN = WrittenTables(
+    JOB,
+    whole=("topics", "coordinator_epochs", "history_coverage", PROGRESS),
+    renewed=("replayed_groups", "replayed_moves", "replayed_offsets"),
+)
 INPUTS = (*DECODED, "source_files", "cluster_snapshots", "topic_snapshots")
-# Of tables that a run puts others in the place of.
-STATES = "replayed_"
 RETENTION = "offsets.retention.minutes"
 
 
@@ -43,11 +44,12 @@ def decoded_files(warehouse: Warehouse) -> dict[str, list[LogFile]]:
 
 @dataclass
 class KnownHistory:
-    """Files of the replay's tables that hold rows of the cluster, as the newest run left them: a file holds rows of one
+    """Files of the job's tables that hold rows of the cluster, as the newest run left them: a file holds rows of one
     cluster alone."""
 
     warehouse: Warehouse
     cluster: str
+    written: WrittenTables
     versions: Mapping[str, int] = field(init=False)
     # By table; whether rows of the file may still change.
     known: dict[str, list[tuple[LogFile, bool]]] = field(default_factory=dict)
@@ -68,9 +70,12 @@ class KnownHistory:
         table = TABLES[name]
         for row in files_of(delta).to_pylist():
             if row["min"] is None or row["min"].get("cluster") == self.cluster:
-                may_change = bool(row["partition"][IS_OPEN]) if partitioning(table) else name.startswith(STATES)
+                may_change = self.may_change(name, row)
                 path = self.warehouse.path(name) / file_path(row["path"])
                 yield LogFile(path, *partitions_in(path, partition_column(table))), may_change
+
+    def may_change(self, name: str, file: Mapping[str, Any]) -> bool:
+        return bool(file["partition"][IS_OPEN]) if partitioning(TABLES[name]) else name in self.written.renewed
 
 
 def partitions_in(path: Any, column: str) -> tuple[int, int]:
@@ -134,13 +139,17 @@ def rules_of(warehouse: AnyWarehouse, cluster: str, snapshots: Snapshots) -> Rul
     return Rules(retention, counts.get(OFFSETS_TOPIC), tuple(snapshots.deletions()))
 
 
-def unchanged_since(runs: Iterable[Mapping[str, Any]], cluster: str, versions: Mapping[str, int]) -> bool:
-    """Whether the last replay of the cluster has seen all there is."""
-    replays = [row for row in runs if row["job"] == JOB and row["cluster"] == cluster]
-    if not replays:
+def last_run(runs: Iterable[Mapping[str, Any]], job: str, cluster: str) -> Mapping[str, Any] | None:
+    ours = [row for row in runs if row["job"] == job and row["cluster"] == cluster]
+    return max(ours, key=lambda row: str(row["run_id"]), default=None)
+
+
+def has_seen(run: Mapping[str, Any] | None, tables: Iterable[str], versions: Mapping[str, int]) -> bool:
+    """Whether the run has seen all there is."""
+    if run is None:
         return False
-    seen = dict(max(replays, key=lambda row: str(row["run_id"]))["table_versions"])
-    return all(seen.get(name) == versions.get(name) for name in INPUTS)
+    seen = dict(run["table_versions"])
+    return all(seen.get(name) == versions.get(name) for name in tables)
 
 
 def is_of_run(files: Sequence[LogFile], after_run: str | None) -> list[LogFile]:

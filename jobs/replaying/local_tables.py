@@ -2,18 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
-from jobs.replaying.assignment import Answer, Assignment
 from jobs.replaying.changes import Changes
-from jobs.replaying.known_state import WHOLE, WRITTEN, KnownHistory, decoded_files, is_of_run
+from jobs.replaying.epoch_begins import epoch_begins
+from jobs.replaying.known_state import KnownHistory, decoded_files, is_of_run
 from jobs.replaying.log_files import LogFile
 from jobs.replaying.partition_log import GROUP_TABLES
 from jobs.replaying.plan import TASKS_PER_CORE, buckets, rows_by_partition, shares
 from jobs.replaying.record_names import COLUMNS, named_in
-from jobs.replaying.tables import About, Sizes
+from jobs.replaying.tables import About, Begins, Sizes
 from jobs.replaying.tasks import answer
+from jobs.replaying.told import Answer, Told
 from jobs.spark.tasks import Workers
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.warehouse import Warehouse
@@ -28,7 +30,7 @@ class LocalTables:
 
     def __post_init__(self) -> None:
         self.files: dict[str, list[LogFile]] = decoded_files(self.warehouse)
-        self.known = KnownHistory(self.warehouse, self.about.cluster)
+        self.known = KnownHistory(self.warehouse, self.about.cluster, self.about.written)
         self.changes = Changes(self.warehouse, self.about.run_id, self.known)
 
     def names(self, after_run: str | None) -> list[Sighting]:
@@ -46,30 +48,32 @@ class LocalTables:
             rows_by_partition(of_groups, cluster, partitions, after_run),
         )
 
-    def answers(self, told: Assignment, sizes: Sizes) -> list[Answer]:
+    def epochs(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Begins:
+        return epoch_begins(self.files, self.about.cluster, partitions, after_run)
+
+    def answers(self, told: Told[Any], sizes: Sizes) -> list[Answer[Any]]:
         found = self.tried(told, sizes)
         if torn := {partition for each in found for partition in each.insufficient}:
             earlier = {partition: each for partition, each in told.earlier.items() if partition not in torn}
             found = self.tried(replace(told, earlier=earlier), sizes)
         return found
 
-    def tried(self, told: Assignment, sizes: Sizes) -> list[Answer]:
-        held = {} if not told.earlier else {
-            name: self.known.of(name, may_change=True)
-            for name in WRITTEN
-            if name not in WHOLE
-        }  # fmt: skip
-        assignment = replace(told, root=self.warehouse.root, files=self.files, held=held)
-        if sum(sizes.all.values()) < self.about.settings.replay.spark_from_records:
-            return [answer(assignment, shares(sizes.all, sizes.of_groups, 1))]
+    def tried(self, told: Told[Any], sizes: Sizes) -> list[Answer[Any]]:
+        written, work = self.about.written, self.about.work
+        held = {name: self.known.of(name, may_change=True) for name in written.of_partitions if told.earlier}
+        files = {name: self.files[name] for name in written.read if name in self.files}
+        whole = replace(told, root=self.warehouse.root, files=files, held=held)
+        if sum(sizes.all.values()) < self.about.spark_from_records:
+            return [answer(work, whole, shares(sizes.all, sizes.of_groups, 1))]
         # Here, since most runs do without Spark.
-        from jobs.replaying.spark_tasks import replayed
+        from jobs.replaying.spark_tasks import answers_by_spark
 
         num_cores = self.workers.num_cores
         planned = shares(sizes.all, sizes.of_groups, num_cores)
-        return replayed(self.workers.spark, assignment, buckets(planned, sizes.all, num_cores * TASKS_PER_CORE))
+        planned_tasks = buckets(planned, sizes.all, num_cores * TASKS_PER_CORE)
+        return answers_by_spark(self.workers.spark, work, whole, planned_tasks)
 
-    def take(self, answers: Sequence[Answer], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
+    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
         self.changes.take(answers, is_full=is_full)
         self.changes.replace_whole(whole)
 

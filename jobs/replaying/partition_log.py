@@ -183,6 +183,21 @@ class PartitionLog:
             parts = {name: rows for name, table in tables.items() if (rows := table.take_until(end)) is not None}
             yield end, {name: self.that_count(rows) for name, rows in parts.items()}
 
+    def is_torn(self, through: int, time: int | None) -> bool:
+        """Whether the runs before ended inside of what may be one operation of a group."""
+        for name in GROUP_TABLES:
+            for piece in self.found.get(name, ()):
+                rows = self.opened.read(piece, ["batch_first_offset", "record_time"], self.wanted)
+                batch = rows.column("batch_first_offset")
+                if (first := pc.min(batch).as_py()) is not None and first <= through:
+                    return True
+                if batch.null_count and time is not None and time != NO_TIME:
+                    times = rows.filter(batch.is_null()).column("record_time").cast(pa.int64())
+                    least = pc.min(times).as_py()
+                    if least is None or least <= time:
+                        return True
+        return False
+
     def rejected(self) -> pa.Table:
         """Records that cannot be read but have a place in the log."""
         rows = self.rows(REJECTED, REJECTED_COLUMNS)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.assignment import Assignment, Progress, Share
+from jobs.replaying.assignment import Assignment, Progress
 from jobs.replaying.commit_pass import CommitPass
 from jobs.replaying.earlier_rows import EarlierRows, in_groups, of_groups, without_groups
 from jobs.replaying.group_pass import GroupPass, HistoryRows, empty_stretches
@@ -20,6 +20,7 @@ from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.partition_anomalies import add_misplaced, add_unreadable
 from jobs.replaying.partition_log import PartitionLog, Survey
 from jobs.replaying.slices import Slice
+from jobs.replaying.told import Share
 from schemas.tables import TABLES
 from udfs.replay.commits import Finished, OffsetReplay
 from udfs.replay.fold import Fold

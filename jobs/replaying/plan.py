@@ -1,29 +1,17 @@
-"""Which offsets partitions a run replays, and by which task."""
+"""Which task does which offsets partitions, or slices of them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from jobs.replaying.assignment import Assignment, Share
 from jobs.replaying.log_files import LogFile, Opened, Wanted, pieces
-from jobs.replaying.tasks import rests_on_the_same
+from jobs.replaying.told import Share, Told
 
 # More groups than this at once would take gigabytes of a worker's memory; no group has less than a record.
 MOST_GROUP_RECORDS = 100_000
 # Tasks for each core: what one finishes early another has to do.
 TASKS_PER_CORE = 3
-
-
-def partitions_to_replay(assignment: Assignment, new_rows: Mapping[int, int]) -> list[int]:
-    """Those with new records, and those that rest on what has changed beside the log."""
-    found = set(assignment.covered) - set(assignment.earlier)
-    for partition, earlier in assignment.earlier.items():
-        covered = assignment.covered.get(partition, ())
-        before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
-        is_same = rests_on_the_same(assignment, earlier, covered) and list(covered) == before
-        if new_rows.get(partition) or not is_same:
-            found.add(partition)
-    return sorted(found)
 
 
 def rows_by_partition(
@@ -63,7 +51,7 @@ def buckets(found: Sequence[Share], sizes: Mapping[int, int], num_tasks: int) ->
     return together
 
 
-def told(assignment: Assignment, shares: Sequence[Share]) -> Assignment:
+def told_of(told: Told[Any], shares: Sequence[Share]) -> Told[Any]:
     """What the task of these shares must know."""
     partitions = {share.partition for share in shares}
 
@@ -77,10 +65,4 @@ def told(assignment: Assignment, shares: Sequence[Share]) -> Assignment:
             ]
         return dict(found)
 
-    return replace(
-        assignment,
-        files=overlapping(assignment.files),
-        held=overlapping(assignment.held),
-        earlier={place: each for place, each in assignment.earlier.items() if place in partitions},
-        covered={place: each for place, each in assignment.covered.items() if place in partitions},
-    )
+    return replace(told, files=overlapping(told.files), held=overlapping(told.held), **told.of_partitions(partitions))

@@ -1,30 +1,33 @@
-"""Buckets of offsets partitions as groups of a frame: each is replayed by one call in a worker of Spark."""
+"""Buckets of offsets partitions as groups of a frame: each is done by one call in a worker of Spark."""
 
 import pickle
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from pyspark.sql import SparkSession
 
-from jobs.replaying.assignment import Answer, Assignment, Share
-from jobs.replaying.plan import told
+from jobs.replaying.plan import told_of
 from jobs.replaying.tasks import answer
+from jobs.replaying.told import Answer, Share, Told, Work
 from jobs.spark.tasks import failures_told
 
 SCHEMA = "bucket int, content binary"
 
 
-def replayed(spark: SparkSession, assignment: Assignment, planned: Sequence[Sequence[Share]]) -> list[Answer]:
+def answers_by_spark(
+    spark: SparkSession, work: Work, told: Told[Any], planned: Sequence[Sequence[Share]]
+) -> list[Answer[Any]]:
     rows = [
-        (number, bytearray(pickle.dumps((told(assignment, shares), list(shares)))))
+        (number, bytearray(pickle.dumps((work, told_of(told, shares), list(shares)))))
         for number, shares in enumerate(planned)
     ]
     frame = spark.createDataFrame(rows, SCHEMA).repartitionByRange(len(planned), "bucket")
     with failures_told():
-        found = frame.groupBy("bucket").applyInPandas(replay_bucket, SCHEMA).collect()
+        found = frame.groupBy("bucket").applyInPandas(answered_bucket, SCHEMA).collect()
     return [pickle.loads(bytes(row.content)) for row in sorted(found, key=lambda row: row.bucket)]
 
 
-def replay_bucket(rows: pd.DataFrame) -> pd.DataFrame:
+def answered_bucket(rows: pd.DataFrame) -> pd.DataFrame:
     found = [pickle.dumps(answer(*pickle.loads(content))) for content in rows["content"]]
     return pd.DataFrame({"bucket": rows["bucket"], "content": found})

@@ -9,6 +9,7 @@ from functools import partial, reduce
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,14 +20,13 @@ from pyspark.sql import functions as F
 from jobs.ingestion.row_sinks import Blob, Blobs, deserialized, serialized
 from jobs.ingestion.staging import ANSWER, SCHEMA, Staging, batch_of
 from jobs.ingestion.state import DECODED
-from jobs.replaying.assignment import Answer, Assignment, Share
 from jobs.replaying.earlier_rows import partition_column
-from jobs.replaying.known_state import STATES, WHOLE, WRITTEN
 from jobs.replaying.log_files import LogFile
 from jobs.replaying.partition_log import COMMITS, GROUP_TABLES
 from jobs.replaying.record_names import COLUMNS, sightings
-from jobs.replaying.tables import About, Sizes
+from jobs.replaying.tables import About, Begins, Sizes
 from jobs.replaying.tasks import answer
+from jobs.replaying.told import Answer, Share, Told, Work
 from jobs.spark.tasks import Workers, failures_told
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import IS_OPEN, Change, partitioning
@@ -93,15 +93,33 @@ class StagedTables:
                     of_groups[partition] += row["count"] if row["name"] in GROUP_TABLES else 0
         return Sizes(everything, of_groups)
 
-    def answers(self, told: Assignment, sizes: Sizes) -> list[Answer]:
+    def epochs(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Begins:
+        columns = ("offsets_partition", "partition_leader_epoch")
+        frames = [
+            frame.select(*columns, "run_id", "record_offset")
+            for name in DECODED
+            if (frame := self.frame(name)) is not None
+        ]
+        found: dict[int, dict[int, int]] = {partition: {} for partition in partitions}
+        if not frames:
+            return found
+        known = reduce(DataFrame.unionByName, frames).where(F.col("partition_leader_epoch").isNotNull())
+        for row in known.groupBy(*columns, "run_id").agg(F.min("record_offset").alias("first")).collect():
+            partition, epoch = (row[column] for column in columns)
+            if partition in found and row["first"] is not None and row["run_id"] > after_run.get(partition, ""):
+                found[partition][epoch] = min(row["first"], found[partition].get(epoch, row["first"]))
+        return found
+
+    def answers(self, told: Told[Any], sizes: Sizes) -> list[Answer[Any]]:
         partitions = sorted(sizes.all)
         sides = [packed_rows(name, frame, partitions) for name, frame in self.inputs(told)]
-        found: list[Answer] = []
+        found: list[Answer[Any]] = []
+        work = self.about.work
         if sides:
             frame = reduce(DataFrame.unionByName, sides).repartition(len(partitions), "partition")
             ordered = frame.sortWithinPartitions("partition", "kind")
             with failures_told():
-                self.staging.write(PART, ordered.mapInArrow(partial(replayed, told), SCHEMA))
+                self.staging.write(PART, ordered.mapInArrow(partial(replayed, work, told), SCHEMA))
                 for kind, stored in self.staging.blobs_of(PART):
                     if kind == ANSWER:
                         found += [pickle.loads(bytes(row.content)) for row in stored.select("content").collect()]
@@ -109,30 +127,30 @@ class StagedTables:
         for partition in partitions:
             # Covered by what was read, and without a record.
             if partition not in seen:
-                blobs = list(replayed_partition(told, partition, []))
+                blobs = list(replayed_partition(work, told, partition, []))
                 found += [pickle.loads(blob.content) for blob in blobs if blob.kind == ANSWER]
                 self.blobs.ready += [blob for blob in blobs if blob.kind != ANSWER]
         return found
 
-    def inputs(self, told: Assignment) -> Iterator[tuple[str, DataFrame]]:
-        """Decoded rows, and those of the replay's own that may still change."""
-        for name in DECODED:
+    def inputs(self, told: Told[Any]) -> Iterator[tuple[str, DataFrame]]:
+        """Decoded rows, and those of the job's own that may still change."""
+        for name in self.about.written.read:
             if (frame := self.frame(name)) is not None:
                 yield name, frame
-        for name in WRITTEN if told.earlier else ():
-            if name not in WHOLE and (frame := self.frame(name)) is not None:
+        for name in self.about.written.of_partitions if told.earlier else ():
+            if (frame := self.frame(name)) is not None:
                 if partitioning(TABLES[name]):
                     yield name, frame.where(F.col(IS_OPEN))
-                elif name.startswith(STATES):
+                elif name in self.about.written.renewed:
                     yield name, frame
 
-    def take(self, answers: Sequence[Answer], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
+    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
         for each in answers:
             for name, number in each.num_rows.items():
                 self.num_rows[name] = self.num_rows.get(name, 0) + number
         answered = sorted({progress.partition for each in answers for progress in each.progress})
         anew = sorted({partition for each in answers for partition in each.whole})
-        for name in WRITTEN:
+        for name in self.about.written.names:
             gone = self.gone(name, [] if is_full else answered, [] if is_full else anew)
             if gone is not None and self.warehouse.versions().get(name, 0) > 0:
                 self.replaced[name] = gone
@@ -144,19 +162,19 @@ class StagedTables:
     def gone(self, name: str, answered: Sequence[int], anew: Sequence[int]) -> str | None:
         """As Spark's SQL says it; of all offsets partitions where none are named. None: no rows."""
         of_cluster = f"cluster = {quoted(self.about.cluster)}"
-        if name in WHOLE or not answered:
+        if name in self.about.written.whole or not answered:
             return of_cluster
         column = partition_column(TABLES[name])
         conditions = [f"{column} IN ({', '.join(map(str, anew))})"] if anew else []
         of_answered = f"{column} IN ({', '.join(map(str, answered))})"
-        if name.startswith(STATES):
+        if name in self.about.written.renewed:
             conditions.append(of_answered)
         elif partitioning(TABLES[name]):
             conditions.append(f"({IS_OPEN} AND {of_answered})")
         return f"{of_cluster} AND ({' OR '.join(conditions)})" if conditions else None
 
     def manifest_changes(self) -> dict[str, Change]:
-        return {name: Change() for name in WRITTEN}
+        return {name: Change() for name in self.about.written.names}
 
     def staged(self) -> Staged:
         self.blobs.close()
@@ -191,7 +209,7 @@ def packed(name: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
             yield batch_of(Blob(name, serialized(ours), partition))
 
 
-def replayed(told: Assignment, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def replayed(work: Work, told: Told[Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """`batches` are blobs of all tables, those of one offsets partition together."""
     rows = (
         (partition, kind, content)
@@ -205,11 +223,11 @@ def replayed(told: Assignment, batches: Iterator[pa.RecordBatch]) -> Iterator[pa
     )
     for partition, group in groupby(rows, key=itemgetter(0)):
         blobs = ((kind, deserialized(content.as_buffer())) for _, kind, content in group)
-        yield from map(batch_of, replayed_partition(told, partition, blobs))
+        yield from map(batch_of, replayed_partition(work, told, partition, blobs))
 
 
 def replayed_partition(
-    told: Assignment, partition: int, rows: "Iterator[tuple[str, pa.Table]] | Sequence[tuple[str, pa.Table]]"
+    work: Work, told: Told[Any], partition: int, rows: "Iterator[tuple[str, pa.Table]] | Sequence[tuple[str, pa.Table]]"
 ) -> Iterator[Blob]:
     with tempfile.TemporaryDirectory(prefix="groupscope-") as folder:
         files: dict[str, TableFile] = {}
@@ -224,10 +242,11 @@ def replayed_partition(
         }
         decoded = {name: found[name] for name in DECODED if name in found}
         held = {name: some for name, some in found.items() if name not in decoded}
-        done = answer(replace(told, root=Path(folder) / "made", files=decoded, held=held), [Share(partition)])
+        whole = replace(told, root=Path(folder) / "made", files=decoded, held=held)
+        done = answer(work, whole, [Share(partition)])
         for name, file in done.files:
             with pq.ParquetFile(Path(folder) / "made" / name / file.name) as made:
                 for group in range(made.num_row_groups):
-                    whole = made.read_row_group(group).cast(table_schema(TABLES[name]))
-                    yield Blob(name, serialized(whole), partition)
+                    found_rows = made.read_row_group(group).cast(table_schema(TABLES[name]))
+                    yield Blob(name, serialized(found_rows), partition)
         yield Blob(ANSWER, pickle.dumps(replace(done, files=[])), partition)

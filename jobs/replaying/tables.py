@@ -1,16 +1,20 @@
-"""What a run of a replay asks of whoever reads and writes its tables: the tasks themselves, or Spark."""
+"""What a run that goes through the log asks of whoever reads and writes its tables: the tasks themselves, or Spark."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
-from jobs.replaying.assignment import Answer, Assignment
+from jobs.replaying.told import Answer, Told, Work
+from jobs.replaying.written_tables import WrittenTables
 from jobs.settings import Settings
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.manifest import Staged
 from udfs.replay.topic_names import Sighting
+
+# Of each offsets partition, by leader epoch the lowest offset of a record.
+Begins = Mapping[int, Mapping[int, int]]
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,9 @@ class About:
     cluster: str
     run_id: str
     settings: Settings
+    written: WrittenTables
+    work: Work
+    spark_from_records: int
 
 
 @dataclass(frozen=True)
@@ -36,16 +43,18 @@ class Sizes:
         )
 
 
-class ReplayTables(Protocol):
+class LogTables(Protocol):
     def names(self, after_run: str | None) -> list[Sighting]:
         """Topics that records of later runs name with their ids."""
         ...
 
     def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes: ...
 
-    def answers(self, told: Assignment, sizes: Sizes) -> list[Answer]: ...
+    def epochs(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Begins: ...
 
-    def take(self, answers: Sequence[Answer], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
+    def answers(self, told: Told[Any], sizes: Sizes) -> list[Answer[Any]]: ...
+
+    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
         """What the run writes: what tasks made, and tables that are made anew as a whole."""
         ...
 

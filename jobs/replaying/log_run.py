@@ -1,0 +1,120 @@
+"""One run of a job that goes on through the log where its last run ended, from what decoded tables hold to what `runs`
+says of it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jobs.failure import Failure
+from jobs.replaying.local_tables import LocalTables
+from jobs.replaying.tables import About, LogTables
+from jobs.replaying.told import Answer, Work
+from jobs.replaying.written_tables import WrittenTables
+from jobs.run_result import iso, now_ms, run_id_of, run_row
+from jobs.settings import Settings, settings_hash
+from jobs.spark.tasks import Workers
+from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster
+from jobs.warehouses.delta_tables import Change
+from jobs.warehouses.failpoints import failpoint
+from jobs.warehouses.manifest import Manifest, Staged
+from jobs.warehouses.warehouse import STAGING, Warehouse
+from schemas.exit_codes import ExitCode
+
+RUN_COLUMNS = ["run_id", "job", "cluster", "table_versions", "config_hash"]
+
+
+class LogRun(ABC):
+    """One run. `is_full`: as if there had been none before."""
+
+    written: WrittenTables
+    work: Work
+
+    def __init__(
+        self, warehouse: AnyWarehouse, cluster: str | None, settings: Settings, workers: Workers, *, is_full: bool
+    ) -> None:
+        self.warehouse, self.settings, self.workers, self.is_full = warehouse, settings, workers, is_full
+        self.started_ms = now_ms()
+        self.sequence = warehouse.next_sequence()
+        self.run_id = run_id_of(self.sequence, self.started_ms)
+        self.cluster = one_cluster(warehouse, cluster)
+        self.runs = warehouse.run_rows(RUN_COLUMNS)
+        if not any(row["cluster"] == self.cluster for row in self.runs):
+            told = f"{warehouse.told}: nothing of cluster {self.cluster} in it, records of an ingest were expected"
+            raise Failure(ExitCode.USAGE, told)
+
+    @abstractmethod
+    def is_up_to_date(self) -> bool:
+        """Whether the last run has seen all there is."""
+
+    @property
+    @abstractmethod
+    def spark_from_records(self) -> int: ...
+
+    @abstractmethod
+    def answers(self, tables: LogTables) -> list[Answer[Any]]:
+        """What tasks made of the log, with what is to be written told to the tables."""
+
+    @abstractmethod
+    def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
+        """What the result says of this job alone."""
+
+    def run(self) -> dict[str, Any]:
+        answers: list[Answer[Any]] = []
+        tables = None
+        if self.is_full or not self.is_up_to_date():
+            tables = self.tables()
+            answers = self.answers(tables)
+        failpoint("files_written")
+        changes = {name: Change() for name in self.written.names} if tables is None else tables.manifest_changes()
+        found = self.summary(answers, {} if tables is None else tables.rows_added())
+        finished_ms = max(now_ms(), self.started_ms)
+        found |= {"finished_time": iso(finished_ms), "seconds": round((finished_ms - self.started_ms) / 1000, 3)}
+        counts = {"num_offsets_partitions": found["num_partitions"]}
+        row = run_row(found, self.started_ms, finished_ms, settings_hash(self.settings), counts)
+        staged = self.nothing_staged() if tables is None else tables.staged()
+        self.warehouse.write(Manifest(self.run_id, self.sequence, finished_ms, changes, (row,), staged))
+        if tables is not None:
+            tables.clean_up()
+        return found
+
+    def tables(self) -> LogTables:
+        about = About(
+            self.cluster, self.run_id, self.settings, self.written, self.work, self.spark_from_records
+        )  # fmt: skip
+        if isinstance(self.warehouse, Warehouse):
+            return LocalTables(self.warehouse, self.workers, about)
+        from jobs.replaying.staged_tables import StagedTables
+
+        return StagedTables(self.warehouse, self.workers, about)
+
+    def nothing_staged(self) -> Staged | None:
+        """Where Spark writes it writes the row of `runs` too."""
+        if isinstance(self.warehouse, Warehouse):
+            return None
+        folder = f"{self.warehouse.place(STAGING)}/{self.run_id}"
+        return Staged(folder, (), self.cluster, (), (), self.settings.tables, "auto")
+
+    def newest_run(self) -> str:
+        return max(str(row["run_id"]) for row in self.runs)
+
+    def without_failures(self, tables: LogTables, answers: list[Answer[Any]]) -> list[Answer[Any]]:
+        for each in answers:
+            if each.failure is not None:
+                tables.clean_up()
+                raise Failure(*each.failure)
+        return answers
+
+    def summary(self, answers: Sequence[Answer[Any]], rows_added: Mapping[str, int]) -> dict[str, Any]:
+        return {
+            "run_id": self.run_id,
+            "job": self.written.job,
+            "cluster": self.cluster,
+            "verdict": "clean",
+            "exit_code": int(ExitCode.CLEAN),
+            "started_time": iso(self.started_ms),
+            "num_partitions": len({progress.partition for each in answers for progress in each.progress}),
+            **self.told(answers),
+            "num_records": sum(each.num_records for each in answers),
+            "num_groups": sum(each.num_groups for each in answers),
+            "rows_added": dict(rows_added),
+        }

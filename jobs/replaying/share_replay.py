@@ -1,0 +1,118 @@
+"""The replay of a share: from where earlier runs came to, or from the beginning where what is new changes that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from jobs.ingestion.row_sinks import serialized
+from jobs.replaying.assignment import Assignment, Progress
+from jobs.replaying.history_files import HistoryFiles
+from jobs.replaying.log_files import Opened, Wanted
+from jobs.replaying.partition_log import PartitionLog
+from jobs.replaying.partition_replay import PartitionReplay
+from jobs.replaying.slices import Slice
+from jobs.replaying.told import Answer, Share
+from udfs.offset_ranges import Range
+from udfs.replay.coverage import Coverage, Stretch
+from udfs.replay.leader_epochs import LeaderEpochs
+
+
+def partitions_to_replay(assignment: Assignment, new_rows: Mapping[int, int]) -> list[int]:
+    """Those with new records, and those that rest on what has changed beside the log."""
+    found = set(assignment.covered) - set(assignment.earlier)
+    for partition, earlier in assignment.earlier.items():
+        covered = assignment.covered.get(partition, ())
+        before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
+        is_same = rests_on_the_same(assignment, earlier, covered) and list(covered) == before
+        if new_rows.get(partition) or not is_same:
+            found.add(partition)
+    return sorted(found)
+
+
+def replay_share(
+    assignment: Assignment, share: Share, files: HistoryFiles, opened: Opened, into: Answer[Progress]
+) -> None:
+    earlier = assignment.earlier.get(share.partition)
+    if earlier is not None:
+        new = log_of(assignment, share.partition, opened, earlier.through_run_id)
+        covered = assignment.covered.get(share.partition, ())
+        if not begins_anew(assignment, earlier, new, covered):
+            if replay_from(assignment, share, new, earlier, files, into):
+                return
+            if share.num_slices > 1:
+                # All slices have to begin at the same place.
+                into.insufficient.append(share.partition)
+                return
+    into.whole.append(share.partition)
+    replay_from(assignment, share, log_of(assignment, share.partition, opened, None), None, files, into)
+
+
+def replay_from(
+    assignment: Assignment,
+    share: Share,
+    log: PartitionLog,
+    earlier: Progress | None,
+    files: HistoryFiles,
+    into: Answer[Progress],
+) -> bool:
+    progress = progress_from(assignment, share.partition, earlier, assignment.covered.get(share.partition, ()))
+    through = -1 if earlier is None or earlier.through_offset is None else earlier.through_offset
+    log.epochs = progress.epochs
+    log.begin_epochs()
+    survey = log.survey(progress.coverage, Slice(share.number, share.num_slices))
+    replay = PartitionReplay(assignment, share, log, survey, progress, through, files)
+    num_records = replay.run()
+    if num_records is None:
+        return False
+    into.num_records += num_records
+    into.num_groups += len(survey.first_records)
+    into.transactions += [(share.partition, serialized(rows)) for rows in replay.transactions]
+    progress.rules = assignment.rules.of_topics({each.topic for each in progress.sightings}).text()
+    into.progress.append(progress)
+    return True
+
+
+def log_of(assignment: Assignment, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+    return PartitionLog(Wanted(assignment.cluster, partition, after_run), assignment.files, opened)
+
+
+def progress_from(
+    assignment: Assignment, partition: int, earlier: Progress | None, covered: Sequence[Range]
+) -> Progress:
+    stretches = [Stretch(first, last) for first, last in covered]
+    coverage, epochs = Coverage(stretches), LeaderEpochs()
+    if earlier is None:
+        return Progress(partition, assignment.through_run_id, "", coverage, epochs, [], [])
+    before = earlier.coverage
+    for place, known in enumerate(before.stretches):
+        stretches[place] = Stretch(**{**vars(known), "last_offset": stretches[place].last_offset})
+    coverage.gap_firsts, coverage.gap_lasts = list(before.gap_firsts), list(before.gap_lasts)
+    coverage.last_offset, coverage.last_time = before.last_offset, before.last_time
+    epochs = LeaderEpochs({number: replace(each) for number, each in earlier.epochs.of.items()})
+    sightings = [replace(each) for each in earlier.sightings]
+    unnamed = list(earlier.unnamed_topic_ids)
+    return Progress(partition, assignment.through_run_id, "", coverage, epochs, sightings, unnamed)
+
+
+def begins_anew(assignment: Assignment, earlier: Progress, new: PartitionLog, covered: Sequence[Range]) -> bool:
+    """Whether what is new changes what earlier runs made of the log before it."""
+    if not rests_on_the_same(assignment, earlier, covered):
+        return True
+    through, time = earlier.through_offset, earlier.coverage.last_time
+    first = new.first_offset()
+    if first is None:
+        return False
+    if through is None or first <= through:
+        return True
+    return new.is_torn(through, time)
+
+
+def rests_on_the_same(assignment: Assignment, earlier: Progress, covered: Sequence[Range]) -> bool:
+    if any(topic_id in assignment.names for topic_id in earlier.unnamed_topic_ids):
+        return False
+    if assignment.rules.of_topics({each.topic for each in earlier.sightings}).text() != earlier.rules:
+        return False
+    before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
+    now = list(covered[: len(before)])
+    if not before:
+        return True
+    return before[:-1] == now[:-1] and now[-1][0] == before[-1][0] and now[-1][1] >= before[-1][1]

@@ -1,0 +1,29 @@
+"""Tables of few rows that a replay makes anew as a whole, from what is known of all offsets partitions."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.replaying.assignment import Progress
+from jobs.replaying.known_state import PROGRESS
+from schemas.tables import TABLES
+from udfs.replay.coverage import coverage_rows
+from udfs.replay.leader_epochs import epoch_rows
+from udfs.replay.topic_names import Snapshots, topic_rows
+from udfs.tables.arrow_schema import table_schema
+
+
+def whole_tables(cluster: str, progress: Iterable[Progress], snapshots: Snapshots) -> dict[str, pa.Table]:
+    known = sorted(progress, key=lambda each: each.partition)
+    rows: dict[str, list[dict[str, Any]]] = {
+        PROGRESS: [each.row(cluster) for each in known],
+        "history_coverage": [
+            row for each in known for row in coverage_rows(cluster, each.partition, each.coverage.stretches)
+        ],
+        "coordinator_epochs": [
+            row for each in known for row in epoch_rows(cluster, each.partition, each.epochs.of.items())
+        ],
+        "topics": topic_rows(cluster, [sighting for each in known for sighting in each.sightings], snapshots),
+    }
+    return {name: pa.Table.from_pylist(found, table_schema(TABLES[name])) for name, found in rows.items()}

@@ -1,0 +1,25 @@
+"""Which tables a job writes that goes on where its last run ended, and what becomes of rows that are there."""
+
+from dataclasses import dataclass
+
+from jobs.ingestion.state import DECODED
+from schemas.tables import TABLES
+
+
+@dataclass(frozen=True)
+class WrittenTables:
+    job: str
+    # Few rows, which are made anew from what is known of all offsets partitions.
+    whole: tuple[str, ...]
+    # Made anew for each offsets partition that a run looks at.
+    renewed: tuple[str, ...]
+    # Decoded tables that tasks read.
+    read: tuple[str, ...] = DECODED
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, table in TABLES.items() if table.job == self.job)
+
+    @property
+    def of_partitions(self) -> tuple[str, ...]:
+        return tuple(name for name in self.names if name not in self.whole)
