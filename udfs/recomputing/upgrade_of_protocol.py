@@ -84,7 +84,8 @@ def follow_members(state: State, left: set[str], operation: Sequence[Record]) ->
         state.to_consumer = Way(first.offset, last.time, last.time, is_begin_seen=False)
     way = state.to_consumer
     if way is not None and not way.is_finished:
-        note_progress(way, bool(left - still), is_next, not still, last.time)
+        is_progress = way.first_offset == first.offset or bool(left - still)
+        note_progress(way, is_progress, is_next, not still, last.time)
         return
     # A classic member in a group of native ones.
     if still and state.to_classic is None:

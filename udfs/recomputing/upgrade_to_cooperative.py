@@ -43,7 +43,8 @@ def take_cooperative(
     left = {each for each, eager in way.are_eager.items() if eager}
     way.are_eager = {each: way.are_eager.get(each) if eager is None else eager for each, eager in shown.items()}
     still = {each for each, eager in way.are_eager.items() if eager}
-    note_progress(way, bool(left - still), is_next, not still, time)
+    is_progress = way.first_offset == offset or bool(left - still)
+    note_progress(way, is_progress, is_next, not still, time)
 
 
 def is_eager(member: ClassicMember, earlier: dict[str, ClassicMember], before: ClassicValue | None) -> bool | None:

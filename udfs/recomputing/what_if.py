@@ -79,7 +79,7 @@ def of_choice(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: s
     return replace(
         empty,
         imbalance=imbalance(latest, given),
-        moves_from_current=sum(bool(move.before and move.after) for move in moves),
+        moves_from_current=sum(bool(set(move.before) - set(move.after)) for move in moves),
         partitions_stopped=stopped(latest, moves, (protocol, assignor) in EAGER),
         is_possible=True,
         reason="; ".join(notes) or None,
