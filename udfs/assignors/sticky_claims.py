@@ -10,6 +10,7 @@ from udfs.assignors.java_order import ranks
 from udfs.assignors.problems import ABSENT, Numbers, Problem, Rows, owned_rows
 from udfs.assignors.sticky_data import last_generation, previous_assignment
 from udfs.assignors.sticky_rules import rules_of
+from udfs.assignors.sticky_user_data import read_together
 
 TopicPartition = tuple[int, int]
 
@@ -40,6 +41,10 @@ ClaimsOf = Callable[[Problem], Claims]
 
 def sticky_claims(problem: Problem) -> Claims:
     """The eager assignor's members have given up what they owned: their user data says what it was."""
+    lists = read_together(problem.user_data, problem.topics)
+    if lists is not None:
+        members, topics = (np.repeat(each, lists.sizes).astype(np.int32) for each in (lists.members, lists.topics))
+        return Claims(Rows(members, topics, lists.partitions), lists.generations)
     said = [previous_assignment(data) for data in problem.user_data]
     names = dict(problem.topic_positions)
     rows = owned_rows([lists for lists, _ in said], names)
