@@ -43,8 +43,9 @@ def random_members(rng: np.random.Generator) -> list[dict[str, Any]]:
     count = int(rng.integers(1, rng.choice([3, 8, 40])))
     ids = [f"consumer-{rng.integers(1_000_000)}-{i}" for i in range(count)]
     if rng.random() < 0.2:
-        # Aa and BB have one hash code: these ids stand in one chain of Java's map. Nine would make a tree of it.
-        ids = list(dict.fromkeys("".join(rng.choice(["Aa", "BB"], size=3)) for _ in range(count)))
+        # Aa and BB have one hash code: these ids stand in one chain of Java's map, and more than ten make a tree of it.
+        size = int(rng.choice([3, 6]))
+        ids = list(dict.fromkeys("".join(rng.choice(["Aa", "BB"], size=size)) for _ in range(count)))
     members: list[dict[str, Any]] = [{"member_id": member_id} for member_id in ids]
     for i, member in enumerate(members):
         if rng.random() < 0.1:

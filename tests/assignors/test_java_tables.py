@@ -9,7 +9,7 @@ import pytest
 
 from tests.assignors.kafka_assignors import JAVA, newer_java
 from tests.kafka.java_programs import compile_java, java_command
-from udfs.assignors.java_order import java_sort_keys, string_hashes
+from udfs.assignors.java_order import by_text, compute_order, java_sort_keys, put_order, string_hashes
 from udfs.assignors.java_tables import NUMBERS, JavaTable, Keys
 
 TEXTS = Keys[str](lambda text: int(string_hashes([text])[0]), lambda text: java_sort_keys([text])[0])
@@ -76,3 +76,26 @@ def test_crowded_tables_are_walked_as_java_walks_them(cases: int, rng: np.random
     newer = newer_java()
     if newer is not None:
         assert java_walks(lines, newer) == java_walks(lines)
+
+
+@pytest.mark.broker
+def test_whole_arrays_of_crowded_keys_are_walked_as_java_walks_them(rng: np.random.Generator) -> None:
+    random = Random(int(rng.integers(2**62)))
+    lines = []
+    for letter in ["p", "c"] * 400:
+        kind, size = random.choice(["n", "t"]), random.choice([8, 14, 40, 100, 300])
+        keys = dict.fromkeys(random_key(random, kind, random.choice([1, 4])) for _ in range(size))
+        again = [f"c{next(iter(keys))}"] if letter == "c" and random.random() < 0.5 else []
+        lines.append([f"{kind}{random.choice([16, 16, 64])}", *(letter + key for key in keys), *again])
+    for line, theirs in zip(lines, java_walks(lines), strict=True):
+        is_computed = line[1][0] == "c"
+        keys = [step[1:] for step in line[1:]]
+        is_touched_after = keys[-1] == keys[0] and len(keys) > 1
+        keys = keys[:-1] if is_touched_after else keys
+        hashes = string_hashes(keys) if line[0][0] == "t" else np.array([int(key) for key in keys], np.uint32)
+        capacity, rank_of = int(line[0][1:]), by_text(keys)
+        if is_computed:
+            order = compute_order(hashes, is_touched_after, capacity, rank_of)
+        else:
+            order = put_order(hashes, capacity, rank_of)
+        assert " ".join(keys[at] for at in order) == theirs, " ".join(line)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from udfs.assignors.client_range_racks import needs_racks, range_by_racks
-from udfs.assignors.java_order import Positions, compute_order, put_order, ranks
+from udfs.assignors.java_order import Positions, by_text, compute_order, put_order, ranks
 from udfs.assignors.problems import Assignment, Problem, within
 
 STATIC_MEMBERS_SINCE = (2, 4, 0)
@@ -32,9 +32,10 @@ def topics_in_order(problem: Problem) -> Positions:
     met = problem.subscribed_in_order
     hashes = problem.topic_hashes[met]
     if problem.release >= COMPUTED_MAP_SINCE:
-        met = met[compute_order(hashes, is_touched_after=is_met_again(problem, int(met[-1]) if len(met) else 0))]
+        is_touched_after = is_met_again(problem, int(met[-1]) if len(met) else 0)
+        met = met[compute_order(hashes, is_touched_after, rank_of=by_text(problem.topics, met))]
     else:
-        met = met[put_order(hashes)]
+        met = met[put_order(hashes, rank_of=by_text(problem.topics, met))]
     return met[problem.known[met]]
 
 

@@ -1,16 +1,18 @@
 """The orders in which Java's hash tables are walked, for they decide what Kafka's assignors give to whom."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint32]
 Positions = NDArray[np.intp]
+RankOf = Callable[[int], Any]
 
 DEFAULT_CAPACITY: Final = 16
-# A key put behind a chain of this length doubles a table of fewer than 64 buckets, whatever its load.
+# A key put behind a chain of this length doubles a table of fewer than 64 buckets, whatever its load; in a larger
+# one it makes a tree of the chain.
 FULL_CHAIN: Final = 8
 FULL_CHAIN_COMPUTED: Final = 7
 SMALLEST_TREE_TABLE: Final = 64
@@ -93,24 +95,38 @@ def copied_set_capacity(size: int, jdk: int) -> int:
     return table_capacity(max(size, 12) / 0.75) if jdk >= 19 else table_capacity(max(int(size / 0.75) + 1, 16))
 
 
-def put_order(hashes: Hashes, capacity: int = DEFAULT_CAPACITY) -> Positions:
-    """How a HashMap or HashSet walks distinct keys that were put in this order; `capacity` is the first one."""
+def no_rank(_position: int) -> int:
+    """For keys without an order of their own."""
+    return 0
+
+
+def by_text(texts: Sequence[str], chosen: NDArray[np.integer] | None = None) -> RankOf:
+    """String.compareTo among texts, or among the chosen ones."""
+    return lambda position: texts[position if chosen is None else chosen[position]].encode("utf-16-be", "surrogatepass")
+
+
+def put_order(hashes: Hashes, capacity: int = DEFAULT_CAPACITY, rank_of: RankOf = no_rank) -> Positions:
+    """How a HashMap or HashSet walks distinct keys that were put in this order; `capacity` is the first one.
+
+    `rank_of` stands for compareTo among keys of one hash code, each given by its position.
+    """
     grown = grown_capacity(capacity, len(hashes))
-    if may_overflow(hashes, grown):
-        grown = overflown_capacity(hashes, capacity, FULL_CHAIN, is_room_made_first=False)
+    if may_crowd(hashes, capacity, grown, FULL_CHAIN):
+        return crowded_order(hashes, capacity, rank_of)
     return walk(buckets(hashes, grown), grown)
 
 
-def compute_order(hashes: Hashes, is_touched_after: bool, capacity: int = DEFAULT_CAPACITY) -> Positions:
+def compute_order(
+    hashes: Hashes, is_touched_after: bool, capacity: int = DEFAULT_CAPACITY, rank_of: RankOf = no_rank
+) -> Positions:
     """The same for computeIfAbsent, which puts new keys first in their chain and makes room only when called again.
 
     `is_touched_after`: whether it was called once more after the last new key.
     """
     count = len(hashes)
     grown = grown_capacity(capacity, count if is_touched_after else count - 1)
-    if may_overflow(hashes, grown):
-        grown = overflown_capacity(hashes, capacity, FULL_CHAIN_COMPUTED, is_room_made_first=True)
-        grown = max(grown, grown_capacity(capacity, count if is_touched_after else count - 1))
+    if may_crowd(hashes, capacity, grown, FULL_CHAIN_COMPUTED):
+        return crowded_order(hashes, capacity, rank_of, is_computed=True, is_touched_after=is_touched_after)
     return count - 1 - walk(buckets(hashes, grown)[::-1], grown)
 
 
@@ -120,24 +136,46 @@ def grown_capacity(capacity: int, size: int) -> int:
     return capacity
 
 
-def may_overflow(hashes: Hashes, capacity: int) -> bool:
-    """Whether a chain may have been so long that it doubled a small table early."""
-    if len(hashes) <= FULL_CHAIN_COMPUTED or capacity > SMALLEST_TREE_TABLE:
+def may_crowd(hashes: Hashes, capacity: int, grown: int, longest: int) -> bool:
+    """Whether a chain may have been longer in a table of any size: that doubles a small table, or makes a tree."""
+    if len(hashes) <= longest:
         return False
-    return bool(np.bincount(buckets(hashes, DEFAULT_CAPACITY)).max() > FULL_CHAIN_COMPUTED)
+    spread = (hashes ^ (hashes >> np.uint32(16))).astype(np.int64)
+    # What happened in the smallest tables is forgotten in a larger one, but for trees.
+    size = max(capacity, DEFAULT_CAPACITY if grown <= SMALLEST_TREE_TABLE else SMALLEST_TREE_TABLE)
+    while size <= grown:
+        # Keys of one bucket were of one bucket in the half as large table too: one look tells of two sizes, or of all
+        # that are left where not too many keys are.
+        last = grown if len(hashes) <= 2 * size else 2 * size
+        if has_longer_chain(spread, size, last, longest):
+            break
+        size = 2 * last
+    while size <= grown and not has_longer_chain(spread, size, size, longest):
+        size *= 2
+    return size <= grown
 
 
-def overflown_capacity(hashes: Hashes, capacity: int, full_chain: int, is_room_made_first: bool) -> int:
-    """The table's capacity key by key. Longer chains in larger tables become trees, whose order is left out here."""
-    for size in range(1, len(hashes) + 1):
-        if is_room_made_first:
-            capacity = grown_capacity(capacity, size - 1)
-        places = buckets(hashes[:size], capacity)
-        if np.count_nonzero(places[:-1] == places[-1]) >= full_chain and capacity < SMALLEST_TREE_TABLE:
-            capacity *= 2
-        if not is_room_made_first:
-            capacity = grown_capacity(capacity, size)
-    return capacity
+def has_longer_chain(spread: NDArray[np.int64], size: int, full: int, longest: int) -> bool:
+    """Among the keys that fill a table of `full` buckets, in one of `size` buckets."""
+    return bool(np.maximum.reduce(np.bincount(spread[: full * 3 // 4 + 1] & size - 1)) > longest)
+
+
+def crowded_order(
+    hashes: Hashes, capacity: int, rank_of: RankOf, is_computed: bool = False, is_touched_after: bool = False
+) -> Positions:
+    """Key by key."""
+    # It is written in terms of this module.
+    from udfs.assignors.java_tables import JavaTable, Keys
+
+    table: JavaTable[int, None] = JavaTable(Keys(hashes.tolist().__getitem__, rank_of), capacity)
+    for position in range(len(hashes)):
+        if is_computed:
+            table.compute_if_absent(position, lambda: None)
+        else:
+            table.put(position, None)
+    if is_touched_after:
+        table.compute_if_absent(0, lambda: None)
+    return np.array(list(table), np.intp)
 
 
 def buckets(hashes: Hashes, capacity: int) -> Hashes:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java_order import Positions, java_sorted, put_order, ranks, string_hashes
+from udfs.assignors.java_order import Positions, by_text, java_sorted, put_order, ranks, string_hashes
 from udfs.assignors.member_order import statically_sorted
 from udfs.assignors.specs import NEWEST_RELEASE, Member, Owned, Release, Spec, Topic
 
@@ -86,7 +86,7 @@ class Problem:
     @cached_property
     def walked(self) -> Positions:
         """The members as Kafka walks its map of subscriptions."""
-        return put_order(self.member_hashes)
+        return put_order(self.member_hashes, rank_of=by_text(self.members))
 
     @cached_property
     def member_ranks(self) -> Positions:
@@ -144,9 +144,11 @@ class Problem:
     def topics_walked(self) -> Positions:
         """The topics to assign, as Kafka walks its map of them: it is filled from a set of all subscribed ones."""
         met = self.subscribed_in_order
-        met = met[put_order(self.topic_hashes[met])]
+        met = met[put_order(self.topic_hashes[met], rank_of=by_text(self.topics, met))]
         known = met[self.known[met]]
-        return known if len(known) == len(met) else known[put_order(self.topic_hashes[known])]
+        if len(known) == len(met):
+            return known
+        return known[put_order(self.topic_hashes[known], rank_of=by_text(self.topics, known))]
 
     @cached_property
     def statically_sorted(self) -> Positions:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from udfs.assignors.java_order import (
     Hashes,
     Positions,
+    RankOf,
+    by_text,
     copied_set_capacity,
     put_order,
     ranks,
@@ -46,7 +48,7 @@ class ServerProblem:
     @cached_property
     def walked(self) -> Positions:
         """The members as Kafka walks its map of them."""
-        return put_order(string_hashes(self.members))
+        return put_order(string_hashes(self.members), rank_of=by_text(self.members))
 
     @cached_property
     def places(self) -> Positions:
@@ -56,6 +58,10 @@ class ServerProblem:
     @cached_property
     def id_hashes(self) -> Hashes:
         return uuid_hashes(self.ids[:, 0], self.ids[:, 1])
+
+    def by_id(self, topics: Positions) -> RankOf:
+        """Uuid.compareTo among the topics."""
+        return lambda position: tuple(self.ids[topics[position]].tolist())
 
     @cached_property
     def is_homogeneous(self) -> bool:
@@ -68,7 +74,8 @@ class ServerProblem:
         hashes = string_hashes(self.topics)
         found = []
         for listed in self.topics_of_class:
-            walked = listed[put_order(hashes[listed], copied_set_capacity(len(listed), self.jdk))]
+            capacity = copied_set_capacity(len(listed), self.jdk)
+            walked = listed[put_order(hashes[listed], capacity, by_text(self.topics, listed))]
             found.append(walked[self.counts[walked] > 0].astype(np.intp))
         return found
 

@@ -36,7 +36,8 @@ def server_range(problem: ServerProblem) -> Assignment:
 def topics_of_map(problem: ServerProblem, number: int, made_for: int) -> Positions:
     """The topics of a class as Kafka walks the map that it makes of them."""
     topics = problem.subscribed[number]
-    return topics[put_order(problem.id_hashes[topics], table_capacity(int(made_for / 0.75 + 1)))]
+    capacity = table_capacity(int(made_for / 0.75 + 1))
+    return topics[put_order(problem.id_hashes[topics], capacity, problem.by_id(topics))]
 
 
 def audiences(problem: ServerProblem, topics: Positions, order: Positions) -> tuple[list[Positions], list[Positions]]:

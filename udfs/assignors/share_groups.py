@@ -8,7 +8,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from udfs.assignors.java_order import copied_set_capacity, put_order, string_hashes, table_capacity, uuid_hashes
+from udfs.assignors.java_order import (
+    by_text,
+    copied_set_capacity,
+    put_order,
+    string_hashes,
+    table_capacity,
+    uuid_hashes,
+)
 from udfs.assignors.java_tables import NUMBERS, JavaSet, JavaTable, Keys
 from udfs.assignors.specs import Owned, Release, Spec, Topic
 
@@ -72,8 +79,8 @@ class ShareGroup:
 
 
 def share_group_of(spec: Spec) -> ShareGroup:
-    order = put_order(string_hashes([member.member_id for member in spec.members])).tolist()
-    members = [spec.members[m] for m in order]
+    names = [member.member_id for member in spec.members]
+    members = [spec.members[m] for m in put_order(string_hashes(names), rank_of=by_text(names)).tolist()]
     ids = topic_ids(spec.topics)
     counts = {topic.name: topic.partitions for topic in spec.topics if topic.partitions}
     return ShareGroup(
@@ -101,7 +108,7 @@ def topic_ids(topics: tuple[Topic, ...]) -> TopicIds:
 
 def known_topics(names: tuple[str, ...], counts: dict[str, int], jdk: int) -> list[str]:
     """As a walk over Kafka's set of the names meets them."""
-    order = put_order(string_hashes(names), copied_set_capacity(len(names), jdk)).tolist()
+    order = put_order(string_hashes(names), copied_set_capacity(len(names), jdk), by_text(names)).tolist()
     return [names[n] for n in order if names[n] in counts]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from udfs.assignors.java_order import put_order, string_hashes
+from udfs.assignors.java_order import by_text, put_order, string_hashes
 from udfs.assignors.java_tables import NUMBERS, JavaSet, JavaTable
 from udfs.assignors.problems import AssignorFailed
 from udfs.assignors.share_groups import Pair, ShareGroup, Target, pairs_of, roomy_capacity
@@ -64,7 +64,8 @@ def deal_up_to(pairs: list[Pair], given: list[JavaSet[Pair]], share: int) -> Non
 def hashed_by_subscription(group: ShareGroup) -> list[list[Pair]]:
     """Members with different topics: each hashes among its own; what nobody got goes round the topic's subscribers."""
     takers = [member for member, count in enumerate(group.num_names) if count]
-    order = [takers[at] for at in put_order(string_hashes([group.members[member] for member in takers]))]
+    names = [group.members[member] for member in takers]
+    order = [takers[at] for at in put_order(string_hashes(names), rank_of=by_text(names))]
     wanted = {member: group.partitions_of(group.subscriptions[member]) for member in order}
     subscribers: dict[str, list[int]] = {}
     for member in order:

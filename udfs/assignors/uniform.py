@@ -70,7 +70,7 @@ def topics_walked(problem: ServerProblem) -> Positions:
     topics = problem.subscribed[first]
     # The set is made for as many ids as there are names, known or not.
     capacity = copied_set_capacity(len(problem.topics_of_class[first]), problem.jdk)
-    walked_ids: Positions = topics[put_order(problem.id_hashes[topics], capacity)]
+    walked_ids: Positions = topics[put_order(problem.id_hashes[topics], capacity, problem.by_id(topics))]
     return walked_ids
 
 
