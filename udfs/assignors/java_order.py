@@ -1,6 +1,7 @@
 """The orders in which Java's hash tables are walked, for they decide what Kafka's assignors give to whom."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -29,7 +30,7 @@ def string_hashes(texts: Sequence[str]) -> Hashes:
     width = padded.dtype.itemsize // 4
     units = padded.view(np.uint32).reshape(len(texts), width)
     # NumPy pads by NUL, and Java hashes UTF-16 units, two for a character beyond the basic plane.
-    if not width or units.max() > 0xFFFF or any("\0" in text for text in texts):
+    if not width or units.max() > 0xFFFF or "\0" in "".join(texts):
         return np.array([_string_hash(text) for text in texts], np.uint32)
     powers = _powers(31, width)
     padding = width - np.count_nonzero(units, axis=1)
@@ -45,6 +46,7 @@ def _string_hash(text: str) -> int:
     return value
 
 
+@cache
 def _powers(base: int, count: int) -> Hashes:
     powers = [1]
     for _ in range(count - 1):
@@ -70,7 +72,8 @@ def java_sorted(texts: Sequence[str]) -> Positions:
 
 def java_sort_keys(texts: Sequence[str]) -> Sequence[str] | Sequence[bytes]:
     """Python compares code points: that differs only where a character needs two UTF-16 units."""
-    if all(not text or max(text) <= "\uffff" for text in texts):
+    together = "".join(texts)
+    if together.isascii() or max(together) <= "\uffff":
         return texts
     return [text.encode("utf-16-be", "surrogatepass") for text in texts]
 

@@ -279,16 +279,17 @@ def put_orders(hashes: Hashes, of_group: Stretches, capacity: Numbers | int = DE
 
 
 def crowded(hashes: Hashes, of_group: Stretches, fewest: Numbers) -> NDArray[np.bool_]:
-    """Groups in whose map a chain may have been so long that it doubled a small table early.
+    """Groups in whose map a chain may have been so long that it doubled a small table early, or became a tree.
 
     `fewest`: how many of the keys the smallest of the maps holds that the answer depends on.
     """
+    spread = hashes ^ (hashes >> np.uint32(16))
+    # A chain in a larger table stood in one bucket of these before.
+    smallest = np.where(grown(DEFAULT_CAPACITY, fewest) <= SMALLEST_TREE_TABLE, DEFAULT_CAPACITY, SMALLEST_TREE_TABLE)
+    buckets = spread & (smallest - 1).astype(np.uint32)[of_group.group]
     groups = len(of_group.sizes)
-    buckets = (hashes ^ (hashes >> np.uint32(16))) & np.uint32(DEFAULT_CAPACITY - 1)
-    chains = np.bincount(of_group.group * DEFAULT_CAPACITY + buckets, minlength=groups * DEFAULT_CAPACITY)
-    longest = chains.reshape(groups, DEFAULT_CAPACITY).max(axis=1)
-    tables = grown(DEFAULT_CAPACITY, fewest)
-    return np.asarray((longest > FULL_CHAIN_COMPUTED) & (tables <= SMALLEST_TREE_TABLE), dtype=np.bool_)
+    chains = np.bincount(of_group.group * SMALLEST_TREE_TABLE + buckets, minlength=groups * SMALLEST_TREE_TABLE)
+    return np.asarray(chains.reshape(groups, -1).max(axis=1) > FULL_CHAIN_COMPUTED, dtype=np.bool_)
 
 
 def sorted_in_groups(names: Sequence[str], texts: Texts, of_group: Stretches) -> Positions:

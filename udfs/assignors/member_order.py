@@ -9,7 +9,7 @@ from udfs.assignors.java_order import Positions, java_sort_keys, java_sorted
 
 def statically_sorted(members: Sequence[str], instances: Sequence[str | None], walked: Positions) -> Positions:
     """The members by instance id, then those without one by member id."""
-    if not any(instance is not None for instance in instances):
+    if instances.count(None) == len(instances):
         return java_sorted(members)
     instance_keys = java_sort_keys([instance or "" for instance in instances])
     ids = java_sort_keys(members)
