@@ -1,0 +1,107 @@
+"""Every target assignment of consumer, share and streams groups beside the one that Kafka's own assignor gives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from udfs.recomputing.audited import Audited, Latest
+from udfs.recomputing.facts import Facts
+from udfs.recomputing.modern_events import ClassicGroup, modern_events
+from udfs.recomputing.modern_group import (
+    COMPLETIONS,
+    EPOCH_TYPES,
+    GROUP_TYPES,
+    ModernGroup,
+    apply,
+)
+from udfs.recomputing.modern_latest import latest_of_group
+from udfs.recomputing.modern_rows import Draft, audited
+from udfs.recomputing.modern_states import from_plain, plain
+from udfs.recomputing.modern_targets import drafted
+from udfs.replay.classic_records import TYPE as CLASSIC_TYPE
+from udfs.replay.records import Record
+from udfs.replay.topic_codes import TopicCodes
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A classic group with members went in this operation: what a consumer group begins with is copied from it."""
+
+    batch: int
+    time: int | None
+
+
+class ModernAudit:
+    def __init__(self, facts: Facts, states: Mapping[str, Any]) -> None:
+        self.facts = facts
+        self.before = states
+        self.codes = TopicCodes(facts.names)
+        # Of groups that records were met of; None: there is none of these kinds.
+        self.groups: dict[str, ModernGroup | None] = {}
+        self.converted: dict[str, Converted] = {}
+
+    def take(self, tables: Mapping[str, pa.Table]) -> list[Audited]:
+        drafts = [
+            draft
+            for group_id, record in modern_events(tables, self.codes)
+            if (draft := self.on_record(group_id, record)) is not None
+        ]
+        return audited(drafts, self.facts)
+
+    def finish(self) -> list[Audited]:
+        return []
+
+    def states(self) -> dict[str, Any]:
+        return {
+            group_id: None if group is None else plain(group, self.codes) for group_id, group in self.groups.items()
+        }
+
+    def latest(self) -> dict[str, Latest | None]:
+        return {group_id: latest_of_group(group_id, group, self.codes) for group_id, group in self.groups.items()}
+
+    def on_record(self, group_id: str, record: Record) -> Draft | None:
+        if group_id not in self.groups:
+            self.groups[group_id] = from_plain(self.before.get(group_id), self.codes)
+        if record.type == CLASSIC_TYPE:
+            self.on_classic(group_id, record)
+            return None
+        group = self.group_of(group_id, record)
+        if group is None:
+            return None
+        if record.type in COMPLETIONS:
+            return drafted(group_id, group, record, self.codes, self.facts)
+        if record.type in EPOCH_TYPES and record.value is None:
+            self.groups[group_id] = None
+        else:
+            apply(group, record)
+        return None
+
+    def on_classic(self, group_id: str, record: Record) -> None:
+        value: ClassicGroup | None = record.value
+        if value is None:
+            self.converted[group_id] = Converted(record.batch, record.time)
+        else:
+            self.groups[group_id] = None
+
+    def group_of(self, group_id: str, record: Record) -> ModernGroup | None:
+        """Only a value makes a group."""
+        group_type = GROUP_TYPES.get(record.type)
+        group = self.groups[group_id]
+        if group_type is None or (group is not None and group.group_type == group_type):
+            return group if group_type is not None else None
+        if record.value is None:
+            return None
+        converted = self.converted.pop(group_id, None)
+        made = ModernGroup(group_type)
+        if converted == Converted(record.batch, record.time):
+            made.missing, made.is_converted = None, True
+        self.groups[group_id] = made
+        return made
+
+
+def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:
+    """What `latest` says of a group that stands like this."""
+    codes = TopicCodes(facts.names)
+    return latest_of_group(group_id, from_plain(state, codes), codes)

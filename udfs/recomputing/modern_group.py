@@ -1,0 +1,226 @@
+"""A consumer, share or streams group as its coordinator held it when it computed an assignment, folded record by
+record: who was a member and in which order, what each subscribed to, and the targets of the epoch before."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from schemas.vocabulary import GroupType
+from udfs.recomputing.modern_events import NOTHING, Held, ListedTopics, Owned, Subscriber
+from udfs.replay.records import Record
+
+GROUP_TYPES = {
+    **dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupType.CONSUMER),
+    **dict.fromkeys((9, 10, 11, 12, 13, 14, 15), GroupType.SHARE),
+    **dict.fromkeys((17, 18, 19, 20, 21, 22), GroupType.STREAMS),
+}
+# The first epoch that is written, and from 4.3 on.
+FIRST_EPOCHS = (1, 2)
+# Epochs that may still wait for their targets: a coordinator computes one at a time.
+MOST_BUMPS = 8
+BEGINS_LATER = "the group's first records are missing"
+HAS_GAP = "records are missing between group epochs {} and {}"
+
+
+@dataclass(slots=True)
+class Member:
+    about: Subscriber | None = None
+    epoch: int = 0
+    assigned: Held = NOTHING
+    pending: Held = NOTHING
+
+
+class Bump(NamedTuple):
+    """A group epoch as it was raised: a target may be for it though the group went on since (KIP-1263)."""
+
+    members: Mapping[str, Subscriber | None]
+    metadata_hash: int | None
+
+
+class Newest(NamedTuple):
+    """The newest target assignment, for what-ifs."""
+
+    assignment_offset: int
+    record_time: int | None
+    first_offset: int
+    assignor: str | None
+    counts_source: str | None
+    # By name: partitions and id.
+    topics: Mapping[str, tuple[int, str | None]]
+    # Why nothing can be computed.
+    reason: str | None
+
+
+@dataclass(slots=True)
+class Operation:
+    """Records of one batch and time."""
+
+    key: tuple[int, int | None]
+    first_offset: int
+    # Put into the group's map of members only when all of the operation is written.
+    joined: list[str] = field(default_factory=list)
+    # By static instance, who left.
+    departed: dict[str, str] = field(default_factory=dict)
+    # Targets as they stood before the records that stand in a row here: those of one computation.
+    replaced: dict[str, Held | None] = field(default_factory=dict)
+    first_target_offset: int | None = None
+
+
+@dataclass
+class ModernGroup:
+    group_type: GroupType
+    # Why inputs may be missing; None: the records tell all from the group's beginning on.
+    missing: str | None = BEGINS_LATER
+    epoch: int | None = None
+    metadata_hash: int | None = None
+    target_epoch: int | None = None
+    # In the order in which the coordinator put them into its map, and the most that were in it.
+    members: dict[str, Member] = field(default_factory=dict)
+    peak: int = 0
+    targets: dict[str, Any] = field(default_factory=dict)
+    # Targets at the newest target epoch, by the ids that the members have now.
+    base: dict[str, Any] = field(default_factory=dict)
+    patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    listed: ListedTopics | None = None
+    # Topics' names by id, as far as the group's own records told them.
+    names: dict[str, str] = field(default_factory=dict)
+    bumps: dict[int, Bump] = field(default_factory=dict)
+    # Faults that members' own records showed since the newest target.
+    faults: list[str] = field(default_factory=list)
+    # Its first targets are copied from the classic group that it was.
+    is_converted: bool = False
+    # Release and Java line that reproduced the newest assignment, and the assignor that was inferred.
+    variant: tuple[Any, ...] | None = None
+    inferred: str | None = None
+    newest: Newest | None = None
+    operation: Operation = field(default_factory=lambda: Operation((-1, None), -1))
+
+    def begin(self, record: Record) -> None:
+        key = (record.batch, record.time)
+        if key != self.operation.key:
+            self.settle()
+            self.operation = Operation(key, record.offset)
+
+    def settle(self) -> None:
+        """What joined stands in the coordinator's map now."""
+        self.peak = max(self.peak, len(self.members))
+        self.operation.joined.clear()
+        self.operation.replaced.clear()
+
+    def members_of(self, epoch: int) -> tuple[Mapping[str, Subscriber | None], int | None]:
+        """As they were when the epoch began, and the hash of the topics then."""
+        bump = self.bumps.get(epoch)
+        if bump is None or epoch == self.epoch:
+            return {member_id: member.about for member_id, member in self.members.items()}, self.metadata_hash
+        return bump.members, bump.metadata_hash
+
+    def targets_before(self) -> dict[str, Any]:
+        """As they stood before this computation's own records."""
+        found = {**self.targets, **self.operation.replaced}
+        return {member_id: held for member_id, held in found.items() if held is not None}
+
+
+def on_group(group: ModernGroup, record: Record) -> None:
+    """Types 3, 11 and 17."""
+    epoch, metadata_hash, _ = record.value
+    if group.epoch is None:
+        # Behind missing records a group can stand at its second epoch, alone and without any target.
+        if epoch in FIRST_EPOCHS and len(group.members) <= 1 and not group.targets:
+            group.missing = None
+    elif epoch == group.epoch + 1:
+        # What a cleaner left is whole at its end: behind it records follow each other.
+        group.missing = None if group.missing == BEGINS_LATER else group.missing
+    elif epoch > group.epoch + 1:
+        group.missing = HAS_GAP.format(group.epoch, epoch)
+    group.epoch, group.metadata_hash = epoch, metadata_hash
+    abouts = {member_id: member.about for member_id, member in group.members.items()}
+    group.bumps[epoch] = Bump(abouts, metadata_hash)
+    while len(group.bumps) > MOST_BUMPS:
+        del group.bumps[next(iter(group.bumps))]
+
+
+def on_member(group: ModernGroup, record: Record) -> None:
+    """Types 5, 10 and 19."""
+    member_id = str(record.member)
+    if record.value is None:
+        gone = group.members.pop(member_id, None)
+        if gone is not None and gone.about is not None and gone.about.group_instance_id is not None:
+            group.operation.departed[gone.about.group_instance_id] = member_id
+        return
+    about: Subscriber = record.value
+    put(group, member_id).about = about
+    old = group.operation.departed.get(about.group_instance_id or "")
+    if old is not None and old in group.base and member_id not in group.base:
+        # The instance came back under another member id: what it had it has still.
+        group.base[member_id] = group.base.pop(old)
+
+
+def put(group: ModernGroup, member_id: str) -> Member:
+    member = group.members.get(member_id)
+    if member is None:
+        member = group.members[member_id] = Member()
+        group.operation.joined.append(member_id)
+    return member
+
+
+def on_target(group: ModernGroup, record: Record) -> None:
+    """Types 7, 13 and 21."""
+    member_id = str(record.member)
+    if record.value is None:
+        group.targets.pop(member_id, None)
+        return
+    group.operation.replaced.setdefault(member_id, group.targets.get(member_id))
+    group.targets[member_id] = record.value
+
+
+def on_owned(group: ModernGroup, record: Record) -> None:
+    """Types 8, 14 and 22."""
+    member_id = str(record.member)
+    if record.value is None:
+        if member_id in group.members:
+            group.members[member_id] = Member(group.members[member_id].about, -1)
+        return
+    value: Owned = record.value
+    member = put(group, member_id)
+    member.epoch, member.assigned, member.pending = value.epoch, value.assigned, value.pending
+
+
+def on_topics(group: ModernGroup, record: Record) -> None:
+    """Types 4 and 15."""
+    group.listed = record.value
+    if group.listed is not None:
+        group.names.update({topic.topic_id: topic.name for topic in group.listed.topics if topic.topic_id})
+
+
+def on_pattern(group: ModernGroup, record: Record) -> None:
+    """Type 16."""
+    pattern = str(record.member)
+    if record.value is None:
+        group.patterns.pop(pattern, None)
+    else:
+        group.patterns[pattern] = record.value
+
+
+HANDLERS: Mapping[int, Callable[[ModernGroup, Record], None]] = {
+    **dict.fromkeys((3, 11, 17), on_group),
+    **dict.fromkeys((4, 15), on_topics),
+    **dict.fromkeys((5, 10, 19), on_member),
+    **dict.fromkeys((7, 13, 21), on_target),
+    **dict.fromkeys((8, 14, 22), on_owned),
+    16: on_pattern,
+}
+TARGET_TYPES = (7, 13, 21)
+COMPLETIONS = (6, 12, 20)
+EPOCH_TYPES = (3, 11, 17)
+
+
+def apply(group: ModernGroup, record: Record) -> None:
+    """Any record but those that complete a target (see `modern_audit`)."""
+    group.begin(record)
+    if record.type in TARGET_TYPES and record.value is not None:
+        if group.operation.first_target_offset is None or not group.operation.replaced:
+            group.operation.first_target_offset = record.offset
+    else:
+        # The copy of a static member's target stands apart from the targets of a computation.
+        group.operation.replaced.clear()
+    HANDLERS[record.type](group, record)

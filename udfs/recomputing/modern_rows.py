@@ -1,0 +1,266 @@
+"""Rows of `assignment_audit` of target assignments: what was found, and what is checked of all of a window at once."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from schemas.assignment_words import AssignorSource, PartitionCountsSource, Verdict
+from schemas.history_words import Confidence
+from schemas.vocabulary import GroupType
+from udfs.assignors.problems import Rows
+from udfs.recomputing import checks
+from udfs.recomputing.assignments import UNKNOWN, Recorded, assignments_of
+from udfs.recomputing.audited import Audited, Check, Difference
+from udfs.recomputing.comparison import compare
+from udfs.recomputing.facts import Facts, GroupRule
+from udfs.recomputing.invariants import Counted, counted
+from udfs.recomputing.modern_events import Held, Tasks
+from udfs.recomputing.modern_group import ModernGroup
+from udfs.recomputing.modern_question import Asked, Question
+from udfs.recomputing.modern_variants import Outcome, told
+from udfs.recomputing.moves import Owners, moves_made, moves_needed, owners_by_place
+from udfs.replay.records import Record
+from udfs.replay.topic_codes import TopicCodes
+
+OWNED_ONCE = "owned_once"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`reason`: why there is no outcome. `recorded`: what is checked where there is no question."""
+
+    asked: Asked | None
+    question: Question | None
+    outcome: Outcome | None
+    assignor: str | None
+    source: AssignorSource | None
+    algorithm: str | None
+    reason: str | None
+    recorded: Recorded | None = None
+
+
+@dataclass(frozen=True)
+class Draft:
+    group_id: str
+    group_type: GroupType
+    record: Record
+    epoch: int
+    first_offset: int
+    answer: Answer
+    # Why records may be missing.
+    missing: str | None
+    is_copied: bool
+    known_defect: str | None
+    # Partitions that two members owned at a time since the target before.
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Judged:
+    verdict: Verdict
+    reason: str | None
+    num_different: int | None = None
+    differences: tuple[Difference, ...] | None = None
+
+
+def audited(drafts: Sequence[Draft], facts: Facts) -> list[Audited]:
+    if not drafts:
+        return []
+    recorded = [recorded_of(draft.answer) for draft in drafts]
+    owners = [
+        1 if draft.group_type != GroupType.SHARE else len(each.members)
+        for draft, each in zip(drafts, recorded, strict=True)
+    ]
+    single = counted(assignments_of(recorded))
+    several = counted(assignments_of(recorded), max(owners)) if max(owners) > 1 else single
+    return [
+        row(draft, each, Numbers.of(single if most == 1 else several, place), facts)
+        for place, (draft, each, most) in enumerate(zip(drafts, recorded, owners, strict=True))
+    ]
+
+
+def most_owners(draft: Draft, recorded: Recorded) -> int:
+    return max(1, len(recorded.members)) if draft.group_type == GroupType.SHARE else 1
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Of one assignment; None: unknown."""
+
+    num_partitions: int | None
+    num_unowned: int | None
+    num_owned_twice: int | None
+    num_nonexistent: int | None
+    num_unsubscribed: int | None
+    num_idle_members: int | None
+    imbalance: int | None
+
+    @classmethod
+    def of(cls, all_: Counted, place: int) -> "Numbers":
+        columns = (getattr(all_, name)[place].item() for name in cls.__dataclass_fields__)
+        return cls(*(None if value == UNKNOWN else value for value in columns))
+
+
+def recorded_of(answer: Answer) -> Recorded:
+    question = answer.question
+    if question is None:
+        assert answer.recorded is not None
+        return answer.recorded
+    counts = question.counts.copy()
+    # Topics that nobody subscribes to: whether they exist was not looked for.
+    counts[len(question.found.topics) :] = UNKNOWN
+    if question.assignable is not None:
+        # What share state does not hold yet is nobody's.
+        counts = np.minimum(counts, np.bincount(question.assignable.topics, minlength=len(counts)))
+    return Recorded(
+        question.asked.members,
+        question.topics,
+        counts,
+        question.class_of_member,
+        question.topics_of_class,
+        question.recorded,
+    )
+
+
+def row(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Audited:
+    answer = draft.answer
+    judged = judgement(draft, recorded)
+    made, needed = moves(draft)
+    source = None if answer.question is None else answer.question.found.source
+    outcome = answer.outcome
+    return Audited(
+        group_id=draft.group_id,
+        group_type=draft.group_type,
+        assignment_offset=draft.record.offset,
+        generation_or_epoch=draft.epoch,
+        record_time=draft.record.time,
+        assignor=answer.assignor,
+        assignor_source=answer.source,
+        algorithm=answer.algorithm,
+        verdict=judged.verdict,
+        reason=judged.reason,
+        num_partitions=numbers.num_partitions,
+        num_different=judged.num_different,
+        differences=judged.differences,
+        num_unowned=numbers.num_unowned,
+        num_owned_twice=numbers.num_owned_twice,
+        num_nonexistent=numbers.num_nonexistent,
+        num_idle_members=numbers.num_idle_members,
+        imbalance=numbers.imbalance,
+        moves_made=made,
+        moves_needed=needed,
+        partition_counts_source=source,
+        variant=None if outcome is None or answer.algorithm is None else told(outcome.variant, answer.algorithm),
+        known_defect=draft.known_defect,
+        checks=tuple(checks_of(draft, recorded, numbers, facts)),
+        evidence_first_offset=draft.first_offset,
+        evidence_last_offset=draft.record.offset,
+        confidence=confidence(draft, source),
+    )
+
+
+def judgement(draft: Draft, recorded: Recorded) -> Judged:
+    answer, outcome = draft.answer, draft.answer.outcome
+    if outcome is None or answer.question is None:
+        return Judged(Verdict.CARRIED_OVER if draft.is_copied else Verdict.NOT_RECOMPUTABLE, answer.reason)
+    if outcome.verdict == Verdict.SAME:
+        return Judged(Verdict.SAME, None, 0, ())
+    if outcome.verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
+        reason = f"{outcome.variant.assignor} lists partitions in another order"
+        return Judged(Verdict.SAME_MEMBERS_OTHER_ORDER, reason, 0, ())
+    if outcome.expected is None:
+        return Judged(outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}")
+    if draft.missing is not None:
+        return Judged(Verdict.NOT_RECOMPUTABLE, draft.missing)
+    compared = compare(recorded.members, recorded.topics, recorded.rows, outcome.expected)
+    reason = f"{compared.num_different} partitions have other owners than {outcome.variant.assignor} gives them"
+    return Judged(Verdict.DRIFT, reason, compared.num_different, compared.differences)
+
+
+def moves(draft: Draft) -> tuple[int | None, int | None]:
+    """Share groups have no owners that a partition could move between."""
+    question = draft.answer.question
+    if question is None or draft.missing is not None or draft.group_type == GroupType.SHARE:
+        return None, None
+    before = owners_by_place(question.base, question.counts)
+    now = owners_by_place(question.recorded, question.counts)
+    made = moves_made(Owners(before, now))
+    if len(question.topics_of_class) > 1:
+        return made, None
+    return made, moves_needed(before, len(question.asked.members))
+
+
+def checks_of(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Iterator[Check]:
+    """Words are looked for where the numbers show a fault."""
+    is_share = draft.group_type == GroupType.SHARE
+    is_fine = not (numbers.num_owned_twice or numbers.num_nonexistent or numbers.num_unsubscribed)
+    most = most_owners(draft, recorded)
+    yield Check(checks.CheckName.VALID, True) if is_fine else checks.valid(recorded, most)
+    yield complete(recorded, numbers)
+    if draft.answer.question is not None and not is_share:
+        yield from even(draft, recorded, numbers)
+        yield checks.static_once([about.group_instance_id for about in draft.answer.question.asked.abouts])
+    if draft.group_type == GroupType.CONSUMER:
+        yield Check(OWNED_ONCE, not draft.faults, "; ".join(draft.faults) or None)
+    rule = rule_of(facts.rules, draft.group_id)
+    if rule is not None and draft.answer.asked is not None:
+        racks = {
+            name: known[-1].topic.racks for name, known in facts.topics.items() if known[-1].topic.racks is not None
+        }
+        member_racks = [about.rack_id for about in draft.answer.asked.abouts]
+        yield from checks.asked_for(rule, recorded, member_racks, racks)
+
+
+def complete(recorded: Recorded, numbers: Numbers) -> Check:
+    if not numbers.num_unowned:
+        return checks.complete((), numbers.num_unowned is not None)
+    all_ = assignments_of([recorded])
+    unowned = np.flatnonzero((all_.times_owned == 0) & all_.is_subscribed[all_.topic_of_place])
+    return checks.complete(checks.places_of(recorded, all_, unowned), True)
+
+
+def even(draft: Draft, recorded: Recorded, numbers: Numbers) -> Iterator[Check]:
+    if draft.answer.assignor == "range":
+        yield checks.balanced_by_topic(recorded)
+    elif draft.answer.assignor == "uniform" and numbers.imbalance is not None:
+        is_level = numbers.imbalance <= 1 and len(recorded.topics_of_class) == 1
+        yield Check(checks.CheckName.BALANCED, True) if is_level else checks.balanced(recorded)
+
+
+def rule_of(rules: Sequence[GroupRule], group_id: str) -> GroupRule | None:
+    return next((rule for rule in rules if re.fullmatch(rule.pattern, group_id)), None)
+
+
+def confidence(draft: Draft, source: PartitionCountsSource | None) -> Confidence:
+    is_inferred = draft.answer.source == AssignorSource.INFERRED or source == PartitionCountsSource.INFERRED
+    return Confidence.LIKELY if is_inferred or draft.missing is not None else Confidence.CERTAIN
+
+
+def recorded_targets(group: ModernGroup, codes: TopicCodes) -> Recorded:
+    """Of members and what they have, where nothing tells what they subscribe to or how many partitions there are."""
+    numbers: dict[str, int] = {}
+    rows = []
+    for place, target in enumerate(group.targets.values()):
+        for topic, partition in pairs(target, codes):
+            rows.append((place, numbers.setdefault(topic, len(numbers)), partition))
+    columns = np.array(rows, np.int32).reshape(-1, 3).T
+    return Recorded(
+        tuple(group.targets),
+        tuple(numbers),
+        np.full(len(numbers), UNKNOWN, np.int64),
+        np.zeros(len(group.targets), np.int32),
+        [np.arange(len(numbers), dtype=np.int32)],
+        Rows(columns[0], columns[1], columns[2]),
+    )
+
+
+def pairs(target: Held | Tasks, codes: TopicCodes) -> Iterator[tuple[str, int]]:
+    """Tasks stand by subtopology."""
+    if isinstance(target, Tasks):
+        yield from target.active
+        return
+    for code, partition in zip(target.topics.tolist(), target.partitions.tolist(), strict=True):
+        name, topic_id = codes.topics[code]
+        yield name or str(topic_id), partition

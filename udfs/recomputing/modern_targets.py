@@ -1,0 +1,163 @@
+"""A target epoch: its question, the assignor in force, the answer, and what of it goes into a row."""
+
+from collections.abc import Iterator, Mapping
+
+from schemas.assignment_words import AssignorSource, Verdict
+from schemas.vocabulary import GroupType
+from udfs.assignors.specs import MOST_PARTITIONS
+from udfs.recomputing.facts import Facts
+from udfs.recomputing.modern_defects import known_defect
+from udfs.recomputing.modern_events import Subscriber
+from udfs.recomputing.modern_group import ModernGroup, Newest
+from udfs.recomputing.modern_question import Asked, Question, Unanswerable, asked, question, seen_of
+from udfs.recomputing.modern_rows import Answer, Draft, recorded_targets
+from udfs.recomputing.modern_topics import Found, findings
+from udfs.recomputing.modern_variants import (
+    BUILT_IN,
+    Outcome,
+    Variant,
+    algorithm_of,
+    assignors_to_try,
+    lines_of,
+    recomputed,
+    variants,
+)
+from udfs.recomputing.modern_votes import voted
+from udfs.replay.records import Record
+from udfs.replay.topic_codes import TopicCodes
+
+# Beyond what any topic has: a garbage record would only fill the memory.
+MOST_INFERRED = 200_000
+
+
+def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts) -> Draft | None:
+    """Of a record of type 6, 12 or 20. None: it makes no row, since nobody is in the group."""
+    group.begin(record)
+    if record.value is None:
+        group.target_epoch = None
+        return None
+    epoch: int = record.value.epoch
+    abouts, metadata_hash = group.members_of(epoch)
+    draft = None
+    if abouts or group.targets:
+        first = group.operation.first_target_offset
+        evidence = group.operation.first_offset if first is None else min(first, group.operation.first_offset)
+        answer = answered(group, record, abouts, metadata_hash, codes, facts)
+        is_copied = group.is_converted and answer.question is not None and answer.outcome is None
+        draft = Draft(
+            group_id, group.group_type, record, epoch, evidence, answer, group.missing, is_copied,
+            known_defect(group, answer), tuple(group.faults),
+        )  # fmt: skip
+        remember(group, record, evidence, answer)
+    complete(group, epoch)
+    return draft
+
+
+def complete(group: ModernGroup, epoch: int) -> None:
+    group.target_epoch = epoch
+    group.base = dict(group.targets)
+    group.bumps = {each: bump for each, bump in group.bumps.items() if each > epoch}
+    group.faults.clear()
+    group.is_converted = False
+    group.settle()
+    group.operation.first_target_offset = None
+
+
+def answered(
+    group: ModernGroup,
+    record: Record,
+    abouts: Mapping[str, Subscriber | None],
+    metadata_hash: int | None,
+    codes: TopicCodes,
+    facts: Facts,
+) -> Answer:
+    asked_: Asked | None = None
+    try:
+        if group.group_type == GroupType.STREAMS:
+            raise Unanswerable("tasks of streams groups: their assignor's order is not determined")
+        asked_ = asked(group, abouts)
+        if group.is_converted and abouts and all(about is not None and about.is_classic for about in abouts.values()):
+            return carried_over(group, asked_, record, metadata_hash, codes, facts)
+        return outcome_of(group, asked_, record, metadata_hash, codes, facts)
+    except Unanswerable as why:
+        return unanswered(asked_, group, codes, str(why))
+    except Exception as failure:
+        # Nothing that stands in a log may end the run.
+        return unanswered(asked_, group, codes, f"{type(failure).__name__}: {failure}")
+
+
+def unanswered(asked_: Asked | None, group: ModernGroup, codes: TopicCodes, why: str) -> Answer:
+    return Answer(asked_, None, None, None, None, None, why, recorded_targets(group, codes))
+
+
+def carried_over(
+    group: ModernGroup, asked_: Asked, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
+) -> Answer:
+    found = next(found_topics(group, asked_, record, metadata_hash, codes, facts))
+    told = asking(group, asked_, found, codes)
+    return Answer(asked_, told, None, None, None, None, "the classic group's assignment, copied as it changed protocol")
+
+
+def outcome_of(
+    group: ModernGroup, asked_: Asked, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
+) -> Answer:
+    vote = None if group.group_type == GroupType.SHARE else voted(about.assignor for about in asked_.abouts)
+    names = assignors_to_try(group.group_type, vote, facts.default_assignor, group.inferred)
+    source = AssignorSource.VOTES if vote else AssignorSource.DEFAULT if len(names) == 1 else AssignorSource.INFERRED
+    best: tuple[Question, Outcome] | None = None
+    for found in found_topics(group, asked_, record, metadata_hash, codes, facts):
+        told = asking(group, asked_, found, codes)
+        if group.group_type == GroupType.CONSUMER and names[0] not in BUILT_IN:
+            return Answer(asked_, told, None, names[0], source, None, f"{names[0]}: not one of Kafka's assignors")
+        outcome = recomputed(told, tries(group, told, names, metadata_hash))
+        if best is None or best[1].verdict == Verdict.DRIFT != outcome.verdict:
+            best = told, outcome
+        if outcome.verdict != Verdict.DRIFT or found.is_sure:
+            break
+    if best is None:
+        raise Unanswerable("nothing tells the topics")
+    told, outcome = best
+    if outcome.verdict in (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER):
+        group.variant = outcome.variant._replace(order=None)
+        group.inferred = outcome.variant.assignor
+    return Answer(asked_, told, outcome, outcome.variant.assignor, source, algorithm_of(told), None)
+
+
+def tries(group: ModernGroup, told: Question, names: list[str], metadata_hash: int | None) -> Iterator[Variant]:
+    last = None if group.variant is None else Variant(*group.variant)
+    has_topics = group.listed is not None and group.listed.assignable is None
+    for name in names:
+        releases = lines_of(name, algorithm_of(told), metadata_hash is not None, has_topics)
+        yield from variants(told, name, releases, last)
+
+
+def found_topics(
+    group: ModernGroup, asked_: Asked, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
+) -> Iterator[Found]:
+    for held in asked_.after + asked_.before:
+        if len(held.partitions) and (held.partitions.min() < 0 or held.partitions.max() > MOST_INFERRED):
+            raise Unanswerable("a target has a partition that no topic has")
+    for found in findings(group, metadata_hash, seen_of(asked_, codes, record.time), facts):
+        if sum(topic.partitions for topic in found.topics) > MOST_PARTITIONS:
+            raise Unanswerable("more partitions than a cluster has")
+        yield found
+
+
+def asking(group: ModernGroup, asked_: Asked, found: Found, codes: TopicCodes) -> Question:
+    assignable = None
+    if group.group_type == GroupType.SHARE and (group.listed is not None or group.metadata_hash is not None):
+        listed = group.listed
+        assignable = {} if listed is None else {
+            topic.name: partitions for topic, partitions in zip(listed.topics, listed.assignable or (), strict=True)
+        }  # fmt: skip
+    return question(asked_, found, codes, assignable, group.base)
+
+
+def remember(group: ModernGroup, record: Record, evidence: int, answer: Answer) -> None:
+    told = answer.question
+    topics = {} if told is None else {
+        topic.name: (topic.partitions, topic.topic_id) for topic in told.found.topics
+    }  # fmt: skip
+    source = None if told is None else told.found.source
+    reason = answer.reason if told is None else None
+    group.newest = Newest(record.offset, record.time, evidence, answer.assignor, source, topics, reason)

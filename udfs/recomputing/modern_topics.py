@@ -1,0 +1,192 @@
+"""Names, ids and numbers of partitions of the topics that a consumer or share group subscribes to.
+
+Records tell them in parts: type 4 (before 4.1) and type 15 all of it; from 4.1 on targets tell ids, members names, and
+a hash confirms whatever snapshots say. What is left is tried in the order in which `options` states it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, product
+from typing import NamedTuple
+
+from schemas.assignment_words import PartitionCountsSource
+from udfs.assignors.java_order import java_sort_keys
+from udfs.assignors.specs import Topic
+from udfs.recomputing.facts import Facts, KnownTopic
+from udfs.recomputing.metadata_hash import combined, topic_hash
+from udfs.recomputing.modern_group import ModernGroup
+
+# A topic that the metadata lacks has none.
+ABSENT = 0
+MOST_TRIED = 6
+MOST_HASHED = 4096
+# How many partitions beyond the highest that is assigned are looked for by the hash.
+MOST_BEYOND = 32
+
+
+class Option(NamedTuple):
+    topic: Topic
+    source: PartitionCountsSource
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What records of the computation itself tell: names that members subscribe to, and by topic id one more than the
+    highest partition that they have."""
+
+    names: tuple[str, ...]
+    counts: Mapping[str, int]
+    time: int | None
+    # By unnamed topic id, the names that all members which have partitions of it subscribe to.
+    possible: Mapping[str, frozenset[str]]
+
+
+class Found(NamedTuple):
+    topics: tuple[Topic, ...]
+    source: PartitionCountsSource | None
+    # Whether nothing else can be: else others are tried.
+    is_sure: bool
+
+
+def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: Facts) -> Iterator[Found]:
+    """Most likely first."""
+    by_record = recorded(group, metadata_hash, seen)
+    if by_record is not None:
+        yield Found(by_record, PartitionCountsSource.RECORD, True)
+        return
+    names = paired(group, seen, facts)
+    choices = [options(group, name, names.get(name), seen, facts) for name in seen.names]
+    confirmed = None if metadata_hash is None else confirmed_by_hash(choices, metadata_hash)
+    if confirmed is not None:
+        yield Found(confirmed, PartitionCountsSource.METADATA_HASH, True)
+        return
+    all_ = list(islice(picks(choices), MOST_TRIED))
+    for pick in all_:
+        yield Found(tuple(option.topic for option in pick), weakest(pick), len(all_) == 1)
+
+
+def recorded(group: ModernGroup, metadata_hash: int | None, seen: Seen) -> tuple[Topic, ...] | None:
+    """Type 4, which coordinators kept up to date until they hashed instead."""
+    if group.listed is None or group.listed.assignable is not None or metadata_hash is not None:
+        return None
+    told = {topic.name: topic for topic in group.listed.topics}
+    return tuple(told.get(name) or Topic(name, ABSENT) for name in seen.names)
+
+
+def paired(group: ModernGroup, seen: Seen, facts: Facts) -> dict[str, str]:
+    """Ids of names that nothing tells, by elimination: an id stands for a name that all its members subscribe to."""
+    known = {topic_id: name for topic_id in seen.counts if (name := name_of(group, topic_id, facts)) is not None}
+    taken = set(known.values())
+    left = {topic_id: set(names) - taken for topic_id, names in seen.possible.items() if topic_id not in known}
+    found: dict[str, str] = {}
+    while left:
+        # A name that nothing else can be; at last any, which decides over the topic's name alone.
+        topic_id = min(left, key=lambda each: (len(left[each]), each))
+        names = left.pop(topic_id)
+        if names:
+            name = min(names)
+            found[name] = topic_id
+            for others in left.values():
+                others.discard(name)
+    return found
+
+
+def name_of(group: ModernGroup, topic_id: str, facts: Facts) -> str | None:
+    return group.names.get(topic_id) or facts.names.get(topic_id)
+
+
+def options(group: ModernGroup, name: str, paired_id: str | None, seen: Seen, facts: Facts) -> list[Option]:
+    """The newest snapshot at or before; more partitions, as far as the targets show and the next one allows; the next
+    one, others; that there was no such topic."""
+    known = facts.topics.get(name, ())
+    of_group = [topic_id for topic_id, own in group.names.items() if own == name]
+    if not known:
+        return without_snapshot(name, [*of_group, *([paired_id] if paired_id else [])], seen)
+    time = seen.time
+    before = [each for each in known if time is not None and each.first_time <= time][::-1]
+    after = [each for each in known if each not in before]
+    in_order = sorted([*before, *after], key=lambda each: each.topic.topic_id not in seen.counts)
+    found = []
+    for each in in_order:
+        found.append(Option(each.topic, PartitionCountsSource.SNAPSHOT))
+        grown = grown_topic(each, after if each in before else (), seen, is_later=each in after)
+        if grown is not None:
+            found.append(Option(grown, PartitionCountsSource.INFERRED))
+    if not before or len({each.topic.topic_id for each in known}) > 1:
+        found.append(Option(Topic(name, ABSENT), PartitionCountsSource.INFERRED))
+    return list(dict.fromkeys(found))
+
+
+def grown_topic(each: KnownTopic, after: Sequence[KnownTopic], seen: Seen, is_later: bool) -> Topic | None:
+    """Topics only grow: as many partitions as the targets have, between what snapshots say before and after."""
+    topic = each.topic
+    count = seen.counts.get(topic.topic_id or "", 0)
+    most = min((next_.topic.partitions for next_ in after if next_.topic.topic_id == topic.topic_id), default=count)
+    is_possible = 0 < count < topic.partitions if is_later else topic.partitions < count <= most
+    return with_count(topic, count) if is_possible else None
+
+
+def with_count(topic: Topic, count: int) -> Topic:
+    racks = None if topic.racks is None or count > len(topic.racks) else topic.racks[:count]
+    return Topic(topic.name, count, topic.topic_id, racks)
+
+
+def without_snapshot(name: str, ids: Sequence[str], seen: Seen) -> list[Option]:
+    found = [Topic(name, seen.counts[each], each) for each in reversed(ids) if each in seen.counts]
+    return [Option(topic, PartitionCountsSource.INFERRED) for topic in (*found, Topic(name, ABSENT))][: len(found) or 1]
+
+
+def picks(choices: Sequence[Sequence[Option]]) -> Iterator[tuple[Option, ...]]:
+    """Of each topic the first, then another of one topic, then of several."""
+    first = tuple(each[0] for each in choices)
+    yield first
+    for at, options_ in enumerate(choices):
+        for option in options_[1:]:
+            yield (*first[:at], option, *first[at + 1 :])
+    if sum(len(each) > 1 for each in choices) > 1:
+        yield from (
+            pick
+            for pick in product(*choices)
+            if sum(option is not chosen for option, chosen in zip(pick, first, strict=True)) > 1
+        )
+
+
+def weakest(pick: Sequence[Option]) -> PartitionCountsSource | None:
+    """Topics that are not there have no partitions that anything told of."""
+    sources = {option.source for option in pick if option.topic.partitions}
+    order = (PartitionCountsSource.INFERRED, PartitionCountsSource.SNAPSHOT)
+    return next((source for source in order if source in sources), None)
+
+
+def confirmed_by_hash(choices: Sequence[Sequence[Option]], wanted: int) -> tuple[Topic, ...] | None:
+    wider = [with_more(options_) for options_ in choices]
+    for pick in islice(picks(wider), MOST_HASHED):
+        topics = tuple(option.topic for option in pick)
+        if hash_of(topics) == wanted:
+            return topics
+    return None
+
+
+def with_more(options_: Sequence[Option]) -> list[Option]:
+    """Where nothing but the targets tells the number, it may be higher."""
+    found = list(options_)
+    newest = options_[0].topic
+    if options_[0].source == PartitionCountsSource.INFERRED and newest.partitions:
+        found += [
+            Option(with_count(newest, newest.partitions + more), PartitionCountsSource.INFERRED)
+            for more in range(1, MOST_BEYOND + 1)
+        ]
+    if newest.partitions:
+        found.append(Option(Topic(newest.name, ABSENT), PartitionCountsSource.INFERRED))
+    return found
+
+
+def hash_of(topics: Sequence[Topic]) -> int | None:
+    known = [topic for topic in topics if topic.partitions]
+    if any(topic.topic_id is None for topic in known):
+        return None
+    return combined(zip(java_sort_keys([topic.name for topic in known]), map(hash_of_topic, known), strict=True))
+
+
+hash_of_topic = lru_cache(maxsize=1 << 12)(topic_hash)
