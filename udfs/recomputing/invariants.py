@@ -22,8 +22,8 @@ class Counted:
     imbalance: Numbers
 
 
-def counted(all_: Assignments, most_owners: int = 1) -> Counted:
-    """`most_owners`: how many members may have one partition."""
+def counted(all_: Assignments, most_owners: int | Numbers = 1) -> Counted:
+    """`most_owners`: how many members may have one partition, of all assignments or of each."""
     is_unknown = all_.any_of((all_.counts == UNKNOWN) & all_.is_subscribed, all_.of_topic)
     wanted = np.where(all_.is_subscribed, np.maximum(all_.counts, 0), 0)
     of_place = all_.of_topic[all_.topic_of_place]
@@ -33,7 +33,7 @@ def counted(all_: Assignments, most_owners: int = 1) -> Counted:
     return Counted(
         num_partitions=known_if(~is_unknown, all_.summed(wanted, all_.of_topic)),
         num_unowned=known_if(~is_unknown, all_.summed(unowned, of_place)),
-        num_owned_twice=owned_twice(all_, of_place, most_owners),
+        num_owned_twice=owned_twice(all_, of_place, np.broadcast_to(most_owners, len(all_))),
         num_nonexistent=known_if(~misses_count, all_.summed(is_missing, all_.of_row)),
         num_unsubscribed=all_.summed(~are_subscribed(all_), all_.of_row),
         num_idle_members=all_.summed(all_.sizes == 0, all_.of_member),
@@ -45,15 +45,15 @@ def known_if(is_known: Flags, values: Numbers) -> Numbers:
     return np.where(is_known, values, UNKNOWN)
 
 
-def owned_twice(all_: Assignments, of_place: Numbers, most_owners: int) -> Numbers:
-    found = all_.summed(all_.times_owned > most_owners, of_place)
+def owned_twice(all_: Assignments, of_place: Numbers, most_owners: Numbers) -> Numbers:
+    found = all_.summed(all_.times_owned > most_owners[of_place], of_place)
     if not all_.exists.all():
         # Partitions that do not exist can have several owners too.
         strange = all_.rows.take(~all_.exists)
         keys = strange.topics.astype(np.int64) << 32 | (strange.partitions.astype(np.int64) & 0xFFFFFFFF)
         _, first, times = np.unique(keys, return_index=True, return_counts=True)
         of = all_.of_topic[strange.topics[first]]
-        found = found + all_.summed(times > most_owners, of)
+        found = found + all_.summed(times > most_owners[of], of)
     return found
 
 

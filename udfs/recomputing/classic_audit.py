@@ -1,0 +1,241 @@
+"""The audit of classic groups: each generation beside what Kafka's own assignor gives for the same input."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.assignment_words import Verdict
+from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
+from udfs.assignors.many_groups import answers_of_clients
+from udfs.recomputing.audited import Audited, Latest
+from udfs.recomputing.classic_counts import MOST_PARTITIONS, Counts, TopicCounts
+from udfs.recomputing.classic_generations import Generation, generations_of
+from udfs.recomputing.classic_rows import Judged, audited_rows
+from udfs.recomputing.classic_state import Before, from_plain, latest
+from udfs.recomputing.classic_steps import are_carried_over
+from udfs.recomputing.classic_values import values_of
+from udfs.recomputing.classic_variants import (
+    ASSIGNORS,
+    STICKY,
+    Tried,
+    Variant,
+    asked,
+    best,
+    first_variant,
+    other_variants,
+    problem_of,
+    tried,
+)
+from udfs.recomputing.facts import Facts
+from udfs.replay.classic_records import NO_BATCH, filled, micros, shared
+from udfs.replay.uncollected import uncollected
+
+TABLE: Final = "classic_group_metadata"
+# Where a conversion to the classic protocol leaves its tombstones.
+EPOCHS_TABLE: Final = "group_metadata"
+# Generations that are worked on together.
+AT_ONCE: Final = 512
+
+Operation = tuple[str, int, int | None]
+
+FOREIGN_TYPES: Final[Mapping[str, str]] = {
+    CONNECT: "Kafka Connect shares connectors and tasks among its workers, no partitions",
+    SCHEMA_REGISTRY: "Schema Registry elects a primary, it shares no partitions",
+}
+COPIED = "copied from the targets of the consumer group that it was until then"
+CAME_BACK = "a static member came back, no assignor ran"
+
+
+class ClassicAudit:
+    def __init__(self, facts: Facts, states: Mapping[str, Any]) -> None:
+        self.facts = facts
+        self.counts = TopicCounts(facts)
+        self.restored = states
+        # Of groups that records were met of.
+        self.now: dict[str, Before | None] = {}
+
+    def take(self, tables: Mapping[str, pa.Table]) -> list[Audited]:
+        rows = tables.get(TABLE)
+        if rows is None or not rows.num_rows:
+            return []
+        with uncollected():
+            values = values_of(rows)
+            pairs = zip(values.group_ids, generations_of(values), strict=True)
+            copied = downgrades(tables)
+            found: list[Audited] = []
+            while some := list(islice(pairs, AT_ONCE)):
+                found += audited_rows(self.judged(some, copied), self.facts)
+            for group_id in set(values.group_ids):
+                before = self.now[group_id]
+                self.now[group_id] = None if before is None else before.kept()
+        return found
+
+    def finish(self) -> list[Audited]:
+        return []
+
+    def states(self) -> dict[str, Any]:
+        return {group_id: None if of is None else of.plain() for group_id, of in self.now.items()}
+
+    def latest(self) -> dict[str, Latest | None]:
+        return {group_id: None if of is None else latest(of, self.facts) for group_id, of in self.now.items()}
+
+    def judged(self, some: Sequence[tuple[str, Generation | None]], copied: frozenset[Operation]) -> list[Judged]:
+        first = self.first_answers([generation for _, generation in some if generation is not None])
+        found = []
+        for group_id, generation in some:
+            before = self.before(group_id)
+            if generation is None:
+                self.now[group_id] = None
+            elif not generation.members:
+                line = None if before is None else before.line
+                self.now[group_id] = Before(generation, generation.lower_bounds, None, line, None)
+            else:
+                one = self.judge(generation, before, first.get(generation.offset), copied)
+                found.append(one)
+                self.now[group_id] = next_before(one, before)
+        return found
+
+    def before(self, group_id: str) -> Before | None:
+        if group_id not in self.now:
+            state = self.restored.get(group_id)
+            self.now[group_id] = None if state is None else from_plain(group_id, state)
+        return self.now[group_id]
+
+    def first_answers(self, generations: Sequence[Generation]) -> dict[int, Tried]:
+        """What the newest release gives each that can be recomputed, by offset: most were made so."""
+        asked_for: dict[str, list[tuple[Generation, Variant]]] = {}
+        for generation in generations:
+            if why_not(generation) is None:
+                name = str(generation.protocol)
+                variant = first_variant(name, self.counts.first(generation))
+                if variant.counts.are_possible:
+                    asked_for.setdefault(name, []).append((generation, variant))
+        found = {}
+        for name, pairs in asked_for.items():
+            problems = [problem_of(*pair) for pair in pairs]
+            answers = answers_of_clients(ASSIGNORS[name], problems)
+            for (generation, variant), problem, answer in zip(pairs, problems, answers, strict=True):
+                found[generation.offset] = tried(generation, problem, variant, answer)
+        return found
+
+    def judge(
+        self, generation: Generation, before: Before | None, first: Tried | None, copied: frozenset[Operation]
+    ) -> Judged:
+        reason, verdict = None, Verdict.CARRIED_OVER
+        if (generation.group_id, generation.batch, generation.time) in copied:
+            reason = COPIED
+        elif before is not None and before.generation.members and are_carried_over(before.generation, generation):
+            reason = CAME_BACK
+        else:
+            reason, verdict = why_not(generation), Verdict.NOT_RECOMPUTABLE
+        if reason is None and first is not None and first.is_same:
+            return judged_by(generation, before, first)
+        counts = self.counts.first(generation) if first is None else first.variant.counts
+        if reason is not None:
+            return Judged(generation, before, verdict, reason, counts if counts.are_possible else None, None)
+        candidates = list(self.counts.candidates(counts, generation, {} if before is None else before.counts_by_topic))
+        if not candidates:
+            return Judged(generation, before, verdict, impossible(generation, counts), None, None)
+        return judged_by(generation, before, search(generation, before, first, candidates))
+
+
+def search(generation: Generation, before: Before | None, first: Tried | None, candidates: Sequence[Counts]) -> Tried:
+    """The first variant that gives the record, in the stated order; else the one that comes closest."""
+    if first is None:
+        first = asked(generation, first_variant(str(generation.protocol), candidates[0]))
+    problem = problem_of(generation, first.variant)
+    line, number = (None, None) if before is None else (before.line, before.generation.number)
+    found = [first]
+    for variant in other_variants(problem, generation, candidates, line, number):
+        if found[-1].is_same:
+            break
+        found.append(asked(generation, variant))
+    return best(found)
+
+
+def downgrades(tables: Mapping[str, pa.Table]) -> frozenset[Operation]:
+    """Operations that end a consumer group: a type 2 value in one of them is a copy."""
+    rows = tables.get(EPOCHS_TABLE)
+    if rows is None or not rows.num_rows:
+        return frozenset()
+    gone = rows.filter(pc.and_(rows["is_tombstone"], pc.equal(rows["group_type"], CONSUMER)))
+    if not gone.num_rows:
+        return frozenset()
+    gone = gone.unify_dictionaries().combine_chunks()
+    batches = filled(gone, "batch_first_offset", NO_BATCH)
+    return frozenset(zip(shared(gone["group_id"]), batches, micros(gone["record_time"]), strict=True))
+
+
+def not_even_another(generation: Generation) -> str | None:
+    """Why no assignor at all can be asked what it would give the group."""
+    kind, assignor = generation.protocol_type, generation.protocol
+    if kind != CONSUMER:
+        return FOREIGN_TYPES.get(kind, f"protocol type {kind!r}: its leaders share what they like")
+    if assignor == STREAM_PROTOCOL:
+        return "Kafka Streams weighs tasks and their lag, which the log does not tell"
+    return generation.unread
+
+
+def why_not(generation: Generation) -> str | None:
+    """Why a generation cannot be recomputed, by its record alone."""
+    reason = not_even_another(generation)
+    if reason is None and generation.protocol not in ASSIGNORS:
+        return f"assignor {generation.protocol!r} is none of Kafka's"
+    return reason
+
+
+def impossible(generation: Generation, counts: Counts) -> str:
+    at = int(counts.numbers.argmax())
+    count = int(counts.numbers[at])
+    return f"{generation.topics[at]}: {count} partitions, more than a cluster holds ({MOST_PARTITIONS})"
+
+
+def judged_by(generation: Generation, before: Before | None, found: Tried) -> Judged:
+    counts = found.variant.counts
+    if found.compared is None:
+        reason = f"Kafka's own assignor fails for this input: {found.failure}"
+        return Judged(generation, before, Verdict.DRIFT, reason, counts, found)
+    verdict = found.compared.verdict
+    if verdict == Verdict.SAME:
+        return Judged(generation, before, verdict, None, counts, found)
+    if verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
+        reason = "no release lists these partitions in this order"
+        return Judged(generation, before, verdict, reason, counts, found)
+    missing = missing_input(generation, before, counts)
+    if missing is not None:
+        return Judged(generation, before, Verdict.NOT_RECOMPUTABLE, missing, counts, None)
+    reason = f"no release gives this: {found.compared.num_different} partitions have another owner than expected"
+    return Judged(generation, before, verdict, reason, counts, found)
+
+
+def missing_input(generation: Generation, before: Before | None, counts: Counts) -> str | None:
+    """What the log does not tell and may have made the difference."""
+    assignor = str(generation.protocol)
+    if any(generation.racks) and assignor != "roundrobin" and lacks_racks(generation, counts):
+        return "members name their racks, and those of the replicas are not known"
+    if before is None and assignor in STICKY and any(generation.instances):
+        return "a static member may have come back: the value before is not in the log"
+    return None
+
+
+def lacks_racks(generation: Generation, counts: Counts) -> bool:
+    if counts.racks is None:
+        return True
+    return any(number and racks is None for number, racks in zip(counts.numbers.tolist(), counts.racks, strict=True))
+
+
+def next_before(one: Judged, before: Before | None) -> Before:
+    line = None if before is None else before.line
+    if one.found is not None and one.found.is_same:
+        line = one.found.variant.line.name
+    numbers = one.generation.lower_bounds if one.counts is None else one.counts.numbers
+    source = None if one.counts is None else one.counts.source
+    return Before(one.generation, numbers, source, line, not_even_another(one.generation))
+
+
+def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:
+    """What `ClassicAudit.latest` would say of a group of this state."""
+    return None if state is None else latest(from_plain(group_id, state), facts)

@@ -1,0 +1,91 @@
+"""How many partitions topics had for a group's leader: the log of classic groups does not tell, so several answers are
+tried."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from schemas.assignment_words import PartitionCountsSource
+from udfs.assignors.problems import Numbers, PartitionRacks
+from udfs.recomputing.classic_generations import Generation
+from udfs.recomputing.facts import Facts, KnownTopic
+
+# What clusters hold; an index beyond is no partition but garbage.
+MOST_PARTITIONS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of a generation's topics; 0 where nothing knows the topic."""
+
+    numbers: Numbers
+    source: PartitionCountsSource | None
+    racks: Sequence[PartitionRacks | None] | None
+    # What was taken other than what is taken first; None: nothing.
+    label: str | None = None
+
+    @property
+    def are_possible(self) -> bool:
+        return int(self.numbers.sum()) <= MOST_PARTITIONS
+
+
+class TopicCounts:
+    """Numbers by topic and time, from snapshots."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.known: Mapping[str, Sequence[KnownTopic]] = facts.topics
+        self.times = {name: [each.first_time for each in known] for name, known in facts.topics.items()}
+
+    def at(self, name: str, time: int | None, *, is_next_first: bool = False) -> KnownTopic | None:
+        """As the newest snapshot up to the time found the topic, else the next one; or the other way round."""
+        known = self.known.get(name)
+        if not known:
+            return None
+        after = len(known) if time is None else bisect_right(self.times[name], time)
+        chosen = min(after, len(known) - 1) if is_next_first else max(after - 1, 0)
+        return known[chosen]
+
+    def first(self, generation: Generation) -> Counts:
+        return self.from_snapshots(generation)
+
+    def candidates(self, first: Counts, generation: Generation, before: Mapping[str, int]) -> Iterator[Counts]:
+        """Each different one once, in the order in which they are tried. `before`: those of the generation before."""
+        tried: set[bytes] = set()
+        for counts in (
+            first,
+            self.from_snapshots(generation, is_next_first=True),
+            inferred(generation),
+            remembered(generation, before),
+        ):
+            if counts.are_possible and counts.numbers.tobytes() not in tried:
+                tried.add(counts.numbers.tobytes())
+                yield counts
+
+    def from_snapshots(self, generation: Generation, *, is_next_first: bool = False) -> Counts:
+        found = [self.at(name, generation.time, is_next_first=is_next_first) for name in generation.topics]
+        numbers = generation.lower_bounds.copy()
+        has_inferred = False
+        for at, known in enumerate(found):
+            if known is None:
+                has_inferred |= bool(numbers[at])
+            else:
+                numbers[at] = known.topic.partitions
+        is_told = not has_inferred and any(known is not None for known in found)
+        source = PartitionCountsSource.SNAPSHOT if is_told else PartitionCountsSource.INFERRED
+        racks = None
+        if any(known is not None and known.topic.racks is not None for known in found):
+            racks = [None if known is None else known.topic.racks for known in found]
+        return Counts(numbers, source, racks, "topics as in the next snapshot" if is_next_first else None)
+
+
+def inferred(generation: Generation) -> Counts:
+    """One more than the highest partition that is assigned or claimed: what nobody has stays out."""
+    return Counts(generation.lower_bounds, PartitionCountsSource.INFERRED, None, "topics as assigned")
+
+
+def remembered(generation: Generation, before: Mapping[str, int]) -> Counts:
+    numbers = np.array([before.get(name, 0) for name in generation.topics], np.int64)
+    numbers = np.where(numbers > 0, numbers, generation.lower_bounds)
+    return Counts(numbers, PartitionCountsSource.INFERRED, None, "topics as before")

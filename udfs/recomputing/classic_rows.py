@@ -1,0 +1,226 @@
+"""Rows of the audit of classic groups: what was found of each generation, with what is counted and checked of it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from schemas.assignment_words import AssignorSource, Verdict
+from schemas.history_words import Confidence
+from schemas.payloads import CONSUMER, STREAM_PROTOCOL
+from schemas.vocabulary import GroupType
+from udfs.assignors.numbered import NOBODY
+from udfs.assignors.problems import Numbers, PartitionRacks, Rows
+from udfs.recomputing import checks
+from udfs.recomputing.assignments import UNKNOWN, Assignments, Flags, Recorded, assignments_of, shifted
+from udfs.recomputing.audited import Audited, Check
+from udfs.recomputing.checks import CheckName
+from udfs.recomputing.classic_counts import Counts
+from udfs.recomputing.classic_generations import Generation
+from udfs.recomputing.classic_state import Before
+from udfs.recomputing.classic_steps import moved
+from udfs.recomputing.classic_variants import ASSIGNORS, COOPERATIVE, Tried, algorithm, problem_of
+from udfs.recomputing.facts import Facts, GroupRule
+from udfs.recomputing.invariants import are_level, are_level_by_topic, are_unsafe, counted
+from udfs.recomputing.known_defects import known_defect
+from udfs.recomputing.moves import owners_by_place
+
+# Custom assignors may give a partition to as many members as they like.
+ANY_NUMBER: Final = np.iinfo(np.int64).max
+FINE: Final[Mapping[CheckName, Check]] = {name: Check(name, True) for name in CheckName}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A generation with what was found of it. `found` is the closest answer; None: nothing was recomputed."""
+
+    generation: Generation
+    before: Before | None
+    verdict: Verdict
+    reason: str | None
+    counts: Counts | None
+    found: Tried | None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the record tells who has which partitions."""
+        return self.generation.protocol_type == CONSUMER and self.generation.unread is None
+
+    @property
+    def numbers(self) -> Numbers:
+        if self.counts is None or not self.is_told:
+            return np.full(len(self.generation.topics), UNKNOWN, np.int64)
+        return self.counts.numbers
+
+
+def audited_rows(judged: Sequence[Judged], facts: Facts) -> list[Audited]:
+    if not judged:
+        return []
+    rules = [rules_of(each.generation.group_id, facts.rules) for each in judged]
+    recorded = [each.generation.recorded(each.numbers) for each in judged]
+    seen = Seen(judged, recorded, rules)
+    return [row(each, seen, at, rules[at]) for at, each in enumerate(judged)]
+
+
+def rules_of(group_id: str, rules: Sequence[GroupRule]) -> Sequence[GroupRule]:
+    return [rule for rule in rules if re.fullmatch(rule.pattern, group_id)] if rules else ()
+
+
+class Seen:
+    """What is counted of many generations at once."""
+
+    def __init__(
+        self, judged: Sequence[Judged], recorded: Sequence[Recorded], rules: Sequence[Sequence[GroupRule]]
+    ) -> None:
+        self.judged, self.recorded = judged, recorded
+        all_ = assignments_of(recorded)
+        owners = np.array([most_owners(each, of_group) for each, of_group in zip(judged, rules, strict=True)], np.int64)
+        self.most_owners = owners
+        self.counted = counted(all_, owners)
+        # Of those that Kafka's own answer leaves without an owner too.
+        self.withheld = [
+            withheld(each) if unowned > 0 else ()
+            for each, unowned in zip(judged, self.counted.num_unowned.tolist(), strict=True)
+        ]
+        num_withheld = np.array([len(each) for each in self.withheld], np.int64)
+        self.unowned = self.counted.num_unowned - num_withheld
+        self.has_one_subscription = (all_.classes_of <= 1).tolist()
+        self.is_level = are_level(all_, num_withheld).tolist()
+        self.is_level_by_topic = are_level_by_topic(all_).tolist()
+        self.is_valid = (
+            (self.counted.num_owned_twice == 0)
+            & (self.counted.num_nonexistent <= 0)
+            & (self.counted.num_unsubscribed == 0)
+        ).tolist()
+        self.is_safe = (~all_.any_of(are_unsafe(all_, claims(judged, all_)), all_.of_row)).tolist()
+
+
+def claims(judged: Sequence[Judged], all_: Assignments) -> Rows:
+    owned = [each.generation.owned for each in judged]
+    return Rows(
+        shifted([each.members for each in owned], all_.member_starts).astype(np.int32),
+        shifted([each.topics for each in owned], all_.topic_starts).astype(np.int32),
+        np.concatenate([each.partitions for each in owned]),
+    )
+
+
+def most_owners(judged: Judged, rules: Sequence[GroupRule]) -> int:
+    if judged.generation.protocol in ASSIGNORS or judged.generation.protocol == STREAM_PROTOCOL:
+        return 1
+    asked_for = max((rule.redundancy for rule in rules), default=1)
+    return asked_for if asked_for > 1 else ANY_NUMBER
+
+
+def withheld(judged: Judged) -> Sequence[int]:
+    """Places of partitions that nobody has for a while: the cooperative assignor gives what its owner must let go of
+    only in the next generation. Where it was recomputed its own answer decides, else whether a member claims it."""
+    of = judged.generation
+    if of.protocol not in (COOPERATIVE, STREAM_PROTOCOL):
+        return ()
+    counts = judged.numbers
+    nobody = owners_by_place(of.assigned, counts) == NOBODY
+    if judged.found is not None and judged.found.rows is not None:
+        nobody &= owners_by_place(judged.found.rows, counts) == NOBODY
+    else:
+        nobody &= owners_by_place(of.owned, counts) != NOBODY
+    places: list[int] = np.flatnonzero(nobody & is_subscribed(of)[topic_of_place(counts)]).tolist()
+    return places
+
+
+def topic_of_place(counts: Numbers) -> Numbers:
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def is_subscribed(generation: Generation) -> Flags:
+    found = np.zeros(len(generation.topics), np.bool_)
+    for listed in generation.topics_of_class:
+        found[listed] = True
+    return found
+
+
+def row(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Audited:
+    of, found, before = judged.generation, judged.found, judged.before
+    compared = None if found is None else found.compared
+    made, needed = (None, None)
+    if judged.is_told and judged.counts is not None:
+        made, needed = moved(None if before is None else before.generation, of, judged.counts.numbers)
+    is_told = judged.is_told
+    counted_of = seen.counted
+    return Audited(
+        group_id=of.group_id,
+        group_type=GroupType.CLASSIC,
+        assignment_offset=of.offset,
+        generation_or_epoch=of.number,
+        record_time=of.time,
+        assignor=of.protocol,
+        assignor_source=None if of.protocol is None else AssignorSource.RECORD,
+        algorithm=None if found is None else algorithm(problem_of(of, found.variant), str(of.protocol)),
+        verdict=judged.verdict,
+        reason=judged.reason,
+        num_partitions=known(counted_of.num_partitions[at], is_told),
+        num_different=None if compared is None else compared.num_different,
+        differences=None if compared is None else compared.differences,
+        num_unowned=known(seen.unowned[at], is_told),
+        num_owned_twice=known(counted_of.num_owned_twice[at], is_told),
+        num_nonexistent=known(counted_of.num_nonexistent[at], is_told),
+        num_idle_members=known(counted_of.num_idle_members[at], is_told),
+        imbalance=known(counted_of.imbalance[at], is_told),
+        moves_made=made,
+        moves_needed=needed,
+        partition_counts_source=judged.counts.source if judged.counts is not None and is_told else None,
+        variant=None if found is None or judged.verdict == Verdict.DRIFT else found.variant.text,
+        known_defect=known_defect(judged),
+        checks=tuple(checks_of(judged, seen, at, rules)),
+        evidence_first_offset=of.offset if before is None else before.generation.offset,
+        evidence_last_offset=of.offset,
+        confidence=Confidence.LIKELY if judged.verdict == Verdict.DRIFT else Confidence.CERTAIN,
+    )
+
+
+def known(value: np.int64, is_told: bool) -> int | None:
+    return int(value) if is_told and value >= 0 else None
+
+
+def checks_of(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Iterator[Check]:
+    of, recorded = judged.generation, seen.recorded[at]
+    if judged.is_told:
+        yield FINE[CheckName.VALID] if seen.is_valid[at] else checks.valid(recorded, int(seen.most_owners[at]))
+        yield from completeness(judged, seen, at)
+        if of.protocol == "range":
+            yield FINE[CheckName.BALANCED] if seen.is_level_by_topic[at] else checks.balanced_by_topic(recorded)
+        elif of.protocol in ASSIGNORS:
+            is_fine = seen.has_one_subscription[at] and seen.is_level[at]
+            yield FINE[CheckName.BALANCED] if is_fine else checks.balanced(recorded, len(seen.withheld[at]))
+        if of.protocol == COOPERATIVE:
+            safe = CheckName.COOPERATIVE_SAFE
+            yield FINE[safe] if seen.is_safe[at] else checks.cooperative_safe(recorded, of.owned)
+    yield checks.static_once(of.instances) if any(of.instances) else FINE[CheckName.STATIC_ONCE]
+    for rule in rules if judged.is_told else ():
+        yield from checks.asked_for(rule, recorded, of.racks, racks_by_topic(judged))
+
+
+def completeness(judged: Judged, seen: Seen, at: int) -> Iterator[Check]:
+    unowned = int(seen.counted.num_unowned[at])
+    if unowned == 0:
+        yield FINE[CheckName.COMPLETE]
+        return
+    recorded = seen.recorded[at]
+    all_ = assignments_of([recorded])
+    waiting = np.array(seen.withheld[at], np.intp)
+    if unowned == UNKNOWN:
+        yield checks.complete((), False)
+        return
+    nobody = np.flatnonzero((all_.times_owned == 0) & all_.is_subscribed[all_.topic_of_place])
+    yield checks.complete(checks.places_of(recorded, all_, np.setdiff1d(nobody, waiting)), True)
+    if len(waiting):
+        names = checks.listed(checks.places_of(recorded, all_, waiting))
+        yield Check(CheckName.WITHHELD, True, f"{names}: given in the next generation, once let go of")
+
+
+def racks_by_topic(judged: Judged) -> Mapping[str, PartitionRacks]:
+    racks = None if judged.counts is None else judged.counts.racks
+    if racks is None:
+        return {}
+    return {name: of for name, of in zip(judged.generation.topics, racks, strict=True) if of is not None}

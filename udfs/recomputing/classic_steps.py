@@ -1,0 +1,88 @@
+"""From a group's value to the next: who is who, what was carried over, and what moved."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from udfs.assignors.numbered import NOBODY
+from udfs.assignors.problems import Codes, Numbers, Rows
+from udfs.recomputing.classic_generations import Generation
+from udfs.recomputing.classic_state import NO_ROWS
+from udfs.recomputing.comparison import are_equal
+from udfs.recomputing.moves import GONE, Owners, moves_made, moves_needed, owners_by_place
+
+
+def are_carried_over(before: Generation, now: Generation) -> bool:
+    """The same generation again, with the same lists: a static member came back, and no assignor ran."""
+    if before.number != now.number or len(before.members) != len(now.members):
+        return False
+    same = successors(before, now)
+    if GONE in same or len(set(same)) < len(same):
+        return False
+    moved = np.array(same, np.int32)[before.assigned.members]
+    rows = beside(before, now, before.assigned)
+    order = np.argsort(moved, kind="stable")
+    return rows is not None and are_equal(Rows(moved, rows.topics, rows.partitions).take(order), now.assigned)
+
+
+def successors(before: Generation, now: Generation) -> Sequence[int]:
+    """Who of now each member before is, by its id or else its static id; GONE: nobody."""
+    if before.members == now.members:
+        return range(len(now.members))
+    places = {member: at for at, member in enumerate(now.members)}
+    statics = {instance: at for at, instance in enumerate(now.instances) if instance is not None}
+    return [
+        places[member] if member in places else statics.get(instance, GONE) if instance is not None else GONE
+        for member, instance in zip(before.members, before.instances, strict=True)
+    ]
+
+
+def beside(before: Generation, now: Generation, rows: Rows) -> Rows | None:
+    """Rows with the topics' numbers of now; None where one of them is no topic of now."""
+    if before.topics == now.topics:
+        return rows
+    topics = topics_of_now(before, now)[rows.topics]
+    return None if (topics == NOBODY).any() else Rows(rows.members, topics, rows.partitions)
+
+
+def topics_of_now(before: Generation, now: Generation) -> Codes:
+    places = {name: at for at, name in enumerate(now.topics)}
+    return np.array([places.get(name, NOBODY) for name in before.topics], np.int32)
+
+
+def moved(before: Generation | None, now: Generation, counts: Numbers) -> tuple[int | None, int | None]:
+    """Made and needed: of partitions of topics that somebody subscribes to now.
+
+    With unequal subscriptions it is unknown how many were needed.
+    """
+    if before is None:
+        return None, None
+    is_equal = len(now.topics_of_class) == 1
+    subscribed = counts if is_equal and len(now.topics_of_class[0]) == len(now.topics) else of_subscribed(now, counts)
+    had = (
+        np.full(int(subscribed.sum()), NOBODY, np.int64)
+        if not before.members
+        else owned_before(before, now, subscribed)
+    )
+    made = moves_made(Owners(had, owners_by_place(now.assigned, subscribed)))
+    return made, moves_needed(had, len(now.members)) if is_equal else None
+
+
+def of_subscribed(now: Generation, counts: Numbers) -> Numbers:
+    is_subscribed = np.zeros(len(counts), np.bool_)
+    for listed in now.topics_of_class:
+        is_subscribed[listed] = True
+    return np.where(is_subscribed, counts, 0)
+
+
+def owned_before(before: Generation, now: Generation, counts: Numbers) -> Numbers:
+    rows = before.assigned
+    if before.topics != now.topics:
+        topics = topics_of_now(before, now)[rows.topics]
+        is_known = topics != NOBODY
+        rows = Rows(rows.members[is_known], topics[is_known], rows.partitions[is_known])
+    same = successors(before, now)
+    if not isinstance(same, range):
+        members = np.array(same, np.int32)[rows.members] if len(rows) else NO_ROWS.members
+        rows = Rows(members, rows.topics, rows.partitions)
+    return owners_by_place(rows, counts)

@@ -1,0 +1,153 @@
+"""Values of type 2 on their way into the audit, column by column. Unlike the replay's sets, lists keep their order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from udfs.assignors.java_order import Positions
+from udfs.assignors.problems import ABSENT, Numbers
+from udfs.recomputing.assignments import Flags
+from udfs.replay.classic_records import NO_BATCH, array, filled, micros, shared
+from udfs.tables.arrays import bounds_of
+
+# Of subscriptions that cannot be read.
+NO_VERSION: Final = -1
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Partitions of many members, each member's as its list has them: `starts` is where each member's begin, and where
+    the last one's end. Topics are numbers in the window's names."""
+
+    starts: Positions
+    topics: Numbers
+    partitions: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Values:
+    """Of one window, by value."""
+
+    group_ids: Sequence[str]
+    offsets: Sequence[int]
+    times: Sequence[int | None]
+    batches: Sequence[int]
+    is_tombstone: Sequence[bool]
+    protocol_types: Sequence[str | None]
+    generations: Sequence[int | None]
+    protocols: Sequence[str | None]
+    leaders: Sequence[str | None]
+    state_times: Sequence[int | None]
+    # The members of each, and where the last one's end.
+    starts: Positions
+    # By member, all values' one after the other.
+    member_ids: Sequence[str]
+    instances: Sequence[str | None]
+    client_ids: Sequence[str | None]
+    racks: Sequence[str | None]
+    versions: Numbers
+    generation_ids: Numbers
+    user_data: Sequence[bytes | None]
+    is_assignment_read: Flags
+    # The leader's SyncGroup did not name the member at all.
+    is_omitted: Flags
+    has_assignment_data: Flags
+    # By name's number.
+    topics: Sequence[str]
+    subscribed_starts: Positions
+    subscribed: Numbers
+    owned: Listing
+    assigned: Listing
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+
+def values_of(rows: pa.Table) -> Values:
+    """Of rows of `classic_group_metadata`, in their order."""
+    rows = rows.unify_dictionaries().combine_chunks()
+    lists = array(rows, "members")
+    bounds = bounds_of(lists).astype(np.intp)
+    items = lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
+    subscription, assignment = items.field("subscription"), items.field("assignment")
+    is_read, is_assignment_read = flags(subscription.is_valid()), flags(assignment.is_valid())
+    is_omitted = flags(pc.equal(pc.binary_length(items.field("assignment_bytes")), 0).fill_null(False))
+    names: dict[str, int] = {}
+    subscribed_starts, subscribed = coded_lists(subscription.field("topics"), names)
+    owned = listing(subscription.field("owned_partitions"), names)
+    assigned = listing(assignment.field("partitions"), names)
+    return Values(
+        group_ids=shared(rows["group_id"]),
+        offsets=array(rows, "record_offset").to_pylist(),
+        times=micros(rows["record_time"]),
+        batches=filled(rows, "batch_first_offset", NO_BATCH),
+        is_tombstone=array(rows, "is_tombstone").to_pylist(),
+        protocol_types=shared(rows["protocol_type"]),
+        generations=array(rows, "generation").to_pylist(),
+        protocols=shared(rows["protocol"]),
+        leaders=shared(rows["leader"]),
+        state_times=micros(rows["current_state_time"]),
+        starts=bounds - bounds[0],
+        member_ids=shared(items.field("member_id")),
+        instances=shared(items.field("group_instance_id")),
+        client_ids=shared(items.field("client_id")),
+        racks=masked(shared(subscription.field("rack_id")), is_read),
+        versions=np.where(is_read, integers(subscription.field("version"), NO_VERSION), NO_VERSION),
+        # Negative ones count as none.
+        generation_ids=np.maximum(integers(subscription.field("generation_id"), ABSENT), ABSENT),
+        user_data=masked(subscription.field("user_data").to_pylist(), is_read),
+        is_assignment_read=is_assignment_read | is_omitted,
+        is_omitted=is_omitted,
+        has_assignment_data=is_assignment_read & flags(pc.greater(pc.binary_length(assignment.field("user_data")), 0)),
+        topics=list(names),
+        subscribed_starts=subscribed_starts,
+        subscribed=subscribed,
+        owned=owned,
+        assigned=assigned,
+    )  # fmt: skip
+
+
+def flags(column: pa.BooleanArray) -> Flags:
+    return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def integers(column: pa.Array, absent: int) -> Numbers:
+    return np.asarray(column.fill_null(absent).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def masked(values: Sequence[Any], is_valid: Flags) -> Sequence[Any]:
+    if is_valid.all():
+        return values
+    return [value if valid else None for value, valid in zip(values, is_valid.tolist(), strict=True)]
+
+
+def coded_lists(lists: pa.ListArray, names: dict[str, int]) -> tuple[Positions, Numbers]:
+    """Texts by their numbers in `names`; new ones are added to it."""
+    bounds = bounds_of(lists).astype(np.intp)
+    return bounds - bounds[0], coded(lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0])), names)
+
+
+def coded(texts: pa.Array, names: dict[str, int]) -> Numbers:
+    encoded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+    codes = np.array([names.setdefault(name, len(names)) for name in encoded.dictionary.to_pylist()] or [0], np.int64)
+    found: Numbers = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
+    return found
+
+
+def listing(lists: pa.ListArray, names: dict[str, int]) -> Listing:
+    of_member = bounds_of(lists).astype(np.intp)
+    entries = lists.values.slice(int(of_member[0]), int(of_member[-1] - of_member[0]))
+    topics = coded(entries.field("topic"), names)
+    partitions = entries.field("partitions")
+    of_topic = bounds_of(partitions).astype(np.intp)
+    flat = partitions.values.to_numpy(zero_copy_only=False)[of_topic[0] : of_topic[-1]]
+    return Listing(
+        (of_topic - of_topic[0])[of_member - of_member[0]],
+        np.repeat(topics, np.diff(of_topic)),
+        np.asarray(flat, dtype=np.int32),
+    )

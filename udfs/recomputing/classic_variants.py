@@ -1,0 +1,210 @@
+"""Which release of Kafka's clients, with which view of the cluster, gives a recorded generation."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from schemas.assignment_words import Verdict
+from udfs.assignors.client_range import client_range
+from udfs.assignors.client_range_racks import needs_racks
+from udfs.assignors.client_roundrobin import roundrobin
+from udfs.assignors.java_order import Positions, compute_order, ranks
+from udfs.assignors.many_groups import Answer
+from udfs.assignors.problems import ABSENT, Assignor, AssignorFailed, Codes, Problem, Rows
+from udfs.assignors.specs import NEWEST_PATCH, NEWEST_RELEASE, Release
+from udfs.assignors.sticky import are_subscriptions_equal, cooperative_sticky, sticky
+from udfs.recomputing.classic_counts import Counts
+from udfs.recomputing.classic_generations import Generation
+from udfs.recomputing.comparison import Compared, by_member, compare
+
+ASSIGNORS: Final[Mapping[str, Assignor]] = MappingProxyType(
+    {"range": client_range, "roundrobin": roundrobin, "sticky": sticky, "cooperative-sticky": cooperative_sticky}
+)
+COOPERATIVE: Final = "cooperative-sticky"
+# Members of these say what they had: their answer depends on it.
+STICKY: Final = frozenset({"sticky", COOPERATIVE})
+# Before, a leader wrote each member's list by a hash map of topics.
+LISTS_AS_ASSIGNED: Final = (3, 0, 0)
+RACKS_SINCE: Final = (3, 5, 0)
+EQUAL_WAY_SINCE: Final = (2, 5, 1)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Releases of clients whose assignor answers alike; `release` stands for them."""
+
+    name: str
+    release: Release
+
+
+def until(*release: int) -> Release:
+    """The line's last release."""
+    return (release[0], release[1], NEWEST_PATCH)
+
+
+# Newest first: in this order they are tried.
+PLAIN_LINES: Final = (Line("3.0-4.3", NEWEST_RELEASE), Line("2.4-2.8", until(2, 8)))
+RANGE_LINES: Final = (
+    Line("3.5-4.3", NEWEST_RELEASE),
+    Line("3.0-3.4", until(3, 4)),
+    Line("2.4-2.8", until(2, 8)),
+)
+STICKY_LINES: Final = (
+    Line("3.7.1-4.3", NEWEST_RELEASE),
+    Line("3.5.2-3.7.0", (3, 7, 0)),
+    Line("3.5.0-3.5.1", (3, 5, 1)),
+    Line("3.4.1", (3, 4, 1)),
+    Line("3.4.0", (3, 4, 0)),
+    Line("3.0-3.3", until(3, 3)),
+    Line("2.8.1", (2, 8, 1)),
+    Line("2.5.1-2.8.0", (2, 8, 0)),
+    Line("2.4.0-2.5.0", (2, 5, 0)),
+)
+LINES: Final[Mapping[str, Sequence[Line]]] = MappingProxyType(
+    {"range": RANGE_LINES, "roundrobin": PLAIN_LINES, "sticky": STICKY_LINES, COOPERATIVE: STICKY_LINES}
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    line: Line
+    counts: Counts
+    leader_memory: int = ABSENT
+    is_without_racks: bool = False
+
+    @property
+    def text(self) -> str:
+        parts = [f"clients {self.line.name}"]
+        if self.is_without_racks:
+            parts.append("without racks")
+        if self.leader_memory != ABSENT:
+            parts.append(f"leader remembers generation {self.leader_memory}")
+        if self.counts.label is not None:
+            parts.append(self.counts.label)
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An assignor's answer for a variant beside the record. `rows` None: it fails, as `failure` says."""
+
+    variant: Variant
+    compared: Compared | None
+    rows: Rows | None
+    failure: str | None = None
+
+    @property
+    def is_same(self) -> bool:
+        return self.compared is not None and self.compared.verdict == Verdict.SAME
+
+
+def first_variant(assignor: str, counts: Counts) -> Variant:
+    return Variant(LINES[assignor][0], counts)
+
+
+def other_variants(
+    problem: Problem, generation: Generation, candidates: Sequence[Counts], last_line: str | None, before: int | None
+) -> Iterator[Variant]:
+    """All but the first. `last_line`: the line that gave the group's generation before; `before`: its number."""
+    assignor = generation.protocol or ""
+    lines = sorted(LINES[assignor], key=lambda line: line.name != last_line) if last_line else LINES[assignor]
+    memories = memories_of(problem, generation, before)
+    for counts in candidates:
+        for is_without_racks in (False, True) if counts.racks is not None and any(generation.racks) else (False,):
+            for memory in memories:
+                for line in lines:
+                    variant = Variant(line, counts, memory, is_without_racks)
+                    is_first = line is LINES[assignor][0] and counts is candidates[0] and memory == ABSENT
+                    if is_sensible(variant) and not (is_first and not is_without_racks):
+                        yield variant
+
+
+def is_sensible(variant: Variant) -> bool:
+    """Older releases look at no racks in any case."""
+    return not variant.is_without_racks or variant.line.release >= RACKS_SINCE
+
+
+def memories_of(problem: Problem, generation: Generation, before: int | None) -> Sequence[int]:
+    """A leader remembers the newest generation that it ever met: it matters where all members are behind it."""
+    if generation.protocol not in STICKY or before is None or are_subscriptions_equal(problem):
+        return (ABSENT,)
+    return (ABSENT, before)
+
+
+def problem_of(generation: Generation, variant: Variant) -> Problem:
+    counts = variant.counts
+    return Problem(
+        members=generation.members,
+        instances=generation.instances,
+        racks=generation.racks,
+        topics=generation.topics,
+        counts=counts.numbers,
+        class_of_member=generation.class_of_member,
+        topics_of_class=generation.topics_of_class,
+        owned=generation.owned,
+        generations=generation.generation_ids,
+        user_data=generation.user_data,
+        partition_racks=None if variant.is_without_racks else counts.racks,
+        leader_memory=variant.leader_memory,
+        release=variant.line.release,
+    )
+
+
+def algorithm(problem: Problem, assignor: str) -> str:
+    """Which of an assignor's ways the input calls for."""
+    if assignor in STICKY:
+        is_one_way = problem.release < EQUAL_WAY_SINCE
+        return "constrained" if not is_one_way and are_subscriptions_equal(problem) else "general"
+    has_racks = assignor == "range" and problem.release >= RACKS_SINCE and needs_racks(problem).any()
+    return "rack_aware" if has_racks else "plain"
+
+
+def tried(generation: Generation, problem: Problem, variant: Variant, answer: Answer) -> Tried:
+    if isinstance(answer, AssignorFailed):
+        return Tried(variant, None, None, str(answer))
+    written = as_written(problem, answer)
+    return Tried(variant, compare(generation.members, generation.topics, generation.assigned, written), written)
+
+
+def asked(generation: Generation, variant: Variant) -> Tried:
+    problem = problem_of(generation, variant)
+    answer: Answer
+    try:
+        answer = ASSIGNORS[generation.protocol or ""](problem)
+    except AssignorFailed as failure:
+        answer = failure
+    return tried(generation, problem, variant, answer)
+
+
+def best(found: Sequence[Tried]) -> Tried:
+    """The closest to the record: same lists, same sets, fewest differences; the first of equals."""
+    order = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER, Verdict.DRIFT)
+
+    def distance(each: Tried) -> tuple[int, int]:
+        if each.compared is None:
+            return len(order), 0
+        return order.index(each.compared.verdict), each.compared.num_different
+
+    return min(found, key=distance)
+
+
+def as_written(problem: Problem, rows: Rows) -> Rows:
+    """The lists as the leader of the release writes them."""
+    rows = by_member(rows)
+    if problem.release >= LISTS_AS_ASSIGNED:
+        return rows
+    edges = [0, *(np.flatnonzero(np.diff(rows.members)) + 1).tolist(), len(rows)] if len(rows) else []
+    order = [start + map_order(problem, rows.topics[start:end]) for start, end in pairwise(edges)]
+    return rows.take(np.concatenate(order)) if order else rows
+
+
+def map_order(problem: Problem, topics: Codes) -> Positions:
+    """One member's rows by a walk of a map of their topics, filled by computeIfAbsent."""
+    found, first, which = np.unique(topics, return_index=True, return_inverse=True)
+    met = np.argsort(first)
+    order = compute_order(problem.topic_hashes[found[met]], is_touched_after=int(first.max()) < len(topics) - 1)
+    return np.argsort(ranks(met[order])[which], kind="stable")
