@@ -15,7 +15,7 @@ TopicPartition = tuple[str, int]
 Given = Mapping[str, Sequence[TopicPartition]]
 # All members say the same one: nobody's claim is older than another's.
 GENERATION = 1
-# A second round gives what the first withheld; who had to wait longer is not waited for.
+# A second round gives what the first withheld; with unequal subscriptions a third may come.
 MOST_ROUNDS = 10
 WITHHOLDS = "cooperative-sticky"
 
@@ -28,7 +28,7 @@ def held(latest: Latest) -> dict[str, list[TopicPartition]]:
 
 
 def answer(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> Given:
-    now = held(latest)
+    now: Given = held(latest)
     topics = tuple(with_id(topic, facts) for topic in latest.topics)
     if protocol != GroupProtocol.CLASSIC:
         topics = with_owned(topics, now, facts)
@@ -36,12 +36,15 @@ def answer(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str)
     if assignor != WITHHOLDS:
         return given
     for _ in range(MOST_ROUNDS):
-        # What moves is withheld until its owner has given it up: the group comes to rest some rounds later.
-        again = assigned(latest, topics, protocol, assignor, given)
-        if again == given:
+        if not is_anything_revoked(now, given):
             break
-        given = again
+        # Who gave something up joins once more, and then it is handed out.
+        now, given = given, assigned(latest, topics, protocol, assignor, given)
     return given
+
+
+def is_anything_revoked(before: Given, after: Given) -> bool:
+    return any(not set(after[member]).issuperset(had) for member, had in before.items())
 
 
 def assigned(latest: Latest, topics: tuple[Topic, ...], protocol: GroupProtocol, assignor: str, now: Given) -> Given:

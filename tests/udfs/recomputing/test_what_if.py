@@ -1,0 +1,306 @@
+"""What other assignors would give a group as it stands: by Kafka's own classes, and what keeps a group from one."""
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from schemas.assignment_words import PartitionCountsSource
+from schemas.vocabulary import GroupType
+from tests.assignors.kafka_assignors import JAVA, answers, server_answers
+from tests.assignors.server_cases import random_share_spec, random_spec
+from tests.kafka.jar_sets import KAFKA_4_3_1
+from udfs.assignors.specs import Member, Topic
+from udfs.recomputing.audited import Latest
+from udfs.recomputing.facts import Facts, KnownTopic
+from udfs.recomputing.what_if import WhatIf, what_if
+
+ID = "AAAAAAAAAAAAAAAAAAAAA{}"
+# As many as a group may need to come to rest, and one: that which gives what was withheld.
+ROUNDS = 11
+Lists = Mapping[str, Sequence[tuple[str, int]]]
+
+
+def latest(
+    members: Mapping[str, str], counts: str = "a5", group_type: GroupType = GroupType.CLASSIC, **more: Any
+) -> Latest:
+    """`members` by id, each with what it has, "a0 a1"; `counts` "a5 b3". All subscribe to all topics."""
+    topics = tuple(Topic(each[0], int(each[1:]), ID.format("QgwAAA"[i])) for i, each in enumerate(counts.split()))
+    names = tuple(topic.name for topic in topics)
+    made = tuple(
+        Member(member_id, subscribed_topics=names, owned=owned(has), target=owned(has))
+        for member_id, has in members.items()
+    )
+    found = Latest("g", group_type, 40, None, "range", topics, made, PartitionCountsSource.SNAPSHOT, 30)
+    return replace(found, **more)
+
+
+def owned(text: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    found: dict[str, list[int]] = {}
+    for each in text.split():
+        found.setdefault(each[0], []).append(int(each[1:]))
+    return tuple((topic, tuple(partitions)) for topic, partitions in found.items())
+
+
+def by_choice(found: Sequence[WhatIf]) -> dict[tuple[str, str], WhatIf]:
+    return {(row.group_protocol, row.assignor): row for row in found}
+
+
+def numbers(row: WhatIf) -> tuple[int | None, int | None, int | None]:
+    return row.imbalance, row.moves_from_current, row.partitions_stopped
+
+
+def test_each_assignor_is_answered_for_a_member_that_came_last() -> None:
+    """By hand: range gives c1 0 1, c2 2 3, c3 4; roundrobin c1 0 3, c2 1 4, c3 2; the others take one from c1."""
+    found = by_choice(what_if(latest({"c1": "a0 a1 a2", "c2": "a3 a4", "c3": ""}), Facts()))
+    assert {choice: numbers(row) for choice, row in found.items()} == {
+        ("classic", "range"): (1, 2, 5),
+        ("classic", "roundrobin"): (1, 3, 5),
+        ("classic", "sticky"): (1, 1, 5),
+        ("classic", "cooperative-sticky"): (1, 1, 1),
+        ("consumer", "uniform"): (1, 1, 1),
+        ("consumer", "range"): (1, 2, 2),
+    }
+    for row in found.values():
+        assert (row.is_possible, row.reason, row.confidence) == (True, None, "certain")
+        assert (row.group_id, row.assignment_offset, row.evidence_first_offset, row.evidence_last_offset) == (
+            *("g", 40),
+            *(30, 40),
+        )
+
+
+def test_a_partition_that_nobody_has_neither_moves_nor_stops() -> None:
+    found = by_choice(what_if(latest({"c1": "a0", "c2": "a1"}, "a3"), Facts()))
+    assert numbers(found["classic", "cooperative-sticky"]) == (1, 0, 0)
+    assert numbers(found["classic", "sticky"]) == (1, 0, 2)
+
+
+def test_a_partition_that_is_taken_from_its_member_for_nobody_stops() -> None:
+    """Its topic has gone: no assignor gives it."""
+    found = by_choice(what_if(latest({"c1": "a0 x0", "c2": "a1"}, "a2"), Facts()))
+    assert {numbers(found[choice])[1:] for choice in (("classic", "cooperative-sticky"), ("consumer", "uniform"))} == {
+        (1, 1)
+    }
+
+
+def test_members_of_unequal_subscriptions_are_not_compared() -> None:
+    made = latest({"c1": "a0 a1 a2 a3 a4", "c2": "b0"}, "a5 b1")
+    members = tuple(
+        replace(member, subscribed_topics=(name,)) for member, name in zip(made.members, ("a", "b"), strict=True)
+    )
+    assert {row.imbalance for row in what_if(replace(made, members=members), Facts())} == {0}
+
+
+def test_a_custom_assignor_is_left_for_one_of_kafka() -> None:
+    found = by_choice(what_if(latest({"c1": "a0 a1 a2 a3 a4", "c2": ""}, assignor="house-rules"), Facts()))
+    assert numbers(found["consumer", "uniform"]) == (1, 2, 2)
+
+
+def test_partitions_that_several_members_have_move_when_one_loses_them() -> None:
+    found = by_choice(what_if(latest({"c1": "a0 a1", "c2": "a0 a1"}, "a2", assignor="redundant"), Facts()))
+    # One of both keeps each: nobody waits for it.
+    assert numbers(found["consumer", "range"]) == (0, 2, 0)
+
+
+# -- what keeps a group from an assignor
+
+
+@pytest.mark.parametrize(
+    ("made", "word"),
+    [
+        (latest({"c1": ""}, reason="protocol type connect"), "connect"),
+        (latest({"c1": ""}, group_type=GroupType.STREAMS), "tasks"),
+        (latest({}), "no members"),
+    ],
+)
+def test_no_assignor_is_possible_where_none_can_be_asked(made: Latest, word: str) -> None:
+    found = what_if(made, Facts())
+    assert found
+    for row in found:
+        assert not row.is_possible
+        assert numbers(row) == (None, None, None)
+        assert word in str(row.reason)
+
+
+def test_members_that_cannot_claim_keep_a_group_from_what_needs_it() -> None:
+    made = latest({"c1": "a0 a1 a2", "c2": "a3 a4"}, subscription_versions=(3, 0))
+    found = what_if(made, Facts())
+    assert [row.assignor for row in found if row.is_possible] == ["range", "roundrobin", "sticky"]
+    assert all("c2" in str(row.reason) for row in found if not row.is_possible)
+
+
+def test_where_kafkas_class_fails_there_is_no_answer() -> None:
+    """A topic made anew with fewer partitions, and a member that has an old one: a partition is left over."""
+    found = by_choice(what_if(latest({"c1": "a7", "c2": "a1"}, "a2"), Facts()))
+    row = found["classic", "cooperative-sticky"]
+    assert (row.is_possible, numbers(row)) == (False, (None, None, None))
+    assert "fails" in str(row.reason)
+    assert found["classic", "range"].is_possible
+
+
+# -- what an answer leaves out
+
+
+def reasons(made: Latest, facts: Facts | None = None) -> dict[str, str | None]:
+    return {f"{row.group_protocol} {row.assignor}": row.reason for row in what_if(made, facts or Facts())}
+
+
+def test_racks_that_are_not_known_are_told_where_they_count() -> None:
+    made = latest({"c1": "a0 a1 a2", "c2": "a3 a4"})
+    made = replace(made, members=(replace(made.members[0], rack_id="r"), made.members[1]))
+    told = {choice for choice, reason in reasons(made).items() if reason and "racks" in reason}
+    assert told == {"classic range", "classic sticky", "classic cooperative-sticky"}
+    topic = replace(made.topics[0], racks=(("r",),) * 5)
+    assert set(reasons(replace(made, topics=(topic,))).values()) == {None}
+
+
+def test_topic_ids_that_are_not_known_are_told_where_they_count() -> None:
+    made = latest({"c1": "a0 a1 a2", "c2": "a3 a4"})
+    made = replace(made, topics=(Topic("a", 5),))
+    told = {choice for choice, reason in reasons(made).items() if reason and "topic ids" in reason}
+    assert told == {"consumer uniform", "consumer range"}
+    known = Facts({"a": [KnownTopic(Topic("a", 5, ID.format("Q")), 0, 0)]})
+    assert set(reasons(made, known).values()) == {None}
+
+
+@pytest.mark.parametrize("source", [PartitionCountsSource.INFERRED, None])
+def test_numbers_of_partitions_that_are_not_known_make_answers_likely(source: PartitionCountsSource | None) -> None:
+    for row in what_if(latest({"c1": "a0 a1 a2", "c2": "a3 a4"}, counts_source=source), Facts()):
+        assert (row.is_possible, row.confidence) == (True, "likely")
+        assert "highest" in str(row.reason)
+
+
+# -- against Kafka's own classes
+
+
+def as_latest(spec: Mapping[str, Any], group_type: GroupType) -> Latest:
+    topics = tuple(Topic(topic["name"], topic["partitions"], topic["topic_id"]) for topic in spec["topics"])
+    members = tuple(
+        Member(
+            member["member_id"],
+            member.get("group_instance_id"),
+            subscribed_topics=tuple(member["subscribed_topics"]),
+            owned=(has := tuple((topic, tuple(of)) for topic, of in member["target"])),
+            target=has,
+        )
+        for member in spec["members"]
+    )
+    return Latest("g", group_type, 1, None, None, topics, members, PartitionCountsSource.SNAPSHOT, 0)
+
+
+def now(spec: Mapping[str, Any]) -> Lists:
+    return {
+        member["member_id"]: sorted((topic, each) for topic, of in member["target"] for each in of)
+        for member in spec["members"]
+    }
+
+
+def asked(spec: Mapping[str, Any], protocol: str, assignor: str, lists: Lists) -> dict[str, Any]:
+    """The spec of a group whose members have these lists, and say so."""
+    members = []
+    for member in spec["members"]:
+        grouped: dict[str, list[int]] = {}
+        for topic, partition in lists[member["member_id"]]:
+            grouped.setdefault(topic, []).append(partition)
+        pairs = [[topic, of] for topic, of in grouped.items()]
+        told = {key: value for key, value in member.items() if key != "target"}
+        if protocol != "classic":
+            members.append({**told, "target": pairs})
+        elif assignor == "sticky":
+            members.append({**told, "generation": 1, "user_data": sticky_data(grouped).hex()})
+        else:
+            members.append({**told, "generation": 1, "owned": pairs})
+    return {**spec, "group_protocol": protocol, "assignor": assignor, "members": members}
+
+
+def sticky_data(grouped: Mapping[str, Sequence[int]]) -> bytes:
+    """As Kafka's sticky assignor writes it: topics with partitions, and the generation."""
+    parts = [struct.pack(">i", len(grouped))]
+    for topic, of in grouped.items():
+        parts += [struct.pack(">h", len(topic)), topic.encode(), struct.pack(f">{len(of) + 1}i", len(of), *of)]
+    return b"".join([*parts, struct.pack(">i", 1)])
+
+
+def kafka_answers(specs: list[dict[str, Any]]) -> list[Lists | None]:
+    """None: Kafka's class fails."""
+    if specs[0]["group_protocol"] == "classic":
+        found = answers("ClientAssignors", [JAVA / "client" / "ClientAssignors.java"], KAFKA_4_3_1, specs, None)
+    else:
+        found = server_answers(specs)
+    return [
+        None
+        if "error" in answer
+        else {of["member_id"]: sorted((topic, each) for topic, each in of["partitions"]) for of in answer["assignment"]}
+        for answer in found
+    ]
+
+
+def kafka_in_the_end(specs: Sequence[dict[str, Any]], protocol: str, assignor: str) -> list[Lists | None]:
+    """What members have when none of them has to give anything up any more."""
+    found: list[Lists | None] = [now(spec) for spec in specs]
+    going_on = list(range(len(specs)))
+    for _ in range(ROUNDS):
+        before = [found[i] or {} for i in going_on]
+        again = kafka_answers(
+            [asked(specs[i], protocol, assignor, had) for i, had in zip(going_on, before, strict=True)]
+        )
+        revoked = []
+        for i, had, has in zip(going_on, before, again, strict=True):
+            found[i] = has
+            if has is not None and any(each not in has[member] for member in had for each in had[member]):
+                revoked.append(i)
+        going_on = revoked
+        if assignor != "cooperative-sticky" or not going_on:
+            break
+    return found
+
+
+def expected(spec: Mapping[str, Any], after: Lists, is_eager: bool) -> tuple[int, int, int]:
+    """Imbalance, moves and partitions that stop, partition by partition and member by member."""
+    before = now(spec)
+    partitions = {each for lists in (before, after) for some in lists.values() for each in some}
+    moves = stops = 0
+    for each in partitions:
+        had = {member for member, some in before.items() if each in some}
+        has = {member for member, some in after.items() if each in some}
+        moves += any(member not in has for member in had)
+        stops += bool(had) and (is_eager or not any(member in has for member in had))
+    spread = 0
+    for one in spec["members"]:
+        for other in spec["members"]:
+            if set(one["subscribed_topics"]) == set(other["subscribed_topics"]):
+                spread = max(spread, len(after[one["member_id"]]) - len(after[other["member_id"]]))
+    return spread, moves, stops
+
+
+CASES = 120
+OF_LEADERS = ("classic range", "classic roundrobin", "classic sticky", "classic cooperative-sticky")
+CHOICES = (*OF_LEADERS, "consumer uniform", "consumer range")
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("choice", CHOICES)
+def test_answers_are_those_of_kafkas_own_assignors(choice: str, rng: np.random.Generator) -> None:
+    protocol, assignor = choice.split()
+    specs = [random_spec(rng, assignor, is_equal=bool(rng.random() < 0.5)) for _ in range(CASES)]
+    is_eager = assignor in ("roundrobin", "sticky") or choice == "classic range"
+    for spec, after in zip(specs, kafka_in_the_end(specs, protocol, assignor), strict=True):
+        row = by_choice(what_if(as_latest(spec, GroupType.CLASSIC), Facts()))[protocol, assignor]
+        assert row.is_possible == (after is not None), (spec, row.reason)
+        if after is not None:
+            assert numbers(row) == expected(spec, after, is_eager), spec
+
+
+@pytest.mark.broker
+def test_a_share_group_is_answered_by_kafkas_own_assignor(rng: np.random.Generator) -> None:
+    specs = [random_share_spec(rng, is_equal=bool(rng.random() < 0.5)) for _ in range(CASES)]
+    for spec in specs:
+        spec.pop("assignable", None)
+    for spec, after in zip(specs, kafka_in_the_end(specs, "share", "simple"), strict=True):
+        (row,) = what_if(as_latest(spec, GroupType.SHARE), Facts())
+        assert row.is_possible == (after is not None), (spec, row.reason)
+        if after is not None:
+            assert numbers(row) == expected(spec, after, is_eager=False), spec
