@@ -13,6 +13,7 @@ COMMANDS = {
     "audit": "brings everything known of a cluster up to date: the scheduled job",
     "ingest": "segments and archives of the offsets topic into Delta tables",
     "replay": "history of groups, owners, rebalances and offsets from the decoded tables",
+    "assignments": "every recorded assignment beside the one that Kafka's own assignor gives",
     "capture": "snapshots of a live cluster: end offsets, brokers, settings",
     "groups": "the groups that there were at any time, like kafka-consumer-groups --list, without Spark",
     "describe": "a group at any time, like kafka-consumer-groups --describe, without Spark",

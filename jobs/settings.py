@@ -7,6 +7,7 @@ import dataclasses
 import difflib
 import hashlib
 import json
+import re
 import sys
 import textwrap
 import tomllib
@@ -27,7 +28,8 @@ INTRODUCTION = """\
 
 
 class Check(NamedTuple):
-    """What a value must be; `right` gives it as the program uses it, or None when it is not that."""
+    """What a value must be; `right` gives it as the program uses it. Where it is not that, it gives None or raises a
+    ValueError that tells why."""
 
     expected: str
     right: Callable[[object], Any]
@@ -53,10 +55,31 @@ def right_share(value: object) -> float | None:
     return float(value) if type(value) in (int, float) and 0 <= value <= 1 else None  # type: ignore[operator,arg-type]
 
 
+def right_pattern(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(error) from None
+    return value
+
+
+def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
+    if not isinstance(value, list) or not all(isinstance(each, list) and len(each) > 1 for each in value):
+        return None
+    found = tuple(map(tuple, value))
+    return found if all(isinstance(topic, str) for topics in found for topic in topics) else None
+
+
 SHARE = Check("a share from 0 to 1", right_share)
+PATTERN = Check("a regular expression", right_pattern)
+TOPIC_SETS = Check("a list of lists of two or more topics", right_topic_sets)
+FLAG = Check("true or false", lambda value: value if isinstance(value, bool) else None)
+TEXT = Check("a text", lambda value: value if isinstance(value, str) else None)
 
 
-def setting(default: float | str, unit: str, comment: str, check: Check) -> Any:
+def setting(default: float | str | tuple[str, ...], unit: str, comment: str, check: Check) -> Any:
     return field(default=default, metadata={"unit": unit, "comment": comment, "check": check})
 
 
@@ -109,10 +132,68 @@ class Tables:
 
 
 @dataclass(frozen=True)
+class Assignments:
+    spark_from_records: int = setting(
+        20_000,
+        "records",
+        "Fewer new records of groups than this are recomputed without Spark, whose start would take longer than the "
+        "work.",
+        number_from(0),
+    )
+
+
+@dataclass(frozen=True)
+class Broker:
+    default_assignor: str = setting(
+        "",
+        "a name",
+        "The first of the broker's group.consumer.assignors, such as uniform: the assignor of consumer groups whose "
+        "members ask for none. A snapshot's settings win. Empty: not known, then the assignor is inferred from what it "
+        "assigned.",
+        TEXT,
+    )
+
+
+@dataclass(frozen=True)
+class Group:
+    pattern: str = setting(
+        "",
+        "a regular expression",
+        "Which groups it is about: those whose whole id matches. It must be given.",
+        PATTERN,
+    )
+    copartitioned: tuple[tuple[str, ...], ...] = setting(
+        (),
+        "lists of topics",
+        "Sets of topics of which the same member shall have the same partitions, since it joins them.",
+        TOPIC_SETS,
+    )
+    redundancy: int = setting(1, "members", "How many members shall have each partition.", number_from(1))
+    is_rack_local: bool = setting(
+        False,
+        "true or false",
+        "Whether a member that names its rack shall have such partitions alone that have a replica there.",
+        FLAG,
+    )
+
+
+def sections_of(kind: type, about: str) -> Any:
+    """Sections that may be there any number of times, each one of this kind."""
+    return field(default=(), metadata={"each": kind, "about": about})
+
+
+@dataclass(frozen=True)
 class Settings:
     ingest: Ingest = Ingest()
     tables: Tables = Tables()
     replay: Replay = Replay()
+    assignments: Assignments = Assignments()
+    broker: Broker = Broker()
+    groups: tuple[Group, ...] = sections_of(
+        Group,
+        "What is asked of the assignments of some groups beside what holds for all. There may be any number of these "
+        "sections, and all whose pattern matches hold:",
+    )
 
 
 def load_settings(path: Path | None = None) -> Settings:
@@ -134,10 +215,13 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def parse_settings(found: Mapping[str, Any], file: str) -> Settings:
     sections = {section.name: section for section in dataclasses.fields(Settings)}
-    values = {}
+    values: dict[str, Any] = {}
     for name, content in found.items():
         if name not in sections:
             raise unknown(file, f"[{name}]" if isinstance(content, dict) else name, f"[{name}]", nearest_sections(name))
+        if "each" in sections[name].metadata:
+            values[name] = parse_groups(content, file)
+            continue
         if not isinstance(content, dict):
             raise Failure(ExitCode.USAGE, f"{file}: {name} = {shown(content)}, a section [{name}] was expected")
         values[name] = parse_section(sections[name].type, content, f"{file}: [{name}]")
@@ -149,6 +233,19 @@ def parse_settings(found: Mapping[str, Any], file: str) -> Settings:
     return settings
 
 
+def parse_groups(found: object, file: str) -> tuple[Group, ...]:
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        told = f"groups = {shown(found)}" if not isinstance(found, dict) else "[groups]"
+        raise Failure(ExitCode.USAGE, f"{file}: {told}: sections [[groups]] were expected")
+    groups = []
+    for number, content in enumerate(found, 1):
+        place = f"{file}: [[groups]] number {number}:"
+        groups.append(parse_section(Group, content, place))
+        if not groups[-1].pattern:
+            raise Failure(ExitCode.USAGE, f"{place} no pattern, a regular expression was expected")
+    return tuple(groups)
+
+
 def parse_section(section: Any, found: Mapping[str, Any], place: str) -> Any:
     keys = {key.name: key for key in dataclasses.fields(section)}
     values = {}
@@ -156,21 +253,29 @@ def parse_section(section: Any, found: Mapping[str, Any], place: str) -> Any:
         if name not in keys:
             raise unknown(place, name, name, list(keys))
         check: Check = keys[name].metadata["check"]
-        values[name] = check.right(value)
+        told = f"{place} {name} = {shown(value)}: {check.expected} was expected"
+        try:
+            values[name] = check.right(value)
+        except ValueError as error:
+            raise Failure(ExitCode.USAGE, f"{told}: {error}") from None
         if values[name] is None:
-            raise Failure(ExitCode.USAGE, f"{place} {name} = {shown(value)}: {check.expected} was expected")
+            raise Failure(ExitCode.USAGE, told)
     return section(**values)
 
 
 def nearest_sections(name: str) -> list[str]:
     """The sections, but first the one that holds a key of this name."""
     sections = dataclasses.fields(Settings)
-    holding = [f"[{section.name}] {name}" for section in sections if name in named(section.type)]
-    return holding or [f"[{section.name}]" for section in sections]
+    holding = [f"{heading(section)} {name}" for section in sections if name in named(section)]
+    return holding or [heading(section) for section in sections]
+
+
+def heading(section: Any) -> str:
+    return f"[[{section.name}]]" if "each" in section.metadata else f"[{section.name}]"
 
 
 def named(section: Any) -> set[str]:
-    return {key.name for key in dataclasses.fields(section)}
+    return {key.name for key in dataclasses.fields(section.metadata.get("each", section.type))}
 
 
 def unknown(place: str, shown_name: str, wanted: str, known: list[str]) -> Failure:
@@ -197,21 +302,32 @@ def settings_file() -> str:
     """The text of conf/groupscope.toml."""
     lines = [INTRODUCTION]
     for section in dataclasses.fields(Settings):
-        lines += [f"[{section.name}]", *section_lines(section.type)]
-    return "\n".join(lines)
+        if "each" in section.metadata:
+            lines += comment_lines(section.metadata["about"])
+            lines += [
+                f"#   {line}".rstrip() for line in (heading(section), *section_lines(section.metadata["each"], 116))
+            ]
+        else:
+            lines += [heading(section), *section_lines(section.type)]
+    return "\n".join(lines).rstrip("#\n ") + "\n"
 
 
-def section_lines(section: Any) -> Iterator[str]:
+def comment_lines(text: str, width: int = 120) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+
+
+def section_lines(section: Any, width: int = 120) -> Iterator[str]:
     for key in dataclasses.fields(section):
         default = toml_value(key.default)
         about = f"{key.metadata['comment']} Unit: {key.metadata['unit']}; default: {default}."
-        yield from textwrap.wrap(about, 120, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+        yield from comment_lines(about, width)
         yield f"{key.name} = {default}"
         yield ""
 
 
 def toml_value(value: Any) -> str:
-    return f"{value:_}" if isinstance(value, int) else json.dumps(value)
+    # True and False are integers to Python.
+    return f"{value:_}" if isinstance(value, int) and not isinstance(value, bool) else json.dumps(value)
 
 
 if __name__ == "__main__":

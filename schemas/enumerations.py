@@ -3,7 +3,7 @@ proposal it stands for."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from schemas import assignment_words, history_words, vocabulary
+from schemas import assignment_words, history_words, upgrade_words, vocabulary
 from schemas.columns import Column, Type
 from schemas.meanings import Meant
 
@@ -67,6 +67,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (assignment_words.Migration, (("assignor_upgrades", "migration"),)),
     (assignment_words.MigrationPhase, (("assignor_upgrades", "phase"),)),
     (assignment_words.Readiness, (("assignor_upgrades", "readiness"),)),
+    (upgrade_words.BlockerKind, (("assignor_upgrades", "blockers.kind"),)),
     (vocabulary.GroupType, tuple((table, "group_type") for table in (*OF_GROUPS, *OF_ASSIGNMENTS))),
     (vocabulary.MemberState, (("current_member_assignments", "member_state"),)),
     (vocabulary.TopicState, (("group_partition_metadata", "topics.state"),)),

@@ -1,11 +1,12 @@
 """Settings: the file lists every declaration, and what is wrong in a file is told with its place."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from jobs.failure import Failure
-from jobs.settings import Ingest, Settings, Tables, load_settings, settings_file, settings_hash
+from jobs.settings import Group, Ingest, Settings, Tables, load_settings, settings_file, settings_hash
 from schemas.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,30 @@ def test_the_file_of_the_project_lists_every_setting_with_its_default() -> None:
 def test_settings_come_from_the_file_that_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, '[ingest]\nmax_rejected_share = 0.5\nwriter = "spark"\n[tables]\nsmall_files = 3\n')
     assert load_settings(path) == Settings(Ingest(max_rejected_share=0.5, writer="spark"), Tables(small_files=3))
+
+
+def test_there_may_be_any_number_of_rules_for_groups(tmp_path: Path) -> None:
+    text = """
+        [[groups]]
+        pattern = "orders-.*"
+        copartitioned = [["orders", "customers"], ["a", "b", "c"]]
+        [[groups]]
+        pattern = "cache"
+        redundancy = 2
+        is_rack_local = true
+    """
+    found = load_settings(written(tmp_path, text)).groups
+    assert found == (
+        Group("orders-.*", (("orders", "customers"), ("a", "b", "c"))),
+        Group("cache", redundancy=2, is_rack_local=True),
+    )
+    assert settings_hash(Settings(groups=found)) != settings_hash(Settings(groups=found[::-1]))
+
+
+def test_the_example_of_a_rule_in_the_file_of_the_project_is_one(tmp_path: Path) -> None:
+    _, _, example = (ROOT / "conf/groupscope.toml").read_text().partition("#   [[groups]]")
+    text = "[[groups]]" + re.sub(r"\n#( {3})?", r"\n", example)
+    assert load_settings(written(tmp_path, text.replace('pattern = ""', 'pattern = ".*"'))).groups == (Group(".*"),)
 
 
 def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
@@ -58,6 +83,31 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
             "[tables]\nsmall_file_bytes = 268435456",
             "[tables] small_file_bytes = 268435456: at most file_bytes, 134217728, was expected",
         ),
+        ("[broker]\ndefault_assignor = 1", "[broker] default_assignor = 1: a text was expected"),
+        ("[groups]\npattern = 'g'", "[groups]: sections [[groups]] were expected"),
+        ("groups = ['g']", "groups = ['g']: sections [[groups]] were expected"),
+        ("[[group]]\npattern = 'g'", "group: no such setting, the nearest is [[groups]]"),
+        ("[[groups]]\nredundancy = 2", "[[groups]] number 1: no pattern, a regular expression was expected"),
+        (
+            "[[groups]]\npattern = 'g'\n[[groups]]\npatern = 'h'",
+            "[[groups]] number 2: patern: no such setting, the nearest is pattern",
+        ),
+        (
+            "[[groups]]\npattern = 'a(b'",
+            '[[groups]] number 1: pattern = "a(b": a regular expression was expected: missing ), unterminated '
+            "subpattern at position 1",
+        ),
+        (
+            "[[groups]]\npattern = 'g'\ncopartitioned = ['a', 'b']",
+            "copartitioned = ['a', 'b']: a list of lists of two or more topics was expected",
+        ),
+        (
+            "[[groups]]\npattern = 'g'\ncopartitioned = [['a']]",
+            "copartitioned = [['a']]: a list of lists of two or more topics was expected",
+        ),
+        ("[[groups]]\npattern = 'g'\nredundancy = 0", "redundancy = 0: a whole number from 1 was expected"),
+        ("[[groups]]\npattern = 'g'\nis_rack_local = 1", "is_rack_local = 1: true or false was expected"),
+        ("redundancy = 2", "redundancy: no such setting, the nearest is [[groups]] redundancy"),
     ],
 )
 def test_a_wrong_setting_is_told_with_file_key_value_and_what_was_expected(

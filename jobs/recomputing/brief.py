@@ -1,0 +1,94 @@
+"""What the tasks of a recomputation are told, and how far they came: plain data, since they run in other processes."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from jobs.replaying.told import Reached, Told
+from udfs.recomputing.facts import Facts
+
+
+@dataclass
+class Progress(Reached):
+    """A row of recomputed_partitions. `num_of_verdicts`: what a task answers counts its own rows alone."""
+
+    through_offset: int | None = None
+    # Microseconds.
+    through_time: int | None = None
+    basis: str = ""
+    # By leader epoch the offset from which on records of lower ones do not count.
+    begins: dict[int, int] = field(default_factory=dict)
+    topics: set[str] = field(default_factory=set)
+    unnamed_topic_ids: set[str] = field(default_factory=set)
+    num_of_verdicts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: "Progress") -> None:
+        """Another slice of the same offsets partition."""
+        self.through_offset = latest(self.through_offset, other.through_offset)
+        self.through_time = latest(self.through_time, other.through_time)
+        self.topics |= other.topics
+        self.unnamed_topic_ids |= other.unnamed_topic_ids
+        self.num_of_verdicts += other.num_of_verdicts
+
+    def row(self, cluster: str) -> dict[str, Any]:
+        return {
+            "cluster": cluster,
+            "offsets_partition": self.partition,
+            "through_run_id": self.through_run_id,
+            "through_offset": self.through_offset,
+            "through_time": self.through_time,
+            "leader_epochs": [
+                {"partition_leader_epoch": epoch, "first_offset": first} for epoch, first in sorted(self.begins.items())
+            ],
+            "topics": sorted(self.topics),
+            "unnamed_topic_ids": sorted(self.unnamed_topic_ids),
+            "basis": self.basis,
+            "verdicts": sorted(self.num_of_verdicts.items()),
+        }
+
+
+def progress_of(row: Mapping[str, Any]) -> Progress:
+    """`row` has times as microseconds."""
+    return Progress(
+        row["offsets_partition"],
+        row["through_run_id"],
+        row["through_offset"],
+        row["through_time"],
+        row["basis"],
+        {each["partition_leader_epoch"]: each["first_offset"] for each in row["leader_epochs"]},
+        set(row["topics"]),
+        set(row["unnamed_topic_ids"]),
+        Counter(dict(row["verdicts"])),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief(Told[Progress]):
+    facts: Facts
+    # By offsets partition and leader epoch, from where on leaders wrote, by all that is known of the log.
+    begins: Mapping[int, Mapping[int, int]]
+
+    def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
+        begins = {place: each for place, each in self.begins.items() if place in partitions}
+        return {**super().of_partitions(partitions), "begins": begins}
+
+
+def latest(one: int | None, other: int | None) -> int | None:
+    return max((each for each in (one, other) if each is not None), default=None)
+
+
+def basis_of(facts: Facts, topics: Iterable[str], unnamed_topic_ids: Iterable[str]) -> str:
+    """What rows of groups rest on that name these topics. When a topic was last seen as it is does not count: each
+    further snapshot would change it."""
+    about = {
+        "default_assignor": facts.default_assignor,
+        "migration_policy": facts.migration_policy,
+        "rules": [asdict(rule) for rule in facts.rules],
+        "topics": {name: [(asdict(each.topic), each.first_time) for each in facts.topics.get(name, ())]
+                   for name in sorted(topics)},
+        "names": {topic_id: facts.names.get(topic_id) for topic_id in sorted(unnamed_topic_ids)},
+    }  # fmt: skip
+    return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]

@@ -1,0 +1,42 @@
+"""What earlier runs remember of groups: for each fold its own part, read only of groups that it meets."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+PARTS = ("classic", "modern", "upgrades")
+
+
+class GroupStates:
+    """`texts`: by group id, as they stand in recomputed_groups."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
+        self.read: dict[str, dict[str, Any]] = {}
+
+    def of(self, group_id: str) -> dict[str, Any]:
+        if group_id not in self.read:
+            self.read[group_id] = json.loads(self.texts[group_id]) if group_id in self.texts else {}
+        return self.read[group_id]
+
+
+class PartOfStates(Mapping[str, Any]):
+    """Of groups that have such a part."""
+
+    def __init__(self, states: GroupStates, part: str) -> None:
+        self.states, self.part = states, part
+
+    def __getitem__(self, group_id: str) -> Any:
+        return self.states.of(group_id)[self.part]
+
+    def __iter__(self) -> Iterator[str]:
+        return (group_id for group_id in self.states.texts if self.part in self.states.of(group_id))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def state_text(parts: Mapping[str, Any]) -> str | None:
+    """None: no part has anything to remember."""
+    kept = {name: part for name, part in parts.items() if part is not None}
+    return json.dumps(kept, separators=(",", ":")) if kept else None

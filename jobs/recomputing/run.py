@@ -1,0 +1,151 @@
+"""One run of the recomputation of assignments."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.ingestion.state import DECODED
+from jobs.recomputing.brief import Brief, Progress, basis_of, progress_of
+from jobs.recomputing.known_facts import facts_of
+from jobs.recomputing.share_recomputing import RENEWED, recompute_share
+from jobs.replaying.covered_ranges import covered_ranges
+from jobs.replaying.known_state import has_seen, last_run, with_micros
+from jobs.replaying.log_run import LogRun
+from jobs.replaying.partition_log import GROUP_TABLES
+from jobs.replaying.tables import Begins, LogTables, Sizes
+from jobs.replaying.told import Answer
+from jobs.replaying.written_tables import WrittenTables
+from jobs.settings import settings_hash
+from jobs.warehouses.any_warehouse import AnyWarehouse
+from schemas.assignment_tables import JOB, RECOMPUTED_PARTITIONS
+from schemas.assignment_words import Verdict
+from udfs.recomputing.facts import Facts
+from udfs.tables.arrow_schema import table_schema
+
+PROGRESS = RECOMPUTED_PARTITIONS.name
+WRITTEN = WrittenTables(
+    JOB, whole=(PROGRESS,), renewed=tuple(table.name for table in RENEWED), read=GROUP_TABLES
+)  # fmt: skip
+INPUTS = (*DECODED, "cluster_snapshots", "topic_snapshots")
+
+
+class Recomputation(LogRun):
+    written = WRITTEN
+    work = staticmethod(recompute_share)
+
+    @property
+    def spark_from_records(self) -> int:
+        return self.settings.assignments.spark_from_records
+
+    def is_up_to_date(self) -> bool:
+        """Rules of the settings may have changed too."""
+        last = last_run(self.runs, JOB, self.cluster)
+        is_same = last is not None and last["config_hash"] == settings_hash(self.settings)
+        return is_same and has_seen(last, INPUTS, self.warehouse.versions())
+
+    @cached_property
+    def known(self) -> dict[int, Progress]:
+        """By offsets partition, what earlier runs left."""
+        return progress_by_partition(self.warehouse, self.cluster)
+
+    @cached_property
+    def reached(self) -> dict[int, Progress]:
+        """As this run leaves it."""
+        return dict(self.known)
+
+    def answers(self, tables: LogTables) -> list[Answer[Any]]:
+        known = {} if self.is_full else self.known
+        partitions = sorted({*covered_ranges(self.warehouse, self.cluster), *known})
+        begins = merged_begins(known, tables.epochs(partitions, after_run(known)))
+        facts = facts_of(self.warehouse, self.cluster, self.settings)
+        standing = {place: each for place, each in known.items() if stands(each, facts, begins[place])}
+        sizes = tables.sizes(partitions, after_run(standing))
+        chosen = [place for place in partitions if place not in standing or sizes.of_groups[place]]
+        brief = Brief(
+            cluster=self.cluster,
+            run_id=self.run_id,
+            through_run_id=self.newest_run(),
+            earlier=standing,
+            facts=facts,
+            begins=begins,
+        )
+        of_groups = Sizes(sizes.of_groups, sizes.of_groups).only(chosen)
+        answers = self.without_failures(tables, tables.answers(brief, of_groups) if chosen else [])
+        self.reached = progress_after(brief, answers)
+        tables.take(answers, {PROGRESS: progress_table(self.cluster, self.reached.values())}, is_full=self.is_full)
+        return answers
+
+    def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
+        new = total(progress for each in answers for progress in each.progress)
+        return {
+            "num_partitions_recomputed_whole": len({partition for each in answers for partition in each.whole}),
+            "num_assignments": new.total(),
+            "verdicts": by_verdict(new),
+            "all_verdicts": by_verdict(total(self.reached.values())),
+        }
+
+
+def progress_by_partition(warehouse: AnyWarehouse, cluster: str) -> dict[int, Progress]:
+    rows = warehouse.rows(PROGRESS)
+    if rows is None:
+        return {}
+    ours = rows.filter(pc.equal(rows.column("cluster"), cluster))
+    return {row["offsets_partition"]: progress_of(with_micros(row)) for row in ours.to_pylist()}
+
+
+def after_run(known: Mapping[int, Progress]) -> dict[int, str]:
+    return {place: each.through_run_id for place, each in known.items()}
+
+
+def merged_begins(known: Mapping[int, Progress], new: Begins) -> dict[int, dict[int, int]]:
+    found = {place: dict(begins) for place, begins in new.items()}
+    for place, each in known.items():
+        for epoch, first in each.begins.items():
+            found[place][epoch] = min(first, found[place].get(epoch, first))
+    return found
+
+
+def stands(progress: Progress, facts: Facts, begins: Mapping[int, int]) -> bool:
+    """Whether earlier runs were told all that matters: what is known beside the log, and where leaders began."""
+    if basis_of(facts, progress.topics, progress.unnamed_topic_ids) != progress.basis:
+        return False
+    through = -1 if progress.through_offset is None else progress.through_offset
+    return all(first > through or progress.begins.get(epoch) == first for epoch, first in begins.items())
+
+
+def progress_after(brief: Brief, answers: Sequence[Answer[Any]]) -> dict[int, Progress]:
+    """Of offsets partitions without new records of groups too: they are done as far as the run has looked."""
+    found = {place: replace(each, through_run_id=brief.through_run_id, begins=dict(brief.begins[place]))
+             for place, each in brief.earlier.items()}  # fmt: skip
+    whole = {partition for each in answers for partition in each.whole}
+    done: dict[int, Progress] = {}
+    for progress in (progress for each in answers for progress in each.progress):
+        if progress.partition in done:
+            done[progress.partition].add(progress)
+        else:
+            done[progress.partition] = replace(progress)
+    for place, progress in done.items():
+        if place not in whole:
+            progress.num_of_verdicts = progress.num_of_verdicts + found[place].num_of_verdicts
+    return found | done
+
+
+def progress_table(cluster: str, progress: Iterable[Progress]) -> pa.Table:
+    rows = [each.row(cluster) for each in sorted(progress, key=lambda each: each.partition)]
+    return pa.Table.from_pylist(rows, table_schema(RECOMPUTED_PARTITIONS))
+
+
+def total(progress: Iterable[Progress]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for each in progress:
+        found += each.num_of_verdicts
+    return found
+
+
+def by_verdict(numbers: Counter[str]) -> dict[str, int]:
+    return {verdict.value: numbers[verdict.value] for verdict in Verdict}

@@ -1,0 +1,173 @@
+"""The recomputation of a share: from where earlier runs came to, or from the beginning where what is new changes that.
+
+Each window of the log goes through three folds: audits of classic and of modern groups, and how far upgrades have come.
+At the end each group that had records is asked what other assignors would give it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.recomputing.brief import Brief, Progress, basis_of, latest
+from jobs.recomputing.group_states import PARTS, GroupStates, PartOfStates, state_text
+from jobs.recomputing.named_topics import identified, named
+from jobs.recomputing.row_tables import row_table, state_table
+from jobs.recomputing.whole_operations import Window, whole_operations
+from jobs.replaying.earlier_rows import EarlierRows
+from jobs.replaying.history_files import HistoryFiles
+from jobs.replaying.log_files import LEAST, Opened, Wanted, offsets_of, times_of
+from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
+from jobs.replaying.slices import Slice
+from jobs.replaying.told import Answer, Share
+from schemas.assignment_tables import (
+    ASSIGNMENT_AUDIT,
+    ASSIGNMENT_WHATIF,
+    ASSIGNOR_UPGRADES,
+    RECOMPUTED_GROUPS,
+)
+from schemas.columns import Table
+from udfs.recomputing.audited import Audited
+from udfs.recomputing.classic_audit import ClassicAudit
+from udfs.recomputing.modern_audit import ModernAudit
+from udfs.recomputing.upgrades import Upgrades
+from udfs.recomputing.what_if import what_if
+from udfs.replay.leader_epochs import LeaderEpochs
+
+# A record of a large group holds some ten thousand partitions.
+WINDOW_ROWS = 1 << 13
+# Of groups alone; what of them may still change.
+RENEWED = (ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES, RECOMPUTED_GROUPS)
+
+
+def recompute_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opened, into: Answer[Progress]) -> None:
+    earlier = brief.earlier.get(share.partition)
+    log = log_of(brief, share.partition, opened, None if earlier is None else earlier.through_run_id)
+    if earlier is not None and begins_anew(log, earlier):
+        earlier, log = None, log_of(brief, share.partition, opened, None)
+    if earlier is None:
+        into.whole.append(share.partition)
+    work = ShareRecomputing(brief, share, log, earlier, files)
+    work.run()
+    into.num_records += work.num_records
+    into.num_groups += work.num_groups
+    into.progress.append(work.progress)
+
+
+def log_of(brief: Brief, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+    epochs = LeaderEpochs()
+    for epoch, first in brief.begins.get(partition, {}).items():
+        epochs.begin(epoch, first)
+    log = PartitionLog(Wanted(brief.cluster, partition, after_run), brief.files, opened, epochs)
+    log.begin_epochs()
+    return log
+
+
+def begins_anew(new: PartitionLog, earlier: Progress) -> bool:
+    """Whether records stand before those that are done, or belong to the last operation of these."""
+    first, through = new.first_offset(), earlier.through_offset
+    if first is None or through is None:
+        return False
+    return first <= through or new.is_torn(through, earlier.through_time)
+
+
+@dataclass
+class ShareRecomputing:
+    brief: Brief
+    share: Share
+    log: PartitionLog
+    earlier: Progress | None
+    files: HistoryFiles
+    num_of_verdicts: Counter[str] = field(default_factory=Counter)
+    num_records: int = 0
+    num_groups: int = 0
+    named: set[str] = field(default_factory=set)
+    identified: set[str] = field(default_factory=set)
+    through: tuple[int | None, int | None] = (None, None)
+
+    def __post_init__(self) -> None:
+        self.slice = Slice(self.share.number, self.share.num_slices)
+        held = None if self.earlier is None else self.brief.held
+        self.held = EarlierRows(self.brief.cluster, self.share.partition, self.slice, held)
+        states = self.held.rows(RECOMPUTED_GROUPS.name)
+        texts = dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True))
+        known = GroupStates(texts)
+        classic, modern, upgrades = (PartOfStates(known, part) for part in PARTS)
+        facts = self.brief.facts
+        self.audits = (ClassicAudit(facts, classic), ModernAudit(facts, modern))
+        self.upgrades = Upgrades(facts, upgrades)
+
+    def run(self) -> None:
+        windows = (tables for _, tables in self.log.windows(GROUP_TABLES, [], WINDOW_ROWS))
+        for tables in whole_operations(windows):
+            self.note(tables)
+            ours = {name: rows for name, each in tables.items() if (rows := self.slice.rows(each)).num_rows}
+            self.num_records += sum(rows.num_rows for rows in ours.values())
+            for audit in self.audits:
+                self.write_audited(audit.take(ours))
+            self.upgrades.take(ours)
+        for audit in self.audits:
+            self.write_audited(audit.finish())
+        self.write_groups()
+
+    def note(self, tables: Window) -> None:
+        """Of all slices: each begins where all of them ended."""
+        self.named |= named(tables)
+        self.identified |= identified(tables)
+        offset, time = self.through
+        for rows in tables.values():
+            newest = int(times_of(rows).max())
+            offset = latest(offset, int(offsets_of(rows)[-1]))
+            time = latest(time, None if newest == LEAST else newest)
+        self.through = offset, time
+
+    def write_audited(self, rows: Sequence[Audited]) -> None:
+        self.num_of_verdicts.update(row.verdict.value for row in rows)
+        self.write(ASSIGNMENT_AUDIT, rows)
+
+    def write_groups(self) -> None:
+        """States, upgrades and what-ifs of groups that had records, and those of all others as they were."""
+        parts = [fold.states() for fold in (*self.audits, self.upgrades)]
+        touched = sorted({group_id for each in parts for group_id in each})
+        self.num_groups = len(touched)
+        newest = [group for audit in self.audits for group in audit.latest().values() if group is not None]
+        self.write(ASSIGNMENT_WHATIF, [row for group in newest for row in what_if(group, self.brief.facts)])
+        self.write(ASSIGNOR_UPGRADES, self.upgrades.rows())
+        texts = {
+            group_id: text
+            for group_id in touched
+            if (text := state_text(dict(zip(PARTS, (each.get(group_id) for each in parts), strict=True))))
+        }
+        made = state_table(RECOMPUTED_GROUPS, texts, self.brief.cluster, self.share.partition)
+        self.write_rows(RECOMPUTED_GROUPS, made)
+        for table in RENEWED:
+            self.write_rows(table, self.held.untouched(table.name, touched))
+
+    def write(self, table: Table, rows: Sequence[Any]) -> None:
+        if rows:
+            self.write_rows(table, row_table(table, rows, self.brief.cluster, self.share.partition))
+
+    def write_rows(self, table: Table, rows: pa.Table) -> None:
+        if rows.num_rows:
+            self.files.write(table.name, rows, self.share.partition)
+
+    @property
+    def progress(self) -> Progress:
+        """Of the whole offsets partition but for the verdicts, which are those of new rows."""
+        brief, before = self.brief, self.earlier or Progress(self.share.partition, "")
+        names, known = brief.facts.names, self.identified | before.unnamed_topic_ids
+        topics = before.topics | self.named | {names[each] for each in known if each in names}
+        unnamed = {each for each in known if each not in names}
+        return Progress(
+            self.share.partition,
+            brief.through_run_id,
+            latest(before.through_offset, self.through[0]),
+            latest(before.through_time, self.through[1]),
+            basis_of(brief.facts, topics, unnamed),
+            dict(brief.begins.get(self.share.partition, {})),
+            topics,
+            unnamed,
+            self.num_of_verdicts,
+        )

@@ -1,0 +1,81 @@
+"""Windows of the log in which no operation of a group is cut: its records stand in one batch, and are written at one
+time. What may go on waits for the next window."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.replaying.log_files import LEAST, offsets_of, times_of
+from jobs.replaying.partition_log import coded
+
+Window = dict[str, pa.Table]
+
+
+def whole_operations(windows: Iterable[Window]) -> Iterator[Window]:
+    """`windows` follow each other in the log; of each table rows are in log order."""
+    held: Window = {}
+    for tables in windows:
+        joined = together(held, tables)
+        if not joined:
+            continue
+        ready, held = split(joined)
+        if ready:
+            yield ready
+    if held:
+        yield held
+
+
+def together(first: Window, second: Window) -> Window:
+    found = {}
+    for name in dict.fromkeys((*first, *second)):
+        parts = [window[name] for window in (first, second) if name in window and window[name].num_rows]
+        if parts:
+            found[name] = pa.concat_tables(parts)
+    return found
+
+
+def split(tables: Window) -> tuple[Window, Window]:
+    """What is whole, and what may go on."""
+    masks = may_go_on(list(tables.values()))
+    ready: Window = {}
+    held: Window = {}
+    for (name, rows), mask in zip(tables.items(), masks, strict=True):
+        for into, chosen in ((ready, ~mask), (held, mask)):
+            if chosen.any():
+                into[name] = rows if chosen.all() else rows.filter(pa.array(chosen))
+    return ready, held
+
+
+def may_go_on(tables: list[pa.Table]) -> list[np.ndarray]:
+    batches = [batches_of(rows) for rows in tables]
+    newest = max((int(offsets_of(rows)[-1]), int(of_rows[-1])) for rows, of_rows in zip(tables, batches, strict=True))[
+        1
+    ]
+    if newest != LEAST and not any((of_rows == LEAST).any() for of_rows in batches):
+        return [of_rows == newest for of_rows in batches]
+    flat = newest_operations(tables, np.concatenate(batches))
+    return np.split(flat, np.cumsum([rows.num_rows for rows in tables])[:-1])
+
+
+def batches_of(rows: pa.Table) -> np.ndarray:
+    """The first offset of each row's batch; the least number where an archive does not tell."""
+    return np.asarray(pc.fill_null(rows.column("batch_first_offset"), LEAST).to_numpy())
+
+
+def newest_operations(tables: list[pa.Table], batches: np.ndarray) -> np.ndarray:
+    """Of each group the records of its newest operation: without batches any of them may go on, whatever stands behind
+    it of other groups."""
+    ids = pa.chunked_array([chunk for rows in tables for chunk in rows.column("group_id").cast(pa.string()).chunks])
+    groups, _ = coded(ids)
+    offsets = np.concatenate([offsets_of(rows) for rows in tables])
+    times = np.concatenate([times_of(rows) for rows in tables])
+    order = np.lexsort((offsets, groups))
+    sides = [column[order] for column in (groups, batches, times)]
+    is_new = np.append(True, np.logical_or.reduce([side[1:] != side[:-1] for side in sides]))
+    operation = np.cumsum(is_new)
+    is_last_of_group = np.append(sides[0][1:] != sides[0][:-1], True)
+    found = np.zeros(len(order), np.bool_)
+    found[order] = np.isin(operation, operation[is_last_of_group])
+    return found
