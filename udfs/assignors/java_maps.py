@@ -17,6 +17,7 @@ FIRST_JDK_OF_NEW_COPIES = 19
 # A chain that grows beyond this length doubles a table of fewer than 64 buckets, whatever its load.
 LONGEST_CHAIN = 8
 SMALLEST_TREE_TABLE = 64
+WORD_BITS = 63
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Sets:
     size: Numbers
     stretch_start: Positions
     set_of_stretch: Positions
+    stretch_sizes: Positions
 
     @property
     def is_new(self) -> NDArray[np.bool_]:
@@ -43,43 +45,38 @@ class Sets:
     def set_of_row(self) -> Positions:
         return np.repeat(self.set_of_stretch, self.stretch_sizes)
 
-    @property
-    def stretch_sizes(self) -> Positions:
-        return np.diff(self.stretch_start, append=len(self.rows))
-
 
 def sets_of(rows: Rows, before: int) -> Sets:
     """`before`: how many of the rows were there before; among them each set's rows stand together."""
     changes = (rows.members[1:] != rows.members[:-1]) | (rows.topics[1:] != rows.topics[:-1])
     if 0 < before < len(rows):
         changes[before - 1] = True
-    start = np.flatnonzero(np.append(len(rows) > 0, changes))
-    sizes = np.diff(start, append=len(rows))
-    is_before = start < before
-    key = rows.members[start].astype(np.int64) << 32 | rows.topics[start]
-    first, set_of_stretch = firsts(key)
+    start = np.flatnonzero(np.concatenate([[len(rows) > 0], changes]))
+    sizes = np.concatenate([start[1:], [len(rows)]])[: len(start)] - start
+    members, topics = rows.members[start].astype(np.int64), rows.topics[start].astype(np.int64)
+    if before == len(rows):
+        number = np.arange(len(start))
+        return Sets(rows, members, topics, start, sizes, sizes, start, number, sizes)
+    first, set_of_stretch = firsts(members << 32 | topics)
     count = len(first)
-    return Sets(
-        rows,
-        key[first] >> 32,
-        key[first] & 0xFFFFFFFF,
-        start[first],
-        np.bincount(set_of_stretch, weights=sizes * is_before, minlength=count).astype(np.int64),
-        np.bincount(set_of_stretch, weights=sizes, minlength=count).astype(np.int64),
-        start,
-        set_of_stretch,
-    )
+    size = np.bincount(set_of_stretch, weights=sizes, minlength=count).astype(np.int64)
+    # What was there before stands in one stretch, the first.
+    size_before = np.where(start[first] < before, sizes[first], 0)
+    return Sets(rows, members[first], topics[first], start[first], size_before, size, start, set_of_stretch, sizes)
 
 
 def firsts(key: Numbers) -> tuple[Positions, Positions]:
     """Where each distinct key stands first, in that order, and for each key the number of its first place."""
-    if (key[1:] > key[:-1]).all():
-        return np.arange(len(key)), np.arange(len(key))
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(len(order), np.intp)
-    number[order] = np.arange(len(order))
-    return first[order], number[inverse]
+    order = packed_order(key, np.arange(len(key)))
+    ordered = key[order]
+    starts_run = np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(key)]
+    is_first = np.zeros(len(key), np.bool_)
+    first_of_run = order[starts_run]
+    is_first[first_of_run] = True
+    number = np.cumsum(is_first) - 1
+    numbers = np.empty(len(key), np.intp)
+    numbers[order] = number[first_of_run][np.cumsum(starts_run) - 1]
+    return np.flatnonzero(is_first), numbers
 
 
 def grown_capacities(capacities: Numbers, sizes: Numbers) -> Numbers:

@@ -66,7 +66,9 @@ class ServerProblem:
     @cached_property
     def is_homogeneous(self) -> bool:
         """Kafka counts subscribers of each name, known or not: the order of the lists is not looked at."""
-        return len({frozenset(listed.tolist()) for listed in self.topics_of_class}) == 1
+        return (
+            len(self.topics_of_class) == 1 or len({frozenset(listed.tolist()) for listed in self.topics_of_class}) == 1
+        )
 
     @cached_property
     def subscribed(self) -> Sequence[Positions]:

@@ -32,17 +32,20 @@ class Held:
 
 
 def uniform_equal(problem: ServerProblem) -> Assignment:
-    held = held_targets(problem)
-    topics = topics_walked(problem)
+    rows = problem.walked_targets
     is_subscribed = np.zeros(len(problem.topics), np.bool_)
-    is_subscribed[topics] = True
-    wanted = is_subscribed[held.rows.topics]
-    members = held.rows.members
-    sizes = np.bincount(members[wanted], minlength=len(problem.members))
-    total = int(problem.counts[topics].sum())
+    is_subscribed[problem.topics_of_class[0]] = True
+    is_subscribed &= problem.counts > 0
+    wanted = is_subscribed[rows.topics]
+    sizes = np.bincount(rows.members[wanted], minlength=len(problem.members))
+    total = int(problem.counts[is_subscribed].sum())
     quotas = kept_shares(total, sizes) if problem.release >= KEEPS_LARGER_SHARES else shares(total, len(sizes))
-    kept = wanted & (counted(wanted, members, sizes) < quotas[members])
-    free = unassigned(problem, held.rows, topics)
+    is_changed = sizes != quotas
+    is_changed[rows.members[~wanted]] = True
+    held = held_targets(problem, is_changed)
+    wanted = is_subscribed[held.rows.topics]
+    kept = wanted & (counted(wanted, held.rows.members, sizes) < quotas[held.rows.members])
+    free = unassigned(problem, held.rows, is_subscribed)
     dropped = held.rows.take(wanted & ~kept)
     missing = np.maximum(quotas - sizes, 0)
     if missing.sum() != len(free[0]) + len(dropped):
@@ -56,12 +59,21 @@ def uniform_equal(problem: ServerProblem) -> Assignment:
     return listed(problem, held, kept, given, np.full(len(problem.topics), DEFAULT_CAPACITY))
 
 
-def held_targets(problem: ServerProblem) -> Held:
-    sets = sets_of(problem.walked_targets, len(problem.targets))
+def held_targets(problem: ServerProblem, is_changed: NDArray[np.bool_]) -> Held:
+    """Only where something changes, the rows must stand as a walk over the maps meets them: they are copied so."""
+    rows = problem.walked_targets
+    sets = sets_of(rows, len(rows))
     num_sets = np.bincount(sets.member, minlength=len(problem.members))
-    capacity = grown_capacities(np.array(DEFAULT_CAPACITY), num_sets)
-    rows, positions = walked(sets, capacity, copied_set_capacities(sets.size, problem.jdk), problem.id_hashes)
-    return Held(rows, num_sets, sets.size[sets.set_of_row[positions]])
+    size_of_set = np.repeat(sets.size, sets.size)
+    chosen = np.flatnonzero(is_changed[rows.members])
+    if len(chosen):
+        some = sets_of(rows.take(chosen), len(chosen))
+        capacity = grown_capacities(np.array(DEFAULT_CAPACITY), num_sets)
+        _, walk = walked(some, capacity, copied_set_capacities(some.size, problem.jdk), problem.id_hashes)
+        order = np.arange(len(rows))
+        order[chosen] = chosen[walk]
+        rows, size_of_set = rows.take(order), size_of_set[order]
+    return Held(rows, num_sets, size_of_set)
 
 
 def topics_walked(problem: ServerProblem) -> Positions:
@@ -99,18 +111,21 @@ def counted(wanted: NDArray[np.bool_], members: NDArray[np.int32], sizes: Number
     return np.cumsum(wanted) - 1 - before[members]
 
 
-def unassigned(problem: ServerProblem, held: Rows, topics: Positions) -> tuple[Positions, Numbers]:
+def unassigned(problem: ServerProblem, held: Rows, is_subscribed: NDArray[np.bool_]) -> tuple[Positions, Numbers]:
     """Topics and partitions that nobody holds, in the order of the topics."""
-    counts = problem.counts[topics]
-    first = np.zeros(len(problem.topics), np.int64)
-    first[topics] = np.cumsum(counts) - counts
     # Topics outside and partitions beyond the count have no place.
-    known = np.zeros(len(problem.topics), np.int64)
-    known[topics] = counts
-    is_free = np.ones(int(counts.sum()), np.bool_)
+    known = np.where(is_subscribed, problem.counts, 0)
+    starts = np.cumsum(known) - known
+    is_held = np.zeros(int(known.sum()), np.bool_)
     real = held.partitions < known[held.topics]
-    is_free[first[held.topics[real]] + held.partitions[real]] = False
-    return np.repeat(topics, counts)[is_free], within(counts)[is_free]
+    is_held[(starts[held.topics] + held.partitions)[real]] = True
+    if is_held.all():
+        return np.empty(0, np.intp), np.empty(0, np.int64)
+    topics = topics_walked(problem)
+    counts = problem.counts[topics]
+    index = within(counts)
+    is_free = ~is_held[np.repeat(starts[topics], counts) + index]
+    return np.repeat(topics, counts)[is_free], index[is_free]
 
 
 def listed(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], given: Rows, made_for: Numbers) -> Assignment:

@@ -28,7 +28,7 @@ class Board:
 
 
 def uniform_unequal(problem: ServerProblem) -> Assignment:
-    held = held_targets(problem)
+    held = held_targets(problem, np.ones(len(problem.members), np.bool_))
     takes = problem.takes[problem.class_of_member[problem.walked]]
     kept = takes[held.rows.members, held.rows.topics]
     owned = held.rows.take(kept)
