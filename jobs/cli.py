@@ -21,6 +21,7 @@ COMMANDS = {
     "owner": "who owned a partition at any time, without Spark",
     "diff": "what differs in a group between two instants, without Spark",
     "offsets": "committed offsets at any time as the CSV that kafka-consumer-groups takes, without Spark",
+    "whatif": "what another assignor would give a group: balance, moves, partitions that stop, without Spark",
     "assign": "what Kafka's assignors answer to a given specification, without Spark",
     "sql": "answers SQL over the tables and views of a warehouse",
     "doctor": "checks a warehouse and says how to mend it, without Spark",

@@ -1,0 +1,32 @@
+"""A group's newest assignment as `groupscope assignments` left it, to ask other assignors about."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jobs.histories.history import History
+from jobs.histories.table_reader import equal
+from jobs.recomputing.known_facts import COLUMNS, known_topics
+from udfs.recomputing import classic_audit, modern_audit
+from udfs.recomputing.audited import Latest
+from udfs.recomputing.facts import Facts
+
+# Of a group's state.
+PARTS: Mapping[str, Callable[[str, Any, Facts], Latest | None]] = {
+    "classic": classic_audit.latest_of,
+    "modern": modern_audit.latest_of,
+}
+
+
+def facts(history: History) -> Facts:
+    return Facts(known_topics(history.reader.arrow("topic_snapshots", COLUMNS), history.cluster))
+
+
+def newest_assignment(history: History, group: str, known: Facts) -> Latest | None:
+    """None: it has none that is in force."""
+    for row in history.rows("recomputed_groups", equal("group_id", group), columns=["state"]):
+        states: dict[str, Any] = json.loads(row["state"])
+        for part, latest_of in PARTS.items():
+            if (found := latest_of(group, states.get(part), known)) is not None:
+                return found
+    return None
