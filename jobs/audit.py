@@ -11,7 +11,7 @@ import argparse
 import sys
 from typing import Any
 
-from jobs import ingest, replay
+from jobs import assignments, ingest, replay
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.pages.run_page import page
 from jobs.row_output import write_lines
@@ -47,12 +47,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def audited(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the ingest told, and in it what the replay did."""
+    """What the ingest told, and in it what the steps after it did."""
     flags = {**vars(arguments), "result_file": None}
     with recorded_failure(arguments.result_file, "audit"):
         (found,) = ingest.ingested(argparse.Namespace(**flags, retry_rejected=False))
-        replayed = replay.replayed(argparse.Namespace(**flags, full=False))
-        result = {**found, "rows_added": found["rows_added"] | replayed["rows_added"], "replay": replayed}
+        steps = {
+            "replay": replay.replayed(argparse.Namespace(**flags, full=False)),
+            "assignments": assignments.recomputed(argparse.Namespace(**flags, full=False)),
+        }
+        added = {name: number for step in (found, *steps.values()) for name, number in step["rows_added"].items()}
+        result = {**found, "rows_added": added, **steps}
         write_result_file(arguments.result_file, result_text(result))
     return result
 

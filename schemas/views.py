@@ -4,6 +4,7 @@ DuckDB all take: no functions of one engine, every count a BIGINT, the place of 
 from dataclasses import dataclass
 
 from schemas import (
+    assignment_view,
     daily_rebalances,
     decode_coverage,
     enumerations,
@@ -58,6 +59,15 @@ VIEWS: dict[str, View] = {
             storm_view.COLUMNS,
             storm_view.READS,
             storm_view.SQL,
+        ),
+        View(
+            "v_assignment_audit",
+            "Recorded assignments beside what Kafka's own assignors give, worst first: what differs, by which known "
+            "defect, what nobody owns, what moved without need. Does the recorded assignment match what the assignor "
+            "should give?",
+            assignment_view.COLUMNS,
+            assignment_view.READS,
+            assignment_view.SQL,
         ),
         View(
             "v_transactions_open",

@@ -24,14 +24,20 @@ def page(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> Iterator[str]:
     yield f"Records      {result['read']:,} read: {counts(result)}"
     for reason, number in result["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
-    replay = result["replay"]
+    replay, assignments = result["replay"], result["assignments"]
     yield f"Replayed     {replay['num_records']:,} records of {replay['num_partitions']:,} offsets partitions"
-    yield f"Took         {result['seconds'] + replay['seconds']:.1f} s"
+    yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
+    yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
+    yield f"Took         {sum(each['seconds'] for each in (result, replay, assignments)):.1f} s"
     yield f"Warehouse    {warehouse.told}"
     yield ""
     yield from row_lines(("table", "rows", "added", "grain"), table_rows(warehouse, result), "table")
     yield ""
     yield f'Ask it: groupscope sql --warehouse {warehouse.told} "SELECT * FROM v_decode_coverage"'
+
+
+def verdicts(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {verdict}" for verdict, number in numbers.items() if number) or "none"
 
 
 def things_read(result: Mapping[str, Any]) -> str:

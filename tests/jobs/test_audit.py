@@ -5,11 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from schemas import decoded_tables
+from schemas.assignment_words import Verdict
 from schemas.tables import TABLES
 from tests.jobs.ingested import ROOT, rows
 from tests.sample_story import checked_in
@@ -41,10 +43,16 @@ def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
     assert records == len(checked_in().log)
     assert f"{records:,} read: {records:,} decoded, 0 rejected, 0 already known" in done.stdout
     assert "Exit code    0: clean" in done.stdout
+    of_verdicts = Counter(row["verdict"] for row in rows(tmp_path / "w", "assignment_audit"))
+    assert of_verdicts["same"]
+    told = ", ".join(f"{number:,} {verdict}" for verdict in Verdict if (number := of_verdicts[verdict]))
+    assert re.findall(r"(\d+) (?:recomputed|so far): (.*)", done.stdout) == [(str(of_verdicts.total()), told)] * 2
 
     again = audit(tmp_path / "w", "--fail-on", "never")
     assert (again.returncode, again.stderr) == (0, "")
     assert "0 files (32 more are unchanged)" in again.stdout
+    told_again = re.findall(r"(\d+) (?:recomputed|so far): (.*)", again.stdout)
+    assert told_again == [("0", "none"), (str(of_verdicts.total()), told)]
     assert {name: held for name, (held, _) in counted(again.stdout).items() if name != "runs"} == {
         name: held for name, (held, _) in shown.items() if name != "runs"
     }

@@ -20,7 +20,7 @@ from schemas.views import VIEWS
 from tests.schemas.test_decode_coverage import random_rows
 from tests.schemas.test_history_views import READ, random_history
 from tests.slow.coverage import coverage
-from tests.slow.rebalances import VIEWS as SLOW
+from tests.slow.views import SLOW
 from tests.warehouses import filled, make
 from tests.written_history import interval
 

@@ -10,12 +10,13 @@ import pyarrow as pa
 import pytest
 
 from schemas import enumerations
+from schemas.assignment_words import Verdict
 from schemas.history_words import RebalanceTrigger
 from schemas.meanings import Meant
 from schemas.tables import TABLES
 from schemas.views import VIEWS
-from tests.slow.rebalances import VIEWS as SLOW
 from tests.slow.rebalances import Rows
+from tests.slow.views import SLOW
 from tests.warehouses import NOW, filled
 
 READ = sorted({table for name in SLOW for table in VIEWS[name].reads})
@@ -58,6 +59,20 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
                 **{name: count() for name in ("num_moved", "num_returned", "num_withheld", "num_partitions")},
                 **{name: count() for name in ("unpersisted_rounds", "sync_ms", "stopped_partition_ms")},
                 "num_ready_to_migrate": count(),
+            }
+        )
+        rows["assignment_audit"].append(
+            {
+                **key,
+                **evidence,
+                "group_type": "classic",
+                "generation_or_epoch": offset,
+                "record_time": start,
+                "verdict": one_of(*Verdict).value,
+                "known_defect": one_of(None, None, "KAFKA-1"),
+                "confidence": "certain",
+                **{name: count() for name in ("num_different", "num_owned_twice", "num_unowned")},
+                **{name: count() for name in ("moves_made", "moves_needed")},
             }
         )
         for member in range(int(rng.integers(3))):

@@ -71,20 +71,25 @@ def client_of(rows: Rows, rebalance: Row, member_id: str | None) -> tuple[str | 
     return least(row["client_id"] for row in stays), least(row["client_host"] for row in stays)
 
 
+def is_complete(rows: Rows, row: Row) -> bool | None:
+    """Whether no record is missing from its evidence on."""
+    stretch = [
+        each
+        for each in rows["history_coverage"]
+        if each["cluster"] == row["cluster"]
+        and each["offsets_partition"] == row["evidence_partition"]
+        and each["first_offset"] <= row["evidence_last_offset"] <= each["last_offset"]
+    ]
+    from_offset = stretch[0]["complete_from_offset"] if stretch else None
+    return None if from_offset is None else bool(row["evidence_first_offset"] >= from_offset)
+
+
 def rebalances(rows: Rows) -> list[Row]:
     found = []
     for row in rows["rebalances"]:
         moves = [m for m in rows["partition_moves"] if same(m, row, "cluster", "group_id", "assignment_offset")]
         member = least(changed_members(rows, row))
         client, host = client_of(rows, row, member)
-        stretch = [
-            each
-            for each in rows["history_coverage"]
-            if each["cluster"] == row["cluster"]
-            and each["offsets_partition"] == row["evidence_partition"]
-            and each["first_offset"] <= row["evidence_last_offset"] <= each["last_offset"]
-        ]
-        from_offset = stretch[0]["complete_from_offset"] if stretch else None
         found.append(
             {
                 **row,
@@ -92,7 +97,7 @@ def rebalances(rows: Rows) -> list[Row]:
                 "changed_client_id": client,
                 "changed_client_host": host,
                 "commit_gap_ms": most(move["commit_gap_ms"] for move in moves),
-                "is_complete": None if from_offset is None else row["evidence_first_offset"] >= from_offset,
+                "is_complete": is_complete(rows, row),
                 **cluster_times(rows, row["cluster"]),
             }
         )
