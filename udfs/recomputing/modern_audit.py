@@ -75,7 +75,7 @@ class ModernAudit:
         if record.type in EPOCH_TYPES and record.value is None:
             self.groups[group_id] = None
         else:
-            apply(group, record)
+            apply(group, record, self.codes)
         return None
 
     def on_classic(self, group_id: str, record: Record) -> None:

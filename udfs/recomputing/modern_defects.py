@@ -1,8 +1,93 @@
-"""Known defects of Kafka's coordinator and its assignors whose signature the records of a target assignment bear."""
+"""Known defects of Kafka's coordinator and assignors whose signature a target assignment bears, each a JIRA issue."""
 
+import numpy as np
+
+from schemas.assignment_words import Verdict
+from udfs.assignors.problems import AssignorFailed, Numbers, Rows
+from udfs.assignors.specs import NEWEST_RELEASE, SpecError
 from udfs.recomputing.modern_group import ModernGroup
+from udfs.recomputing.modern_question import Question
 from udfs.recomputing.modern_rows import Answer
+from udfs.recomputing.modern_variants import BEFORE_4_0_1, Outcome, answer, keys
+from udfs.recomputing.moves import Owners, moves_made, owners_by_place
 
 
-def known_defect(group: ModernGroup, answer: Answer) -> str | None:
-    return None
+def known_defect(group: ModernGroup, found: Answer) -> str | None:
+    """What the assignor did first, then what members' own records showed since the target before."""
+    question, outcome = found.question, found.outcome
+    if question is not None and outcome is not None and group.missing is None:
+        # Later releases do what is right, and hash topics.
+        is_old = group.metadata_hash is None
+        issue = needless_moves(question, outcome) or sticky_range(question, outcome, found.assignor, is_old)
+        issue = issue or uneven_load(question, found, is_old)
+        if issue is not None:
+            return issue
+    return next(iter(group.watch.issues), None)
+
+
+def needless_moves(question: Question, outcome: Outcome) -> str | None:
+    """Only the form before 4.0.1 fits, and the form since then moves less."""
+    variant = outcome.variant
+    if outcome.expected is None or variant.assignor != "uniform" or variant.release != BEFORE_4_0_1:
+        return None
+    mended = other_form(question, outcome)
+    if mended is None or np.array_equal(keys(question, mended), keys(question, outcome.expected)):
+        return None
+    return "KAFKA-18688" if num_moved(question, question.recorded) > num_moved(question, mended) else None
+
+
+def sticky_range(question: Question, outcome: Outcome, assignor: str | None, is_old: bool) -> str | None:
+    """Before 3.9 each topic was spread evenly, but not over the same members as topics of as many partitions."""
+    if assignor != "range" or outcome.verdict != Verdict.DRIFT or not is_old or outcome.expected is None:
+        return None
+    same_sizes = np.array_equal(sizes_by_topic(question, question.recorded), sizes_by_topic(question, outcome.expected))
+    return "KAFKA-16944" if same_sizes and has_scattered_topics(question) else None
+
+
+def uneven_load(question: Question, found: Answer, is_old: bool) -> str | None:
+    """With unequal subscriptions, before 4.0: members' numbers differ by more than the form since then leaves."""
+    if found.assignor != "uniform" or found.algorithm != "heterogeneous" or not is_old or found.outcome is None:
+        return None
+    mended = other_form(question, found.outcome)
+    if mended is None:
+        return None
+    recorded = spread(question, question.recorded)
+    return "KAFKA-17710" if recorded > 1 and spread(question, mended) < recorded else None
+
+
+def other_form(question: Question, outcome: Outcome) -> Rows | None:
+    """What releases since then would have done."""
+    try:
+        return answer(question, outcome.variant._replace(assignor="uniform", release=NEWEST_RELEASE))
+    except (AssignorFailed, SpecError):
+        return None
+
+
+def num_moved(question: Question, now: Rows) -> int:
+    before = owners_by_place(question.before, question.counts)
+    return moves_made(Owners(before, owners_by_place(now, question.counts)))
+
+
+def sizes_by_topic(question: Question, rows: Rows) -> Numbers:
+    """Of each topic how many partitions its members have, in order of size."""
+    width = len(question.topics)
+    sizes = np.bincount(
+        rows.members.astype(np.int64) * width + rows.topics, minlength=width * len(question.asked.members)
+    )
+    return np.sort(sizes.reshape(-1, width), axis=0)
+
+
+def has_scattered_topics(question: Question) -> bool:
+    """Whether of two topics with as many partitions and the same subscribers one member has different ones."""
+    seen: dict[int, list[int]] = {}
+    for topic, count in enumerate(question.counts[: len(question.found.topics)].tolist()):
+        owners = owners_by_place(question.recorded, np.where(np.arange(len(question.counts)) == topic, count, 0))
+        first = seen.setdefault(count, owners.tolist())
+        if first != owners.tolist():
+            return True
+    return False
+
+
+def spread(question: Question, rows: Rows) -> int:
+    sizes = np.bincount(rows.members, minlength=len(question.asked.members))
+    return int(sizes.max() - sizes.min())

@@ -46,6 +46,7 @@ class Owned(NamedTuple):
     """Types 8 and 14."""
 
     epoch: int
+    state: str | None
     assigned: Held
     pending: Held
 
@@ -122,6 +123,7 @@ def owned(table: pa.Table, codes: TopicCodes) -> Iterator[Owned]:
     return map(
         Owned,
         (epoch or 0 for epoch in plain(table, "member_epoch")),
+        plain(table, "member_state"),
         held_lists(array(table, "assigned_partitions"), codes),
         held_lists(array(table, "partitions_pending_revocation"), codes),
     )

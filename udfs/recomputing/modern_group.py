@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 from schemas.vocabulary import GroupType
 from udfs.recomputing.modern_events import NOTHING, Held, ListedTopics, Owned, Subscriber
+from udfs.recomputing.modern_watch import Change, Watch, pairs_of, release, watch_changes, watch_needs, watch_owned
 from udfs.replay.records import Record
+from udfs.replay.topic_codes import TopicCodes
 
 GROUP_TYPES = {
     **dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupType.CONSUMER),
@@ -18,6 +20,8 @@ GROUP_TYPES = {
 FIRST_EPOCHS = (1, 2)
 # Epochs that may still wait for their targets: a coordinator computes one at a time.
 MOST_BUMPS = 8
+# Of a member that its type 8 tombstone sent away; its type 5 tombstone follows.
+GONE = -1
 BEGINS_LATER = "the group's first records are missing"
 HAS_GAP = "records are missing between group epochs {} and {}"
 
@@ -59,8 +63,10 @@ class Operation:
     first_offset: int
     # Put into the group's map of members only when all of the operation is written.
     joined: list[str] = field(default_factory=list)
-    # By static instance, who left.
-    departed: dict[str, str] = field(default_factory=dict)
+    # By static instance, who left, and what it had said.
+    departed: dict[str, tuple[str, Subscriber]] = field(default_factory=dict)
+    changes: dict[str, Change] = field(default_factory=dict)
+    is_bumped: bool = False
     # Targets as they stood before the records that stand in a row here: those of one computation.
     replaced: dict[str, Held | None] = field(default_factory=dict)
     first_target_offset: int | None = None
@@ -85,8 +91,7 @@ class ModernGroup:
     # Topics' names by id, as far as the group's own records told them.
     names: dict[str, str] = field(default_factory=dict)
     bumps: dict[int, Bump] = field(default_factory=dict)
-    # Faults that members' own records showed since the newest target.
-    faults: list[str] = field(default_factory=list)
+    watch: Watch = field(default_factory=Watch)
     # Its first targets are copied from the classic group that it was.
     is_converted: bool = False
     # Release and Java line that reproduced the newest assignment, and the assignor that was inferred.
@@ -103,9 +108,17 @@ class ModernGroup:
 
     def settle(self) -> None:
         """What joined stands in the coordinator's map now."""
+        self.look()
         self.peak = max(self.peak, len(self.members))
         self.operation.joined.clear()
         self.operation.replaced.clear()
+
+    def look(self) -> None:
+        """At what members said in this operation: behind missing records that tells nothing."""
+        if self.operation.changes and self.missing is None:
+            abouts = {member_id: member.about for member_id, member in self.members.items()}
+            watch_changes(self.watch, self.operation.changes, abouts, self.operation.is_bumped)
+        self.operation.changes.clear()
 
     def members_of(self, epoch: int) -> tuple[Mapping[str, Subscriber | None], int | None]:
         """As they were when the epoch began, and the hash of the topics then."""
@@ -120,7 +133,7 @@ class ModernGroup:
         return {member_id: held for member_id, held in found.items() if held is not None}
 
 
-def on_group(group: ModernGroup, record: Record) -> None:
+def on_group(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     """Types 3, 11 and 17."""
     epoch, metadata_hash, _ = record.value
     if group.epoch is None:
@@ -133,26 +146,29 @@ def on_group(group: ModernGroup, record: Record) -> None:
     elif epoch > group.epoch + 1:
         group.missing = HAS_GAP.format(group.epoch, epoch)
     group.epoch, group.metadata_hash = epoch, metadata_hash
+    group.operation.is_bumped = True
     abouts = {member_id: member.about for member_id, member in group.members.items()}
     group.bumps[epoch] = Bump(abouts, metadata_hash)
     while len(group.bumps) > MOST_BUMPS:
         del group.bumps[next(iter(group.bumps))]
 
 
-def on_member(group: ModernGroup, record: Record) -> None:
+def on_member(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     """Types 5, 10 and 19."""
     member_id = str(record.member)
     if record.value is None:
         gone = group.members.pop(member_id, None)
         if gone is not None and gone.about is not None and gone.about.group_instance_id is not None:
-            group.operation.departed[gone.about.group_instance_id] = member_id
+            group.operation.departed[gone.about.group_instance_id] = member_id, gone.about
         return
     about: Subscriber = record.value
-    put(group, member_id).about = about
-    old = group.operation.departed.get(about.group_instance_id or "")
-    if old is not None and old in group.base and member_id not in group.base:
+    old_id, old = group.operation.departed.get(about.group_instance_id or "", (None, None))
+    member = put(group, member_id)
+    group.operation.changes.setdefault(member_id, Change(member.about, old))
+    member.about = about
+    if old_id in group.base and member_id not in group.base:
         # The instance came back under another member id: what it had it has still.
-        group.base[member_id] = group.base.pop(old)
+        group.base[member_id] = group.base.pop(old_id)
 
 
 def put(group: ModernGroup, member_id: str) -> Member:
@@ -163,7 +179,7 @@ def put(group: ModernGroup, member_id: str) -> Member:
     return member
 
 
-def on_target(group: ModernGroup, record: Record) -> None:
+def on_target(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     """Types 7, 13 and 21."""
     member_id = str(record.member)
     if record.value is None:
@@ -173,26 +189,34 @@ def on_target(group: ModernGroup, record: Record) -> None:
     group.targets[member_id] = record.value
 
 
-def on_owned(group: ModernGroup, record: Record) -> None:
+def on_owned(group: ModernGroup, record: Record, codes: TopicCodes) -> None:
     """Types 8, 14 and 22."""
     member_id = str(record.member)
+    before = group.members.get(member_id)
+    had = [] if before is None else pairs_of(before.assigned, before.pending)
     if record.value is None:
-        if member_id in group.members:
-            group.members[member_id] = Member(group.members[member_id].about, -1)
+        release(group.watch, member_id, had)
+        if before is not None:
+            before.epoch, before.assigned, before.pending = GONE, NOTHING, NOTHING
         return
-    value: Owned = record.value
+    owned: Owned = record.value
     member = put(group, member_id)
-    member.epoch, member.assigned, member.pending = value.epoch, value.assigned, value.pending
+    member.epoch, member.assigned, member.pending = owned.epoch, owned.assigned, owned.pending
+    if group.group_type == GroupType.CONSUMER and group.missing is None:
+        epochs = {each: of.epoch for each, of in group.members.items()}
+        watch_owned(group.watch, member_id, owned, had, epochs, codes)
+        names = [codes.topics[code][0] for code in set(owned.assigned.topics.tolist())]
+        watch_needs(group.watch, member_id, owned, member.about, group.targets.get(member_id, NOTHING), names)
 
 
-def on_topics(group: ModernGroup, record: Record) -> None:
+def on_topics(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     """Types 4 and 15."""
     group.listed = record.value
     if group.listed is not None:
         group.names.update({topic.topic_id: topic.name for topic in group.listed.topics if topic.topic_id})
 
 
-def on_pattern(group: ModernGroup, record: Record) -> None:
+def on_pattern(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     """Type 16."""
     pattern = str(record.member)
     if record.value is None:
@@ -201,7 +225,7 @@ def on_pattern(group: ModernGroup, record: Record) -> None:
         group.patterns[pattern] = record.value
 
 
-HANDLERS: Mapping[int, Callable[[ModernGroup, Record], None]] = {
+HANDLERS: Mapping[int, Callable[[ModernGroup, Record, TopicCodes], None]] = {
     **dict.fromkeys((3, 11, 17), on_group),
     **dict.fromkeys((4, 15), on_topics),
     **dict.fromkeys((5, 10, 19), on_member),
@@ -214,7 +238,7 @@ COMPLETIONS = (6, 12, 20)
 EPOCH_TYPES = (3, 11, 17)
 
 
-def apply(group: ModernGroup, record: Record) -> None:
+def apply(group: ModernGroup, record: Record, codes: TopicCodes) -> None:
     """Any record but those that complete a target (see `modern_audit`)."""
     group.begin(record)
     if record.type in TARGET_TYPES and record.value is not None:
@@ -223,4 +247,4 @@ def apply(group: ModernGroup, record: Record) -> None:
     else:
         # The copy of a static member's target stands apart from the targets of a computation.
         group.operation.replaced.clear()
-    HANDLERS[record.type](group, record)
+    HANDLERS[record.type](group, record, codes)

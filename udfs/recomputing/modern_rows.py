@@ -170,10 +170,14 @@ def judgement(draft: Draft, recorded: Recorded) -> Judged:
     if outcome.verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
         reason = f"{outcome.variant.assignor} lists partitions in another order"
         return Judged(Verdict.SAME_MEMBERS_OTHER_ORDER, reason, 0, ())
+    if outcome.verdict == Verdict.NOT_RECOMPUTABLE:
+        return Judged(outcome.verdict, outcome.why)
     if outcome.expected is None:
         return Judged(outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}")
     if draft.missing is not None:
         return Judged(Verdict.NOT_RECOMPUTABLE, draft.missing)
+    if answer.question.found.is_mixed_up and len(recorded.topics_of_class) > 1:
+        return Judged(Verdict.NOT_RECOMPUTABLE, "nothing tells which of the topics' ids is whose")
     compared = compare(recorded.members, recorded.topics, recorded.rows, outcome.expected)
     reason = f"{compared.num_different} partitions have other owners than {outcome.variant.assignor} gives them"
     return Judged(Verdict.DRIFT, reason, compared.num_different, compared.differences)

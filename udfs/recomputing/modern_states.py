@@ -10,10 +10,11 @@ from schemas.vocabulary import GroupType
 from udfs.assignors.specs import Topic
 from udfs.recomputing.modern_events import NOTHING, Held, ListedTopics, Subscriber, Tasks
 from udfs.recomputing.modern_group import Bump, Member, ModernGroup, Newest
+from udfs.recomputing.modern_watch import Watch, pairs_of
 from udfs.replay.topic_codes import TopicCodes
 
 # Fields that JSON takes as they are.
-PLAIN = ("missing", "epoch", "metadata_hash", "target_epoch", "names", "faults", "inferred")
+PLAIN = ("missing", "epoch", "metadata_hash", "target_epoch", "names", "inferred")
 
 
 def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
@@ -24,6 +25,7 @@ def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
         "group_type": group.group_type,
         **{name: getattr(group, name) for name in PLAIN},
         "peak": group.peak,
+        "watch": [group.watch.renamed, group.watch.issues, group.watch.faults],
         "members": [
             [member_id, each.about, each.epoch, plain_held(each.assigned, codes), plain_held(each.pending, codes)]
             for member_id, each in group.members.items()
@@ -50,12 +52,14 @@ def from_plain(found: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
     group = ModernGroup(
         next(each for each in GroupType if each == found["group_type"]), **{name: found[name] for name in PLAIN}
     )
-    group.faults = list(found["faults"])
     group.peak = found["peak"]
     for member_id, about, epoch, assigned, pending in found["members"]:
         group.members[member_id] = Member(
             subscriber(about), epoch, held_of(assigned, codes), held_of(pending, codes)
         )  # fmt: skip
+    renamed, issues, faults = found["watch"]
+    owners = {tp: each for each, member in group.members.items() for tp in pairs_of(member.assigned, member.pending)}
+    group.watch = Watch(owners if group.group_type == GroupType.CONSUMER else {}, renamed, issues, faults)
     group.targets = {each: target_of(target, codes) for each, target in found["targets"].items()}
     group.base = {
         each: group.targets[each] if target is None else target_of(target, codes)

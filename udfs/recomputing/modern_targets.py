@@ -28,11 +28,13 @@ from udfs.replay.topic_codes import TopicCodes
 
 # Beyond what any topic has: a garbage record would only fill the memory.
 MOST_INFERRED = 200_000
+REPRODUCED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
 def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts) -> Draft | None:
     """Of a record of type 6, 12 or 20. None: it makes no row, since nobody is in the group."""
     group.begin(record)
+    group.look()
     if record.value is None:
         group.target_epoch = None
         return None
@@ -46,7 +48,7 @@ def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes
         is_copied = group.is_converted and answer.question is not None and answer.outcome is None
         draft = Draft(
             group_id, group.group_type, record, epoch, evidence, answer, group.missing, is_copied,
-            known_defect(group, answer), tuple(group.faults),
+            known_defect(group, answer), tuple(group.watch.faults),
         )  # fmt: skip
         remember(group, record, evidence, answer)
     complete(group, epoch)
@@ -57,7 +59,7 @@ def complete(group: ModernGroup, epoch: int) -> None:
     group.target_epoch = epoch
     group.base = dict(group.targets)
     group.bumps = {each: bump for each, bump in group.bumps.items() if each > epoch}
-    group.faults.clear()
+    group.watch.forget()
     group.is_converted = False
     group.settle()
     group.operation.first_target_offset = None
@@ -110,14 +112,14 @@ def outcome_of(
         if group.group_type == GroupType.CONSUMER and names[0] not in BUILT_IN:
             return Answer(asked_, told, None, names[0], source, None, f"{names[0]}: not one of Kafka's assignors")
         outcome = recomputed(told, tries(group, told, names, metadata_hash))
-        if best is None or best[1].verdict == Verdict.DRIFT != outcome.verdict:
+        if best is None or (best[1].verdict not in REPRODUCED and outcome.verdict in REPRODUCED):
             best = told, outcome
-        if outcome.verdict != Verdict.DRIFT or found.is_sure:
+        if outcome.verdict in REPRODUCED or found.is_sure:
             break
     if best is None:
         raise Unanswerable("nothing tells the topics")
     told, outcome = best
-    if outcome.verdict in (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER):
+    if outcome.verdict in REPRODUCED:
         group.variant = outcome.variant._replace(order=None)
         group.inferred = outcome.variant.assignor
     return Answer(asked_, told, outcome, outcome.variant.assignor, source, algorithm_of(told), None)

@@ -20,6 +20,7 @@ from udfs.recomputing.modern_group import ModernGroup
 # A topic that the metadata lacks has none.
 ABSENT = 0
 MOST_TRIED = 6
+MOST_PAIRINGS = 6
 MOST_HASHED = 4096
 # How many partitions beyond the highest that is assigned are looked for by the hash.
 MOST_BEYOND = 32
@@ -47,6 +48,8 @@ class Found(NamedTuple):
     source: PartitionCountsSource | None
     # Whether nothing else can be: else others are tried.
     is_sure: bool
+    # Names stand by ids that could as well be each other's.
+    is_mixed_up: bool = False
 
 
 def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: Facts) -> Iterator[Found]:
@@ -55,15 +58,19 @@ def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: F
     if by_record is not None:
         yield Found(by_record, PartitionCountsSource.RECORD, True)
         return
-    names = paired(group, seen, facts)
-    choices = [options(group, name, names.get(name), seen, facts) for name in seen.names]
-    confirmed = None if metadata_hash is None else confirmed_by_hash(choices, metadata_hash)
-    if confirmed is not None:
-        yield Found(confirmed, PartitionCountsSource.METADATA_HASH, True)
-        return
-    all_ = list(islice(picks(choices), MOST_TRIED))
-    for pick in all_:
-        yield Found(tuple(option.topic for option in pick), weakest(pick), len(all_) == 1)
+    all_ = pairings(learned(group, seen, facts))
+    choices = [[options(group, name, names.get(name), seen, facts) for name in seen.names] for names in all_]
+    if metadata_hash is not None:
+        for each in choices:
+            confirmed = confirmed_by_hash(each, metadata_hash)
+            if confirmed is not None:
+                yield Found(confirmed, PartitionCountsSource.METADATA_HASH, True)
+                return
+    for each in choices:
+        found = list(islice(picks(each), MOST_TRIED))
+        for pick in found:
+            topics = tuple(option.topic for option in pick)
+            yield Found(topics, weakest(pick), len(found) == len(choices) == 1, len(choices) > 1)
 
 
 def recorded(group: ModernGroup, metadata_hash: int | None, seen: Seen) -> tuple[Topic, ...] | None:
@@ -74,22 +81,33 @@ def recorded(group: ModernGroup, metadata_hash: int | None, seen: Seen) -> tuple
     return tuple(told.get(name) or Topic(name, ABSENT) for name in seen.names)
 
 
-def paired(group: ModernGroup, seen: Seen, facts: Facts) -> dict[str, str]:
-    """Ids of names that nothing tells, by elimination: an id stands for a name that all its members subscribe to."""
-    known = {topic_id: name for topic_id in seen.counts if (name := name_of(group, topic_id, facts)) is not None}
-    taken = set(known.values())
-    left = {topic_id: set(names) - taken for topic_id, names in seen.possible.items() if topic_id not in known}
-    found: dict[str, str] = {}
-    while left:
-        # A name that nothing else can be; at last any, which decides over the topic's name alone.
-        topic_id = min(left, key=lambda each: (len(left[each]), each))
-        names = left.pop(topic_id)
-        if names:
-            name = min(names)
-            found[name] = topic_id
-            for others in left.values():
-                others.discard(name)
-    return found
+def learned(group: ModernGroup, seen: Seen, facts: Facts) -> dict[str, set[str]]:
+    """Ids that nothing tells the names of, with those that are possible: names that all their members subscribe to.
+    What only one name is left for, the group remembers."""
+    known = {name for topic_id in seen.counts if (name := name_of(group, topic_id, facts)) is not None}
+    left = {
+        topic_id: set(names) - known
+        for topic_id, names in seen.possible.items()
+        if name_of(group, topic_id, facts) is None
+    }
+    while any(len(names) == 1 for names in left.values()):
+        topic_id = min(each for each, names in left.items() if len(names) == 1)
+        (name,) = left.pop(topic_id)
+        group.names[topic_id] = name
+        for others in left.values():
+            others.discard(name)
+    return left
+
+
+def pairings(possible: Mapping[str, set[str]]) -> list[dict[str, str]]:
+    """Ids by name, in every way that is possible; the first ways if there are many."""
+    ids = sorted(possible)
+    ways = (
+        dict(zip(names, ids, strict=True))
+        for names in islice(product(*(sorted(possible[each]) for each in ids)), MOST_HASHED)
+        if len(set(names)) == len(ids)
+    )
+    return list(islice(ways, MOST_PAIRINGS)) or [{}]
 
 
 def name_of(group: ModernGroup, topic_id: str, facts: Facts) -> str | None:

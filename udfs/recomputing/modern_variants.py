@@ -11,7 +11,7 @@ import numpy as np
 from schemas.assignment_words import Verdict
 from schemas.vocabulary import GroupType
 from udfs.assignors.java_order import Positions
-from udfs.assignors.problems import AssignorFailed, Rows
+from udfs.assignors.problems import AssignorFailed, Numbers, Rows
 from udfs.assignors.registry import ASSIGNORS, uniform
 from udfs.assignors.server_problems import ServerProblem
 from udfs.assignors.server_range import server_range
@@ -99,33 +99,41 @@ def variants(question: Question, assignor: str, releases: Sequence[Release], las
 
 
 def recomputed(question: Question, tries: Iterator[Variant]) -> Outcome:
-    """The first that gives the record; else the first that gives the same sets; else the one that is nearest."""
+    """The first that gives the record; else the first that gives the same sets; else the one that is nearest. Where a
+    release would do something that is not known here, nothing differs for certain."""
     best: Outcome | None = None
-    rank = -1
+    rank = -2
+    unknown: str | None = None
     wanted = keys(question, question.recorded)
     for variant in islice(tries, MOST_TRIED):
-        outcome, found = attempt(question, variant, wanted)
+        try:
+            outcome, found = attempt(question, variant, wanted)
+        except SpecError as error:
+            unknown = str(error)
+            continue
         if outcome.verdict == Verdict.SAME:
             return outcome
         if found > rank:
             best, rank = outcome, found
+    if unknown is not None and (best is None or best.verdict == Verdict.DRIFT):
+        return Outcome(Verdict.NOT_RECOMPUTABLE, variant if best is None else best.variant, None, unknown)
     if best is None:
         raise ValueError("no variant to try")
     return best
 
 
-def attempt(question: Question, variant: Variant, wanted: np.ndarray) -> tuple[Outcome, int]:
+def attempt(question: Question, variant: Variant, wanted: Numbers) -> tuple[Outcome, int]:
     """And how much of the record it gives."""
     try:
         expected = answer(question, variant)
-    except (AssignorFailed, SpecError) as failure:
+    except AssignorFailed as failure:
         return Outcome(Verdict.DRIFT, variant, None, str(failure)), -1
     found = keys(question, expected)
     if not np.array_equal(found, wanted):
         return Outcome(Verdict.DRIFT, variant, expected), len(np.intersect1d(found, wanted))
     if is_as_listed(question, expected):
-        return Outcome(Verdict.SAME, variant, expected), len(wanted) + 1
-    return Outcome(Verdict.SAME_MEMBERS_OTHER_ORDER, variant, expected), len(wanted)
+        return Outcome(Verdict.SAME, variant, expected), len(wanted) + 2
+    return Outcome(Verdict.SAME_MEMBERS_OTHER_ORDER, variant, expected), len(wanted) + 1
 
 
 def answer(question: Question, variant: Variant) -> Rows:
@@ -180,7 +188,7 @@ def owned_of(rows: Rows, topics: Sequence[str], members: int) -> list[tuple[tupl
     return [tuple((topic, tuple(partitions)) for topic, partitions in each.items()) for each in found]
 
 
-def keys(question: Question, rows: Rows) -> np.ndarray:
+def keys(question: Question, rows: Rows) -> Numbers:
     """Each row as one number, sorted."""
     width = len(question.topics) + 1
     key = (rows.members.astype(np.int64) * width + rows.topics) << 32 | rows.partitions

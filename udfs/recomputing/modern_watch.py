@@ -1,0 +1,102 @@
+"""Who owns what in a consumer group, record by record, and the signs of known defects that show in between."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from udfs.recomputing.modern_events import Held, Owned, Subscriber
+from udfs.recomputing.modern_signs import (
+    Tp,
+    changed_assignor,
+    classic_alone,
+    cleared_pattern,
+    kept_pattern,
+    owned_twice,
+    taken_instance,
+    unsubscribed,
+    waits_for_itself,
+)
+from udfs.replay.topic_codes import TopicCodes
+
+MOST_KEPT = 10
+
+
+@dataclass
+class Watch:
+    owners: dict[Tp, str] = field(default_factory=dict)
+    # Instance ids that members gave up, by the member that had them.
+    renamed: dict[str, str] = field(default_factory=dict)
+    # Since the newest target: issues, and partitions that two members owned at a time.
+    issues: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def note(self, issue: str | None) -> None:
+        if issue is not None and issue not in self.issues:
+            self.issues.append(issue)
+
+    def forget(self) -> None:
+        self.issues.clear()
+        self.faults.clear()
+
+
+@dataclass
+class Change:
+    """A member's type 5 in an operation: what it said before, and the static member whose place it takes."""
+
+    before: Subscriber | None
+    replaced: Subscriber | None
+
+
+def watch_changes(
+    watch: Watch, changes: Mapping[str, Change], abouts: Mapping[str, Subscriber | None], is_bumped: bool
+) -> None:
+    for member_id, change in changes.items():
+        now = abouts.get(member_id)
+        if now is None:
+            continue
+        watch.note(kept_pattern(now))
+        watch.note(cleared_pattern(change.before, now, is_bumped))
+        watch.note(changed_assignor(change.replaced, now, is_bumped))
+        watch.note(classic_alone(change.replaced, now, list(abouts.values())))
+        if change.before is None:
+            watch.note(taken_instance(watch.renamed, member_id, now, abouts))
+        elif change.before.group_instance_id not in (None, now.group_instance_id):
+            watch.renamed[str(change.before.group_instance_id)] = member_id
+
+
+def watch_owned(
+    watch: Watch,
+    member_id: str,
+    owned: Owned,
+    before: Iterable[Tp],
+    epochs: Mapping[str, int],
+    codes: TopicCodes,
+) -> None:
+    """`before`: what the member had; `epochs`: of all members."""
+    release(watch, member_id, before)
+    for tp in pairs_of(owned.assigned, owned.pending):
+        other = watch.owners.get(tp)
+        if other is not None and other in epochs and len(watch.faults) < MOST_KEPT:
+            name, topic_id = codes.topics[tp[0]]
+            watch.faults.append(f"{name or topic_id}-{tp[1]}: {other} and {member_id}")
+            watch.note(owned_twice(owned.epoch, epochs[other]))
+        watch.owners[tp] = member_id
+
+
+def watch_needs(
+    watch: Watch, member_id: str, owned: Owned, about: Subscriber | None, target: Held, names: Iterable[str | None]
+) -> None:
+    """`names`: of the topics that it was assigned."""
+    watch.note(unsubscribed(list(names), about))
+    own = pairs_of(owned.assigned)
+    others = [tp for tp, owner in watch.owners.items() if owner != member_id] if owned.state != "STABLE" else []
+    watch.note(waits_for_itself(owned, pairs_of(target), own, others))
+
+
+def release(watch: Watch, member_id: str, owned: Iterable[Tp]) -> None:
+    for tp in owned:
+        if watch.owners.get(tp) == member_id:
+            del watch.owners[tp]
+
+
+def pairs_of(*held: Held) -> list[Tp]:
+    return [tp for each in held for tp in zip(each.topics.tolist(), each.partitions.tolist(), strict=True)]
