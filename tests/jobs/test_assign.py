@@ -78,16 +78,15 @@ def test_an_assignor_of_another_protocol_or_a_release_too_old_is_told() -> None:
         "topics": [{"name": "a", "partitions": 1, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}],
         "members": [{"member_id": "m", "subscribed_topics": ["a"]}],
     }
-    two = modern | {"members": [{"member_id": "m", "subscribed_topics": ["a"]}, {"member_id": "n"}]}
     lines = [
         modern | {"assignor": "roundrobin"},
         modern | {"assignor": "range", "release": "3.8"},
-        two | {"assignor": "uniform", "release": "3.9"},
+        modern | {"assignor": "simple", "release": "3.8", "group_protocol": "share"},
     ]
     assert [answer["error"] for answer in answers(assign(lines))] == [
         "line 1: assignor: 'roundrobin', expected one of uniform, range (consumer)",
         "line 2: release: older than 3.9, the first whose range (consumer) is known",
-        "line 3: release: older than 4.0, the first whose uniform is known for unequal subscriptions",
+        "line 3: release: older than 3.9, the first whose simple (share) is known",
     ]
 
 

@@ -15,6 +15,7 @@ from udfs.assignors.share_simple_before_4_2 import all_to_everybody, hashed, has
 from udfs.assignors.specs import GroupProtocol, Release, Spec, SpecError
 from udfs.assignors.sticky import cooperative_sticky, sticky
 from udfs.assignors.uniform import uniform_equal
+from udfs.assignors.uniform_before_4 import uniform_before_4
 from udfs.assignors.uniform_unequal import uniform_unequal
 
 MemberLists = list[tuple[str, list[tuple[str, int]]]]
@@ -22,8 +23,8 @@ MemberLists = list[tuple[str, list[tuple[str, int]]]]
 FIRST_CLIENTS = (2, 4, 0)
 # Before, a leader wrote its lists by a map of topics.
 LISTS_AS_ASSIGNED = (3, 0, 0)
-# KAFKA-17710: what was done before with unequal subscriptions is not known here.
-UNEQUAL_SINCE = (4, 0, 0)
+# KAFKA-17710: unequal subscriptions were assigned in another way before.
+MOVES_BY_TOPIC = (4, 0, 0)
 
 # Early access gave every partition to everybody; the preview hashed members to partitions.
 SIMPLE_BY_HASH = (4, 1, 0)
@@ -58,8 +59,8 @@ def by_coordinator(assign: ServerAssignor) -> Callable[[Spec], MemberLists]:
 def uniform(problem: ServerProblem) -> Assignment:
     if problem.is_homogeneous:
         return uniform_equal(problem)
-    if problem.release < UNEQUAL_SINCE:
-        raise SpecError("release: older than 4.0, the first whose uniform is known for unequal subscriptions")
+    if problem.release < MOVES_BY_TOPIC:
+        return uniform_before_4(problem)
     return uniform_unequal(problem)
 
 
