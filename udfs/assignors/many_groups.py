@@ -14,7 +14,9 @@ from udfs.assignors.client_roundrobin import roundrobin
 from udfs.assignors.many_groups_flat import Groups, ServerGroups, flat, flat_server
 from udfs.assignors.many_groups_ranges import ranges, roundrobins, server_ranges
 from udfs.assignors.many_groups_sticky import cooperative_stickies, stickies
+from udfs.assignors.many_groups_uniform import uniforms
 from udfs.assignors.problems import Assignment, Assignor, AssignorFailed, Problem, Rows
+from udfs.assignors.registry import uniform
 from udfs.assignors.server_problems import ServerAssignor, ServerProblem
 from udfs.assignors.server_range import server_range
 from udfs.assignors.sticky import cooperative_sticky, sticky
@@ -32,7 +34,7 @@ CLIENT: dict[Assignor, OfClients] = {
     sticky: stickies,
     cooperative_sticky: cooperative_stickies,
 }
-SERVER: dict[ServerAssignor, OfCoordinators] = {server_range: server_ranges}
+SERVER: dict[ServerAssignor, OfCoordinators] = {server_range: server_ranges, uniform: uniforms}
 # The rules of older clients differ; what they did is asked for one by one.
 NEWEST_RULES_SINCE = (3, 7, 1)
 NEWEST_UNIFORM_SINCE = (4, 0, 1)
@@ -48,9 +50,19 @@ def answers_of_clients(assign: Assignor, problems: Sequence[Problem]) -> list[An
 
 
 def answers_of_coordinators(assign: ServerAssignor, problems: Sequence[ServerProblem]) -> list[Answer]:
-    return answers(
-        assign, problems, is_plain_server, lambda chosen: SERVER[assign](flat_server(chosen)), assign in SERVER
-    )
+    found: list[Answer | None] = [None] * len(problems)
+    for jdk in {problem.jdk for problem in problems}:
+        chosen = [at for at, problem in enumerate(problems) if problem.jdk == jdk]
+        some = answers(
+            assign,
+            [problems[at] for at in chosen],
+            is_plain_server,
+            lambda together: SERVER[assign](flat_server(together)),
+            assign in SERVER,
+        )
+        for at, answer in zip(chosen, some, strict=True):
+            found[at] = answer
+    return [answer for answer in found if answer is not None]
 
 
 def answers(

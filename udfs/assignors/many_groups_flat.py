@@ -17,6 +17,7 @@ from udfs.assignors.java_order import (
     SMALLEST_TREE_TABLE,
     Hashes,
     Positions,
+    copied_set_capacity,
     java_sorted,
     uuid_hashes,
 )
@@ -24,7 +25,8 @@ from udfs.assignors.problems import Codes, Numbers, Problem, Rows
 from udfs.assignors.server_problems import ServerProblem
 from udfs.assignors.texts import Texts, texts_of
 
-INDEX_BITS = 24
+# What the bits of a sort key have room for.
+MOST_OF_A_KIND = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ class Flat:
     def local_members(self, members: Positions) -> Codes:
         return np.asarray(self.of_members.within[members], dtype=np.int32)
 
-    def local_topics(self, topics: Positions) -> Codes:
+    def local_topics(self, topics: NDArray[np.integer]) -> Codes:
         return np.asarray(self.of_topics.within[topics], dtype=np.int32)
 
 
@@ -171,18 +173,27 @@ class Groups(Flat):
 
 @dataclass(frozen=True)
 class ServerGroups(Flat):
-    """Of coordinators; what is owned are the targets of the epoch before."""
+    """Of coordinators on one line of Java; what is owned are the targets of the epoch before."""
 
     ids: NDArray[np.int64]
-    jdk: NDArray[np.int64]
+    jdk: int
 
     @cached_property
     def id_hashes(self) -> Hashes:
         return uuid_hashes(self.ids[:, 0], self.ids[:, 1])
 
-    def subscribed_ids(self, copies: Numbers) -> Listed:
-        """What is known of the names, as a walk over the set of names meets them; the set's table for each group."""
-        order = self.subscribed[put_orders(self.topic_texts.hashes[self.subscribed], self.of_subscribed, copies)]
+    @cached_property
+    def copies(self) -> Numbers:
+        """For each group the table of a set that is copied from that of the subscribed names."""
+        largest = int(self.of_subscribed.sizes.max(initial=0))
+        table = np.array([copied_set_capacity(size, self.jdk) for size in range(largest + 1)])
+        return np.asarray(table[self.of_subscribed.sizes], dtype=np.int64)
+
+    @cached_property
+    def subscribed_ids(self) -> Listed:
+        """What is known of the names, as a walk over the set of names meets them."""
+        hashes = self.topic_texts.hashes[self.subscribed]
+        order = self.subscribed[put_orders(hashes, self.of_subscribed, self.copies)]
         return self.listed(order[self.is_taken[order]])
 
     @cached_property
@@ -219,7 +230,7 @@ def flat_server(problems: Sequence[ServerProblem]) -> ServerGroups:
         of_subscribed,
         joined([problem.targets for problem in problems], of_members, of_topics),
         np.concatenate([problem.ids for problem in problems]),
-        np.array([problem.jdk for problem in problems]),
+        problems[0].jdk,
     )
 
 
@@ -247,6 +258,27 @@ def joined(rows: Sequence[Rows], of_members: Stretches, of_topics: Stretches) ->
         np.concatenate([each.topics for each in rows]) + np.repeat(of_topics.starts, sizes).astype(np.int32),
         np.concatenate([each.partitions for each in rows]),
     )
+
+
+def are_claims_odd(groups: Flat, claims: Rows) -> NDArray[np.bool_]:
+    """Groups in which two claim one partition, or one claims what is not there, or there is too much of a kind."""
+    starts = np.cumsum(groups.counts) - groups.counts
+    is_taken = groups.is_taken[claims.topics]
+    is_real = (claims.partitions >= 0) & (claims.partitions < groups.counts[claims.topics])
+    times = np.bincount((starts[claims.topics] + claims.partitions)[is_real])
+    again = np.flatnonzero(times > 1)
+    odd = np.zeros(len(groups.of_members.sizes), np.bool_)
+    odd[groups.of_members.group[claims.members[is_taken & ~is_real]]] = True
+    odd[groups.of_topics.group[np.searchsorted(starts, again, side="right") - 1]] = True
+    odd[groups.of_topics.group[groups.counts >= MOST_OF_A_KIND]] = True
+    return odd | (groups.of_topics.sizes >= MOST_OF_A_KIND)
+
+
+def counted(chosen: NDArray[np.bool_], of_group: Stretches) -> Numbers:
+    """For each element how many of its group are chosen up to it."""
+    so_far = np.cumsum(chosen)
+    before: Numbers = so_far[of_group.starts] - chosen[of_group.starts]
+    return np.asarray(so_far - before[of_group.group], dtype=np.int64)
 
 
 def order_of(groups: Numbers, keys: NDArray[np.integer]) -> Positions:

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java_order import copied_set_capacity
 from udfs.assignors.many_groups_flat import Flat, Groups, Listed, ServerGroups, put_orders
-from udfs.assignors.problems import Numbers, Rows
+from udfs.assignors.problems import Rows
 
 Answered = tuple[Rows, NDArray[np.int64], NDArray[np.bool_]]
 
@@ -15,22 +14,12 @@ def ranges(groups: Groups) -> Answered:
 
 
 def server_ranges(groups: ServerGroups) -> Answered:
-    tables = {jdk: copied_tables(groups, jdk) for jdk in np.unique(groups.jdk).tolist()}
-    copies = np.zeros(len(groups.jdk), np.int64)
-    for jdk, table in tables.items():
-        copies[groups.jdk == jdk] = table[groups.jdk == jdk]
-    known = groups.subscribed_ids(copies)
+    known = groups.subscribed_ids
     # Everybody's map is made for as many topics as are known.
     made = (known.of_group.sizes / 0.75 + 1).astype(np.int64)
-    order = put_orders(groups.id_hashes[known.topics], known.of_group, np.maximum(made, 1))
+    order = put_orders(groups.id_hashes[known.topics], known.of_group, made)
     is_answerable = groups.is_answerable & ~groups.are_ids_crowded
     return dealt(groups, groups.listed(known.topics[order]), is_answerable)
-
-
-def copied_tables(groups: ServerGroups, jdk: int) -> Numbers:
-    largest = int(groups.of_subscribed.sizes.max(initial=0))
-    table = np.array([copied_set_capacity(size, jdk) for size in range(largest + 1)])
-    return table[groups.of_subscribed.sizes]
 
 
 def dealt(groups: Flat, listed: Listed, is_answerable: NDArray[np.bool_]) -> Answered:

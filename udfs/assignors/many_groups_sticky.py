@@ -5,14 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.many_groups_flat import Flat, Groups, Listed, Stretches, order_of
+from udfs.assignors.many_groups_flat import Groups, Listed, Stretches, are_claims_odd, counted, order_of
 from udfs.assignors.many_groups_ranges import Answered
 from udfs.assignors.numbered import NOBODY
 from udfs.assignors.problems import Numbers, Rows
 from udfs.assignors.sticky_user_data import read_together
-
-# What the bits of a sort key have room for.
-MOST_OF_A_KIND = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -95,20 +92,6 @@ def assigned(groups: Groups, claims: Rows, waits_for_others: bool) -> Answered:
     return rows_of(groups, listed, kept, given), ends_of(groups, kept, given), is_answerable & fits
 
 
-def are_claims_odd(groups: Flat, claims: Rows) -> NDArray[np.bool_]:
-    """Groups in which two claim one partition, or one claims what is not there, or there is too much of a kind."""
-    starts = np.cumsum(groups.counts) - groups.counts
-    is_taken = groups.is_taken[claims.topics]
-    is_real = (claims.partitions >= 0) & (claims.partitions < groups.counts[claims.topics])
-    times = np.bincount((starts[claims.topics] + claims.partitions)[is_real])
-    again = np.flatnonzero(times > 1)
-    odd = np.zeros(len(groups.of_members.sizes), np.bool_)
-    odd[groups.of_members.group[claims.members[is_taken & ~is_real]]] = True
-    odd[groups.of_topics.group[np.searchsorted(starts, again, side="right") - 1]] = True
-    odd[groups.of_topics.group[groups.counts >= MOST_OF_A_KIND]] = True
-    return odd | (groups.of_topics.sizes >= MOST_OF_A_KIND)
-
-
 def keep(groups: Groups, listed: Listed, claims: Rows, quotas: Quotas) -> Kept:
     """As long as extras are left, the first members of the walk that own enough keep the largest quota."""
     members = groups.of_members
@@ -139,13 +122,6 @@ def sorted_claims(walk: Numbers, topics: Numbers, partitions: NDArray[np.int32])
     packed.sort()
     rest = packed >> topic_bits
     return rest >> partition_bits, packed & (1 << topic_bits) - 1, rest & (1 << partition_bits) - 1
-
-
-def counted(chosen: NDArray[np.bool_], of_group: Stretches) -> Numbers:
-    """For each element how many of its group are chosen up to it."""
-    so_far = np.cumsum(chosen)
-    before: Numbers = so_far[of_group.starts] - chosen[of_group.starts]
-    return np.asarray(so_far - before[of_group.group], dtype=np.int64)
 
 
 def give(groups: Groups, listed: Listed, kept: Kept, quotas: Quotas) -> tuple[Given, NDArray[np.bool_]]:

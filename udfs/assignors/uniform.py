@@ -14,7 +14,7 @@ from udfs.assignors.java_maps import (
     sets_of,
     walked,
 )
-from udfs.assignors.java_order import DEFAULT_CAPACITY, Positions, copied_set_capacity, put_order
+from udfs.assignors.java_order import DEFAULT_CAPACITY, Hashes, Positions, copied_set_capacity, put_order
 from udfs.assignors.problems import Assignment, AssignorFailed, Numbers, Rows, within
 from udfs.assignors.server_problems import ServerProblem
 
@@ -31,6 +31,19 @@ class Held:
     size_of_set: Numbers  # for each row: how many rows its set has
 
 
+@dataclass(frozen=True)
+class Maps:
+    """What the maps of a coordinator's members depend on."""
+
+    id_hashes: Hashes
+    members: int
+    jdk: int
+
+
+def maps_of(problem: ServerProblem) -> Maps:
+    return Maps(problem.id_hashes, len(problem.members), problem.jdk)
+
+
 def uniform_equal(problem: ServerProblem) -> Assignment:
     rows = problem.walked_targets
     is_subscribed = np.zeros(len(problem.topics), np.bool_)
@@ -42,7 +55,8 @@ def uniform_equal(problem: ServerProblem) -> Assignment:
     quotas = kept_shares(total, sizes) if problem.release >= KEEPS_LARGER_SHARES else shares(total, len(sizes))
     is_changed = sizes != quotas
     is_changed[rows.members[~wanted]] = True
-    held = held_targets(problem, is_changed)
+    maps = maps_of(problem)
+    held = held_targets(maps, rows, is_changed)
     wanted = is_subscribed[held.rows.topics]
     kept = wanted & (counted(wanted, held.rows.members, sizes) < quotas[held.rows.members])
     free = unassigned(problem, held.rows, is_subscribed)
@@ -56,20 +70,20 @@ def uniform_equal(problem: ServerProblem) -> Assignment:
         np.concatenate([free[0], dropped.topics]).astype(np.int32),
         np.concatenate([free[1], dropped.partitions]).astype(np.int32),
     )
-    return listed(problem, held, kept, given, np.full(len(problem.topics), DEFAULT_CAPACITY))
+    found = listed(maps, held, kept, given, np.full(len(problem.topics), DEFAULT_CAPACITY))
+    return problem.listed(found.members, found.topics, found.partitions)
 
 
-def held_targets(problem: ServerProblem, is_changed: NDArray[np.bool_]) -> Held:
+def held_targets(maps: Maps, rows: Rows, is_changed: NDArray[np.bool_]) -> Held:
     """Only where something changes, the rows must stand as a walk over the maps meets them: they are copied so."""
-    rows = problem.walked_targets
     sets = sets_of(rows, len(rows))
-    num_sets = np.bincount(sets.member, minlength=len(problem.members))
+    num_sets = np.bincount(sets.member, minlength=maps.members)
     size_of_set = np.repeat(sets.size, sets.size)
     chosen = np.flatnonzero(is_changed[rows.members])
     if len(chosen):
         some = sets_of(rows.take(chosen), len(chosen))
         capacity = grown_capacities(np.array(DEFAULT_CAPACITY), num_sets)
-        _, walk = walked(some, capacity, copied_set_capacities(some.size, problem.jdk), problem.id_hashes)
+        _, walk = walked(some, capacity, copied_set_capacities(some.size, maps.jdk), maps.id_hashes)
         order = np.arange(len(rows))
         order[chosen] = chosen[walk]
         rows, size_of_set = rows.take(order), size_of_set[order]
@@ -128,10 +142,11 @@ def unassigned(problem: ServerProblem, held: Rows, is_subscribed: NDArray[np.boo
     return np.repeat(topics, counts)[is_free], index[is_free]
 
 
-def listed(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], given: Rows, made_for: Numbers) -> Assignment:
+def listed(maps: Maps, held: Held, kept: NDArray[np.bool_], given: Rows, made_for: Numbers) -> Rows:
     """The answer in the order in which Kafka walks it: a member's map is copied as soon as something changes in it.
 
-    `given` is sorted by member. A set that is opened for a topic is made for `made_for` partitions.
+    `given` is sorted by member; members stay places in the walk. A set that is opened for a topic is made for
+    `made_for` partitions.
     """
     before = held.rows.take(kept)
     rows = Rows(
@@ -140,7 +155,7 @@ def listed(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], given: R
         np.concatenate([before.partitions, given.partitions]),
     )
     sets = sets_of(rows, len(before))
-    members = len(problem.members)
+    members = maps.members
     given_sizes = np.bincount(given.members, minlength=members)
     is_changed = (np.bincount(held.rows.members[~kept], minlength=members) > 0) | (given_sizes > 0)
     capacity = np.where(
@@ -151,9 +166,9 @@ def listed(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], given: R
     size_before = np.zeros(len(sets.size), np.int64)
     size_before[~sets.is_new] = held.size_of_set[kept][sets.first_row[~sets.is_new]]
     opened = powers_of_two(made_for)[sets.topic]
-    made = np.where(sets.is_new, opened, copied_set_capacities(size_before, problem.jdk))
-    found, _ = walked(sets, capacity, grown_capacities(made, sets.size), problem.id_hashes)
-    return problem.listed(found.members, found.topics, found.partitions)
+    made = np.where(sets.is_new, opened, copied_set_capacities(size_before, maps.jdk))
+    found, _ = walked(sets, capacity, grown_capacities(made, sets.size), maps.id_hashes)
+    return found
 
 
 def copied_map_capacities(sets: Sets, held: Held, given_sizes: Numbers, before: int) -> Numbers:

@@ -13,7 +13,7 @@ from udfs.assignors.load_balancer import LoadBalancer
 from udfs.assignors.moved_lists import Move, with_moves
 from udfs.assignors.problems import Assignment, AssignorFailed, Numbers, Rows
 from udfs.assignors.server_problems import ServerProblem
-from udfs.assignors.uniform import held_targets, listed
+from udfs.assignors.uniform import held_targets, listed, maps_of
 
 MOST_SWEEPS = 16
 
@@ -28,7 +28,8 @@ class Board:
 
 
 def uniform_unequal(problem: ServerProblem) -> Assignment:
-    held = held_targets(problem, np.ones(len(problem.members), np.bool_))
+    maps = maps_of(problem)
+    held = held_targets(maps, problem.walked_targets, np.ones(len(problem.members), np.bool_))
     takes = problem.takes[problem.class_of_member[problem.walked]]
     kept = takes[held.rows.members, held.rows.topics]
     owned = held.rows.take(kept)
@@ -39,7 +40,8 @@ def uniform_unequal(problem: ServerProblem) -> Assignment:
     given = dealt(order, board)
     moves = balanced([topic for topic in order if len(board.subscribers[topic]) >= 2], board)
     made_for = opened_sizes(problem, board)
-    found = listed(problem, held, kept, given, made_for)
+    rows = listed(maps, held, kept, given, made_for)
+    found = problem.listed(rows.members, rows.topics, rows.partitions)
     return with_moves(problem, held, kept, given, moves, made_for, found) if moves else found
 
 
