@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.assignment_words import Verdict
 from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
 from udfs.assignors.many_groups import answers_of_clients
+from udfs.assignors.problems import Numbers
 from udfs.recomputing.audited import Audited, Latest
 from udfs.recomputing.classic_counts import MOST_PARTITIONS, Counts, TopicCounts
 from udfs.recomputing.classic_generations import Generation, generations_of
@@ -110,7 +112,7 @@ class ClassicAudit:
         for generation in generations:
             if why_not(generation) is None:
                 name = str(generation.protocol)
-                variant = first_variant(name, self.counts.first(generation))
+                variant = first_variant(generation, self.counts.first(generation))
                 if variant.counts.are_possible:
                     asked_for.setdefault(name, []).append((generation, variant))
         found = {}
@@ -131,21 +133,42 @@ class ClassicAudit:
             reason = CAME_BACK
         else:
             reason, verdict = why_not(generation), Verdict.NOT_RECOMPUTABLE
-        if reason is None and first is not None and first.is_same:
-            return judged_by(generation, before, first)
         counts = self.counts.first(generation) if first is None else first.variant.counts
         if reason is not None:
             return Judged(generation, before, verdict, reason, counts if counts.are_possible else None, None)
-        candidates = list(self.counts.candidates(counts, generation, {} if before is None else before.counts_by_topic))
+        before_counts = {} if before is None else before.counts_by_topic
+        floor = self.counts.floor(generation, before_counts)
+        if first is not None and first.is_same and not are_fewer(counts, floor):
+            return judged_by(generation, before, first)
+        candidates = list(self.counts.candidates(counts, generation, before_counts))
         if not candidates:
             return Judged(generation, before, verdict, impossible(generation, counts), None, None)
-        return judged_by(generation, before, search(generation, before, first, candidates))
+        likely = [each for each in candidates if not are_fewer(each, floor)] or candidates[:1]
+        found = search(generation, before, first, likely)
+        if found.is_same:
+            return judged_by(generation, before, found)
+        fewer = [each for each in candidates if all(each is not other for other in likely)]
+        older = search(generation, before, None, fewer) if fewer else None
+        if older is not None and older.is_same:
+            reason = old_view(generation, older.variant.counts, floor)
+            return Judged(generation, before, Verdict.DRIFT, reason, found.variant.counts, found)
+        return judged_by(generation, before, found)
+
+
+def are_fewer(counts: Counts, floor: Numbers) -> bool:
+    """A topic without partitions is one that was deleted, or that nobody knows."""
+    return bool(((counts.numbers < floor) & (counts.numbers > 0)).any())
+
+
+def old_view(generation: Generation, counts: Counts, floor: Numbers) -> str:
+    at = int(np.flatnonzero((counts.numbers < floor) & (counts.numbers > 0))[0])
+    return f"as if the leader knew {counts.numbers[at]} of {floor[at]} partitions of {generation.topics[at]}"
 
 
 def search(generation: Generation, before: Before | None, first: Tried | None, candidates: Sequence[Counts]) -> Tried:
     """The first variant that gives the record, in the stated order; else the one that comes closest."""
-    if first is None:
-        first = asked(generation, first_variant(str(generation.protocol), candidates[0]))
+    if first is None or first.variant.counts is not candidates[0]:
+        first = asked(generation, first_variant(generation, candidates[0]))
     problem = problem_of(generation, first.variant)
     line, number = (None, None) if before is None else (before.line, before.generation.number)
     found = [first]
@@ -201,10 +224,10 @@ def judged_by(generation: Generation, before: Before | None, found: Tried) -> Ju
     verdict = found.compared.verdict
     if verdict == Verdict.SAME:
         return Judged(generation, before, verdict, None, counts, found)
-    if verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
-        reason = "no release lists these partitions in this order"
-        return Judged(generation, before, verdict, reason, counts, found)
     missing = missing_input(generation, before, counts)
+    if verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
+        reason = missing or "no release lists these partitions in this order"
+        return Judged(generation, before, verdict, reason, counts, found)
     if missing is not None:
         return Judged(generation, before, Verdict.NOT_RECOMPUTABLE, missing, counts, None)
     reason = f"no release gives this: {found.compared.num_different} partitions have another owner than expected"

@@ -63,6 +63,16 @@ class TopicCounts:
                 tried.add(counts.numbers.tobytes())
                 yield counts
 
+    def floor(self, generation: Generation, before: Mapping[str, int]) -> Numbers:
+        """How many partitions there were for certain, since topics only grow: by snapshots up to then, and by the
+        generation before."""
+        found = []
+        for name in generation.topics:
+            known = self.at(name, generation.time)
+            is_earlier = known is not None and generation.time is not None and known.first_time <= generation.time
+            found.append(known.topic.partitions if known is not None and is_earlier else before.get(name, 0))
+        return np.array(found, np.int64)
+
     def from_snapshots(self, generation: Generation, *, is_next_first: bool = False) -> Counts:
         found = [self.at(name, generation.time, is_next_first=is_next_first) for name in generation.topics]
         numbers = generation.lower_bounds.copy()
@@ -87,5 +97,4 @@ def inferred(generation: Generation) -> Counts:
 
 def remembered(generation: Generation, before: Mapping[str, int]) -> Counts:
     numbers = np.array([before.get(name, 0) for name in generation.topics], np.int64)
-    numbers = np.where(numbers > 0, numbers, generation.lower_bounds)
-    return Counts(numbers, PartitionCountsSource.INFERRED, None, "topics as before")
+    return Counts(np.maximum(numbers, generation.lower_bounds), PartitionCountsSource.INFERRED, None, "topics as before")

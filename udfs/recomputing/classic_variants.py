@@ -47,10 +47,15 @@ def until(*release: int) -> Release:
 
 
 # Newest first: in this order they are tried.
-PLAIN_LINES: Final = (Line("3.0-4.3", NEWEST_RELEASE), Line("2.4-2.8", until(2, 8)))
+ROUNDROBIN_LINES: Final = (
+    Line("3.4-4.3", NEWEST_RELEASE),
+    Line("3.0-3.3", until(3, 3)),
+    Line("2.4-2.8", until(2, 8)),
+)
 RANGE_LINES: Final = (
     Line("3.5-4.3", NEWEST_RELEASE),
-    Line("3.0-3.4", until(3, 4)),
+    Line("3.4", until(3, 4)),
+    Line("3.0-3.3", until(3, 3)),
     Line("2.4-2.8", until(2, 8)),
 )
 STICKY_LINES: Final = (
@@ -60,13 +65,28 @@ STICKY_LINES: Final = (
     Line("3.4.1", (3, 4, 1)),
     Line("3.4.0", (3, 4, 0)),
     Line("3.0-3.3", until(3, 3)),
-    Line("2.8.1", (2, 8, 1)),
+    Line("2.8.1-2.8.2", until(2, 8)),
     Line("2.5.1-2.8.0", (2, 8, 0)),
     Line("2.4.0-2.5.0", (2, 5, 0)),
 )
 LINES: Final[Mapping[str, Sequence[Line]]] = MappingProxyType(
-    {"range": RANGE_LINES, "roundrobin": PLAIN_LINES, "sticky": STICKY_LINES, COOPERATIVE: STICKY_LINES}
+    {"range": RANGE_LINES, "roundrobin": ROUNDROBIN_LINES, "sticky": STICKY_LINES, COOPERATIVE: STICKY_LINES}
 )
+# Java's clients write subscriptions of version 3 from here on, and of version 1 before.
+GENERATIONS_SINCE: Final = (3, 4, 0)
+FIRST_NEW_VERSION: Final = 2
+
+
+def lines_of(generation: Generation) -> Sequence[Line]:
+    """Those that fit the leader's own subscription first. Older releases never wrote newer versions; that other
+    libraries write older ones and follow newer rules is well possible."""
+    lines = LINES[generation.protocol or ""]
+    try:
+        version = generation.versions[generation.members.index(generation.leader or "")]
+    except ValueError:
+        return lines
+    newer = [line for line in lines if line.release >= GENERATIONS_SINCE]
+    return newer if version >= FIRST_NEW_VERSION else [*lines[len(newer) :], *newer]
 
 
 @dataclass(frozen=True)
@@ -102,24 +122,24 @@ class Tried:
         return self.compared is not None and self.compared.verdict == Verdict.SAME
 
 
-def first_variant(assignor: str, counts: Counts) -> Variant:
-    return Variant(LINES[assignor][0], counts)
+def first_variant(generation: Generation, counts: Counts) -> Variant:
+    return Variant(lines_of(generation)[0], counts)
 
 
 def other_variants(
     problem: Problem, generation: Generation, candidates: Sequence[Counts], last_line: str | None, before: int | None
 ) -> Iterator[Variant]:
     """All but the first. `last_line`: the line that gave the group's generation before; `before`: its number."""
-    assignor = generation.protocol or ""
-    lines = sorted(LINES[assignor], key=lambda line: line.name != last_line) if last_line else LINES[assignor]
+    first_line, *_ = lines = lines_of(generation)
+    lines = sorted(lines, key=lambda line: line.name != last_line)
     memories = memories_of(problem, generation, before)
     for counts in candidates:
         for is_without_racks in (False, True) if counts.racks is not None and any(generation.racks) else (False,):
             for memory in memories:
                 for line in lines:
+                    is_first = line is first_line and counts is candidates[0] and memory == ABSENT
                     variant = Variant(line, counts, memory, is_without_racks)
-                    is_first = line is LINES[assignor][0] and counts is candidates[0] and memory == ABSENT
-                    if is_sensible(variant) and not (is_first and not is_without_racks):
+                    if is_sensible(variant) and (is_without_racks or not is_first):
                         yield variant
 
 

@@ -25,7 +25,7 @@ import org.apache.kafka.common.TopicPartition;
 
 /** What a group's leader answers, by the client classes on the classpath, from 2.4 on. */
 public final class ClientAssignors {
-    private static final Constructor<?> SUBSCRIPTION = newestConstructor();
+    static final Constructor<?> SUBSCRIPTION = newestConstructor();
 
     private ClientAssignors() { }
 
@@ -46,7 +46,7 @@ public final class ClientAssignors {
         return lists;
     }
 
-    private static ConsumerPartitionAssignor assignor(JsonNode spec) throws Exception {
+    static ConsumerPartitionAssignor assignor(JsonNode spec) throws Exception {
         ConsumerPartitionAssignor assignor = switch (spec.get("assignor").asText()) {
             case "range" -> new RangeAssignor();
             case "roundrobin" -> new RoundRobinAssignor();
@@ -105,7 +105,7 @@ public final class ClientAssignors {
         return newest;
     }
 
-    private static Cluster cluster(JsonNode spec) {
+    static Cluster cluster(JsonNode spec) {
         Map<String, Node> nodes = new HashMap<>();
         List<PartitionInfo> partitions = new ArrayList<>();
         for (JsonNode topic : spec.get("topics")) {

@@ -1,0 +1,156 @@
+"""Generations that Kafka's own clients made come out the same, whatever their release; altered ones do not."""
+
+import os
+import secrets
+import sys
+from collections.abc import Sequence
+from copy import deepcopy
+from random import Random
+from typing import Any, Final
+
+import pytest
+
+from schemas.assignment_words import Verdict
+from tests.assignors.test_client_assignors import ASSIGNORS, JARS
+from tests.udfs.recomputing.classic_groups import Life, facts_of, lived, random_lives, records, table
+from udfs.assignors.specs import Release
+from udfs.recomputing.audited import Audited
+from udfs.recomputing.classic_audit import ClassicAudit
+from udfs.recomputing.classic_variants import GENERATIONS_SINCE, LINES
+from udfs.recomputing.facts import Facts
+
+pytestmark = pytest.mark.broker
+
+Row = dict[str, Any]
+LIVES: Final = 60
+SOAK_LIVES: Final = 2_000
+RACKS_SINCE: Final = (3, 5, 0)
+
+
+def audited(rows: Sequence[Row], facts: Facts) -> list[Audited]:
+    return ClassicAudit(facts, {}).take({"classic_group_metadata": table(rows)})
+
+
+def told(found: Sequence[Audited], rows: Sequence[Row]) -> str:
+    wrong = [(each, row) for each, row in zip(found, rows, strict=True) if each.verdict != Verdict.SAME]
+    each, row = min(wrong, key=lambda pair: len(str(pair[1])))
+    return f"{len(wrong)} of {len(found)}:\n{each}\n{row}"
+
+
+@pytest.mark.parametrize("lives", [LIVES, pytest.param(SOAK_LIVES, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("release", JARS, ids=lambda release: ".".join(map(str, release)))
+def test_what_a_releases_own_clients_did_is_the_same(release: Release, lives: int, seed: int) -> None:
+    random = Random(seed)
+    groups = random_lives(random, list(ASSIGNORS), lives, has_racks=release >= RACKS_SINCE)
+    rows = records(groups, lived(groups, JARS[release]))
+    found = audited(rows, facts_of(groups))
+    assert all(each.verdict == Verdict.SAME for each in found), told(found, rows)
+    # Members of one release write one version, by which lines are told apart.
+    has_generations = release >= GENERATIONS_SINCE
+    for each in found:
+        named = str(each.variant).split(";")[0].removeprefix("clients ")
+        (line,) = [line for line in LINES[str(each.assignor)] if line.name == named]
+        assert (line.release >= GENERATIONS_SINCE) == has_generations
+    # Without snapshots too, but for racks: all partitions are assigned or claimed.
+    rackless = {f"g{at}" for at, group in enumerate(groups) if "racks" not in group["topics"][0]}
+    rows = [row for row in rows if row["group_id"] in rackless]
+    found = audited(rows, Facts())
+    assert all(each.verdict == Verdict.SAME for each in found), told(found, rows)
+
+
+def move(random: Random, members: list[Row]) -> bool:
+    """One partition from one member to another that subscribes to its topic."""
+    givers = [each for each in members if each["assignment"]["partitions"]]
+    if not givers:
+        return False
+    giver = random.choice(givers)
+    listed = random.choice(giver["assignment"]["partitions"])
+    takers = [each for each in members if each is not giver and listed["topic"] in each["subscription"]["topics"]]
+    if not takers:
+        return False
+    give(random.choice(takers), listed["topic"], take(random, giver, listed))
+    return True
+
+
+def take(random: Random, giver: Row, listed: Row) -> int:
+    partition: int = listed["partitions"].pop(random.randrange(len(listed["partitions"])))
+    if not listed["partitions"]:
+        giver["assignment"]["partitions"].remove(listed)
+    return partition
+
+
+def give(taker: Row, topic: str, partition: int) -> None:
+    lists = taker["assignment"]["partitions"]
+    for listed in lists:
+        if listed["topic"] == topic:
+            listed["partitions"].append(partition)
+            return
+    lists.append({"topic": topic, "partitions": [partition]})
+
+
+def swap(random: Random, members: list[Row]) -> bool:
+    """The lists of two members."""
+    pairs = [
+        (one, other)
+        for one in members
+        for other in members
+        if one["assignment"]["partitions"] != other["assignment"]["partitions"]
+    ]
+    if not pairs:
+        return False
+    one, other = random.choice(pairs)
+    one["assignment"], other["assignment"] = other["assignment"], one["assignment"]
+    return True
+
+
+def drop(random: Random, members: list[Row]) -> bool:
+    givers = [each for each in members if each["assignment"]["partitions"]]
+    if not givers:
+        return False
+    giver = random.choice(givers)
+    take(random, giver, random.choice(giver["assignment"]["partitions"]))
+    return True
+
+
+def double(random: Random, members: list[Row]) -> bool:
+    """One partition to a second member too."""
+    givers = [each for each in members if each["assignment"]["partitions"]]
+    if not givers or len(members) == 1:
+        return False
+    giver = random.choice(givers)
+    listed = random.choice(giver["assignment"]["partitions"])
+    give(random.choice([each for each in members if each is not giver]), listed["topic"], listed["partitions"][0])
+    return True
+
+
+@pytest.fixture(scope="module")
+def newest_lives() -> tuple[list[Life], list[Row]]:
+    """Of an own seed: each alteration begins with the same lives."""
+    seed = int(os.environ.get("GROUPSCOPE_SEED") or secrets.randbelow(2**32))
+    sys.stdout.write(f"GROUPSCOPE_SEED={seed}\n")
+    groups = random_lives(Random(seed), list(ASSIGNORS), 2 * LIVES)
+    return groups, records(groups, lived(groups, JARS[4, 3, 1]))
+
+
+@pytest.mark.parametrize("alter", [move, swap, drop, double])
+def test_altered_generations_are_found_and_no_others(
+    alter: Any, newest_lives: tuple[list[Life], list[Row]], seed: int
+) -> None:
+    random = Random(seed)
+    groups, originals = newest_lives
+    rows, altered = deepcopy(originals), set()
+    for at, row in enumerate(rows):
+        changed = deepcopy(row["members"])
+        # Every fourth, so that most generations before and after are as they were.
+        if at % 4 == 0 and alter(random, changed):
+            row["members"] = changed
+            altered.add(at)
+    found = audited(rows, facts_of(groups))
+    assert {at for at, each in enumerate(found) if each.verdict != Verdict.SAME} == altered
+    assert len(altered) > LIVES
+    drifts = [found[at] for at in altered if found[at].verdict == Verdict.DRIFT]
+    assert drifts
+    for each in drifts if alter in (drop, double) else ():
+        assert each.differences is not None
+        (one,) = each.differences
+        assert (one.recorded_member_id is None) == (alter is drop)
