@@ -15,7 +15,7 @@ from udfs.recomputing.moves import Owners, moves_made, owners_by_place
 def known_defect(group: ModernGroup, found: Answer) -> str | None:
     """What the assignor did first, then what members' own records showed since the target before."""
     question, outcome = found.question, found.outcome
-    if question is not None and outcome is not None and group.missing is None:
+    if question is not None and outcome is not None and group.missing_now is None:
         # Later releases do what is right, and hash topics.
         is_old = group.metadata_hash is None
         issue = needless_moves(question, outcome) or sticky_range(question, outcome, found.assignor, is_old)

@@ -16,13 +16,14 @@ GROUP_TYPES = {
     **dict.fromkeys((9, 10, 11, 12, 13, 14, 15), GroupType.SHARE),
     **dict.fromkeys((17, 18, 19, 20, 21, 22), GroupType.STREAMS),
 }
-# The first epoch that is written, and from 4.3 on.
-FIRST_EPOCHS = (1, 2)
+# The first epoch that is written, and from 4.3 on, which hashes topics.
+FIRST_EPOCH, FIRST_EPOCH_HASHED = 1, 2
 # Epochs that may still wait for their targets: a coordinator computes one at a time.
 MOST_BUMPS = 8
 # Of a member that its type 8 tombstone sent away; its type 5 tombstone follows.
 GONE = -1
 BEGINS_LATER = "the group's first records are missing"
+HAS_HOLE = "records of this epoch are missing"
 HAS_GAP = "records are missing between group epochs {} and {}"
 
 
@@ -66,10 +67,13 @@ class Operation:
     # By static instance, who left, and what it had said.
     departed: dict[str, tuple[str, Subscriber]] = field(default_factory=dict)
     changes: dict[str, Change] = field(default_factory=dict)
-    is_bumped: bool = False
     # Targets as they stood before the records that stand in a row here: those of one computation.
     replaced: dict[str, Held | None] = field(default_factory=dict)
     first_target_offset: int | None = None
+    # Its last record, and the first of those that stand without a gap before it.
+    last_offset: int = -1
+    unbroken_from: int = -1
+    bump_offset: int | None = None
 
 
 @dataclass
@@ -98,6 +102,8 @@ class ModernGroup:
     variant: tuple[Any, ...] | None = None
     inferred: str | None = None
     newest: Newest | None = None
+    # Topics that a hash confirmed, by hash and names: found anew where a run begins.
+    confirmed: tuple[Any, Any] | None = None
     operation: Operation = field(default_factory=lambda: Operation((-1, None), -1))
 
     def begin(self, record: Record) -> None:
@@ -105,6 +111,18 @@ class ModernGroup:
         if key != self.operation.key:
             self.settle()
             self.operation = Operation(key, record.offset)
+        if record.offset != self.operation.last_offset + 1:
+            self.operation.unbroken_from = record.offset
+        self.operation.last_offset = record.offset
+
+    @property
+    def missing_now(self) -> str | None:
+        """Cleaners take records out of the middle of an operation."""
+        begin = self.operation.bump_offset
+        if begin is None:
+            begin = self.operation.first_target_offset
+        is_broken = begin is not None and self.operation.unbroken_from > begin
+        return self.missing or (HAS_HOLE if is_broken else None)
 
     def settle(self) -> None:
         """What joined stands in the coordinator's map now."""
@@ -117,7 +135,7 @@ class ModernGroup:
         """At what members said in this operation: behind missing records that tells nothing."""
         if self.operation.changes and self.missing is None:
             abouts = {member_id: member.about for member_id, member in self.members.items()}
-            watch_changes(self.watch, self.operation.changes, abouts, self.operation.is_bumped)
+            watch_changes(self.watch, self.operation.changes, abouts, self.operation.bump_offset is not None)
         self.operation.changes.clear()
 
     def members_of(self, epoch: int) -> tuple[Mapping[str, Subscriber | None], int | None]:
@@ -138,7 +156,8 @@ def on_group(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     epoch, metadata_hash, _ = record.value
     if group.epoch is None:
         # Behind missing records a group can stand at its second epoch, alone and without any target.
-        if epoch in FIRST_EPOCHS and len(group.members) <= 1 and not group.targets:
+        last_first = FIRST_EPOCH if metadata_hash is None else FIRST_EPOCH_HASHED
+        if epoch <= last_first and len(group.members) <= 1 and not group.targets:
             group.missing = None
     elif epoch == group.epoch + 1:
         # What a cleaner left is whole at its end: behind it records follow each other.
@@ -146,7 +165,7 @@ def on_group(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     elif epoch > group.epoch + 1:
         group.missing = HAS_GAP.format(group.epoch, epoch)
     group.epoch, group.metadata_hash = epoch, metadata_hash
-    group.operation.is_bumped = True
+    group.operation.bump_offset = record.offset
     abouts = {member_id: member.about for member_id, member in group.members.items()}
     group.bumps[epoch] = Bump(abouts, metadata_hash)
     while len(group.bumps) > MOST_BUMPS:

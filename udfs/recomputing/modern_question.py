@@ -86,8 +86,9 @@ def are_mixed(abouts: Sequence[Subscriber]) -> bool:
 def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[str]) -> list[str]:
     """The walk over the coordinator's own map, who joins in this very operation at the end. Where ids share a chain of
     the map that they are put into, the order in which their records were written is Kafka's own."""
-    joined = [each for each in group.operation.joined if each in members]
-    present = [each for each in group.members if each not in joined and each in set(members)]
+    asked_for = set(members)
+    joined = [each for each in group.operation.joined if each in asked_for]
+    present = [each for each in group.members if each in asked_for and each not in joined]
     gone = [each for each in members if each not in group.members]
     peak = max(group.peak, len(group.members) - len(group.operation.joined))
     order = [present[at] for at in walked(present, peak)] + gone + joined
@@ -105,10 +106,10 @@ def chains(members: Sequence[str]) -> list[list[int]]:
     capacity = DEFAULT_TABLE
     while len(members) > 0.75 * capacity:
         capacity *= 2
-    bucket = buckets(string_hashes(members), capacity)
-    order = np.argsort(bucket, kind="stable")
-    stretches = np.split(order, np.flatnonzero(np.diff(bucket[order])) + 1)
-    return [stretch.tolist() for stretch in stretches if len(stretch) > 1]
+    found: dict[int, list[int]] = {}
+    for place, bucket in enumerate(buckets(string_hashes(members), capacity).tolist()):
+        found.setdefault(bucket, []).append(place)
+    return [places for places in found.values() if len(places) > 1]
 
 
 def other_orders(asked_: Asked) -> Iterator[Positions]:
@@ -237,14 +238,23 @@ def assignable_rows(assignable: Mapping[str, tuple[int, ...]] | None, numbers: M
     return Rows(np.zeros(len(topics), np.int32), topics, np.array(list(chain.from_iterable(known.values())), np.int32))
 
 
-def seen_of(asked_: Asked, codes: TopicCodes, time: int | None) -> Seen:
-    counts: dict[str, int] = {}
-    possible: dict[str, frozenset[str]] = {}
-    sets = {listed: frozenset(listed) for listed in dict.fromkeys(asked_.subscriptions)}
-    for held, listed in zip(asked_.after, asked_.subscriptions, strict=True):
-        for code in np.unique(held.topics).tolist():
-            _, topic_id = codes.topics[code]
-            most = int(held.partitions[held.topics == code].max()) + 1
-            counts[str(topic_id)] = max(counts.get(str(topic_id), 0), most)
-            possible[str(topic_id)] = possible.get(str(topic_id), sets[listed]) & sets[listed]
-    return Seen(asked_.names, counts, time, possible)
+def seen_of(group: ModernGroup, asked_: Asked, codes: TopicCodes, time: int | None) -> Seen:
+    held = (NOTHING, *asked_.after)
+    topics, partitions = (np.concatenate(column) for column in zip(*held, strict=True))
+    found, which = np.unique(topics, return_inverse=True)
+    most = np.full(len(found), -1, np.int64)
+    np.maximum.at(most, which, partitions)
+    ids = [str(codes.topics[code][1]) for code in found.tolist()]
+    unnamed = {
+        topic_id: code
+        for topic_id, code in zip(ids, found.tolist(), strict=True)
+        if codes.topics[code][0] is None and topic_id not in group.names
+    }
+    possible = {topic_id: subscribed_by_all(asked_, code) for topic_id, code in unnamed.items()}
+    return Seen(asked_.names, dict(zip(ids, (most + 1).tolist(), strict=True)), time, possible)
+
+
+def subscribed_by_all(asked_: Asked, code: int) -> frozenset[str]:
+    """Names that every member subscribes to which has partitions of the topic."""
+    lists = {listed for held, listed in zip(asked_.after, asked_.subscriptions, strict=True) if code in held.topics}
+    return frozenset.intersection(*map(frozenset, lists))

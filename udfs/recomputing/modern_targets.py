@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from schemas.assignment_words import AssignorSource, Verdict
+import numpy as np
+
+from schemas.assignment_words import AssignorSource, PartitionCountsSource, Verdict
 from schemas.vocabulary import GroupType
 from udfs.assignors.specs import MOST_PARTITIONS
 from udfs.recomputing.facts import Facts
 from udfs.recomputing.modern_defects import known_defect
-from udfs.recomputing.modern_events import Subscriber
+from udfs.recomputing.modern_events import NOTHING, Subscriber
 from udfs.recomputing.modern_group import ModernGroup, Newest
 from udfs.recomputing.modern_question import Asked, Question, Unanswerable, asked, question, seen_of
 from udfs.recomputing.modern_rows import Answer, Draft, recorded_targets
@@ -47,7 +49,7 @@ def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes
         answer = answered(group, record, abouts, metadata_hash, codes, facts)
         is_copied = group.is_converted and answer.question is not None and answer.outcome is None
         draft = Draft(
-            group_id, group.group_type, record, epoch, evidence, answer, group.missing, is_copied,
+            group_id, group.group_type, record, epoch, evidence, answer, group.missing_now, is_copied,
             known_defect(group, answer), tuple(group.watch.faults),
         )  # fmt: skip
         remember(group, record, evidence, answer)
@@ -62,7 +64,7 @@ def complete(group: ModernGroup, epoch: int) -> None:
     group.watch.forget()
     group.is_converted = False
     group.settle()
-    group.operation.first_target_offset = None
+    group.operation.first_target_offset = group.operation.bump_offset = None
 
 
 def answered(
@@ -136,12 +138,18 @@ def tries(group: ModernGroup, told: Question, names: list[str], metadata_hash: i
 def found_topics(
     group: ModernGroup, asked_: Asked, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
 ) -> Iterator[Found]:
-    for held in asked_.after + asked_.before:
-        if len(held.partitions) and (held.partitions.min() < 0 or held.partitions.max() > MOST_INFERRED):
-            raise Unanswerable("a target has a partition that no topic has")
-    for found in findings(group, metadata_hash, seen_of(asked_, codes, record.time), facts):
+    partitions = np.concatenate([held.partitions for held in (NOTHING, *asked_.after, *asked_.before)])
+    if len(partitions) and (partitions.min() < 0 or partitions.max() > MOST_INFERRED):
+        raise Unanswerable("a target has a partition that no topic has")
+    key = (metadata_hash, asked_.names)
+    if group.confirmed is not None and group.confirmed[0] == key:
+        yield group.confirmed[1]
+        return
+    for found in findings(group, metadata_hash, seen_of(group, asked_, codes, record.time), facts):
         if sum(topic.partitions for topic in found.topics) > MOST_PARTITIONS:
             raise Unanswerable("more partitions than a cluster has")
+        if found.source == PartitionCountsSource.METADATA_HASH:
+            group.confirmed = key, found
         yield found
 
 

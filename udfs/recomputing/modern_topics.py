@@ -64,6 +64,11 @@ def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: F
         for each in choices:
             confirmed = confirmed_by_hash(each, metadata_hash)
             if confirmed is not None:
+                group.names |= {
+                    topic.topic_id: topic.name
+                    for topic in confirmed
+                    if topic.topic_id and topic.name not in facts.topics
+                }
                 yield Found(confirmed, PartitionCountsSource.METADATA_HASH, True)
                 return
     for each in choices:
@@ -178,6 +183,9 @@ def weakest(pick: Sequence[Option]) -> PartitionCountsSource | None:
 
 
 def confirmed_by_hash(choices: Sequence[Sequence[Option]], wanted: int) -> tuple[Topic, ...] | None:
+    first = tuple(options_[0].topic for options_ in choices)
+    if hash_of(first) == wanted:
+        return first
     wider = [with_more(options_) for options_ in choices]
     for pick in islice(picks(wider), MOST_HASHED):
         topics = tuple(option.topic for option in pick)
