@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from udfs.assignors.client_range import client_range
 from udfs.assignors.client_roundrobin import roundrobin
+from udfs.assignors.constrained_proposal import constrained_proposal
 from udfs.assignors.problems import Assignment, Assignor, problem_of
 from udfs.assignors.server_problems import ServerAssignor, ServerProblem, server_problem_of
 from udfs.assignors.server_range import server_range
@@ -85,6 +86,10 @@ ASSIGNORS: Mapping[tuple[GroupProtocol, str], Known] = MappingProxyType(
         (GroupProtocol.CLASSIC, "sticky"): Known(by_leader(sticky), FIRST_CLIENTS, LISTS_AS_ASSIGNED),
         (GroupProtocol.CLASSIC, "cooperative-sticky"): Known(
             by_leader(cooperative_sticky), FIRST_CLIENTS, LISTS_AS_ASSIGNED
+        ),
+        # No release has it: it is the proposal's own, for any.
+        (GroupProtocol.CLASSIC, "constrained-cooperative-sticky"): Known(
+            by_leader(constrained_proposal), FIRST_CLIENTS, FIRST_CLIENTS
         ),
         (GroupProtocol.CONSUMER, "uniform"): Known(by_coordinator(uniform), (3, 8, 0), (3, 8, 0)),
         # KAFKA-16944: before, it kept what members had.
