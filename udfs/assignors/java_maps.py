@@ -113,6 +113,8 @@ def walked(sets: Sets, map_capacity: Numbers, set_capacity: Numbers, id_hashes: 
     place = np.empty(count, np.intp)
     place[order] = number
     positions = walk_of_sets(sets, place, set_capacity)
+    if positions is None:
+        return sets.rows, np.arange(len(sets.rows))
     return sets.rows.take(positions), positions
 
 
@@ -133,23 +135,28 @@ def packed_order(*keys: Numbers) -> Positions:
     return packed & ((1 << index_bits) - 1)
 
 
-def walk_of_sets(sets: Sets, place: Positions, capacity: Numbers) -> Positions:
-    """Where the rows stand once the sets are walked in the order of their places."""
-    partitions, set_of_row = sets.rows.partitions.astype(np.int64), sets.set_of_row
-    place_of_row = place[set_of_row]
-    bucket = (partitions ^ (partitions >> 16)) & (capacity[set_of_row] - 1)
-    order = packed_order(place_of_row, bucket)
-    if has_long_chain(place_of_row[order], bucket[order]):
-        capacity = with_long_chains(sets.rows.partitions, set_of_row, capacity)
-        bucket = (partitions ^ (partitions >> 16)) & (capacity[set_of_row] - 1)
-        order = packed_order(place_of_row, bucket)
+def walk_of_sets(sets: Sets, place: Positions, capacity: Numbers) -> Positions | None:
+    """Where the rows stand once the sets are walked in the order of their places; None where they stand so already."""
+    keys = bucket_keys(sets, place, capacity)
+    order = None if (keys[1:] >= keys[:-1]).all() else packed_order(keys)
+    if int(sets.size.max()) > LONGEST_CHAIN:
+        walked_keys = keys if order is None else keys[order]
+        if (walked_keys[LONGEST_CHAIN:] == walked_keys[:-LONGEST_CHAIN]).any():
+            # More rows than a chain may hold are of one bucket of one set.
+            chained = with_long_chains(sets.rows.partitions, sets.set_of_row, capacity)
+            return packed_order(bucket_keys(sets, place, chained))
     return order
 
 
-def has_long_chain(places: Positions, buckets: Numbers) -> bool:
-    """Whether more rows than a chain may hold are of one bucket of one set; both stand in the order of the walk."""
-    at = np.flatnonzero(places[LONGEST_CHAIN:] == places[:-LONGEST_CHAIN])
-    return bool((buckets[at] == buckets[at + LONGEST_CHAIN]).any())
+def bucket_keys(sets: Sets, place: Positions, capacity: Numbers) -> Numbers:
+    """For each row a number that tells its set's place and its bucket in the set."""
+    partitions = sets.rows.partitions
+    if int(partitions.max()) >> 16:
+        partitions = partitions ^ (partitions >> 16)
+    bits = int(capacity.max() - 1).bit_length()
+    sets_at = np.repeat((place << bits)[sets.set_of_stretch], sets.stretch_sizes)
+    mask = np.repeat((capacity - 1)[sets.set_of_stretch], sets.stretch_sizes)
+    return np.asarray(sets_at | (partitions & mask), dtype=np.int64)
 
 
 def with_long_chains(partitions: NDArray[np.int32], set_of_row: Positions, capacity: Numbers) -> Numbers:

@@ -15,7 +15,7 @@ from udfs.assignors.java_maps import (
     walked,
 )
 from udfs.assignors.java_order import DEFAULT_CAPACITY, Hashes, Positions, copied_set_capacity, put_order
-from udfs.assignors.problems import Assignment, AssignorFailed, Numbers, Rows, within
+from udfs.assignors.problems import Assignment, AssignorFailed, Numbers, Rows, joined, within
 from udfs.assignors.server_problems import ServerProblem
 
 # KAFKA-18688: before, the first members of the walk got the larger shares, whether they had them or not.
@@ -76,6 +76,8 @@ def uniform_equal(problem: ServerProblem) -> Assignment:
 
 def held_targets(maps: Maps, rows: Rows, is_changed: NDArray[np.bool_]) -> Held:
     """Only where something changes, the rows must stand as a walk over the maps meets them: they are copied so."""
+    if not len(rows):
+        return Held(rows, np.zeros(maps.members, np.int64), np.empty(0, np.int64))
     sets = sets_of(rows, len(rows))
     num_sets = np.bincount(sets.member, minlength=maps.members)
     size_of_set = np.repeat(sets.size, sets.size)
@@ -138,6 +140,8 @@ def unassigned(problem: ServerProblem, held: Rows, is_subscribed: NDArray[np.boo
     topics = topics_walked(problem)
     counts = problem.counts[topics]
     index = within(counts)
+    if not len(held):
+        return np.repeat(topics, counts), index
     is_free = ~is_held[np.repeat(starts[topics], counts) + index]
     return np.repeat(topics, counts)[is_free], index[is_free]
 
@@ -148,12 +152,8 @@ def listed(maps: Maps, held: Held, kept: NDArray[np.bool_], given: Rows, made_fo
     `given` is sorted by member; members stay places in the walk. A set that is opened for a topic is made for
     `made_for` partitions.
     """
-    before = held.rows.take(kept)
-    rows = Rows(
-        np.concatenate([before.members, given.members]),
-        np.concatenate([before.topics, given.topics]),
-        np.concatenate([before.partitions, given.partitions]),
-    )
+    before = held.rows if kept.all() else held.rows.take(kept)
+    rows = (joined(before, given) if len(given) else before) if len(before) else given
     sets = sets_of(rows, len(before))
     members = maps.members
     given_sizes = np.bincount(given.members, minlength=members)
