@@ -22,10 +22,11 @@ from schemas.vocabulary import OFFSETS_TOPIC
 from udfs.assignors.specs import GroupProtocol
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
-from udfs.recomputing.what_if import CHOICES, Move, moved
-from udfs.recomputing.what_if_answers import answer, held
+from udfs.recomputing.what_if import ALL_CHOICES, Move, moves
+from udfs.recomputing.what_if_answers import Answer, answers
+from udfs.recomputing.what_if_questions import Question
 
-ASSIGNORS = tuple(dict.fromkeys(name for choices in CHOICES.values() for _, name in choices))
+ASSIGNORS = tuple(dict.fromkeys(name for _, name in ALL_CHOICES))
 NAMES = (
     *("group_id", "group_type", "group_protocol", "assignor"),
     *("imbalance", "moves_from_current", "partitions_stopped", "is_possible", "reason", "confidence"),
@@ -80,8 +81,7 @@ def rows_of(history: History, group: str, assignor: str | None) -> list[Row]:
         last = max(states_of(history, group), key=lambda row: row["from_offset"])
         now = f"it is {last['state']}" if last["is_open"] else "it is no more"
         raise Failure(ExitCode.USAGE, visible(f"group {group}: has no assignment to ask about, {now}"))
-    order = list(dict.fromkeys((str(protocol), name) for choices in CHOICES.values() for protocol, name in choices))
-    found.sort(key=lambda row: order.index((row["group_protocol"], row["assignor"])))
+    found.sort(key=lambda row: ALL_CHOICES.index((GroupProtocol(row["group_protocol"]), row["assignor"])))
     wanted = [row for row in found if assignor in (None, row["assignor"])]
     if not wanted:
         offered = ", ".join(dict.fromkeys(row["assignor"] for row in found))
@@ -93,9 +93,11 @@ def rows_of(history: History, group: str, assignor: str | None) -> list[Row]:
 def told_of(row: Row, latest: Latest, known: Facts) -> Told:
     if not row["is_possible"]:
         return Told(row)
-    now = held(latest)
-    then = answer(latest, known, GroupProtocol(row["group_protocol"]), row["assignor"])
-    return Told(row, moved(now, then), [(member, len(now[member]), len(then[member])) for member in now])
+    (answer,) = answers([Question(latest, known)], GroupProtocol(row["group_protocol"]), row["assignor"])
+    if not isinstance(answer, Answer):
+        return Told(row)
+    now, then = answer.lists(answer.before), answer.lists(answer.after)
+    return Told(row, moves(answer), [(member, len(now[member]), len(then[member])) for member in now])
 
 
 def lines(told: Sequence[Told], latest: Latest | None) -> Iterator[tuple[str, str]]:

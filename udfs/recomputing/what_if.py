@@ -1,22 +1,23 @@
 """What each of Kafka's assignors would give a group as it stands: how even, what moves, what stops meanwhile."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from schemas.history_words import Confidence
 from schemas.vocabulary import GroupType
-from udfs.assignors.problems import AssignorFailed
-from udfs.assignors.specs import GroupProtocol, SpecError
+from udfs.assignors.specs import GroupProtocol
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
-from udfs.recomputing.what_if_answers import TopicPartition, answer, held
+from udfs.recomputing.what_if_answers import Answer, answers, changes
 from udfs.recomputing.what_if_limits import left_out, why_impossible
+from udfs.recomputing.what_if_questions import Question, TopicPartition
 
+Choice = tuple[GroupProtocol, str]
 # By kind of group: whose assignors it could turn to.
 OF_LEADERS = tuple((GroupProtocol.CLASSIC, name) for name in ("range", "roundrobin", "sticky", "cooperative-sticky"))
 OF_COORDINATORS = tuple((GroupProtocol.CONSUMER, name) for name in ("uniform", "range"))
-CHOICES: Mapping[GroupType, Sequence[tuple[GroupProtocol, str]]] = MappingProxyType(
+CHOICES: Mapping[GroupType, Sequence[Choice]] = MappingProxyType(
     {
         GroupType.CLASSIC: (*OF_LEADERS, *OF_COORDINATORS),
         GroupType.CONSUMER: (*OF_LEADERS, *OF_COORDINATORS),
@@ -24,8 +25,11 @@ CHOICES: Mapping[GroupType, Sequence[tuple[GroupProtocol, str]]] = MappingProxyT
         GroupType.SHARE: ((GroupProtocol.SHARE, "simple"),),
     }
 )
+ALL_CHOICES = tuple(dict.fromkeys(choice for choices in CHOICES.values() for choice in choices))
 # Members give up everything before they join again.
 EAGER = frozenset({(GroupProtocol.CLASSIC, name) for name in ("range", "roundrobin", "sticky")})
+# Small groups are answered together; so many at a time are held in memory.
+GROUPS_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
@@ -57,47 +61,69 @@ class Move:
 
 
 def what_if(latest: Latest, facts: Facts) -> list[WhatIf]:
-    return [of_choice(latest, facts, *choice) for choice in CHOICES[latest.group_type]]
+    return what_ifs([latest], facts)
 
 
-def of_choice(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> WhatIf:
-    empty = WhatIf(
-        latest.group_id, latest.group_type, latest.assignment_offset, protocol, assignor, None, None, None, False, None,
+def what_ifs(groups: Sequence[Latest], facts: Facts) -> list[WhatIf]:
+    """By group, then by choice."""
+    found: list[WhatIf] = []
+    for first in range(0, len(groups), GROUPS_AT_ONCE):
+        some = groups[first : first + GROUPS_AT_ONCE]
+        questions = [Question(latest, facts) for latest in some]
+        of_choices = {choice: dict(rows_of_choice(questions, *choice)) for choice in ALL_CHOICES}
+        for place, latest in enumerate(some):
+            found += [of_choices[choice][place] for choice in CHOICES[latest.group_type]]
+    return found
+
+
+def rows_of_choice(
+    questions: Sequence[Question], protocol: GroupProtocol, assignor: str
+) -> Iterator[tuple[int, WhatIf]]:
+    """With the places of their questions, of all groups that have the choice."""
+    asked: list[int] = []
+    for place, question in enumerate(questions):
+        if (protocol, assignor) in CHOICES[question.latest.group_type]:
+            why = why_impossible(question.latest, protocol, assignor)
+            if why is None:
+                asked.append(place)
+            else:
+                yield place, refused(question, protocol, assignor, why)
+    possible: list[tuple[int, Answer]] = []
+    for place, answer in zip(asked, answers([questions[each] for each in asked], protocol, assignor), strict=True):
+        if isinstance(answer, Answer):
+            possible.append((place, answer))
+        else:
+            yield place, refused(questions[place], protocol, assignor, f"Kafka's assignor fails: {answer}")
+    changed = changes([answer for _, answer in possible])
+    num_stopped = changed.num_owned if (protocol, assignor) in EAGER else changed.num_stopped
+    for (place, answer), moved, stopped in zip(possible, changed.num_moved.tolist(), num_stopped.tolist(), strict=True):
+        imbalance = answer.imbalance(questions[place].class_of_member)
+        yield place, answered(questions[place], protocol, assignor, imbalance, moved, stopped)
+
+
+def refused(question: Question, protocol: GroupProtocol, assignor: str, why: str) -> WhatIf:
+    latest = question.latest
+    return WhatIf(
+        latest.group_id, latest.group_type, latest.assignment_offset, protocol, assignor, None, None, None, False, why,
         latest.evidence_first_offset, latest.assignment_offset, Confidence.CERTAIN,
     )  # fmt: skip
-    why = why_impossible(latest, protocol, assignor)
-    if why is not None:
-        return replace(empty, reason=why)
-    try:
-        given = answer(latest, facts, protocol, assignor)
-    except AssignorFailed as failure:
-        return replace(empty, reason=f"Kafka's assignor fails: {failure}")
-    except SpecError as error:
-        return replace(empty, reason=str(error))
-    notes = left_out(latest, facts, protocol, assignor)
-    moves = moved(held(latest), given)
-    return replace(
-        empty,
-        imbalance=imbalance(latest, given),
-        moves_from_current=sum(bool(set(move.before) - set(move.after)) for move in moves),
-        partitions_stopped=stopped(latest, moves, (protocol, assignor) in EAGER),
-        is_possible=True,
-        reason="; ".join(notes) or None,
-        confidence=Confidence.LIKELY if notes else Confidence.CERTAIN,
-    )
 
 
-def imbalance(latest: Latest, given: Mapping[str, Sequence[TopicPartition]]) -> int:
-    """Largest difference in partitions among members that subscribe to the same."""
-    sizes: dict[frozenset[str], list[int]] = {}
-    for member in latest.members:
-        sizes.setdefault(frozenset(member.subscribed_topics), []).append(len(given.get(member.member_id, ())))
-    return max((max(some) - min(some) for some in sizes.values()), default=0)
+def answered(
+    question: Question, protocol: GroupProtocol, assignor: str, imbalance: int, num_moved: int, num_stopped: int
+) -> WhatIf:
+    latest = question.latest
+    notes = left_out(latest, question.facts, protocol, assignor)
+    return WhatIf(
+        latest.group_id, latest.group_type, latest.assignment_offset, protocol, assignor, imbalance, num_moved,
+        num_stopped, True, "; ".join(notes) or None, latest.evidence_first_offset, latest.assignment_offset,
+        Confidence.LIKELY if notes else Confidence.CERTAIN,
+    )  # fmt: skip
 
 
-def moved(before: Mapping[str, Sequence[TopicPartition]], after: Mapping[str, Sequence[TopicPartition]]) -> list[Move]:
+def moves(answer: Answer) -> list[Move]:
     """Partitions that have other members afterwards, in order."""
-    old, new = by_partition(before), by_partition(after)
+    old, new = by_partition(answer.lists(answer.before)), by_partition(answer.lists(answer.after))
     changed = sorted(each for each in old.keys() | new.keys() if old.get(each) != new.get(each))
     return [Move(each, tuple(sorted(old.get(each, ()))), tuple(sorted(new.get(each, ())))) for each in changed]
 
@@ -108,10 +134,3 @@ def by_partition(members: Mapping[str, Sequence[TopicPartition]]) -> dict[TopicP
         for partition in partitions:
             found.setdefault(partition, set()).add(member)
     return found
-
-
-def stopped(latest: Latest, moves: Sequence[Move], is_eager: bool) -> int:
-    """Partitions that have a reader now and none meanwhile: all of an eager group, else those that no reader keeps."""
-    if is_eager:
-        return len(by_partition(held(latest)))
-    return sum(bool(move.before) and not set(move.before) & set(move.after) for move in moves)

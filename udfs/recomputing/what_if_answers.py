@@ -1,103 +1,157 @@
-"""The assignment that a group would have in the end under another assignor."""
+"""What assignors answer to groups as they stand, when the groups have come to rest."""
 
-import base64
-import hashlib
-import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from udfs.assignors.registry import known_assignor
-from udfs.assignors.specs import GroupProtocol, Member, Owned, Spec, Topic
-from udfs.recomputing.audited import Latest
-from udfs.recomputing.facts import Facts
+import numpy as np
 
-TopicPartition = tuple[str, int]
-Given = Mapping[str, Sequence[TopicPartition]]
-# All members say the same one: nobody's claim is older than another's.
-GENERATION = 1
+from udfs.assignors.client_range import client_range
+from udfs.assignors.client_roundrobin import roundrobin
+from udfs.assignors.many_groups import answers_of_clients, answers_of_coordinators
+from udfs.assignors.problems import Assignor, AssignorFailed, Codes, Numbers, Problem, Rows, owned_rows
+from udfs.assignors.registry import known_assignor, uniform
+from udfs.assignors.server_problems import ServerAssignor
+from udfs.assignors.server_range import server_range
+from udfs.assignors.specs import GroupProtocol, Owned
+from udfs.assignors.sticky import cooperative_sticky, sticky
+from udfs.recomputing.what_if_questions import Question
+
+OF_LEADERS: Mapping[str, Assignor] = {
+    "range": client_range,
+    "roundrobin": roundrobin,
+    "sticky": sticky,
+    "cooperative-sticky": cooperative_sticky,
+}
+OF_COORDINATORS: Mapping[str, ServerAssignor] = {"uniform": uniform, "range": server_range}
 # A second round gives what the first withheld; with unequal subscriptions a third may come.
 MOST_ROUNDS = 10
-WITHHOLDS = "cooperative-sticky"
+PARTITION_MASK = 0xFFFFFFFF
 
 
-def held(latest: Latest) -> dict[str, list[TopicPartition]]:
-    """What each member has now."""
-    return {
-        member.member_id: [(topic, each) for topic, some in member.owned for each in some] for member in latest.members
-    }
+@dataclass(frozen=True)
+class Answer:
+    """Before and after, by positions of members and topics."""
+
+    members: Sequence[str]
+    topics: Sequence[str]
+    before: Rows
+    after: Rows
+
+    def imbalance(self, class_of_member: Codes) -> int:
+        """Largest difference in partitions among members of one class."""
+        sizes = np.bincount(self.after.members, minlength=len(self.members))
+        if not class_of_member.any():
+            return int(sizes.max() - sizes.min())
+        order = np.argsort(class_of_member, kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(class_of_member[order]) != 0))
+        return int((np.maximum.reduceat(sizes[order], starts) - np.minimum.reduceat(sizes[order], starts)).max())
+
+    def lists(self, rows: Rows) -> dict[str, list[tuple[str, int]]]:
+        found: dict[str, list[tuple[str, int]]] = {member: [] for member in self.members}
+        columns = (column.tolist() for column in (rows.members, rows.topics, rows.partitions))
+        for member, topic, partition in zip(*columns, strict=True):
+            found[self.members[member]].append((self.topics[topic], partition))
+        return found
 
 
-def answer(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> Given:
-    now: Given = held(latest)
-    topics = tuple(with_id(topic, facts) for topic in latest.topics)
-    if protocol != GroupProtocol.CLASSIC:
-        topics = with_owned(topics, now, facts)
-    given = assigned(latest, topics, protocol, assignor, now)
-    if assignor != WITHHOLDS:
-        return given
-    for _ in range(MOST_ROUNDS):
-        if not is_anything_revoked(now, given):
-            break
-        # Who gave something up joins once more, and then it is handed out.
-        now, given = given, assigned(latest, topics, protocol, assignor, given)
-    return given
+@dataclass(frozen=True)
+class Changes:
+    """By answer: partitions that a member has now, those of them that one loses, and those that all of them lose."""
+
+    num_owned: Numbers
+    num_moved: Numbers
+    num_stopped: Numbers
 
 
-def is_anything_revoked(before: Given, after: Given) -> bool:
-    return any(not set(after[member]).issuperset(had) for member, had in before.items())
-
-
-def assigned(latest: Latest, topics: tuple[Topic, ...], protocol: GroupProtocol, assignor: str, now: Given) -> Given:
-    members = tuple(claiming(member, now[member.member_id], assignor) for member in latest.members)
-    spec = Spec(protocol, assignor, topics, members)
-    return {member: sorted(partitions) for member, partitions in known_assignor(spec).answer(spec)}
-
-
-def claiming(member: Member, has: Sequence[TopicPartition], assignor: str) -> Member:
-    """The member as it would ask: it says that it has what it has now, in every assignor's own way."""
-    owned = listed(has)
-    return replace(
-        member,
-        owned=owned,
-        target=owned,
-        generation=GENERATION,
-        user_data=sticky_data(owned) if assignor == "sticky" else None,
+def changes(answers: Sequence[Answer]) -> Changes:
+    """Of many answers at once: a call on arrays costs more than what it does for a small one."""
+    before, of_answer = together(answers, [answer.before for answer in answers])
+    after, _ = together(answers, [answer.after for answer in answers])
+    _, codes = np.unique(np.concatenate([keys(before), keys(after)]), return_inverse=True)
+    num_members = sum(len(answer.members) for answer in answers)
+    pairs = codes * num_members + np.concatenate([before.members, after.members])
+    is_kept = np.isin(pairs[: len(before)], pairs[len(before) :])
+    partitions = codes[: len(before)]
+    owned, moved, kept = (
+        np.bincount(of_answer[mask][np.unique(partitions[mask], return_index=True)[1]], minlength=len(answers))
+        for mask in (np.ones(len(before), np.bool_), ~is_kept, is_kept)
     )
+    return Changes(owned, moved, owned - kept)
 
 
-def listed(partitions: Sequence[TopicPartition]) -> Owned:
-    found: dict[str, list[int]] = {}
-    for topic, partition in sorted(partitions):
-        found.setdefault(topic, []).append(partition)
-    return tuple((topic, tuple(numbers)) for topic, numbers in found.items())
+def together(answers: Sequence[Answer], rows: Sequence[Rows]) -> tuple[Rows, Numbers]:
+    """Members and topics numbered through; and the answer of each row."""
+    of_answer = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
+    first_member = np.cumsum([0, *(len(answer.members) for answer in answers)])[of_answer]
+    first_topic = np.cumsum([0, *(len(answer.topics) for answer in answers)])[of_answer]
+    nothing = np.empty(0, np.int32)
+    members, topics, partitions = (
+        np.concatenate([nothing, *(getattr(each, name) for each in rows)])
+        for name in ("members", "topics", "partitions")
+    )
+    return Rows(members + first_member, topics + first_topic, partitions), of_answer
 
 
-def sticky_data(owned: Owned) -> bytes:
-    """What the sticky assignor remembers of its last assignment; see sticky_data.previous_assignment."""
-    parts = [struct.pack(">i", len(owned))]
-    for topic, partitions in owned:
-        name = topic.encode()
-        parts.append(struct.pack(f">h{len(name)}si{len(partitions)}i", len(name), name, len(partitions), *partitions))
-    return b"".join((*parts, struct.pack(">i", GENERATION)))
+def keys(rows: Rows) -> Numbers:
+    """Of partitions."""
+    return rows.topics.astype(np.int64) << 32 | (rows.partitions.astype(np.int64) & PARTITION_MASK)
 
 
-def with_id(topic: Topic, facts: Facts) -> Topic:
-    """Classic groups know names alone: the id is that of the newest snapshot, else one of our making."""
-    if topic.topic_id is not None:
-        return topic
-    return replace(topic, topic_id=known_id(topic.name, facts) or made_up_id(topic.name))
+def answers(questions: Sequence[Question], protocol: GroupProtocol, assignor: str) -> list[Answer | AssignorFailed]:
+    match protocol:
+        case GroupProtocol.CLASSIC:
+            problems = [question.of_leader for question in questions]
+            ask = at_rest if assignor == "cooperative-sticky" else one_round(OF_LEADERS[assignor])
+            return [
+                found if isinstance(found, AssignorFailed) else Answer(of.members, of.topics, of.owned, found)
+                for of, found in zip(problems, ask(problems), strict=True)
+            ]
+        case GroupProtocol.CONSUMER:
+            servers = [question.of_coordinator for question in questions]
+            return [
+                found if isinstance(found, AssignorFailed) else Answer(of.members, of.topics, of.targets, found)
+                for of, found in zip(servers, answers_of_coordinators(OF_COORDINATORS[assignor], servers), strict=True)
+            ]
+        case GroupProtocol.SHARE:
+            return [shared(question, assignor) for question in questions]
 
 
-def known_id(name: str, facts: Facts) -> str | None:
-    known = (each.topic.topic_id for each in reversed(facts.topics.get(name, ())))
-    return next((topic_id for topic_id in known if topic_id is not None), None)
+def one_round(assign: Assignor) -> Callable[[Sequence[Problem]], list[Rows | AssignorFailed]]:
+    return lambda problems: answers_of_clients(assign, problems)
 
 
-def made_up_id(name: str) -> str:
-    return base64.urlsafe_b64encode(hashlib.md5(name.encode(), usedforsecurity=False).digest()).decode()[:22]
+def at_rest(problems: Sequence[Problem]) -> list[Rows | AssignorFailed]:
+    """What moves is withheld until its owner has given it up: who did joins once more, and then it is handed out."""
+    found: list[Rows | AssignorFailed] = answers_of_clients(cooperative_sticky, problems)
+    asked = dict(enumerate(problems))
+    for _ in range(MOST_ROUNDS):
+        given = {place: rows for place in asked if not isinstance(rows := found[place], AssignorFailed)}
+        rounds = [Answer(asked[at].members, asked[at].topics, asked[at].owned, rows) for at, rows in given.items()]
+        is_at_rest = changes(rounds).num_moved == 0
+        asked = {
+            at: claiming_again(asked[at], rows)
+            for (at, rows), rests in zip(given.items(), is_at_rest.tolist(), strict=True)
+            if not rests
+        }
+        if not asked:
+            break
+        for at, rows in zip(asked, answers_of_clients(cooperative_sticky, list(asked.values())), strict=True):
+            found[at] = rows
+    return found
 
 
-def with_owned(topics: tuple[Topic, ...], now: Given, facts: Facts) -> tuple[Topic, ...]:
-    """Also those that members have and nobody subscribes to: a coordinator knows them as gone."""
-    missing = {topic for some in now.values() for topic, _ in some} - {topic.name for topic in topics}
-    return (*topics, *(with_id(Topic(name, 0), facts) for name in sorted(missing)))
+def claiming_again(problem: Problem, rows: Rows) -> Problem:
+    order = np.lexsort((rows.partitions, problem.topic_ranks[rows.topics], rows.members))
+    return replace(problem, owned=rows.take(order))
+
+
+def shared(question: Question, assignor: str) -> Answer | AssignorFailed:
+    spec = question.spec(GroupProtocol.SHARE, assignor)
+    try:
+        lists = dict(known_assignor(spec).answer(spec))
+    except AssignorFailed as failure:
+        return failure
+    names = {topic.name: place for place, topic in enumerate(spec.topics)}
+    given: list[Owned] = [tuple((topic, (each,)) for topic, each in lists[member.member_id]) for member in spec.members]
+    before, after = owned_rows([member.target for member in spec.members], names), owned_rows(given, names)
+    return Answer([member.member_id for member in spec.members], list(names), before, after)

@@ -7,7 +7,7 @@ from schemas.vocabulary import GroupType
 from udfs.assignors.specs import GroupProtocol
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
-from udfs.recomputing.what_if_answers import known_id
+from udfs.recomputing.what_if_questions import known_id
 
 # From this version on a subscription can say what the member owns; 0 is of clients up to 2.3, and of kafka-python.
 OWNED_SINCE = 1

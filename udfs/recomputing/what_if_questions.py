@@ -1,0 +1,102 @@
+"""What groups as they stand ask an assignor: members claim what they have, all in one generation."""
+
+import base64
+import hashlib
+import struct
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from udfs.assignors.problems import Codes, Problem, problem_of
+from udfs.assignors.server_problems import ServerProblem, server_problem_of
+from udfs.assignors.specs import GroupProtocol, Member, Owned, Spec, Topic
+from udfs.recomputing.audited import Latest
+from udfs.recomputing.facts import Facts
+
+TopicPartition = tuple[str, int]
+# Nobody's claim is older than another's.
+GENERATION = 1
+
+
+@dataclass(frozen=True)
+class Question:
+    latest: Latest
+    facts: Facts
+
+    @cached_property
+    def topics(self) -> tuple[Topic, ...]:
+        """Those that members have and nobody subscribes to stand last: a coordinator knows them as gone."""
+        known = {topic.name for topic in self.latest.topics}
+        others = {name for member in self.latest.members for name, _ in member.owned} - known
+        return tuple(
+            with_id(topic, self.facts) for topic in (*self.latest.topics, *(Topic(name, 0) for name in sorted(others)))
+        )
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        return tuple(map(claiming, self.latest.members))
+
+    @cached_property
+    def class_of_member(self) -> Codes:
+        """The same number where members subscribe to the same topics."""
+        known: dict[frozenset[str], int] = {}
+        subscribed = (frozenset(member.subscribed_topics) for member in self.latest.members)
+        return np.array([known.setdefault(topics, len(known)) for topics in subscribed], np.int32)
+
+    @cached_property
+    def of_leader(self) -> Problem:
+        """One for all assignors: the sticky one reads user data, the cooperative one what is owned, others neither."""
+        return problem_of(self.spec(GroupProtocol.CLASSIC, "sticky"))
+
+    @cached_property
+    def of_coordinator(self) -> ServerProblem:
+        return server_problem_of(self.spec(GroupProtocol.CONSUMER, "uniform"))
+
+    def spec(self, protocol: GroupProtocol, assignor: str) -> Spec:
+        return Spec(protocol, assignor, self.topics, self.members)
+
+
+def claiming(member: Member) -> Member:
+    """The member as it would ask: it says that it has what it has now, in every assignor's own way."""
+    owned = in_order(member.owned)
+    return Member(
+        member.member_id,
+        member.group_instance_id,
+        member.rack_id,
+        member.subscribed_topics,
+        owned,
+        GENERATION,
+        sticky_data(owned),
+        owned,
+    )
+
+
+def in_order(owned: Owned) -> Owned:
+    """Clients sort what they own by topic and partition."""
+    return tuple((topic, tuple(sorted(partitions))) for topic, partitions in sorted(owned))
+
+
+def sticky_data(owned: Owned) -> bytes:
+    """What the sticky assignor remembers of its last assignment; see sticky_user_data."""
+    parts = [struct.pack(">i", len(owned))]
+    for topic, partitions in owned:
+        name = topic.encode()
+        parts.append(struct.pack(f">h{len(name)}si{len(partitions)}i", len(name), name, len(partitions), *partitions))
+    return b"".join((*parts, struct.pack(">i", GENERATION)))
+
+
+def with_id(topic: Topic, facts: Facts) -> Topic:
+    """Classic groups know names alone: the id is that of the newest snapshot, else one of our making."""
+    if topic.topic_id is not None:
+        return topic
+    return replace(topic, topic_id=known_id(topic.name, facts) or made_up_id(topic.name))
+
+
+def known_id(name: str, facts: Facts) -> str | None:
+    known = (each.topic.topic_id for each in reversed(facts.topics.get(name, ())))
+    return next((topic_id for topic_id in known if topic_id is not None), None)
+
+
+def made_up_id(name: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.md5(name.encode(), usedforsecurity=False).digest()).decode()[:22]
