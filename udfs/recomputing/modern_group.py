@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from schemas.vocabulary import GroupType
 from udfs.recomputing.modern_events import NOTHING, Held, ListedTopics, Owned, Subscriber
 from udfs.recomputing.modern_watch import Change, Watch, pairs_of, release, watch_changes, watch_needs, watch_owned
+from udfs.recomputing.timeline_map import room_of_put
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import TopicCodes
 
@@ -64,6 +65,7 @@ class Operation:
     first_offset: int
     # Put into the group's map of members only when all of the operation is written.
     joined: list[str] = field(default_factory=list)
+    room: int = 0
     # By static instance, who left, and what it had said.
     departed: dict[str, tuple[str, Subscriber]] = field(default_factory=dict)
     changes: dict[str, Change] = field(default_factory=dict)
@@ -84,9 +86,9 @@ class ModernGroup:
     epoch: int | None = None
     metadata_hash: int | None = None
     target_epoch: int | None = None
-    # In the order in which the coordinator put them into its map, and the most that were in it.
+    # In the order in which the coordinator put them into its map, and the most that it made room for.
     members: dict[str, Member] = field(default_factory=dict)
-    peak: int = 0
+    room: int = 0
     targets: dict[str, Any] = field(default_factory=dict)
     # Targets at the newest target epoch, by the ids that the members have now.
     base: dict[str, Any] = field(default_factory=dict)
@@ -127,7 +129,7 @@ class ModernGroup:
     def settle(self) -> None:
         """What joined stands in the coordinator's map now."""
         self.look()
-        self.peak = max(self.peak, len(self.members))
+        self.room = max(self.room, self.operation.room)
         self.operation.joined.clear()
         self.operation.replaced.clear()
 
@@ -191,6 +193,7 @@ def on_member(group: ModernGroup, record: Record, _: TopicCodes) -> None:
 
 
 def put(group: ModernGroup, member_id: str) -> Member:
+    group.operation.room = max(group.operation.room, room_of_put(len(group.members)))
     member = group.members.get(member_id)
     if member is None:
         member = group.members[member_id] = Member()
@@ -216,6 +219,7 @@ def on_owned(group: ModernGroup, record: Record, codes: TopicCodes) -> None:
     if record.value is None:
         release(group.watch, member_id, had)
         if before is not None:
+            before = put(group, member_id)
             before.epoch, before.assigned, before.pending = GONE, NOTHING, NOTHING
         return
     owned: Owned = record.value

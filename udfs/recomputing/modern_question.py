@@ -90,8 +90,7 @@ def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[s
     joined = [each for each in group.operation.joined if each in asked_for]
     present = [each for each in group.members if each in asked_for and each not in joined]
     gone = [each for each in members if each not in group.members]
-    peak = max(group.peak, len(group.members) - len(group.operation.joined))
-    order = [present[at] for at in walked(present, peak)] + gone + joined
+    order = [present[at] for at in walked(present, max(group.room, len(present)))] + gone + joined
     places = {member_id: place for place, member_id in enumerate(written)}
     for chain_ in chains(order):
         told = [at for at in chain_ if order[at] in places]

@@ -24,7 +24,7 @@ def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
     return {
         "group_type": group.group_type,
         **{name: getattr(group, name) for name in PLAIN},
-        "peak": group.peak,
+        "room": group.room,
         "watch": [group.watch.renamed, group.watch.issues, group.watch.faults],
         "members": [
             [member_id, each.about, each.epoch, plain_held(each.assigned, codes), plain_held(each.pending, codes)]
@@ -52,7 +52,7 @@ def from_plain(found: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
     group = ModernGroup(
         next(each for each in GroupType if each == found["group_type"]), **{name: found[name] for name in PLAIN}
     )
-    group.peak = found["peak"]
+    group.room = found["room"]
     for member_id, about, epoch, assigned, pending in found["members"]:
         group.members[member_id] = Member(
             subscriber(about), epoch, held_of(assigned, codes), held_of(pending, codes)

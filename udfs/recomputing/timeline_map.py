@@ -13,9 +13,9 @@ FIRST_CAPACITY: Final = 2
 FACTOR: Final = np.uint64(-7046029254386353131 % (1 << 64))
 
 
-def walked(keys: Sequence[str], peak: int) -> Positions:
-    """The places of keys that were put in this order. `peak`: the most keys that were in the map at a time."""
-    return walk(string_hashes(keys), capacity_of(peak))
+def walked(keys: Sequence[str], room: int) -> Positions:
+    """The places of keys that were put in this order. `room`: the most that the map ever made room for."""
+    return walk(string_hashes(keys), capacity_of(room))
 
 
 def walk(hashes: Hashes, capacity: int) -> Positions:
@@ -26,9 +26,13 @@ def walk(hashes: Hashes, capacity: int) -> Positions:
     return np.lexsort((-np.arange(len(hashes)), slots))
 
 
-def capacity_of(peak: int) -> int:
-    """Room is made before a key is put."""
+def room_of_put(size: int) -> int:
+    """Before a key is put, and be it one that is there, room is made for one more."""
+    return size + 1
+
+
+def capacity_of(room: int) -> int:
     capacity = FIRST_CAPACITY
-    while peak * 0.75 > capacity:
+    while room * 0.75 > capacity:
         capacity *= 2
     return capacity
