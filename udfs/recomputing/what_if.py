@@ -10,7 +10,7 @@ from udfs.assignors.specs import GroupProtocol
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
 from udfs.recomputing.what_if_answers import Answer, answers, changes
-from udfs.recomputing.what_if_limits import left_out, why_impossible
+from udfs.recomputing.what_if_limits import left_out, why_refused
 from udfs.recomputing.what_if_questions import Question, TopicPartition
 
 Choice = tuple[GroupProtocol, str]
@@ -83,7 +83,7 @@ def rows_of_choice(
     asked: list[int] = []
     for place, question in enumerate(questions):
         if (protocol, assignor) in CHOICES[question.latest.group_type]:
-            why = why_impossible(question.latest, protocol, assignor)
+            why = question.obstacle or why_refused(question.latest, protocol, assignor)
             if why is None:
                 asked.append(place)
             else:
@@ -113,7 +113,7 @@ def answered(
     question: Question, protocol: GroupProtocol, assignor: str, imbalance: int, num_moved: int, num_stopped: int
 ) -> WhatIf:
     latest = question.latest
-    notes = left_out(latest, question.facts, protocol, assignor)
+    notes = tuple(left_out(latest, question.facts, protocol, assignor))
     return WhatIf(
         latest.group_id, latest.group_type, latest.assignment_offset, protocol, assignor, imbalance, num_moved,
         num_stopped, True, "; ".join(notes) or None, latest.evidence_first_offset, latest.assignment_offset,

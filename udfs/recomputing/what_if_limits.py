@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from schemas.assignment_words import PartitionCountsSource
 from schemas.vocabulary import GroupType
-from udfs.assignors.specs import GroupProtocol
+from udfs.assignors.specs import MOST_PARTITIONS, GroupProtocol
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
-from udfs.recomputing.what_if_questions import known_id
 
 # From this version on a subscription can say what the member owns; 0 is of clients up to 2.3, and of kafka-python.
 OWNED_SINCE = 1
@@ -16,13 +15,29 @@ LOOK_AT_RACKS = frozenset({"range", "sticky", "cooperative-sticky"})
 MOST_NAMED = 3
 
 
-def why_impossible(latest: Latest, protocol: GroupProtocol, assignor: str) -> str | None:
+def why_impossible(latest: Latest) -> str | None:
+    """Whatever the assignor. What no client or broker writes may stand in a log all the same."""
     if latest.group_type == GroupType.STREAMS:
         return "a streams group: its assignor gives tasks, not partitions"
     if latest.reason is not None:
         return latest.reason
     if not latest.members:
         return "no members"
+    if (count := sum(topic.partitions for topic in latest.topics)) > MOST_PARTITIONS:
+        return f"topics of {count} partitions together, more than a cluster can hold"
+    met: set[str] = set()
+    for member in latest.members:
+        if member.member_id in met:
+            return f"member {member.member_id} stands in the group twice"
+        met.add(member.member_id)
+        for topic, partitions in member.owned:
+            if min(partitions, default=0) < 0:
+                return f"member {member.member_id} has partition {min(partitions)} of {topic}"
+    return None
+
+
+def why_refused(latest: Latest, protocol: GroupProtocol, assignor: str) -> str | None:
+    """By this assignor, where others are possible."""
     old = [
         member.member_id
         for member, version in zip(latest.members, latest.subscription_versions, strict=False)
@@ -40,11 +55,7 @@ def named(members: list[str]) -> str:
     return ", ".join(members[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def left_out(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> list[str]:
-    return list(notes(latest, facts, protocol, assignor))
-
-
-def notes(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> Iterator[str]:
+def left_out(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> Iterator[str]:
     if latest.counts_source in (None, PartitionCountsSource.INFERRED):
         yield "partitions beyond the highest assigned one are not known"
     is_of_leader = protocol == GroupProtocol.CLASSIC
@@ -53,3 +64,8 @@ def notes(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) 
         yield "members name racks, those of the replicas are not known: answered without"
     if not is_of_leader and any(t.topic_id is None and known_id(t.name, facts) is None for t in latest.topics):
         yield "topic ids are not known: their order, which decides who gets which partition, is a stand-in"
+
+
+def known_id(name: str, facts: Facts) -> str | None:
+    known = (each.topic.topic_id for each in reversed(facts.topics.get(name, ())))
+    return next((topic_id for topic_id in known if topic_id is not None), None)

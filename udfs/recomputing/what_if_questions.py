@@ -13,6 +13,7 @@ from udfs.assignors.server_problems import ServerProblem, server_problem_of
 from udfs.assignors.specs import GroupProtocol, Member, Owned, Spec, Topic
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
+from udfs.recomputing.what_if_limits import known_id, why_impossible
 
 TopicPartition = tuple[str, int]
 # Nobody's claim is older than another's.
@@ -36,6 +37,10 @@ class Question:
     @cached_property
     def members(self) -> tuple[Member, ...]:
         return tuple(map(claiming, self.latest.members))
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        return why_impossible(self.latest)
 
     @cached_property
     def class_of_member(self) -> Codes:
@@ -91,11 +96,6 @@ def with_id(topic: Topic, facts: Facts) -> Topic:
     if topic.topic_id is not None:
         return topic
     return replace(topic, topic_id=known_id(topic.name, facts) or made_up_id(topic.name))
-
-
-def known_id(name: str, facts: Facts) -> str | None:
-    known = (each.topic.topic_id for each in reversed(facts.topics.get(name, ())))
-    return next((topic_id for topic_id in known if topic_id is not None), None)
 
 
 def made_up_id(name: str) -> str:

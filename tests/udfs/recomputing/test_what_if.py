@@ -14,7 +14,7 @@ from tests.udfs.recomputing.kafka_what_ifs import expected, kafka_in_the_end
 from udfs.assignors.specs import Member, Topic
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts, KnownTopic
-from udfs.recomputing.what_if import WhatIf, what_if
+from udfs.recomputing.what_if import WhatIf, what_if, what_ifs
 
 ID = "AAAAAAAAAAAAAAAAAAAAA{}"
 
@@ -118,6 +118,44 @@ def test_no_assignor_is_possible_where_none_can_be_asked(made: Latest, word: str
         assert not row.is_possible
         assert numbers(row) == (None, None, None)
         assert word in str(row.reason)
+
+
+@pytest.mark.parametrize(
+    ("made", "word"),
+    [
+        (latest({"c1": "a0", "c2": "a1"}, "a20000001"), "20000001 partitions"),
+        (latest({"c1": "a0 a-7", "c2": "a1"}), "c1 has partition -7"),
+        (replace(TWO := latest({"c1": "a0", "c2": "a1"}), members=TWO.members[:1] * 2), "c1 stands in the group twice"),
+    ],
+)
+def test_what_no_broker_writes_is_refused_with_its_reason(made: Latest, word: str) -> None:
+    assert all(word in str(row.reason) and not row.is_possible for row in what_if(made, Facts()))
+
+
+def test_whatever_stands_in_a_record_gives_rows(rng: np.random.Generator) -> None:
+    def some(values: Sequence[Any], most: int) -> list[Any]:
+        return [values[i] for i in rng.integers(len(values), size=rng.integers(most + 1))]
+
+    for _ in range(100):
+        members = []
+        for number in range(int(rng.integers(1, 5))):
+            has = tuple((topic, tuple(some([0, 1, 2, 7, 2**31 - 1], 4))) for topic in some(["a", "b", "gone", ""], 3))
+            subscribed = tuple(some(["a", "b", "elsewhere", "a"], 3))
+            instance, rack = rng.choice([None, "s"]), rng.choice([None, "r"])
+            members.append(Member(f"m{number}", instance, rack, subscribed, owned=has, target=has))
+        topics = tuple(Topic(name, int(rng.integers(4))) for name in ("a", "b") if rng.random() < 0.9)
+        for kind in GroupType:
+            made = Latest("g", kind, 1, None, None, topics, tuple(members), None, 0)
+            found = what_if(made, Facts())
+            assert found
+            assert all((row.imbalance is None) == (not row.is_possible) for row in found)
+
+
+def test_groups_are_answered_together_as_one_by_one(rng: np.random.Generator) -> None:
+    specs = [random_spec(rng, "uniform", is_equal=bool(rng.random() < 0.5)) for _ in range(30)]
+    groups = [as_latest(spec, GroupType.CONSUMER) for spec in specs]
+    groups += [latest({}), latest({"c1": ""}, group_type=GroupType.STREAMS), latest({"c1": "a0", "c2": ""})]
+    assert what_ifs(groups, Facts()) == [row for group in groups for row in what_if(group, Facts())]
 
 
 def test_members_that_cannot_claim_keep_a_group_from_what_needs_it() -> None:
