@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks import assignors, decoding, dump, framing, ingest, live, replay
+from benchmarks import assignments, assignors, decoding, dump, framing, ingest, live, replay
 from benchmarks.assignor_figures import Duration, Ratio
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
@@ -43,6 +43,7 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "replay-linear": replay.measure_linear,
     "replay-more": replay.measure_more,
     "replay-groups": replay.measure_groups,
+    "assignments": assignments.measure,
     "assignors-client": assignors.measure_client,
     "assignors-server": assignors.measure_server,
     "assignors-large": assignors.measure_large,

@@ -30,12 +30,12 @@ def warm_up(folder: Path) -> Workers:
     return workers
 
 
-def ingest_seconds(source: str, warehouse: Path) -> float:
+def ingest_seconds(source: str, warehouse: Path, *more: str) -> float:
     parser = argparse.ArgumentParser()
     parser.add_argument("--debug", action="store_true")
     ingest.add_arguments(parser)
     start = time.perf_counter()
-    ingest.ingested(parser.parse_args(["--source", source, "--warehouse", str(warehouse)]))
+    ingest.ingested(parser.parse_args(["--source", source, "--warehouse", str(warehouse), *more]))
     return time.perf_counter() - start
 
 

@@ -33,7 +33,7 @@ from udfs.recomputing.audited import Audited
 from udfs.recomputing.classic_audit import ClassicAudit
 from udfs.recomputing.modern_audit import ModernAudit
 from udfs.recomputing.upgrades import Upgrades
-from udfs.recomputing.what_if import what_if
+from udfs.recomputing.what_if import what_ifs
 from udfs.replay.leader_epochs import LeaderEpochs
 
 # A record of a large group holds some ten thousand partitions.
@@ -133,7 +133,7 @@ class ShareRecomputing:
         touched = sorted({group_id for each in parts for group_id in each})
         self.num_groups = len(touched)
         newest = [group for audit in self.audits for group in audit.latest().values() if group is not None]
-        self.write(ASSIGNMENT_WHATIF, [row for group in newest for row in what_if(group, self.brief.facts)])
+        self.write(ASSIGNMENT_WHATIF, what_ifs(newest, self.brief.facts))
         self.write(ASSIGNOR_UPGRADES, self.upgrades.rows())
         texts = {
             group_id: text

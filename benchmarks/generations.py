@@ -1,0 +1,142 @@
+"""Writes segments of classic groups whose generations follow from each other as cooperative-sticky makes them: members
+come and go, and what one must give up first goes to its new owner a generation later."""
+
+import json
+import random
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.batches import Headers, framed, record_bodies
+from benchmarks.byte_columns import text
+from benchmarks.cast import offsets_partition
+from benchmarks.group_records import NULL_BYTES, NULL_TEXT, i4
+from benchmarks.traffic import Records
+from udfs.assignors.registry import known_assignor
+from udfs.assignors.specs import GroupProtocol, Member, Owned, Spec, Topic
+
+ASSIGNOR = "cooperative-sticky"
+FIRST_TIME, MS_PER_GENERATION = 1_700_000_000_000, 5_000
+V3 = b"\0\3"
+
+
+@dataclass(frozen=True)
+class Shape:
+    groups: int
+    generations: int
+    members: int = 50
+    topics: int = 5
+    partitions_per_topic: int = 100
+    offsets_partitions: int = 4
+
+
+def write_generations(folder: Path, shape: Shape, seed: int = 1) -> None:
+    """Segments below `folder`, and beside them snapshots.jsonl with the topics' numbers of partitions."""
+    topics = tuple(Topic(f"orders-{number}", shape.partitions_per_topic) for number in range(shape.topics))
+    logs: dict[int, list[tuple[bytes, bytes]]] = {}
+    for number in range(shape.groups):
+        name = f"billing-{number * 7919:x}"
+        log = logs.setdefault(offsets_partition(name, shape.offsets_partitions), [])
+        log += [(b"\0\2" + text(name), value) for value in generations(topics, shape, random.Random(seed + number))]
+    for partition, records in logs.items():
+        home = folder / f"__consumer_offsets-{partition}"
+        home.mkdir(parents=True)
+        # Groups take turns, as in a broker's log.
+        turns = [records[place] for start in range(shape.generations)
+                 for place in range(start, len(records), shape.generations)]  # fmt: skip
+        (home / f"{0:020}.log").write_bytes(log_bytes(turns))
+    (folder / "snapshots.jsonl").write_text(json.dumps(snapshot(topics)) + "\n")
+
+
+def generations(topics: tuple[Topic, ...], shape: Shape, rng: random.Random) -> Iterator[bytes]:
+    names = tuple(topic.name for topic in topics)
+    ids = [new_id(rng) for _ in range(shape.members)]
+    owned: dict[str, Owned] = {}
+    is_settled = True
+    for generation in range(1, shape.generations + 1):
+        if is_settled and generation > 1:
+            if len(ids) >= shape.members:
+                ids.pop(rng.randrange(len(ids)))
+            else:
+                ids.insert(rng.randrange(len(ids) + 1), new_id(rng))
+        members = tuple(
+            Member(each, None, None, names, owned.get(each, ()), generation - 1 if each in owned else None)
+            for each in ids
+        )
+        spec = Spec(GroupProtocol.CLASSIC, ASSIGNOR, topics, members)
+        answer = known_assignor(spec).answer(spec)
+        yield value(names, members, answer, generation)
+        owned = {member_id: by_topic(partitions) for member_id, partitions in answer}
+        is_settled = sum(len(partitions) for _, partitions in answer) == sum(topic.partitions for topic in topics)
+
+
+def new_id(rng: random.Random) -> str:
+    return f"consumer-billing-{rng.randrange(16)}-{rng.getrandbits(128):032x}"
+
+
+def by_topic(partitions: list[tuple[str, int]]) -> Owned:
+    found: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        found.setdefault(topic, []).append(partition)
+    return tuple((topic, tuple(some)) for topic, some in found.items())
+
+
+def value(
+    names: tuple[str, ...],
+    members: tuple[Member, ...],
+    answer: list[tuple[str, list[tuple[str, int]]]],
+    generation: int,
+) -> bytes:
+    """GroupMetadataValue, version 3."""
+    assigned = dict(answer)
+    time = FIRST_TIME + generation * MS_PER_GENERATION
+    head = V3 + text("consumer") + i4(generation) + text(ASSIGNOR) + text(members[0].member_id)
+    body = [head, struct.pack(">qi", time, len(members))]
+    for member in members:
+        subscription = b"".join(subscribed(names, member))
+        given = V3 + topic_partitions(by_topic(assigned[member.member_id])) + NULL_BYTES
+        body += [
+            text(member.member_id), NULL_TEXT, text("billing"), text("/10.0.0.1"), i4(300_000), i4(45_000),
+            i4(len(subscription)), subscription, i4(len(given)), given,
+        ]  # fmt: skip
+    return b"".join(body)
+
+
+def subscribed(names: tuple[str, ...], member: Member) -> Iterator[bytes]:
+    generation = i4(-1 if member.generation is None else member.generation)
+    yield V3 + i4(len(names)) + b"".join(map(text, names))
+    yield NULL_BYTES if member.generation is None else i4(4) + generation
+    yield topic_partitions(member.owned) + generation + NULL_TEXT
+
+
+def topic_partitions(owned: Owned) -> bytes:
+    each = [text(topic) + struct.pack(f">{len(some) + 1}i", len(some), *some) for topic, some in owned]
+    return i4(len(each)) + b"".join(each)
+
+
+def log_bytes(records: list[tuple[bytes, bytes]]) -> bytes:
+    """A batch for each."""
+    number = len(records)
+    none, one = np.zeros(number, np.int64), np.ones(number, np.int64)
+    times = FIRST_TIME + np.arange(number) * MS_PER_GENERATION
+    keys, values = (pa.array(side, pa.binary()) for side in zip(*records, strict=True))
+    bodies = record_bodies(Records(none, none, times, keys, values), none, none)
+    headers = Headers(np.arange(number), one, none, none, times, times, -one, -one, -one)
+    return b"".join(framed(headers, bodies).to_pylist())
+
+
+def snapshot(topics: tuple[Topic, ...]) -> dict[str, object]:
+    return {
+        "captured_at": FIRST_TIME,
+        "topics": [
+            {
+                "topic": topic.name,
+                "partitions": [{"partition": number, "log_end_offset": 0} for number in range(topic.partitions)],
+            }
+            for topic in topics
+        ],
+    }
