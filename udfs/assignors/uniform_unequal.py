@@ -9,22 +9,39 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from udfs.assignors.java_maps import packed_order
 from udfs.assignors.load_balancer import LoadBalancer
 from udfs.assignors.moved_lists import Move, with_moves
-from udfs.assignors.problems import Assignment, AssignorFailed, Numbers, Rows
+from udfs.assignors.problems import Assignment, AssignorFailed, Numbers, Rows, within
 from udfs.assignors.server_problems import ServerProblem
 from udfs.assignors.uniform import held_targets, listed, maps_of
 
 MOST_SWEEPS = 16
 
 
+# A topic with fewer subscribers and partitions together is dealt faster by itself than by arrays.
+SMALL_TOPIC = 400
+
+
 @dataclass(frozen=True)
 class Board:
-    """Who has what, changed as the algorithm goes on; members are places in the walk of members."""
+    """Who has what, changed as the algorithm goes on; members are places in the walk of members.
+
+    `audiences` are the distinct sets of subscribers, `audience_of` their number for each topic.
+    """
 
     loads: Numbers
-    owners: list[NDArray[np.int64]]  # of each topic's partitions, -1 for nobody
-    subscribers: list[NDArray[np.int64]]
+    owners: Numbers  # of all partitions, topic by topic, -1 for nobody
+    starts: Numbers  # of each topic's partitions
+    counts: Numbers
+    audiences: list[NDArray[np.int64]]
+    audience_of: list[int]
+
+    def subscribers(self, topic: int) -> NDArray[np.int64]:
+        return self.audiences[self.audience_of[topic]]
+
+    def owners_of(self, topic: int) -> Numbers:
+        return self.owners[self.starts[topic] : self.starts[topic] + self.counts[topic]]
 
 
 def uniform_unequal(problem: ServerProblem) -> Assignment:
@@ -38,7 +55,7 @@ def uniform_unequal(problem: ServerProblem) -> Assignment:
     board = board_of(problem, takes, owned)
     order = topics_by_load(problem, board)
     given = dealt(order, board)
-    moves = balanced([topic for topic in order if len(board.subscribers[topic]) >= 2], board)
+    moves = balanced([topic for topic in order if len(board.subscribers(topic)) >= 2], board)
     made_for = opened_sizes(problem, board)
     rows = listed(maps, held, kept, given, made_for)
     found = problem.listed(rows.members, rows.topics, rows.partitions)
@@ -49,50 +66,85 @@ def board_of(problem: ServerProblem, takes: NDArray[np.bool_], owned: Rows) -> B
     starts = np.cumsum(problem.counts) - problem.counts
     owners = np.full(int(problem.counts.sum()), -1, np.int64)
     owners[starts[owned.topics] + owned.partitions] = owned.members
+    packed = np.packbits(problem.takes, axis=0).T
+    numbers: dict[bytes, int] = {}
+    audience_of = [numbers.setdefault(row.tobytes(), len(numbers)) for row in packed]
+    first = [audience_of.index(number) for number in range(len(numbers))]
     return Board(
         np.bincount(owned.members, minlength=len(problem.members)),
-        np.split(owners, starts[1:]),
-        [np.flatnonzero(column) for column in takes.T],
+        owners,
+        starts,
+        problem.counts,
+        [np.flatnonzero(takes[:, topic]) for topic in first],
+        audience_of,
     )
 
 
 def topics_by_load(problem: ServerProblem, board: Board) -> list[int]:
     """Those with most partitions for each subscriber first."""
     ids, counts = problem.ids.tolist(), problem.counts.tolist()
-    sizes = [len(subscribers) for subscribers in board.subscribers]
+    sizes = [len(board.audiences[audience]) for audience in board.audience_of]
     topics = [topic for topic in range(len(counts)) if sizes[topic]]
     return sorted(topics, key=lambda topic: (-(counts[topic] / sizes[topic]), sizes[topic], ids[topic]))
 
 
 def opened_sizes(problem: ServerProblem, board: Board) -> Numbers:
     """For how many partitions the set is made with which a topic comes to a member."""
-    sizes = np.maximum([len(subscribers) for subscribers in board.subscribers], 1)
+    of_audience = np.array([len(subscribers) for subscribers in board.audiences], np.int64)
+    sizes = np.maximum(of_audience[board.audience_of], 1)
     return np.asarray(np.ceil(problem.counts / sizes) / 0.75 + 1, dtype=np.int64)
 
 
 def dealt(order: list[int], board: Board) -> Rows:
     """Gives what nobody has to the least loaded; the rows stand in the order in which each member got them."""
-    members: list[NDArray[np.int64]] = []
-    topics: list[NDArray[np.int64]] = []
-    partitions: list[NDArray[np.int64]] = []
-    for topic in order:
-        free = np.flatnonzero(board.owners[topic] < 0)
-        if len(free):
-            got = least_loaded(board.subscribers[topic], board.loads, len(free))
-            board.owners[topic][free] = got
+    counts = board.counts[order]
+    numbers = np.repeat(board.starts[order], counts) + within(counts)
+    is_free = board.owners[numbers] < 0
+    numbers = numbers[is_free]
+    topics = np.repeat(np.array(order, np.int32), counts)[is_free]
+    wanted = np.bincount(np.repeat(np.arange(len(order)), counts)[is_free], minlength=len(order)).tolist()
+    size = sum(wanted) + sum(len(board.subscribers(topic)) for topic in order)
+    members = (dealt_one_by_one if size < SMALL_TOPIC * len(order) else dealt_by_topic)(order, wanted, board)
+    board.owners[numbers] = members
+    partitions = (numbers - board.starts[topics]).astype(np.int32)
+    rows = packed_order(members)
+    return Rows(members[rows].astype(np.int32), topics[rows], partitions[rows])
+
+
+def dealt_by_topic(order: list[int], wanted: list[int], board: Board) -> Numbers:
+    """The members that get the wanted numbers of partitions of the topics, one after the other."""
+    deals = [np.zeros(0, np.int64)]
+    for topic, count in zip(order, wanted, strict=True):
+        if count:
+            got = least_loaded(board.subscribers(topic), board.loads, count)
             board.loads[:] += np.bincount(got, minlength=len(board.loads))
-            members.append(got)
-            topics.append(np.full(len(free), topic))
-            partitions.append(free)
-    if not members:
-        return Rows(*(np.zeros(0, np.int32) for _ in range(3)))
-    owner = np.concatenate(members).astype(np.int32)
-    rows = np.argsort(owner, kind="stable")
-    return Rows(
-        owner[rows],
-        np.concatenate(topics).astype(np.int32)[rows],
-        np.concatenate(partitions).astype(np.int32)[rows],
-    )
+            deals.append(got)
+    return np.concatenate(deals)
+
+
+def dealt_one_by_one(order: list[int], wanted: list[int], board: Board) -> Numbers:
+    """The same, for small topics."""
+    loads = board.loads.tolist()
+    audiences = [audience.tolist() for audience in board.audiences]
+    members: list[int] = []
+    for topic, count in zip(order, wanted, strict=True):
+        if not count:
+            continue
+        left = count
+        subscribers = sorted(audiences[board.audience_of[topic]], key=loads.__getitem__)
+        level, most = loads[subscribers[0]], loads[subscribers[-1]]
+        end = 0
+        while left:
+            while end < len(subscribers) and (level >= most or loads[subscribers[end]] <= level):
+                end += 1
+            lap = subscribers[: min(end, left)]
+            members += lap
+            for member in lap:
+                loads[member] += 1
+            left -= len(lap)
+            level += 1
+    board.loads[:] = loads
+    return np.array(members, np.int64)
 
 
 def least_loaded(subscribers: NDArray[np.int64], loads: Numbers, wanted: int) -> NDArray[np.int64]:
@@ -114,11 +166,18 @@ def balanced(order: list[int], board: Board) -> list[Move]:
     """Sweeps over the topics until a whole sweep moved nothing, or often enough."""
     moves: list[Move] = []
     last_moved = -1
+    # How many moves there were when an audience was found level: without another it still is.
+    level_at: dict[int, int] = {}
     for _ in range(MOST_SWEEPS):
         for place, topic in enumerate(order):
             if place == last_moved:
                 return moves
-            found = balanced_topic(topic, board)
+            audience = board.audience_of[topic]
+            if level_at.get(audience) != len(moves):
+                loads = board.loads[board.audiences[audience]]
+                if loads.max() - loads.min() <= 1:
+                    level_at[audience] = len(moves)
+            found = [] if level_at.get(audience) == len(moves) else balanced_topic(topic, board)
             moves += found
             if found or last_moved < 0:
                 last_moved = place
@@ -126,10 +185,8 @@ def balanced(order: list[int], board: Board) -> list[Move]:
 
 
 def balanced_topic(topic: int, board: Board) -> list[Move]:
-    subscribers, owners = board.subscribers[topic], board.owners[topic]
+    subscribers, owners = board.subscribers(topic), board.owners_of(topic)
     loads = board.loads[subscribers]
-    if loads.max() - loads.min() <= 1:
-        return []
     balancer = LoadBalancer(loads.tolist())
     # What each has of the topic, its last partition first.
     owned: list[list[int]] = [[] for _ in subscribers]
