@@ -15,9 +15,10 @@ from udfs.assignors.problems import Numbers
 from udfs.recomputing.audited import Audited, Latest
 from udfs.recomputing.classic_counts import MOST_PARTITIONS, Counts, TopicCounts
 from udfs.recomputing.classic_generations import Generation, generations_of
-from udfs.recomputing.classic_rows import Judged, audited_rows
+from udfs.recomputing.classic_judged import Judged
+from udfs.recomputing.classic_rows import audited_rows
 from udfs.recomputing.classic_state import Before, from_plain, latest
-from udfs.recomputing.classic_steps import are_carried_over
+from udfs.recomputing.classic_steps import are_alike, are_carried_over
 from udfs.recomputing.classic_values import values_of
 from udfs.recomputing.classic_variants import (
     ASSIGNORS,
@@ -134,6 +135,8 @@ class ClassicAudit:
         else:
             reason, verdict = why_not(generation), Verdict.NOT_RECOMPUTABLE
         counts = self.counts.first(generation) if first is None else first.variant.counts
+        if reason is None and not counts.are_possible:
+            reason = impossible(generation, counts)
         if reason is not None:
             return Judged(generation, before, verdict, reason, counts if counts.are_possible else None, None)
         before_counts = {} if before is None else before.counts_by_topic
@@ -141,8 +144,6 @@ class ClassicAudit:
         if first is not None and first.is_same and not are_fewer(counts, floor):
             return judged_by(generation, before, first)
         candidates = list(self.counts.candidates(counts, generation, before_counts))
-        if not candidates:
-            return Judged(generation, before, verdict, impossible(generation, counts), None, None)
         likely = [each for each in candidates if not are_fewer(each, floor)] or candidates[:1]
         found = search(generation, before, first, likely)
         if found.is_same:
@@ -151,7 +152,7 @@ class ClassicAudit:
         older = search(generation, before, None, fewer) if fewer else None
         if older is not None and older.is_same:
             reason = old_view(generation, older.variant.counts, floor)
-            return Judged(generation, before, Verdict.DRIFT, reason, found.variant.counts, found)
+            return Judged(generation, before, Verdict.DRIFT, reason, found.variant.counts, found, is_old_view=True)
         return judged_by(generation, before, found)
 
 
@@ -254,9 +255,13 @@ def next_before(one: Judged, before: Before | None) -> Before:
     line = None if before is None else before.line
     if one.found is not None and one.found.is_same:
         line = one.found.variant.line.name
-    numbers = one.generation.lower_bounds if one.counts is None else one.counts.numbers
-    source = None if one.counts is None else one.counts.source
-    return Before(one.generation, numbers, source, line, not_even_another(one.generation))
+    is_repeat = before is not None and are_alike(before.generation, one.generation)
+    reason = not_even_another(one.generation)
+    if one.counts is None:
+        # More partitions than anything can be computed for.
+        nothing = np.zeros(len(one.generation.topics), np.int64)
+        return Before(one.generation, nothing, None, line, one.reason, is_repeat)
+    return Before(one.generation, one.counts.numbers, one.counts.source, line, reason, is_repeat)
 
 
 def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:

@@ -97,4 +97,6 @@ def inferred(generation: Generation) -> Counts:
 
 def remembered(generation: Generation, before: Mapping[str, int]) -> Counts:
     numbers = np.array([before.get(name, 0) for name in generation.topics], np.int64)
-    return Counts(np.maximum(numbers, generation.lower_bounds), PartitionCountsSource.INFERRED, None, "topics as before")
+    return Counts(
+        np.maximum(numbers, generation.lower_bounds), PartitionCountsSource.INFERRED, None, "topics as before"
+    )

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from schemas.assignment_words import AssignorSource, Verdict
 from schemas.history_words import Confidence
-from schemas.payloads import CONSUMER, STREAM_PROTOCOL
+from schemas.payloads import STREAM_PROTOCOL
 from schemas.vocabulary import GroupType
 from udfs.assignors.numbered import NOBODY
 from udfs.assignors.problems import Numbers, PartitionRacks, Rows
@@ -17,11 +16,10 @@ from udfs.recomputing import checks
 from udfs.recomputing.assignments import UNKNOWN, Assignments, Flags, Recorded, assignments_of, shifted
 from udfs.recomputing.audited import Audited, Check
 from udfs.recomputing.checks import CheckName
-from udfs.recomputing.classic_counts import Counts
 from udfs.recomputing.classic_generations import Generation
-from udfs.recomputing.classic_state import Before
+from udfs.recomputing.classic_judged import Judged
 from udfs.recomputing.classic_steps import moved
-from udfs.recomputing.classic_variants import ASSIGNORS, COOPERATIVE, Tried, algorithm, problem_of
+from udfs.recomputing.classic_variants import ASSIGNORS, COOPERATIVE, algorithm, problem_of
 from udfs.recomputing.facts import Facts, GroupRule
 from udfs.recomputing.invariants import are_level, are_level_by_topic, are_unsafe, counted
 from udfs.recomputing.known_defects import known_defect
@@ -30,29 +28,6 @@ from udfs.recomputing.moves import owners_by_place
 # Custom assignors may give a partition to as many members as they like.
 ANY_NUMBER: Final = np.iinfo(np.int64).max
 FINE: Final[Mapping[CheckName, Check]] = {name: Check(name, True) for name in CheckName}
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A generation with what was found of it. `found` is the closest answer; None: nothing was recomputed."""
-
-    generation: Generation
-    before: Before | None
-    verdict: Verdict
-    reason: str | None
-    counts: Counts | None
-    found: Tried | None
-
-    @property
-    def is_told(self) -> bool:
-        """Whether the record tells who has which partitions."""
-        return self.generation.protocol_type == CONSUMER and self.generation.unread is None
-
-    @property
-    def numbers(self) -> Numbers:
-        if self.counts is None or not self.is_told:
-            return np.full(len(self.generation.topics), UNKNOWN, np.int64)
-        return self.counts.numbers
 
 
 def audited_rows(judged: Sequence[Judged], facts: Facts) -> list[Audited]:
@@ -171,7 +146,7 @@ def row(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Audi
         moves_needed=needed,
         partition_counts_source=judged.counts.source if judged.counts is not None and is_told else None,
         variant=None if found is None or judged.verdict == Verdict.DRIFT else found.variant.text,
-        known_defect=known_defect(judged),
+        known_defect=known_defect(judged, is_sound=seen.is_valid[at] and seen.is_safe[at]),
         checks=tuple(checks_of(judged, seen, at, rules)),
         evidence_first_offset=of.offset if before is None else before.generation.offset,
         evidence_last_offset=of.offset,

@@ -30,6 +30,8 @@ class Before:
     line: str | None
     # Why nothing can be computed at all.
     reason: str | None
+    # The same members with the same lists as in the value before.
+    is_repeat: bool = False
 
     @property
     def counts_by_topic(self) -> Mapping[str, int]:
@@ -72,6 +74,7 @@ class Before:
             "source": self.source,
             "line": self.line,
             "reason": self.reason,
+            "is_repeat": self.is_repeat,
         }
 
 
@@ -88,7 +91,8 @@ def from_plain(group_id: str, found: Mapping[str, Any]) -> Before:
         np.zeros(len(found["topics"]), np.int64),
     )  # fmt: skip
     source = SOURCES.get(found["source"])
-    return Before(generation, np.array(found["counts"], np.int64), source, found["line"], found["reason"])
+    counts = np.array(found["counts"], np.int64)
+    return Before(generation, counts, source, found["line"], found["reason"], found["is_repeat"])
 
 
 def latest(before: Before, facts: Facts) -> Latest | None:

@@ -25,6 +25,15 @@ def are_carried_over(before: Generation, now: Generation) -> bool:
     return rows is not None and are_equal(Rows(moved, rows.topics, rows.partitions).take(order), now.assigned)
 
 
+def are_alike(before: Generation, now: Generation) -> bool:
+    """The same members with the same lists, the generation apart."""
+    return (
+        list(before.members) == list(now.members)
+        and list(before.topics) == list(now.topics)
+        and are_equal(before.assigned, now.assigned)
+    )
+
+
 def successors(before: Generation, now: Generation) -> Sequence[int]:
     """Who of now each member before is, by its id or else its static id; GONE: nobody."""
     if before.members == now.members:

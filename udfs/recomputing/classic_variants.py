@@ -97,6 +97,10 @@ class Variant:
     is_without_racks: bool = False
 
     @property
+    def is_newest(self) -> bool:
+        return self.line.release == NEWEST_RELEASE
+
+    @property
     def text(self) -> str:
         parts = [f"clients {self.line.name}"]
         if self.is_without_racks:

@@ -1,5 +1,94 @@
-from typing import Any
+"""Defects of Kafka's clients and coordinators by their signatures in recorded generations.
+
+Each signature is a function of its own, named by what went wrong. What leaves no trace in records of type 2 is not
+here: KAFKA-8767, 9752, 12890, 13406 (rounds that were never written), 10284 (the record is missing), 13419, 14009,
+14024, 13636 (other records, or knowledge from outside).
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from schemas.assignment_words import Verdict
+from udfs.recomputing.classic_judged import Judged
+from udfs.recomputing.defect_evidence import SLOW_MS, Evidence
+from udfs.recomputing.defects_of_claims import (
+    gave_what_another_owned,
+    generations_were_reset,
+    moved_more_than_needed,
+    older_claim_won,
+    owned_lists_are_unsorted,
+    stale_claim_without_generation,
+    topics_are_uneven,
+    trusted_the_leaders_own_memory,
+    two_claims_of_one_generation,
+    unsafe_by_racks,
+)
+from udfs.recomputing.defects_of_others import (
+    balance_was_too_strict,
+    copartitioning_broken_by_racks,
+    equal_subscriptions_took_long,
+    gave_back_what_is_not_subscribed,
+    kept_what_does_not_exist,
+    leader_missed_new_partitions,
+    library_left_a_member_out,
+    library_was_off_by_one,
+    ordered_by_member_id,
+    rebalanced_twice_for_racks,
+    static_id_was_unknown,
+    unequal_subscriptions_took_long,
+)
+
+Signature = Callable[[Evidence], bool]
+
+# The most telling first: one generation has one.
+SIGNATURES: Final[Mapping[str, Signature]] = MappingProxyType(
+    {
+        "KAFKA-9801": static_id_was_unknown,
+        "KAFKA-7026": stale_claim_without_generation,
+        "KAFKA-5277": trusted_the_leaders_own_memory,
+        "KAFKA-15170": unsafe_by_racks,
+        "KAFKA-13715": older_claim_won,
+        "KAFKA-14639": gave_what_another_owned,
+        "KAFKA-12984": two_claims_of_one_generation,
+        "KAFKA-13891": generations_were_reset,
+        "KAFKA-8355": lambda evidence: evidence.assignor == "range" and ordered_by_member_id(evidence),
+        "KAFKA-8356": lambda evidence: evidence.assignor == "roundrobin" and ordered_by_member_id(evidence),
+        "KAFKA-13435": leader_missed_new_partitions,
+        "KAFKA-14891": copartitioning_broken_by_racks,
+        "KAFKA-16277": topics_are_uneven,
+        "KAFKA-12464": moved_more_than_needed,
+        "KAFKA-9987": equal_subscriptions_took_long,
+        "KAFKA-12675": unequal_subscriptions_took_long,
+        "KAFKA-15106": balance_was_too_strict,
+        "KAFKA-20778": rebalanced_twice_for_racks,
+        "KAFKA-12898": owned_lists_are_unsorted,
+        # These have no issue of Kafka's.
+        "sticky: given back to a member that no longer subscribes": gave_back_what_is_not_subscribed,
+        "sticky: claims beyond the topic's partitions": kept_what_does_not_exist,
+        "kafka-python: range leaves members out": library_left_a_member_out,
+        "librdkafka #4783: sticky off by one": library_was_off_by_one,
+    }
+)
+NEWEST_VERSION: Final = 3
 
 
-def known_defect(judged: Any) -> str | None:
-    return None
+def known_defect(judged: Judged, *, is_sound: bool) -> str | None:
+    """`is_sound`: what is counted of the assignment shows nothing wrong."""
+    if is_sound and is_healthy(judged):
+        return None
+    evidence = Evidence(judged)
+    return next((name for name, fits in SIGNATURES.items() if fits(evidence)), None)
+
+
+def is_healthy(judged: Judged) -> bool:
+    """Most are: what the newest rules give, by members of today, in no time."""
+    of = judged.generation
+    return (
+        judged.verdict in (Verdict.SAME, Verdict.CARRIED_OVER)
+        and int(of.versions.min()) >= NEWEST_VERSION
+        and (judged.found is None or judged.found.variant.is_newest)
+        and not any(of.racks)
+        and not of.is_omitted.any()
+        and (Evidence(judged).sync_ms or 0) < SLOW_MS
+    )
