@@ -151,7 +151,7 @@ class StagedTables:
         answered = sorted({progress.partition for each in answers for progress in each.progress})
         anew = sorted({partition for each in answers for partition in each.whole})
         for name in self.about.written.names:
-            gone = self.gone(name, [] if is_full else answered, [] if is_full else anew)
+            gone = self.gone(name, None if is_full else answered, anew)
             if gone is not None and self.warehouse.versions().get(name, 0) > 0:
                 self.replaced[name] = gone
         for name, rows in whole.items():
@@ -159,11 +159,13 @@ class StagedTables:
             if rows.num_rows:
                 self.blobs.write(name, rows, 0)
 
-    def gone(self, name: str, answered: Sequence[int], anew: Sequence[int]) -> str | None:
-        """As Spark's SQL says it; of all offsets partitions where none are named. None: no rows."""
+    def gone(self, name: str, answered: Sequence[int] | None, anew: Sequence[int]) -> str | None:
+        """As Spark's SQL says it. `answered` None: of all offsets partitions. None: no rows."""
         of_cluster = f"cluster = {quoted(self.about.cluster)}"
-        if name in self.about.written.whole or not answered:
+        if name in self.about.written.whole or answered is None:
             return of_cluster
+        if not answered:
+            return None
         column = partition_column(TABLES[name])
         conditions = [f"{column} IN ({', '.join(map(str, anew))})"] if anew else []
         of_answered = f"{column} IN ({', '.join(map(str, answered))})"
