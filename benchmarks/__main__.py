@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks import assignments, assignors, decoding, dump, framing, ingest, live, replay
+from benchmarks import assignments, assignors, assignors_many, decoding, dump, framing, ingest, live, replay
 from benchmarks.assignor_figures import Duration, Ratio
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
@@ -47,6 +47,7 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "assignors-client": assignors.measure_client,
     "assignors-server": assignors.measure_server,
     "assignors-large": assignors.measure_large,
+    "assignors-many": assignors_many.measure,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 
