@@ -23,14 +23,12 @@ def take_operation(state: State, operation: Sequence[Record]) -> None:
     first, last = operation[0], operation[-1]
     if was_classic and state.members is not None:
         state.to_consumer, state.to_classic, state.to_cooperative = Way(first.offset, last.time, last.time), None, None
-        state.protocol, state.is_native = None, False
+        state.protocol = None
     elif was_consumer and state.members is None and state.classic is not None:
         turn_back(state, first, last)
     if state.members is not None:
         follow_members(state, left, operation)
-    if any(record.type != MEMBER_TYPE and record.value is not None for record in operation):
-        state.last_time = last.time
-    state.last_offset = last.offset
+    state.last_time, state.last_offset = last.time, last.offset
 
 
 def take_record(state: State, record: Record) -> None:
@@ -78,7 +76,7 @@ def follow_members(state: State, left: set[str], operation: Sequence[Record]) ->
     still = state.classic_members
     first, last = operation[0], operation[-1]
     is_next = any(record.type == EPOCH_TYPE and record.value is not None for record in operation)
-    if state.to_consumer is None and not still and any(map(is_first_epoch, operation)):
+    if not still and any(map(is_first_epoch, operation)):
         state.is_native = True
     if state.to_consumer is None and still and not state.is_native:
         state.to_consumer = Way(first.offset, last.time, last.time, is_begin_seen=False)

@@ -38,8 +38,8 @@ class State:
     to_classic: Way | None = None
     # Whether its first members were seen to be native ones.
     is_native: bool = False
+    # Of the newest record.
     last_offset: int = -1
-    # Of the newest generation or group epoch.
     last_time: int | None = None
     # Those of a consumer group that still speak the classic protocol.
     classic_members: set[str] = field(default_factory=set)
@@ -64,10 +64,6 @@ def from_plain(found: dict[str, Any]) -> State:
         value = ClassicValue(*state.classic)
         state.classic = value._replace(members=tuple(ClassicMember(*member) for member in value.members))
     if state.members is not None:
-        state.members = {each: consumer_member(*member) for each, member in state.members.items()}
+        state.members = {each: ConsumerMember(*member) for each, member in state.members.items()}
         state.classic_members = {each for each, member in state.members.items() if member.versions is not None}
     return state
-
-
-def consumer_member(instance: str | None, client: str | None, host: str | None, versions: Any) -> ConsumerMember:
-    return ConsumerMember(instance, client, host, None if versions is None else tuple(versions))

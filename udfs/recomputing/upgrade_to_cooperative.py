@@ -70,6 +70,4 @@ def note_progress(way: Way, is_progress: bool, is_next: bool, is_finished: bool,
         way.generations_since += is_next
     if is_finished and not way.is_finished:
         way.finished_time = time
-    elif not is_finished:
-        way.finished_time = None
     way.is_finished = is_finished

@@ -114,5 +114,5 @@ def test_every_blocker_is_told() -> None:
 def test_members_that_are_left_in_a_converted_group_are_asked_too() -> None:
     log = Log()
     log.write(0, value(5, [member("a", "t0"), member("b", "t1")]))
-    log.write(1, gone(), classic("a", version=1), classic("b"), epoch(5), native("n", client_id="sarama"), epoch(6))
+    log.write(1, gone(), classic("a", 1, 1), classic("b", 1, 3), epoch(5), native("n", client_id="sarama"), epoch(6))
     assert told(upgrades_of(log)[KEY]) == ("blocked", [("old_client", "a")])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.udfs.recomputing.upgrade_log import Log, classic, epoch, gone, ids, left, native, upgrades_of, value
+from tests.udfs.recomputing.upgrade_log import Log, classic, epoch, gone, ids, left, native, run, upgrades_of, value
 from tests.udfs.replay.classic_log import START, member
 
 COOPERATIVE, TO_CONSUMER, TO_CLASSIC = (
@@ -34,6 +34,13 @@ def test_members_that_were_there_before_the_group_turned_are_left() -> None:
     assert (found.phase, ids(found.members_done), ids(found.members_left)) == ("in_progress", {"new"}, {"old"})
     assert (found.started_time, found.finished_time) == (micros(2000), None)
     assert (found.evidence_first_offset, found.evidence_last_offset, found.confidence) == (2, 2, "likely")
+
+
+def test_a_member_that_had_nothing_before_the_group_turned_is_left_too() -> None:
+    log = Log()
+    log.write(0, value(1, [member("busy", "t0"), member("idle", "")]))
+    log.write(1, value(2, [member("new", "t0"), member("idle", "", generation=1)], STICKY))
+    assert ids(upgrades_of(log)[COOPERATIVE].members_left) == {"idle"}
 
 
 def test_a_member_that_claims_what_it_owns_is_done() -> None:
@@ -102,6 +109,9 @@ def test_an_eager_member_of_a_group_that_never_turned_shows_a_way_half_gone() ->
     found = upgrades_of(log)[COOPERATIVE]
     assert (found.phase, ids(found.members_done), ids(found.members_left)) == ("in_progress", {"a"}, {"b"})
     assert (found.started_time, found.confidence) == (micros(1), "likely")
+    log.write(2, value(9, [member("a", "t0", "t0", generation=8), member("b", "t1", "t1", generation=8)], STICKY))
+    found = upgrades_of(log)[COOPERATIVE]
+    assert (found.phase, found.finished_time, found.confidence) == ("finished", micros(2), "likely")
 
 
 def test_a_subscription_that_cannot_claim_keeps_its_member_from_changing() -> None:
@@ -140,6 +150,32 @@ def test_it_is_stuck_when_rounds_and_a_day_go_by_and_nobody_changes(rounds: int,
         log.write(2000 + (time if number == rounds - 1 else 1), value(4 + number, members, STICKY))
     found = upgrades_of(log)[COOPERATIVE]
     assert (found.phase, [each.kind for each in found.blockers]) == (phase, ["no_progress"] * (phase == "stuck"))
+
+
+def test_rounds_are_counted_anew_when_a_member_changes() -> None:
+    log = Log()
+    one, two, new = member("one", "t0", generation=-1), member("two", "t1", generation=-1), member("new", "t2", "t2")
+    log.write(0, value(1, [one, two]))
+    for generation in (2, 3, 4, 5):
+        log.write(1, value(generation, [one, two, new], STICKY))
+    log.write(2, value(6, [one, new], STICKY))
+    log.write(2 + DAY, value(7, [one, new], STICKY))
+    assert upgrades_of(log)[COOPERATIVE].phase == "in_progress"
+
+
+def test_a_static_member_that_comes_back_is_no_round() -> None:
+    log = turning()
+    for number in range(3):
+        members = [member("old", "t0", generation=2), member(f"new-{number}", "t1", instance="n")]
+        log.write(2000 + number * DAY, value(3, members, STICKY))
+    assert upgrades_of(log)[COOPERATIVE].phase == "in_progress"
+
+
+def test_groups_of_other_protocol_types_are_on_no_way_whatever_their_assignors_are_called() -> None:
+    log = Log()
+    log.write(0, value(1, [member("a", "t0")], protocol_type="house"))
+    log.write(1, value(2, [member("a", "t0", generation=1)], STICKY, protocol_type="house"))
+    assert COOPERATIVE not in upgrades_of(log)
 
 
 def test_a_group_that_was_empty_meanwhile_turns_at_once() -> None:
@@ -197,17 +233,54 @@ def test_the_conversion_is_finished_when_the_last_classic_member_has_gone() -> N
 def test_a_member_that_comes_back_in_the_new_protocol_has_changed() -> None:
     """A static one takes over the member record of its instance under its own id."""
     log = upgraded()
-    log.write(2000, left("a"), native("a-native", group_instance_id="a"), left("b"), native("b"), epoch(7))
+    log.write(2000, left("a"), native("a-native", group_instance_id="a"), native("b"), epoch(7))
     assert upgrades_of(log)[TO_CONSUMER].phase == "finished"
 
 
-@pytest.mark.parametrize(("is_progress", "phase"), [(True, "in_progress"), (False, "stuck")])
-def test_a_conversion_is_stuck_when_epochs_and_a_day_go_by_and_nobody_changes(is_progress: bool, phase: str) -> None:
+@pytest.mark.parametrize(
+    ("rounds", "is_progress", "phase"), [(3, True, "in_progress"), (3, False, "stuck"), (2, False, "in_progress")]
+)
+def test_a_conversion_is_stuck_when_epochs_and_a_day_go_by_and_nobody_changes(
+    rounds: int, is_progress: bool, phase: str
+) -> None:
     log = upgraded()
-    for number in range(3):
+    for number in range(rounds - 1):
         log.write(2000 + number, native(f"n{number}"), epoch(7 + number))
     log.write(1000 + DAY, *([left("b")] if is_progress else []), epoch(10))
     assert upgrades_of(log)[TO_CONSUMER].phase == phase
+
+
+@pytest.mark.parametrize(("member_id", "phase"), [("b", "in_progress"), ("a", "stuck")])
+def test_a_way_back_is_stuck_when_no_classic_member_comes(member_id: str, phase: str) -> None:
+    log = Log()
+    log.write(0, native("n"), epoch(2))
+    log.write(0, classic("a"), epoch(3))
+    for number in range(3):
+        log.write(1, native(f"n{number}"), epoch(4 + number))
+    log.write(DAY, classic(member_id), epoch(8))
+    assert upgrades_of(log)[TO_CLASSIC].phase == phase
+
+
+def test_what_was_known_of_assignors_ends_with_the_conversion() -> None:
+    log = turning()
+    log.write(3000, gone(), classic("old"), epoch(3), native("n"), epoch(4))
+    log.write(4000, left("n"), left("old"), epoch(None), value(5, [member("old", "t0", "t0")], STICKY))
+    assert set(upgrades_of(log)) == {TO_CONSUMER, TO_CLASSIC}
+    log = Log()
+    log.write(0, value(1, [member("a", "t0")]))
+    log.write(1000, gone(), classic("a"), epoch(1), native("n"), epoch(2))
+    log.write(2000, left("n"), left("a"), epoch(None), value(2, [member("a", "t0", generation=1)], STICKY))
+    assert COOPERATIVE not in upgrades_of(log)
+
+
+def test_members_that_left_with_the_group_they_were_of_are_not_left_of_the_next() -> None:
+    """Where their own tombstones are missing."""
+    log = upgraded()
+    log.write(2000, epoch(None), value(6, [member("a", "t0")]))
+    log.write(3000, gone(), classic("a"), epoch(6), native("n"), epoch(7))
+    log.write(4000, left("a"), epoch(8))
+    found = upgrades_of(log)[TO_CONSUMER]
+    assert (found.phase, found.finished_time) == ("finished", micros(4000))
 
 
 def test_a_conversion_back_leaves_the_one_forth_stuck() -> None:
@@ -281,6 +354,7 @@ def test_an_empty_group_is_converted_at_once() -> None:
     found = upgrades_of(log)
     assert (found[TO_CLASSIC].phase, found[TO_CLASSIC].finished_time) == ("finished", micros(4000))
     assert ids(found[TO_CLASSIC].members_done) == {"b"}
+    assert (found[TO_CONSUMER].phase, found[TO_CONSUMER].finished_time) == ("stuck", None)
 
 
 def test_a_log_that_begins_with_a_mixed_group_tells_of_a_conversion_begun_earlier() -> None:
@@ -309,7 +383,7 @@ def test_share_and_streams_groups_are_on_no_way() -> None:
     log = Log()
     for group_type in ("share", "streams"):
         log.write(0, native("n", group_type=group_type), epoch(2, group_type=group_type))
-    assert upgrades_of(log) == {}
+    assert run(log.operations, {}, None) == ({}, {})
 
 
 def test_an_emptied_classic_group_asks_for_no_readiness() -> None:

@@ -64,9 +64,9 @@ def native(member_id: str, group_type: str = "consumer", **more: Any) -> Written
     return MEMBERS, {**told, "client_host": "/10.0.0.1", "is_tombstone": False, **more}
 
 
-def classic(member_id: str, version: int = 3, **more: Any) -> Written:
-    """A member that still speaks the classic protocol."""
-    offered = [{"name": "range", "metadata": version.to_bytes(2, "big") + bytes(8)}]
+def classic(member_id: str, *versions: int, **more: Any) -> Written:
+    """A member that still speaks the classic protocol; versions of the subscriptions that it offers."""
+    offered = [{"name": "range", "metadata": version.to_bytes(2, "big") + bytes(8)} for version in versions or (3,)]
     told = {"session_timeout_ms": 45_000, "supported_protocols": offered}
     return native(member_id, classic_member=told, **more)
 
