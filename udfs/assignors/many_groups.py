@@ -113,7 +113,7 @@ def is_plain(problem: Problem) -> bool:
         and problem.instances.count(None) == members
         and not any(problem.racks)
         and len(problem.topics) > 0
-        and int(problem.counts.sum()) <= MOST_PARTITIONS
+        and sum(problem.counts.tolist()) <= MOST_PARTITIONS
     )
 
 
@@ -125,5 +125,5 @@ def is_plain_server(problem: ServerProblem) -> bool:
         and problem.release >= NEWEST_UNIFORM_SINCE
         and problem.instances.count(None) == members
         and len(problem.topics) > 0
-        and int(problem.counts.sum()) <= MOST_PARTITIONS
+        and sum(problem.counts.tolist()) <= MOST_PARTITIONS
     )

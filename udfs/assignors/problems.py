@@ -152,7 +152,7 @@ class Problem:
 
     @cached_property
     def statically_sorted(self) -> Positions:
-        return statically_sorted(self.members, self.instances, self.walked)
+        return statically_sorted(self.members, self.instances, lambda: self.walked)
 
 
 Assignor = Callable[[Problem], Assignment]

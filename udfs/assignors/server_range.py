@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from udfs.assignors.java_maps import packed_order
 from udfs.assignors.java_order import Positions, put_order, table_capacity
 from udfs.assignors.member_order import statically_sorted
 from udfs.assignors.problems import Assignment, Numbers, within
@@ -10,7 +11,7 @@ from udfs.assignors.server_problems import ServerProblem
 
 
 def server_range(problem: ServerProblem) -> Assignment:
-    order = statically_sorted(problem.members, problem.instances, problem.walked)
+    order = statically_sorted(problem.members, problem.instances, lambda: problem.walked)
     if problem.is_homogeneous:
         # Everybody's map is made alike, of the topics of the first.
         first = problem.class_of_member[order[0]]
@@ -53,10 +54,12 @@ def audiences(problem: ServerProblem, topics: Positions, order: Positions) -> tu
 
 def dealt(topics: Positions, counts: Numbers, alike: list[Positions], members: list[Positions]) -> Positions:
     """The owner of each partition of the topics, one topic after the other."""
+    if len(members) == 1 and (counts == counts[:1]).all():
+        return np.resize(cut(members[0], int(counts[0])), int(counts.sum())) if len(counts) else np.empty(0, np.intp)
     starts = np.cumsum(counts) - counts
     owners = np.empty(int(counts.sum()), np.intp)
     for group, subscribers in zip(alike, members, strict=True):
-        for count in np.unique(counts[group]).tolist():
+        for count in set(counts[group].tolist()):
             at = group[counts[group] == count]
             owners[starts[at][:, None] + np.arange(count)] = cut(subscribers, count)
     return owners
@@ -75,4 +78,4 @@ def in_order_of_maps(problem: ServerProblem, owners: Positions, topics: Position
         # Made for as many topics as there are names, known or not.
         walked = topics_of_map(problem, number, len(problem.topics_of_class[number]))
         places[number, walked] = np.arange(len(walked))
-    return np.lexsort((places[problem.class_of_member[owners], topics], owners))
+    return packed_order(owners, places[problem.class_of_member[owners], topics])
