@@ -108,7 +108,8 @@ def moved_more_than_needed(evidence: Evidence) -> bool:
     kept = sum(members[0] in evidence.claimants.get(each, ()) for each, members in evidence.assigned.items())
     rows = zip(newest.members.tolist(), newest.topics.tolist(), newest.partitions.tolist(), strict=True)
     could_keep = sum(member in evidence.claimants.get((topic, partition), ()) for member, topic, partition in rows)
-    return kept < could_keep or evidence.spread > 1
+    spread = np.ptp(np.bincount(newest.members, minlength=len(evidence.of.members)))
+    return kept < could_keep or evidence.spread > int(spread)
 
 
 def owned_lists_are_unsorted(evidence: Evidence) -> bool:

@@ -7,7 +7,9 @@ from typing import Final
 import numpy as np
 
 from schemas.assignment_words import Verdict
-from udfs.recomputing.classic_variants import Variant, asked
+from udfs.assignors.registry import FIRST_CLIENTS
+from udfs.assignors.specs import Release
+from udfs.recomputing.classic_variants import Variant, asked, lines_of
 from udfs.recomputing.defect_evidence import NEWEST, SLOW_MS, Evidence, owners
 
 REWRITTEN_SINCE: Final = (3, 0, 0)
@@ -62,20 +64,27 @@ def is_slow(evidence: Evidence) -> bool:
     return evidence.is_sticky and (evidence.sync_ms or 0) >= SLOW_MS
 
 
+def fits(evidence: Evidence, since: Release, before: Release) -> bool:
+    """Whether a line of the time gives the record too, or no line does and the leader is an old one."""
+    if evidence.is_drift:
+        return evidence.is_old_leader
+    counts = evidence.judged.counts
+    lines = [line for line in lines_of(evidence.of) if since <= line.release < before]
+    return counts is not None and any(asked(evidence.of, Variant(line, counts)).is_same for line in lines)
+
+
 def equal_subscriptions_took_long(evidence: Evidence) -> bool:
     """KAFKA-9987: before 2.5.1 equal subscriptions of many members and partitions took minutes."""
-    is_old = evidence.is_old_leader if evidence.release is None else evidence.release < EQUAL_WAY_SINCE
-    return is_slow(evidence) and is_old and evidence.has_one_subscription
+    return is_slow(evidence) and evidence.has_one_subscription and fits(evidence, FIRST_CLIENTS, EQUAL_WAY_SINCE)
 
 
 def unequal_subscriptions_took_long(evidence: Evidence) -> bool:
     """KAFKA-12675: the same of unequal ones, before 3.0."""
-    is_old = evidence.is_old_leader if evidence.release is None else evidence.release < REWRITTEN_SINCE
-    return is_slow(evidence) and is_old and not evidence.has_one_subscription
+    return is_slow(evidence) and not evidence.has_one_subscription and fits(evidence, FIRST_CLIENTS, REWRITTEN_SINCE)
 
 
 def balance_was_too_strict(evidence: Evidence) -> bool:
-    """KAFKA-15106: partitions were moved to and fro without an end."""
+    """KAFKA-15106: from 3.0 to 3.5.1 partitions of unequal subscriptions were moved to and fro without an end."""
     release = evidence.release
     is_met = release is not None and REWRITTEN_SINCE <= release < LEVEL_BY_ONE_SINCE
     return is_slow(evidence) and is_met and not evidence.has_one_subscription

@@ -12,6 +12,7 @@ import pytest
 
 from schemas.assignment_words import Verdict
 from tests.assignors.test_client_assignors import ASSIGNORS, JARS
+from tests.udfs.recomputing.altered import ALTERATIONS, double, drop
 from tests.udfs.recomputing.classic_groups import Life, facts_of, lived, random_lives, records, table
 from udfs.assignors.specs import Release
 from udfs.recomputing.audited import Audited
@@ -58,71 +59,6 @@ def test_what_a_releases_own_clients_did_is_the_same(release: Release, lives: in
     assert all(each.verdict == Verdict.SAME for each in found), told(found, rows)
 
 
-def move(random: Random, members: list[Row]) -> bool:
-    """One partition from one member to another that subscribes to its topic."""
-    givers = [each for each in members if each["assignment"]["partitions"]]
-    if not givers:
-        return False
-    giver = random.choice(givers)
-    listed = random.choice(giver["assignment"]["partitions"])
-    takers = [each for each in members if each is not giver and listed["topic"] in each["subscription"]["topics"]]
-    if not takers:
-        return False
-    give(random.choice(takers), listed["topic"], take(random, giver, listed))
-    return True
-
-
-def take(random: Random, giver: Row, listed: Row) -> int:
-    partition: int = listed["partitions"].pop(random.randrange(len(listed["partitions"])))
-    if not listed["partitions"]:
-        giver["assignment"]["partitions"].remove(listed)
-    return partition
-
-
-def give(taker: Row, topic: str, partition: int) -> None:
-    lists = taker["assignment"]["partitions"]
-    for listed in lists:
-        if listed["topic"] == topic:
-            listed["partitions"].append(partition)
-            return
-    lists.append({"topic": topic, "partitions": [partition]})
-
-
-def swap(random: Random, members: list[Row]) -> bool:
-    """The lists of two members."""
-    pairs = [
-        (one, other)
-        for one in members
-        for other in members
-        if one["assignment"]["partitions"] != other["assignment"]["partitions"]
-    ]
-    if not pairs:
-        return False
-    one, other = random.choice(pairs)
-    one["assignment"], other["assignment"] = other["assignment"], one["assignment"]
-    return True
-
-
-def drop(random: Random, members: list[Row]) -> bool:
-    givers = [each for each in members if each["assignment"]["partitions"]]
-    if not givers:
-        return False
-    giver = random.choice(givers)
-    take(random, giver, random.choice(giver["assignment"]["partitions"]))
-    return True
-
-
-def double(random: Random, members: list[Row]) -> bool:
-    """One partition to a second member too."""
-    givers = [each for each in members if each["assignment"]["partitions"]]
-    if not givers or len(members) == 1:
-        return False
-    giver = random.choice(givers)
-    listed = random.choice(giver["assignment"]["partitions"])
-    give(random.choice([each for each in members if each is not giver]), listed["topic"], listed["partitions"][0])
-    return True
-
-
 @pytest.fixture(scope="module")
 def newest_lives() -> tuple[list[Life], list[Row]]:
     """Of an own seed: each alteration begins with the same lives."""
@@ -132,7 +68,7 @@ def newest_lives() -> tuple[list[Life], list[Row]]:
     return groups, records(groups, lived(groups, JARS[4, 3, 1]))
 
 
-@pytest.mark.parametrize("alter", [move, swap, drop, double])
+@pytest.mark.parametrize("alter", ALTERATIONS)
 def test_altered_generations_are_found_and_no_others(
     alter: Any, newest_lives: tuple[list[Life], list[Row]], seed: int
 ) -> None:
