@@ -51,9 +51,9 @@ class Bytes:
         self.raw = b"".join(each for each in data if each) + bytes(WORD)
 
     def numbers(self, dtype: str, at: Numbers) -> Numbers:
-        size = np.dtype(dtype).itemsize
-        anywhere = np.ndarray((len(self.raw) - size + 1,), dtype, self.raw, strides=(1,))
-        return anywhere[np.minimum(at, len(anywhere) - 1)].astype(np.int64)
+        """Places up to a few bytes behind the end may be asked for."""
+        anywhere = np.ndarray((len(self.raw) - np.dtype(dtype).itemsize + 1,), dtype, self.raw, strides=(1,))
+        return anywhere[at].astype(np.int64)
 
 
 def read_together(data: Sequence[bytes | None], names: Sequence[str]) -> Lists | None:
@@ -127,26 +127,31 @@ def read_lists(raw: Bytes) -> tuple[Found, Numbers, Positions]:
 def topic_numbers(raw: Bytes, found: Found, names: Sequence[str]) -> Numbers | None:
     """Which of the names each list is of, -1 for none; None where two names cannot be told apart by their ends."""
     table = Bytes([name.encode() for name in names])
-    keys = name_keys(table, table.starts, table.sizes)
+    known = ends_of_names(table, table.starts, table.sizes)
+    said = ends_of_names(raw, found.name_at, found.name_size)
+    keys = mixed(*known)
     order = np.argsort(keys)
     ordered = keys[order]
     if not len(order) or (ordered[1:] == ordered[:-1]).any():
         return None
-    topics = order[np.minimum(np.searchsorted(ordered, name_keys(raw, found.name_at, found.name_size)), len(order) - 1)]
-    same = table.sizes[topics] == found.name_size
-    for offset in range(0, max(int(table.sizes.max()), 1), WORD):
-        here = [
-            word(where, starts, found.name_size, offset)
-            for where, starts in ((raw, found.name_at), (table, table.starts[topics]))
-        ]
-        same &= here[0] == here[1]
+    topics = order[np.minimum(np.searchsorted(ordered, mixed(*said)), len(order) - 1)]
+    same = np.ones(len(topics), np.bool_)
+    for ours, theirs in zip(known, said, strict=True):
+        same &= ours[topics] == theirs
+    for offset in range(WORD, int(table.sizes.max()) - WORD, WORD):
+        middle = word(table, table.starts, table.sizes, offset)[topics]
+        same &= middle == word(raw, found.name_at, found.name_size, offset)
     return np.where(same, topics, -1)
 
 
-def name_keys(where: Bytes, starts: Numbers, sizes: Numbers) -> NDArray[np.uint64]:
-    """A number for each name, of its first and last eight characters and its length."""
-    key = np.zeros(len(starts), np.uint64)
-    for part in (word(where, starts, sizes, 0), word(where, starts, sizes, np.maximum(sizes - WORD, 0)), sizes):
+def ends_of_names(where: Bytes, starts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """The first and last eight characters of each name, and its length."""
+    return word(where, starts, sizes, 0), word(where, starts, sizes, np.maximum(sizes - WORD, 0)), sizes
+
+
+def mixed(*parts: Numbers) -> NDArray[np.uint64]:
+    key = np.zeros(len(parts[0]), np.uint64)
+    for part in parts:
         # The upper half comes down, since what short names have stands there.
         key = (key ^ part.astype(np.uint64)) * MIXER
         key ^= key >> np.uint64(32)
@@ -155,8 +160,10 @@ def name_keys(where: Bytes, starts: Numbers, sizes: Numbers) -> NDArray[np.uint6
 
 def word(where: Bytes, starts: Numbers, sizes: Numbers, offset: Numbers | int) -> Numbers:
     """Eight characters of each name; what lies behind its end counts as zero."""
-    beyond = np.clip(offset + WORD - sizes, 0, WORD)
     taken = where.numbers(">i8", starts + np.minimum(offset, sizes))
+    beyond = np.clip(offset + WORD - sizes, 0, WORD)
+    if not beyond.any():
+        return taken
     # A shift by all 64 bits is none.
     half = 4 * beyond
     return taken >> half >> half << half << half
