@@ -20,7 +20,21 @@ def random_spec(rng: np.random.Generator, assignor: str, is_equal: bool, protoco
         member["subscribed_topics"] = shuffled(rng, subscribed) if rng.random() < 0.3 else subscribed
         target = [[topic, shuffled(rng, of) if rng.random() < 0.1 else of] for topic, of in targets[i].items() if of]
         member["target"] = shuffled(rng, target) if rng.random() < 0.3 else target
+    if rng.random() < 0.05:
+        crowd(rng, topics[0], members)
     return {"group_protocol": protocol, "assignor": assignor, "topics": topics, "members": members}
+
+
+def crowd(rng: np.random.Generator, topic: dict[str, Any], members: list[dict[str, Any]]) -> None:
+    """Targets whose partitions are a power of two apart: they share few buckets of Java's tables, or one."""
+    apart = int(rng.choice([16, 32, 64, 128]))
+    topic["partitions"] = max(topic["partitions"], apart * int(rng.integers(9, 30)))
+    for i, member in enumerate(members):
+        partitions = some(rng, range(i % apart, topic["partitions"], apart), float(rng.choice([0.7, 1.0])))
+        if rng.random() < 0.3:
+            partitions += some(rng, set(range(len(members), min(40, topic["partitions"]))) - set(partitions), 0.05)
+        others = [pair for pair in member["target"] if pair[0] != topic["name"]]
+        member["target"] = others + [[topic["name"], shuffled(rng, partitions) if rng.random() < 0.3 else partitions]]
 
 
 def random_topics(rng: np.random.Generator) -> list[dict[str, Any]]:

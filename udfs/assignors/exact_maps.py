@@ -1,37 +1,60 @@
-"""A member's map of topics to sets of partitions, step by step through Java's own tables."""
+"""Members' maps of topics to sets of partitions, step by step through Java's own tables."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java_order import DEFAULT_CAPACITY, copied_set_capacity, table_capacity
+from udfs.assignors.java_order import DEFAULT_CAPACITY, Hashes, copied_set_capacity, table_capacity
 from udfs.assignors.java_tables import NUMBERS, JavaSet, JavaTable, Keys
-from udfs.assignors.problems import Rows
-from udfs.assignors.server_problems import ServerProblem
+from udfs.assignors.problems import Numbers, Rows
 
 Target = JavaTable[int, JavaSet[int]]
 
 
-def empty_target(problem: ServerProblem, capacity: int = DEFAULT_CAPACITY) -> Target:
-    topics = Keys[int](lambda topic: int(problem.id_hashes[topic]), lambda topic: tuple(problem.ids[topic].tolist()))
-    return JavaTable(topics, capacity)
+@dataclass(frozen=True)
+class ExactMaps:
+    """Topics are positions. Without `ids` those of one hash code have no order."""
 
+    id_hashes: Hashes
+    ids: NDArray[np.int64] | None
+    jdk: int
 
-def target_of(problem: ServerProblem, place: int) -> Target:
-    """Of the epoch before, as the coordinator makes it of a record: a default map, and a set copied from each list."""
-    lists: dict[int, list[int]] = {}
-    for topic, partition in pairs(rows_at(problem.walked_targets, place)):
-        lists.setdefault(topic, []).append(partition)
-    target = empty_target(problem)
-    for topic, partitions in lists.items():
-        target.put(topic, JavaSet(NUMBERS, copied_set_capacity(len(partitions), problem.jdk), partitions))
-    return target
+    def empty(self, capacity: int = DEFAULT_CAPACITY) -> Target:
+        ids = self.ids
+        return JavaTable(
+            Keys(
+                lambda topic: int(self.id_hashes[topic]),
+                lambda topic: 0 if ids is None else tuple(ids[topic].tolist()),
+            ),
+            capacity,
+        )
 
+    def of_record(self, rows: Rows) -> Target:
+        """The rows of one member, as the coordinator makes a target of them: a default map, and a set copied from each
+        list."""
+        lists: dict[int, list[int]] = {}
+        for topic, partition in pairs(rows):
+            lists.setdefault(topic, []).append(partition)
+        target = self.empty()
+        for topic, partitions in lists.items():
+            target.put(topic, JavaSet(NUMBERS, copied_set_capacity(len(partitions), self.jdk), partitions))
+        return target
 
-def copied(problem: ServerProblem, target: Target) -> Target:
-    copy = empty_target(problem, table_capacity(len(target)))
-    for topic, partitions in target.items():
-        copy.put(topic, JavaSet(NUMBERS, copied_set_capacity(len(partitions), problem.jdk), partitions))
-    return copy
+    def copied(self, target: Target) -> Target:
+        copy = self.empty(table_capacity(len(target)))
+        for topic, partitions in target.items():
+            copy.put(topic, JavaSet(NUMBERS, copied_set_capacity(len(partitions), self.jdk), partitions))
+        return copy
+
+    def changed(self, before: Rows, lost: Rows, got: Rows, made_for: Numbers) -> Target:
+        """A copy of a member's target, after it lost partitions and got others."""
+        target = self.copied(self.of_record(before))
+        for topic, partition in pairs(lost):
+            take(target, topic, partition)
+        for topic, partition in pairs(got):
+            give(target, topic, partition, int(made_for[topic]))
+        return target
 
 
 def take(target: Target, topic: int, partition: int) -> None:

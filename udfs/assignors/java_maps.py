@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java_order import DEFAULT_CAPACITY, Hashes, Positions
+from udfs.assignors.java_order import DEFAULT_CAPACITY, Hashes, Positions, put_order
 from udfs.assignors.problems import Numbers, Rows
 
 FIRST_JDK_OF_NEW_COPIES = 19
@@ -96,14 +96,25 @@ def copied_set_capacities(sizes: Numbers, jdk: int) -> Numbers:
     return powers_of_two(np.maximum((sizes / 0.75).astype(np.int64) + 1, DEFAULT_CAPACITY))
 
 
-def walked(sets: Sets, map_capacity: Numbers, set_capacity: Numbers, id_hashes: Hashes) -> tuple[Rows, Positions]:
+@dataclass(frozen=True)
+class Walk:
     """The rows as a walk over the members, their maps and sets meets them, and where each row stood.
 
-    `map_capacity` is given for each member. Keys that were there before stand in the order in which they were put;
+    Of crowded members a map or a set has a chain so long that Java makes a tree of it, or had one as its table was
+    smaller. Where keys were only ever put, the order holds for those too.
+    """
+
+    rows: Rows
+    positions: Positions
+    crowded: Positions
+
+
+def walked(sets: Sets, map_capacity: Numbers, set_capacity: Numbers, id_hashes: Hashes) -> Walk:
+    """`map_capacity` is given for each member. Keys that were there before stand in the order in which they were put;
     new ones were put first in their chains (computeIfAbsent), so the last comes first.
     """
     if not len(sets.rows):
-        return sets.rows, np.empty(0, np.intp)
+        return Walk(sets.rows, np.empty(0, np.intp), np.empty(0, np.intp))
     count = len(sets.member)
     hashes = id_hashes[sets.topic].astype(np.int64)
     bucket = (hashes ^ (hashes >> 16)) & (map_capacity[sets.member] - 1)
@@ -112,10 +123,63 @@ def walked(sets: Sets, map_capacity: Numbers, set_capacity: Numbers, id_hashes: 
     order = packed_order(sets.member, bucket, chain)
     place = np.empty(count, np.intp)
     place[order] = number
-    positions = walk_of_sets(sets, place, set_capacity)
-    if positions is None:
-        return sets.rows, np.arange(len(sets.rows))
-    return sets.rows.take(positions), positions
+    crowded = crowded_sets(sets, set_capacity)
+    positions = walk_of_sets(sets, place, set_capacity, crowded)
+    members = np.union1d(sets.member[crowded], crowded_maps(sets.member[order], bucket[order]))
+    return Walk(sets.rows.take(positions), positions, members.astype(np.intp))
+
+
+def crowded_maps(members: Numbers, buckets: Numbers) -> Numbers:
+    """Members with a long chain of topics, in the order of their buckets. Chains that were long only in a smaller table
+    are not looked for: ids are random, so that eight hardly ever meet."""
+    at = np.flatnonzero(members[LONGEST_CHAIN - 1 :] == members[: 1 - LONGEST_CHAIN])
+    return np.asarray(members[at[buckets[at] == buckets[at + LONGEST_CHAIN - 1]]], dtype=np.int64)
+
+
+def crowded_sets(sets: Sets, capacity: Numbers) -> Positions:
+    """Sets in which a chain is, or was in a smaller table, longer than Java bears."""
+    is_large = sets.size > LONGEST_CHAIN
+    if not is_large.any() or sets.rows.partitions.max() < LONGEST_CHAIN * DEFAULT_CAPACITY:
+        return np.empty(0, np.intp)
+    # Nine partitions of one bucket are at least so far apart; what was in the smallest tables a larger one forgets.
+    widths = widths_of(sets)
+    smallest = np.where(capacity <= SMALLEST_TREE_TABLE, DEFAULT_CAPACITY, SMALLEST_TREE_TABLE)
+    suspects = np.flatnonzero(is_large & (widths >= LONGEST_CHAIN * smallest))
+    if not len(suspects):
+        return suspects
+    partitions, starts = partitions_of(sets, suspects)
+    found = []
+    size = DEFAULT_CAPACITY
+    while size <= capacity[suspects].max():
+        may = (smallest[suspects] <= size) & (size <= capacity[suspects]) & (widths[suspects] >= LONGEST_CHAIN * size)
+        # What a table of this size held at most.
+        counts = np.minimum(sets.size[suspects[may]], size * 3 // 4 + 1)
+        ends = np.cumsum(counts)
+        held = partitions[np.arange(int(counts.sum())) + np.repeat(starts[may] - (ends - counts), counts)]
+        chains = np.bincount(np.repeat(np.arange(len(counts)), counts) * size + ((held ^ held >> 16) & size - 1))
+        found.append(suspects[may][np.flatnonzero(chains > LONGEST_CHAIN) // size])
+        size *= 2
+    return np.unique(np.concatenate(found)).astype(np.intp)
+
+
+def widths_of(sets: Sets) -> Numbers:
+    """How far the partitions of each set are apart."""
+    partitions, count = sets.rows.partitions, len(sets.size)
+    highest, lowest = np.zeros(count, np.int64), np.full(count, np.iinfo(np.int64).max)
+    np.maximum.at(highest, sets.set_of_stretch, np.maximum.reduceat(partitions, sets.stretch_start))
+    np.minimum.at(lowest, sets.set_of_stretch, np.minimum.reduceat(partitions, sets.stretch_start))
+    return np.asarray(highest - lowest, dtype=np.int64)
+
+
+def partitions_of(sets: Sets, chosen: Positions) -> tuple[NDArray[np.int32], Positions]:
+    """Those of some sets, set by set as they stand, and where each set begins."""
+    number = np.full(len(sets.size), -1)
+    number[chosen] = np.arange(len(chosen))
+    of_row = number[sets.set_of_row]
+    rows = np.flatnonzero(of_row >= 0)
+    rows = rows[np.argsort(of_row[rows], kind="stable")]
+    sizes = sets.size[chosen]
+    return sets.rows.partitions[rows], np.cumsum(sizes) - sizes
 
 
 def packed_order(*keys: Numbers) -> Positions:
@@ -135,44 +199,15 @@ def packed_order(*keys: Numbers) -> Positions:
     return packed & ((1 << index_bits) - 1)
 
 
-def walk_of_sets(sets: Sets, place: Positions, capacity: Numbers) -> Positions | None:
-    """Where the rows stand once the sets are walked in the order of their places; None where they stand so already."""
-    keys = bucket_keys(sets, place, capacity)
-    order = None if (keys[1:] >= keys[:-1]).all() else packed_order(keys)
-    if int(sets.size.max()) > LONGEST_CHAIN:
-        walked_keys = keys if order is None else keys[order]
-        if (walked_keys[LONGEST_CHAIN:] == walked_keys[:-LONGEST_CHAIN]).any():
-            # More rows than a chain may hold are of one bucket of one set.
-            chained = with_long_chains(sets.rows.partitions, sets.set_of_row, capacity)
-            return packed_order(bucket_keys(sets, place, chained))
-    return order
-
-
-def bucket_keys(sets: Sets, place: Positions, capacity: Numbers) -> Numbers:
-    """For each row a number that tells its set's place and its bucket in the set."""
-    partitions = sets.rows.partitions
-    if int(partitions.max()) >> 16:
-        partitions = partitions ^ (partitions >> 16)
-    bits = int(capacity.max() - 1).bit_length()
-    sets_at = np.repeat((place << bits)[sets.set_of_stretch], sets.stretch_sizes)
-    mask = np.repeat((capacity - 1)[sets.set_of_stretch], sets.stretch_sizes)
-    return np.asarray(sets_at | (partitions & mask), dtype=np.int64)
-
-
-def with_long_chains(partitions: NDArray[np.int32], set_of_row: Positions, capacity: Numbers) -> Numbers:
-    """Small tables double for a chain that becomes too long, too."""
-    sizes = np.bincount(set_of_row, minlength=len(capacity))
-    suspects = np.flatnonzero((sizes > LONGEST_CHAIN) & (capacity < SMALLEST_TREE_TABLE))
-    if len(suspects):
-        capacity = capacity.copy()
-        is_suspect = np.zeros(len(capacity), np.bool_)
-        is_suspect[suspects] = True
-        chosen = np.flatnonzero(is_suspect[set_of_row])
-        bucket = partitions[chosen] & (capacity[set_of_row[chosen]] - 1)
-        chains = np.bincount(set_of_row[chosen] * SMALLEST_TREE_TABLE + bucket)
-        for each in np.unique(np.flatnonzero(chains > LONGEST_CHAIN) // SMALLEST_TREE_TABLE):
-            capacity[each] = chained_capacity(partitions[set_of_row == each].tolist(), int(capacity[each]))
-    return capacity
+def walk_of_sets(sets: Sets, place: Positions, capacity: Numbers, crowded: Positions) -> Positions:
+    """Where the rows stand once the sets are walked in the order of their places."""
+    partitions, set_of_row = sets.rows.partitions.astype(np.int64), sets.set_of_row
+    bucket = (partitions ^ (partitions >> 16)) & (capacity[set_of_row] - 1)
+    for each in crowded.tolist():
+        # The place in the walk stands for the bucket, which alone does not tell it.
+        rows = np.flatnonzero(set_of_row == each)
+        bucket[rows[put_order(partitions[rows].astype(np.uint32), int(capacity[each]))]] = np.arange(len(rows))
+    return packed_order(place[set_of_row], bucket)
 
 
 def chained_capacity(keys: list[int], capacity: int) -> int:

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java_maps import SMALLEST_TREE_TABLE, capacity_with, chained_capacity
-from udfs.assignors.java_order import copied_set_capacity, grown_capacity, table_capacity
+from udfs.assignors.exact_maps import Target, give, take
+from udfs.assignors.java_maps import LONGEST_CHAIN, SMALLEST_TREE_TABLE, capacity_with, chained_capacity
+from udfs.assignors.java_order import DEFAULT_CAPACITY, copied_set_capacity, grown_capacity, may_crowd, table_capacity
 from udfs.assignors.problems import Assignment, Numbers, Rows
 from udfs.assignors.server_problems import ServerProblem
-from udfs.assignors.uniform import Held
+from udfs.assignors.uniform import Held, exact_map, maps_of
 
 
 class Move(NamedTuple):
@@ -30,6 +31,12 @@ class PartitionSet:
     def add(self, partition: int) -> None:
         self.partitions[partition] = None
         self.capacity = capacity_with(self.partitions, partition, self.capacity)
+
+    def is_crowded(self) -> bool:
+        if len(self.partitions) <= LONGEST_CHAIN or max(self.partitions) < LONGEST_CHAIN * DEFAULT_CAPACITY:
+            return False
+        keys = np.array(list(self.partitions), np.uint32)
+        return may_crowd(keys, DEFAULT_CAPACITY, self.capacity, LONGEST_CHAIN)
 
     def walked(self) -> list[int]:
         return sorted(self.partitions, key=lambda each: (each ^ each >> 16) & self.capacity - 1)
@@ -55,6 +62,10 @@ class MemberMap:
         del self.sets[topic].partitions[partition]
         if not self.sets[topic].partitions:
             del self.sets[topic]
+
+    def is_crowded(self) -> bool:
+        """Whether some set has a chain of which Java makes a tree."""
+        return any(one.is_crowded() for one in self.sets.values())
 
     def walked(self, hashes: Sequence[int]) -> Iterator[tuple[int, int]]:
         def key(topic: int) -> tuple[int, int]:
@@ -86,7 +97,12 @@ def with_moves(
         maps[move.source].remove(move.topic, move.partition)
         maps[move.destination].add(move.topic, move.partition, sizes[move.topic])
     hashes = problem.id_hashes.tolist()
-    lists = [(place, *pair) for place in sorted(touched) for pair in maps[place].walked(hashes)]
+    crowded = {place for place in touched if place in held.crowded or maps[place].is_crowded()}
+    lists = [(place, *pair) for place in sorted(touched - crowded) for pair in maps[place].walked(hashes)]
+    for place in sorted(crowded):
+        target = exact_map(maps_of(problem), held, kept, given, made_for, place)
+        replay(moves, place, target, sizes)
+        lists += [(place, topic, partition) for topic, of in target.items() for partition in of]
     places, topics, partitions = np.array(lists, np.int32).reshape(-1, 3).T
     others = found.take(~is_touched[problem.places[found.members]])
     return Assignment(
@@ -94,6 +110,14 @@ def with_moves(
         np.concatenate([others.topics, topics]),
         np.concatenate([others.partitions, partitions]),
     )
+
+
+def replay(moves: Sequence[Move], place: int, target: Target, made_for: Sequence[int]) -> None:
+    for move in moves:
+        if move.source == place:
+            take(target, move.topic, move.partition)
+        elif move.destination == place:
+            give(target, move.topic, move.partition, made_for[move.topic])
 
 
 def rows_of(rows: Rows, chosen: NDArray[np.bool_]) -> Iterator[tuple[int, int, int]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from udfs.assignors.exact_maps import ExactMaps, Target, listed_rows, rows_at
 from udfs.assignors.java_maps import (
     Sets,
     copied_set_capacities,
@@ -29,6 +30,8 @@ class Held:
     rows: Rows
     num_sets: Numbers  # of each member
     size_of_set: Numbers  # for each row: how many rows its set has
+    targets: Rows  # in the order of the records
+    crowded: Positions  # members, see Walk
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,11 @@ class Maps:
     id_hashes: Hashes
     members: int
     jdk: int
+    ids: NDArray[np.int64] | None = None
 
 
 def maps_of(problem: ServerProblem) -> Maps:
-    return Maps(problem.id_hashes, len(problem.members), problem.jdk)
+    return Maps(problem.id_hashes, len(problem.members), problem.jdk, problem.ids)
 
 
 def uniform_equal(problem: ServerProblem) -> Assignment:
@@ -76,8 +80,9 @@ def uniform_equal(problem: ServerProblem) -> Assignment:
 
 def held_targets(maps: Maps, rows: Rows, is_changed: NDArray[np.bool_]) -> Held:
     """Only where something changes, the rows must stand as a walk over the maps meets them: they are copied so."""
+    targets, crowded = rows, np.empty(0, np.intp)
     if not len(rows):
-        return Held(rows, np.zeros(maps.members, np.int64), np.empty(0, np.int64))
+        return Held(rows, np.zeros(maps.members, np.int64), np.empty(0, np.int64), targets, crowded)
     sets = sets_of(rows, len(rows))
     num_sets = np.bincount(sets.member, minlength=maps.members)
     size_of_set = np.repeat(sets.size, sets.size)
@@ -85,11 +90,12 @@ def held_targets(maps: Maps, rows: Rows, is_changed: NDArray[np.bool_]) -> Held:
     if len(chosen):
         some = sets_of(rows.take(chosen), len(chosen))
         capacity = grown_capacities(np.array(DEFAULT_CAPACITY), num_sets)
-        _, walk = walked(some, capacity, copied_set_capacities(some.size, maps.jdk), maps.id_hashes)
+        walk = walked(some, capacity, copied_set_capacities(some.size, maps.jdk), maps.id_hashes)
         order = np.arange(len(rows))
-        order[chosen] = chosen[walk]
+        order[chosen] = chosen[walk.positions]
+        crowded = walk.crowded
         rows, size_of_set = rows.take(order), size_of_set[order]
-    return Held(rows, num_sets, size_of_set)
+    return Held(rows, num_sets, size_of_set, targets, crowded)
 
 
 def topics_walked(problem: ServerProblem) -> Positions:
@@ -167,8 +173,28 @@ def listed(maps: Maps, held: Held, kept: NDArray[np.bool_], given: Rows, made_fo
     size_before[~sets.is_new] = held.size_of_set[kept][sets.first_row[~sets.is_new]]
     opened = powers_of_two(made_for)[sets.topic]
     made = np.where(sets.is_new, opened, copied_set_capacities(size_before, maps.jdk))
-    found, _ = walked(sets, capacity, grown_capacities(made, sets.size), maps.id_hashes)
-    return found
+    found = walked(sets, capacity, grown_capacities(made, sets.size), maps.id_hashes)
+    crowded = np.union1d(held.crowded, found.crowded).tolist()
+    if not crowded:
+        return found.rows
+    exact = {
+        place: exact_map(maps, held, kept, given, made_for, place)
+        if is_changed[place]
+        else record_map(maps, held, place)
+        for place in crowded
+    }
+    rows = joined(found.rows.take(~np.isin(found.rows.members, crowded)), listed_rows(exact))
+    return rows.take(np.argsort(rows.members, kind="stable"))
+
+
+def record_map(maps: Maps, held: Held, place: int) -> Target:
+    return ExactMaps(maps.id_hashes, maps.ids, maps.jdk).of_record(rows_at(held.targets, place))
+
+
+def exact_map(maps: Maps, held: Held, kept: NDArray[np.bool_], given: Rows, made_for: Numbers, place: int) -> Target:
+    lost = rows_at(held.rows, place, ~kept)
+    exact = ExactMaps(maps.id_hashes, maps.ids, maps.jdk)
+    return exact.changed(rows_at(held.targets, place), lost, rows_at(given, place), made_for)
 
 
 def copied_map_capacities(sets: Sets, held: Held, given_sizes: Numbers, before: int) -> Numbers:

@@ -8,7 +8,7 @@ import heapq
 
 import numpy as np
 
-from udfs.assignors.exact_maps import Target, empty_target, give, listed_rows, take, target_of
+from udfs.assignors.exact_maps import ExactMaps, Target, give, listed_rows, rows_at, take
 from udfs.assignors.java_order import Positions, java_sorted, put_order, ranks
 from udfs.assignors.problems import Assignment, AssignorFailed, within
 from udfs.assignors.server_problems import ServerProblem
@@ -25,7 +25,7 @@ class Board:
         self.topics: list[Positions] = [np.flatnonzero(row) for row in takes]
         self.most = takes @ problem.counts
         self.loads = np.zeros(len(takes), np.int64)
-        self.targets: dict[int, Target] = {place: empty_target(problem) for place in range(len(takes))}
+        self.targets: dict[int, Target] = {place: exact_maps(problem).empty() for place in range(len(takes))}
         self.owners = [np.full(count, NOBODY) for count in problem.counts.tolist()]
         # Among equally loaded members the id decides.
         self.ranks = ranks(java_sorted([problem.members[member] for member in problem.walked]))
@@ -87,10 +87,15 @@ def uniform_before_4(problem: ServerProblem) -> Assignment:
     return problem.listed(rows.members, rows.topics, rows.partitions)
 
 
+def exact_maps(problem: ServerProblem) -> ExactMaps:
+    return ExactMaps(problem.id_hashes, problem.ids, problem.jdk)
+
+
 def keep_targets(problem: ServerProblem, board: Board) -> None:
     for place in range(len(problem.members)):
         subscribed = set(board.topics[place].tolist())
-        for topic, partitions in target_of(problem, place).items():
+        before = exact_maps(problem).of_record(rows_at(problem.walked_targets, place))
+        for topic, partitions in before.items():
             for partition in partitions if topic in subscribed else ():
                 board.add(place, topic, partition)
 
