@@ -10,49 +10,25 @@ there, and `runs`. A run goes on where the last one ended; --full begins anew, t
 import argparse
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from jobs.failure import say
-from jobs.flags import add_format_flag, add_warehouse_flags
-from jobs.replaying.known_state import JOB
+from jobs.replaying.command import add_run_arguments, run_result, show_result
 from jobs.replaying.run import Replay
-from jobs.row_output import print_rows, write_lines
-from jobs.run_result import record, recorded_failure
-from jobs.settings import load_settings
-from jobs.spark.tasks import Workers
-from jobs.warehouses.any_warehouse import writing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--full", action="store_true", help="replay the whole log, as if there had been no run before")
-    parser.add_argument("--result-file", type=Path, metavar="FILE", help="the run's result as JSON, for programs")
-    add_warehouse_flags(parser)
-    add_format_flag(parser)
+    add_run_arguments(parser, "replay the whole log")
 
 
 def run(arguments: argparse.Namespace) -> int:
     found = replayed(arguments)
-    show(found, arguments.format)
+    show_result(found, [closing_line(found)], arguments.format)
     return int(found["exit_code"])
 
 
 def replayed(arguments: argparse.Namespace) -> dict[str, Any]:
     """The result of a run."""
-    with recorded_failure(arguments.result_file, JOB):
-        settings = load_settings(arguments.config)
-        workers = Workers(f"groupscope {JOB}", is_debug=arguments.debug)
-        with writing(arguments.warehouse, JOB, arguments.lock_wait, say, lambda: workers.spark) as warehouse:
-            found = Replay(warehouse, arguments.cluster, settings, workers, is_full=arguments.full).run()
-            record(warehouse.write_text, arguments.result_file, found)
-        return found
-
-
-def show(found: Mapping[str, Any], format: str) -> None:
-    if format == "table":
-        write_lines([closing_line(found)])
-    else:
-        print_rows(list(found), [list(found.values())], format)
+    return run_result(arguments, Replay)
 
 
 def closing_line(found: Mapping[str, Any]) -> str:

@@ -7,14 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from jobs.ingestion.state import DECODED
 from jobs.recomputing.brief import Brief, Progress, basis_of, progress_of
 from jobs.recomputing.known_facts import facts_of
 from jobs.recomputing.share_recomputing import RENEWED, recompute_share
 from jobs.replaying.covered_ranges import covered_ranges
-from jobs.replaying.known_state import has_seen, last_run, with_micros
+from jobs.replaying.known_state import has_seen, last_run, rows_of
 from jobs.replaying.log_run import LogRun
 from jobs.replaying.partition_log import GROUP_TABLES
 from jobs.replaying.tables import Begins, LogTables, Sizes
@@ -91,11 +90,7 @@ class Recomputation(LogRun):
 
 
 def progress_by_partition(warehouse: AnyWarehouse, cluster: str) -> dict[int, Progress]:
-    rows = warehouse.rows(PROGRESS)
-    if rows is None:
-        return {}
-    ours = rows.filter(pc.equal(rows.column("cluster"), cluster))
-    return {row["offsets_partition"]: progress_of(with_micros(row)) for row in ours.to_pylist()}
+    return {row["offsets_partition"]: progress_of(row) for row in rows_of(warehouse, PROGRESS, cluster)}
 
 
 def after_run(known: Mapping[int, Progress]) -> dict[int, str]:

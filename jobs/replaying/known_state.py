@@ -90,11 +90,15 @@ def partitions_in(path: Any, column: str) -> tuple[int, int]:
 
 
 def progress_by_partition(warehouse: AnyWarehouse, cluster: str) -> dict[int, Progress]:
-    rows = warehouse.rows(PROGRESS)
+    return {row["offsets_partition"]: progress_of(row) for row in rows_of(warehouse, PROGRESS, cluster)}
+
+
+def rows_of(warehouse: AnyWarehouse, table: str, cluster: str) -> list[dict[str, Any]]:
+    """With times as microseconds."""
+    rows = warehouse.rows(table)
     if rows is None:
-        return {}
-    rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
-    return {row["offsets_partition"]: progress_of(with_micros(row)) for row in rows.to_pylist()}
+        return []
+    return [with_micros(row) for row in rows.filter(pc.equal(rows.column("cluster"), cluster)).to_pylist()]
 
 
 def with_micros(value: Any) -> Any:

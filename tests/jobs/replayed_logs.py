@@ -2,15 +2,19 @@
 do."""
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jobs import cli
+from jobs.warehouses.failpoints import VARIABLE
 from schemas import assignment_tables, history_tables, offset_tables, replay_log_tables, replay_state_tables
-from tests.jobs.ingested import rows
+from tests.jobs.ingested import ROOT, rows
 
 HISTORY = [table.name for table in (*history_tables.TABLES, *offset_tables.TABLES)]
 STATES = [table.name for table in (*replay_log_tables.TABLES, *replay_state_tables.TABLES)]
@@ -39,6 +43,22 @@ def result_of(job: str, warehouse: Path, *arguments: str | Path) -> dict[str, An
     found: dict[str, Any] = json.loads(result.read_text())
     assert code == found["exit_code"] == 0, found
     return found
+
+
+def killed_at(point: str, job: str, warehouse: Path) -> int:
+    command = [sys.executable, "-m", "jobs.cli", job, "--warehouse", str(warehouse)]
+    environment = {**os.environ, VARIABLE: point}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False, timeout=120).returncode
+
+
+def copies(segments: Sequence[Path], folder: Path, number: int) -> Iterator[str]:
+    """So many copies of other brokers, each of which has some of the segments alone."""
+    for step, some in enumerate(np.array_split(np.array(segments, object), number)):
+        for segment in some:
+            into = folder / f"copy-{step}-{segment.stem}" / segment.parent.name
+            into.mkdir(parents=True)
+            (into / segment.name).write_bytes(segment.read_bytes())
+        yield f"segments:{folder}/copy-{step}-*"
 
 
 def told(warehouse: Path, tables: Sequence[str] = (*HISTORY, *STATES)) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from jobs.recomputing import share_recomputing
 from jobs.replaying import plan
 from tests.generated.log import compacted, generated, some_topics, write
 from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.replayed_logs import ASSIGNMENTS, assert_same, growing, recompute, told, write_part
+from tests.jobs.replayed_logs import ASSIGNMENTS, assert_same, copies, growing, recompute, told, write_part
 from tests.replayed_logs import snapshot
 
 SAMPLE = ROOT / "data" / "sample"
@@ -96,13 +96,8 @@ def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
     segments = sorted(SAMPLE.glob("__consumer_offsets-*/*.log"))
     rng.shuffle(segments)  # type: ignore[arg-type]
     warehouse = tmp_path / "w"
-    for step, some in enumerate(np.array_split(np.array(segments, object), 3)):
-        for segment in some:
-            # As copies of another broker each time, whose folder has these segments alone.
-            into = tmp_path / f"copy-{step}-{segment.stem}" / segment.parent.name
-            into.mkdir(parents=True)
-            (into / segment.name).write_bytes(segment.read_bytes())
-        ingest(warehouse, "--source", f"segments:{tmp_path}/copy-{step}-*", *FLAGS)
+    for source in copies(segments, tmp_path, 3):
+        ingest(warehouse, "--source", source, *FLAGS)
         recompute(warehouse)
     assert_same(told(whole, ASSIGNMENTS), told(warehouse, ASSIGNMENTS), "shuffled")
 

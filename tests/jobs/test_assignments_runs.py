@@ -4,11 +4,8 @@ print."""
 import csv
 import io
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +13,7 @@ import pytest
 
 from jobs import cli
 from jobs.replaying.partition_log import GROUP_TABLES
-from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
+from jobs.warehouses.failpoints import FAILPOINTS
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.replayed_logs import (
@@ -24,6 +21,7 @@ from tests.jobs.replayed_logs import (
     assert_same,
     batch_ends,
     growing,
+    killed_at,
     recompute,
     told,
     write_part,
@@ -58,20 +56,12 @@ def whole(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return warehouse
 
 
-def killed_at(warehouse: Path, point: str) -> int:
-    command = [sys.executable, "-m", "jobs.cli", "assignments", "--warehouse", str(warehouse)]
-    done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, VARIABLE: point}, capture_output=True, check=False, timeout=120
-    )
-    return done.returncode
-
-
 @pytest.mark.parametrize("point", [*FAILPOINTS, "table_committed:recomputed_groups"])
 def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     ingested: Path, whole: Path, tmp_path: Path, point: str
 ) -> None:
     shutil.copytree(ingested, tmp_path / "w")
-    assert killed_at(tmp_path / "w", point) == -signal.SIGKILL
+    assert killed_at(point, "assignments", tmp_path / "w") == -signal.SIGKILL
     recompute(tmp_path / "w")
     assert_same(told(whole, ASSIGNMENTS), told(tmp_path / "w", ASSIGNMENTS), point)
     assert cli.main(["doctor", "--warehouse", str(tmp_path / "w")]) == ExitCode.CLEAN

@@ -9,7 +9,7 @@ import pytest
 from jobs.replaying import group_pass, plan
 from tests.generated.log import compacted, generated, some_topics, write
 from tests.jobs.ingested import ROOT, ingest
-from tests.jobs.replayed_logs import HISTORY, assert_same, growing, replay, told, write_part
+from tests.jobs.replayed_logs import HISTORY, assert_same, copies, growing, replay, told, write_part
 
 SAMPLE = ROOT / "data" / "sample"
 SNAPSHOTS = SAMPLE / "snapshots.jsonl"
@@ -94,13 +94,7 @@ def test_the_order_in_which_parts_of_the_log_arrive_does_not_matter(
     segments = sorted(SAMPLE.glob("__consumer_offsets-*/*.log"))
     rng.shuffle(segments)  # type: ignore[arg-type]
     warehouse = tmp_path / "w"
-    for step, some in enumerate(np.array_split(np.array(segments, object), 4)):
-        for segment in some:
-            # As copies of another broker each time, whose folder has these segments alone.
-            into = tmp_path / f"copy-{step}-{segment.stem}" / segment.parent.name
-            into.mkdir(parents=True)
-            (into / segment.name).write_bytes(segment.read_bytes())
-        flags = ["--snapshots", SNAPSHOTS, "--cluster", "sample"]
-        ingest(warehouse, "--source", f"segments:{tmp_path}/copy-{step}-*", *flags)
+    for source in copies(segments, tmp_path, 4):
+        ingest(warehouse, "--source", source, "--snapshots", SNAPSHOTS, "--cluster", "sample")
         replay(warehouse)
     assert_same(told(whole), told(warehouse), "shuffled")

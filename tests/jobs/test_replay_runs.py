@@ -1,9 +1,6 @@
 """Runs of a replay that are killed, that meet several clusters, holes, and records of leaders out of office."""
 
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,28 +8,20 @@ import numpy as np
 import pytest
 
 from jobs import cli
-from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
+from jobs.warehouses.failpoints import FAILPOINTS
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
-from tests.jobs.replayed_logs import HISTORY, assert_same, growing, replay, run_replay, told, write_part
+from tests.jobs.replayed_logs import HISTORY, assert_same, growing, killed_at, replay, run_replay, told, write_part
 from tests.written_copies import T0, Written, WrittenBatch, commit
 
 SAMPLE = ROOT / "data" / "sample"
 OF_SAMPLE = ("--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
 
 
-def killed_at(warehouse: Path, point: str) -> int:
-    command = [sys.executable, "-m", "jobs.cli", "replay", "--warehouse", str(warehouse)]
-    done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, VARIABLE: point}, capture_output=True, check=False, timeout=120
-    )
-    return done.returncode
-
-
 @pytest.mark.parametrize("point", [*FAILPOINTS, "table_committed:replayed_groups"])
 def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(tmp_path: Path, point: str) -> None:
     ingest(tmp_path / "w", *OF_SAMPLE)
-    assert killed_at(tmp_path / "w", point) == -signal.SIGKILL
+    assert killed_at(point, "replay", tmp_path / "w") == -signal.SIGKILL
     replay(tmp_path / "w")
     ingest(tmp_path / "whole", *OF_SAMPLE)
     replay(tmp_path / "whole")
