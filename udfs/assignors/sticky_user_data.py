@@ -125,10 +125,11 @@ def read_lists(raw: Bytes) -> tuple[Found, Numbers, Positions]:
 
 
 def topic_numbers(raw: Bytes, found: Found, names: Sequence[str]) -> Numbers | None:
-    """Which of the names each list is of, -1 for none; None where two names cannot be told apart by their ends."""
+    """Which of the names each list is of, -1 for none; None where two names have one key."""
     table = Bytes([name.encode() for name in names])
-    known = ends_of_names(table, table.starts, table.sizes)
-    said = ends_of_names(raw, found.name_at, found.name_size)
+    longest = int(table.sizes.max(initial=0))
+    known = words(table, table.starts, table.sizes, longest)
+    said = words(raw, found.name_at, found.name_size, longest)
     keys = mixed(*known)
     order = np.argsort(keys)
     ordered = keys[order]
@@ -138,15 +139,12 @@ def topic_numbers(raw: Bytes, found: Found, names: Sequence[str]) -> Numbers | N
     same = np.ones(len(topics), np.bool_)
     for ours, theirs in zip(known, said, strict=True):
         same &= ours[topics] == theirs
-    for offset in range(WORD, int(table.sizes.max()) - WORD, WORD):
-        middle = word(table, table.starts, table.sizes, offset)[topics]
-        same &= middle == word(raw, found.name_at, found.name_size, offset)
     return np.where(same, topics, -1)
 
 
-def ends_of_names(where: Bytes, starts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """The first and last eight characters of each name, and its length."""
-    return word(where, starts, sizes, 0), word(where, starts, sizes, np.maximum(sizes - WORD, 0)), sizes
+def words(where: Bytes, starts: Numbers, sizes: Numbers, longest: int) -> list[Numbers]:
+    """The length of each name, and its first `longest` characters, eight at a time."""
+    return [sizes, *(word(where, starts, sizes, offset) for offset in range(0, longest, WORD))]
 
 
 def mixed(*parts: Numbers) -> NDArray[np.uint64]:
@@ -158,7 +156,7 @@ def mixed(*parts: Numbers) -> NDArray[np.uint64]:
     return key
 
 
-def word(where: Bytes, starts: Numbers, sizes: Numbers, offset: Numbers | int) -> Numbers:
+def word(where: Bytes, starts: Numbers, sizes: Numbers, offset: int) -> Numbers:
     """Eight characters of each name; what lies behind its end counts as zero."""
     taken = where.numbers(">i8", starts + np.minimum(offset, sizes))
     beyond = np.clip(offset + WORD - sizes, 0, WORD)
