@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.assignors.agreement import assert_same
+from tests.assignors.agreement import assert_same, kafka_lists, our_lists
 from tests.assignors.kafka_assignors import newer_java, server_answers
 from tests.assignors.server_cases import random_share_spec
 
@@ -34,3 +34,41 @@ def test_a_newer_java_shares_by_its_own_orders(release: str, rng: np.random.Gene
         pytest.skip("no Java from 19 on")
     specs = cases(rng, CASES, release=release, jdk=21)
     assert_same(specs, server_answers(specs, release, java))
+
+
+ORDERS = {"name": "orders", "partitions": 2, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}
+THREE = {
+    "group_protocol": "share",
+    "assignor": "simple",
+    "topics": [ORDERS],
+    "members": [{"member_id": member, "subscribed_topics": ["orders"]} for member in "abc"],
+}
+BOTH, FIRST, SECOND = [["orders", 0], ["orders", 1]], [["orders", 0]], [["orders", 1]]
+# What Kafka's classes gave for these, by release.
+EXAMPLES = [
+    (THREE | {"release": "4.0"}, [BOTH, BOTH, BOTH]),
+    (THREE | {"release": "4.1"}, [SECOND, FIRST, SECOND]),
+    (THREE | {"release": "4.3"}, [BOTH, SECOND, FIRST]),
+    (THREE | {"release": "4.3", "assignable": [["orders", [1]]]}, [SECOND, SECOND, SECOND]),
+]
+
+
+@pytest.mark.parametrize(("spec", "lists"), EXAMPLES)
+def test_an_example_is_assigned_as_kafka_did(spec: dict[str, Any], lists: list[Any]) -> None:
+    assert our_lists(spec) == lists
+
+
+@pytest.mark.broker
+def test_the_examples_are_what_kafka_answers() -> None:
+    for spec, lists in EXAMPLES:
+        assert kafka_lists(server_answers([spec], str(spec["release"]))[0]) == lists
+
+
+def test_a_large_share_group_shares_every_partition_by_as_many_members_as_go_round() -> None:
+    """What can be said without Kafka's own classes."""
+    members = [{"member_id": f"m{i}", "subscribed_topics": ["orders"]} for i in range(1_500)]
+    lists = our_lists(THREE | {"topics": [ORDERS | {"partitions": 1_000}], "members": members})
+    assert isinstance(lists, list)
+    sharers = np.bincount([partition for each in lists for _, partition in each])
+    assert sharers.tolist() == [2] * 1_000
+    assert {len(each) for each in lists} == {1, 2}

@@ -106,3 +106,27 @@ def test_a_wrong_flag_is_a_failure_of_usage() -> None:
     done = assign([], "--release", "newest")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--release" in done.stderr
+
+
+def test_share_groups_and_the_proposals_assignor_are_answered_too() -> None:
+    """The share group's lists are what Kafka's own classes gave (tests/assignors/test_share_assignors.py)."""
+    orders = {"name": "orders", "partitions": 2, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}
+    members = [{"member_id": member, "subscribed_topics": ["orders"]} for member in "abc"]
+    share = {"group_protocol": "share", "assignor": "simple", "topics": [orders], "members": members}
+    proposal = {
+        "group_protocol": "classic",
+        "assignor": "constrained-cooperative-sticky",
+        "topics": TOPICS,
+        "members": MEMBERS[:2],
+    }
+    lines = [share, share | {"release": "4.1"}, share | {"assignable": [["orders", [1]]]}, proposal]
+    lines.append(proposal | {"members": MEMBERS})
+    *found, refused = answers(assign(lines))
+    assert [[member["partitions"] for member in answer["assignment"]] for answer in found] == [
+        [[["orders", 0], ["orders", 1]], [["orders", 1]], [["orders", 0]]],
+        [[["orders", 1]], [["orders", 0]], [["orders", 1]]],
+        [[["orders", 1]]] * 3,
+        [[["a", 0], ["b", 0], ["a", 1], ["b", 1]], [["a", 2], ["b", 2], ["a", 3], ["a", 4]]],
+    ]
+    assert [answer["order"] for answer in found] == ["exact"] * 4
+    assert refused["error"].startswith("line 5: members[2].subscribed_topics: other topics than those of members[0]")
