@@ -20,7 +20,7 @@ def uniforms(groups: ServerGroups) -> Answered:
     quotas = kept_shares(groups, topics.partitions.sizes, sizes)
     is_changed = sizes != quotas
     is_changed[rows.members[~wanted]] = True
-    maps = Maps(groups.id_hashes, len(groups.members), groups.jdk)
+    maps = Maps(groups.id_hashes, len(groups.members), groups.jdk, groups.ids)
     held = held_targets(maps, rows, is_changed)
     wanted = groups.is_taken[held.rows.topics]
     kept = wanted & (counted_of_members(wanted, held.rows.members, sizes) < quotas[held.rows.members])
