@@ -24,11 +24,12 @@ from tests.udfs.recomputing.target_log import (
 )
 from udfs.assignors.specs import Topic
 from udfs.recomputing.audited import Audited
-from udfs.recomputing.facts import Facts
+from udfs.recomputing.facts import Facts, GroupRule
 from udfs.recomputing.metadata_hash import group_hash
 
 ORDERS = ["orders"]
 # Hashes of these counts, without racks.
+TWO = group_hash([Topic("orders", 2, topic_id("orders"))])
 SIX = group_hash([Topic("orders", 6, topic_id("orders"))])
 
 
@@ -319,3 +320,38 @@ def test_a_partition_of_two_members_at_a_time_is_told_with_the_next_target() -> 
     (told,) = [check for check in row.checks if check.name == "owned_once"]
     assert (told.is_ok, told.detail) == (False, "orders-2: a and b")
     assert row.known_defect == "KAFKA-19974"
+
+
+def test_what_a_rule_asks_for_is_checked() -> None:
+    topics = ["orders", "payments"]
+    log = TargetLog()
+    log.write(0, about("a", topics), epoch(1), target("a", orders=range(2), payments=range(2)), completed(1))
+    log.write(1, about("b", topics), epoch(2), target("a", orders=[0], payments=[1]),
+              target("b", orders=[1], payments=[0]), completed(2))  # fmt: skip
+    facts = Facts(known(orders=2, payments=2).topics, "uniform", rules=(GroupRule("g.*", (("orders", "payments"),)),))
+    found = [[check.is_ok for check in row.checks if check.name == "co_partitioned"] for row in audit(log, facts)]
+    assert found == [[True], [False]]
+    assert not any(check.name == "co_partitioned" for row in audit(log, known(orders=2)) for check in row.checks)
+
+
+def shared(of_a: list[int], of_b: list[int]) -> Audited:
+    log = TargetLog(group_type="share")
+    initialized = [{"state": "initialized", "topic_id": topic_id("orders"), "topic_name": "orders",
+                    "partitions": [0, 1]}]  # fmt: skip
+    log.write(0, ("group_partition_metadata", {"topics": initialized}))
+    log.write(1, about("a", ORDERS), epoch(2, TWO), target("a", orders=[0, 1]), completed(2))
+    log.write(2, about("b", ORDERS), epoch(3, TWO), target("a", orders=of_a), target("b", orders=of_b), completed(3))
+    return audit(log, known(orders=2))[-1]
+
+
+def test_members_of_share_groups_may_have_the_same_partitions() -> None:
+    row = shared([0, 1], [0, 1])
+    assert (row.num_owned_twice, row.num_unowned) == (0, 0)
+    assert all(check.is_ok for check in row.checks)
+    assert (row.moves_made, row.moves_needed) == (None, None)
+
+
+def test_a_share_group_is_recomputed_by_its_own_assignor() -> None:
+    rows = shared([1], [0]), shared([1], [])
+    assert [(row.verdict, row.assignor) for row in rows] == [(Verdict.SAME, "simple"), (Verdict.DRIFT, "simple")]
+    assert rows[1].num_unowned == 1
