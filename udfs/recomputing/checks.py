@@ -72,9 +72,9 @@ def balanced(recorded: Recorded, withheld: int = 0) -> Check:
     if all_.classes_of[0] > 1:
         return Check(CheckName.BALANCED, None, "subscriptions differ")
     is_level = bool(are_level(all_, np.array([withheld]))[0])
-    sizes = all_.sizes
-    fault = f"members have from {sizes.min(initial=0)} to {sizes.max(initial=0)} partitions"
-    return check(CheckName.BALANCED, [] if is_level else [fault])
+    if is_level:
+        return check(CheckName.BALANCED, [])
+    return check(CheckName.BALANCED, [f"members have from {all_.sizes.min()} to {all_.sizes.max()} partitions"])
 
 
 def balanced_by_topic(recorded: Recorded) -> Check:

@@ -1,7 +1,6 @@
 """The audit of classic groups: each generation beside what Kafka's own assignor gives for the same input."""
 
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -39,8 +38,7 @@ from udfs.replay.uncollected import uncollected
 TABLE: Final = "classic_group_metadata"
 # Where a conversion to the classic protocol leaves its tombstones.
 EPOCHS_TABLE: Final = "group_metadata"
-# Generations that are worked on together.
-AT_ONCE: Final = 512
+BYTES_AT_ONCE: Final = 1 << 24
 
 Operation = tuple[str, int, int | None]
 
@@ -64,16 +62,16 @@ class ClassicAudit:
         rows = tables.get(TABLE)
         if rows is None or not rows.num_rows:
             return []
+        found: list[Audited] = []
         with uncollected():
-            values = values_of(rows)
-            pairs = zip(values.group_ids, generations_of(values), strict=True)
             copied = downgrades(tables)
-            found: list[Audited] = []
-            while some := list(islice(pairs, AT_ONCE)):
-                found += audited_rows(self.judged(some, copied), self.facts)
-            for group_id in set(values.group_ids):
-                before = self.now[group_id]
-                self.now[group_id] = None if before is None else before.kept()
+            for some in slices(rows):
+                values = values_of(some)
+                pairs = zip(values.group_ids, generations_of(values), strict=True)
+                found += audited_rows(self.judged(list(pairs), copied), self.facts)
+                for group_id in set(values.group_ids):
+                    before = self.now[group_id]
+                    self.now[group_id] = None if before is None else before.kept()
         return found
 
     def finish(self) -> list[Audited]:
@@ -178,6 +176,13 @@ def search(generation: Generation, before: Before | None, first: Tried | None, c
             break
         found.append(asked(generation, variant))
     return best(found)
+
+
+def slices(rows: pa.Table) -> Iterator[pa.Table]:
+    """Of about as many bytes each: some groups fill them with few rows."""
+    size = max(1, BYTES_AT_ONCE * rows.num_rows // max(1, rows.nbytes))
+    for start in range(0, rows.num_rows, size):
+        yield rows.slice(start, size)
 
 
 def downgrades(tables: Mapping[str, pa.Table]) -> frozenset[Operation]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -48,7 +49,7 @@ class Generation:
     # By topic, one more than the highest partition that is assigned or claimed.
     lower_bounds: Numbers
 
-    @property
+    @cached_property
     def unread(self) -> str | None:
         """The first member and field that cannot be read."""
         for flags, field in ((self.versions != NO_VERSION, "subscription"), (self.is_assignment_read, "assignment")):
@@ -56,8 +57,23 @@ class Generation:
                 return f"{self.members[int(np.flatnonzero(~flags)[0])]}: its {field} cannot be read"
         return None
 
+    @cached_property
+    def subscriptions(self) -> tuple[Codes, Sequence[Codes]]:
+        """Classes of members that subscribe to the same topics, in whatever order they list them. Kafka's sticky
+        assignors do not look at the order either; its tables do, so that an assignor's problem keeps the lists."""
+        known: dict[frozenset[int], int] = {}
+        numbers = [known.setdefault(frozenset(listed.tolist()), len(known)) for listed in self.topics_of_class]
+        if len(known) == len(self.topics_of_class):
+            return self.class_of_member, self.topics_of_class
+        listed = [np.array(sorted(topics), np.int32) for topics in known]
+        return np.array(numbers, np.int32)[self.class_of_member], listed
+
+    @property
+    def has_one_subscription(self) -> bool:
+        return len(self.topics_of_class) == 1 or len(self.subscriptions[1]) == 1
+
     def recorded(self, counts: Numbers) -> Recorded:
-        return Recorded(self.members, self.topics, counts, self.class_of_member, self.topics_of_class, self.assigned)
+        return Recorded(self.members, self.topics, counts, *self.subscriptions, self.assigned)
 
 
 def generations_of(values: Values) -> Iterator[Generation | None]:
@@ -122,11 +138,11 @@ class Stretch:
 
     rows: slice
     starts: Positions
-    codes: Numbers
+    codes: Codes
     of_value: Positions
 
 
-def stretch(starts: Positions, codes: Numbers, members: slice, of_member: Positions) -> Stretch:
+def stretch(starts: Positions, codes: Codes, members: slice, of_member: Positions) -> Stretch:
     bounds = starts[members.start : members.stop + 1]
     rows = slice(int(bounds[0]), int(bounds[-1]))
     return Stretch(rows, starts, codes[rows], np.repeat(of_member, np.diff(bounds)))

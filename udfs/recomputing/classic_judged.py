@@ -1,6 +1,7 @@
 """What was found of one generation of a classic group."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,12 +28,12 @@ class Judged:
     # The record fits a leader that knew fewer partitions than there were.
     is_old_view: bool = False
 
-    @property
+    @cached_property
     def is_told(self) -> bool:
         """Whether the record tells who has which partitions."""
         return self.generation.protocol_type == CONSUMER and self.generation.unread is None
 
-    @property
+    @cached_property
     def numbers(self) -> Numbers:
         if self.counts is None or not self.is_told:
             return np.full(len(self.generation.topics), UNKNOWN, np.int64)

@@ -10,6 +10,7 @@ from schemas.assignment_words import AssignorSource, Verdict
 from schemas.history_words import Confidence
 from schemas.payloads import STREAM_PROTOCOL
 from schemas.vocabulary import GroupType
+from udfs.assignors.java_order import Positions
 from udfs.assignors.numbered import NOBODY
 from udfs.assignors.problems import Numbers, PartitionRacks, Rows
 from udfs.recomputing import checks
@@ -150,8 +151,15 @@ def row(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Audi
         checks=tuple(checks_of(judged, seen, at, rules)),
         evidence_first_offset=of.offset if before is None else before.generation.offset,
         evidence_last_offset=of.offset,
-        confidence=Confidence.LIKELY if judged.verdict == Verdict.DRIFT else Confidence.CERTAIN,
+        confidence=confidence(judged),
     )
+
+
+def confidence(judged: Judged) -> Confidence:
+    """A drift without the value before may be a copy that was never computed."""
+    if judged.verdict != Verdict.DRIFT:
+        return Confidence.CERTAIN
+    return Confidence.POSSIBLE if judged.before is None else Confidence.LIKELY
 
 
 def known(value: np.int64, is_told: bool) -> int | None:
@@ -181,17 +189,27 @@ def completeness(judged: Judged, seen: Seen, at: int) -> Iterator[Check]:
     if unowned == 0:
         yield FINE[CheckName.COMPLETE]
         return
-    recorded = seen.recorded[at]
-    all_ = assignments_of([recorded])
-    waiting = np.array(seen.withheld[at], np.intp)
     if unowned == UNKNOWN:
         yield checks.complete((), False)
         return
-    nobody = np.flatnonzero((all_.times_owned == 0) & all_.is_subscribed[all_.topic_of_place])
-    yield checks.complete(checks.places_of(recorded, all_, np.setdiff1d(nobody, waiting)), True)
-    if len(waiting):
-        names = checks.listed(checks.places_of(recorded, all_, waiting))
+    waiting = seen.withheld[at]
+    if len(waiting) < unowned:
+        nobody = owners_by_place(judged.generation.assigned, judged.numbers) == NOBODY
+        places = np.flatnonzero(nobody & is_subscribed(judged.generation)[topic_of_place(judged.numbers)])
+        yield checks.complete(partitions_at(judged, np.setdiff1d(places, waiting)), True)
+    else:
+        yield FINE[CheckName.COMPLETE]
+    if waiting:
+        names = checks.listed(partitions_at(judged, np.array(waiting)))
         yield Check(CheckName.WITHHELD, True, f"{names}: given in the next generation, once let go of")
+
+
+def partitions_at(judged: Judged, places: Positions) -> list[checks.Partition]:
+    ends = np.cumsum(judged.numbers)
+    topics = np.searchsorted(ends, places, side="right")
+    partitions = places - (ends - judged.numbers)[topics]
+    names = judged.generation.topics
+    return [(names[topic], each) for topic, each in zip(topics.tolist(), partitions.tolist(), strict=True)]
 
 
 def racks_by_topic(judged: Judged) -> Mapping[str, PartitionRacks]:

@@ -66,8 +66,12 @@ def moved(before: Generation | None, now: Generation, counts: Numbers) -> tuple[
     """
     if before is None:
         return None, None
-    is_equal = len(now.topics_of_class) == 1
-    subscribed = counts if is_equal and len(now.topics_of_class[0]) == len(now.topics) else of_subscribed(now, counts)
+    is_equal = now.has_one_subscription
+    subscribed = (
+        counts
+        if len(now.topics_of_class) == 1 and len(now.topics_of_class[0]) == len(now.topics)
+        else of_subscribed(now, counts)
+    )
     had = (
         np.full(int(subscribed.sum()), NOBODY, np.int64)
         if not before.members

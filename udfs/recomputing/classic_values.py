@@ -7,10 +7,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from udfs.assignors.java_order import Positions
-from udfs.assignors.problems import ABSENT, Numbers
+from udfs.assignors.problems import ABSENT, Codes, Numbers
 from udfs.recomputing.assignments import Flags
 from udfs.replay.classic_records import NO_BATCH, array, filled, micros, shared
 from udfs.tables.arrays import bounds_of
@@ -25,8 +24,8 @@ class Listing:
     the last one's end. Topics are numbers in the window's names."""
 
     starts: Positions
-    topics: Numbers
-    partitions: NDArray[np.int32]
+    topics: Codes
+    partitions: Codes
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Values:
     # By name's number.
     topics: Sequence[str]
     subscribed_starts: Positions
-    subscribed: Numbers
+    subscribed: Codes
     owned: Listing
     assigned: Listing
 
@@ -126,16 +125,16 @@ def masked(values: Sequence[Any], is_valid: Flags) -> Sequence[Any]:
     return [value if valid else None for value, valid in zip(values, is_valid.tolist(), strict=True)]
 
 
-def coded_lists(lists: pa.ListArray, names: dict[str, int]) -> tuple[Positions, Numbers]:
+def coded_lists(lists: pa.ListArray, names: dict[str, int]) -> tuple[Positions, Codes]:
     """Texts by their numbers in `names`; new ones are added to it."""
     bounds = bounds_of(lists).astype(np.intp)
     return bounds - bounds[0], coded(lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0])), names)
 
 
-def coded(texts: pa.Array, names: dict[str, int]) -> Numbers:
+def coded(texts: pa.Array, names: dict[str, int]) -> Codes:
     encoded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
-    codes = np.array([names.setdefault(name, len(names)) for name in encoded.dictionary.to_pylist()] or [0], np.int64)
-    found: Numbers = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
+    codes = np.array([names.setdefault(name, len(names)) for name in encoded.dictionary.to_pylist()] or [0], np.int32)
+    found: Codes = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
     return found
 
 

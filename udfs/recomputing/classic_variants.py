@@ -181,8 +181,10 @@ def problem_of(generation: Generation, variant: Variant) -> Problem:
 def algorithm(problem: Problem, assignor: str) -> str:
     """Which of an assignor's ways the input calls for."""
     if assignor in STICKY:
-        is_one_way = problem.release < EQUAL_WAY_SINCE
-        return "constrained" if not is_one_way and are_subscriptions_equal(problem) else "general"
+        if problem.release < EQUAL_WAY_SINCE:
+            return "general"
+        is_equal = len(problem.topics_of_class) == 1 or are_subscriptions_equal(problem)
+        return "constrained" if is_equal else "general"
     has_racks = assignor == "range" and problem.release >= RACKS_SINCE and needs_racks(problem).any()
     return "rack_aware" if has_racks else "plain"
 

@@ -54,7 +54,7 @@ class Evidence:
 
     @property
     def has_one_subscription(self) -> bool:
-        return len(self.of.topics_of_class) == 1
+        return self.of.has_one_subscription
 
     @property
     def release(self) -> Release | None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from schemas.assignment_words import Verdict
 from udfs.recomputing.classic_judged import Judged
-from udfs.recomputing.defect_evidence import SLOW_MS, Evidence
+from udfs.recomputing.defect_evidence import Evidence
 from udfs.recomputing.defects_of_claims import (
     gave_what_another_owned,
     generations_were_reset,
@@ -82,7 +82,7 @@ def known_defect(judged: Judged, *, is_sound: bool) -> str | None:
 
 
 def is_healthy(judged: Judged) -> bool:
-    """Most are: what the newest rules give, by members of today, in no time."""
+    """Most are: what the newest rules give, by members of today."""
     of = judged.generation
     return (
         judged.verdict in (Verdict.SAME, Verdict.CARRIED_OVER)
@@ -90,5 +90,4 @@ def is_healthy(judged: Judged) -> bool:
         and (judged.found is None or judged.found.variant.is_newest)
         and not any(of.racks)
         and not of.is_omitted.any()
-        and (Evidence(judged).sync_ms or 0) < SLOW_MS
     )

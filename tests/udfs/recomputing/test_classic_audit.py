@@ -72,7 +72,7 @@ def test_each_kind_of_error_is_told() -> None:
     found = only([value(7, 1, 4, moved)], facts({"a": 5, "b": 3}))
     assert (found.verdict, found.num_different) == ("drift", 1)
     assert found.differences == (Difference("a", 2, "c2", "c1"),)
-    assert (found.variant, found.known_defect, found.confidence) == (None, None, "likely")
+    assert (found.variant, found.known_defect, found.confidence) == (None, None, "possible")
     doubled = [member("c1", "a0 a1 a2 b1"), member("c2", "a2 a3 a4 b2"), member("c3", "b0", instance="z", topics="b")]
     found = only([value(7, 1, 4, doubled)], facts({"a": 5, "b": 3}))
     assert (found.verdict, found.num_owned_twice, failed(found)["valid"]) == ("drift", 1, "owned twice: a-2")
@@ -127,6 +127,12 @@ def test_an_index_beyond_every_cluster_is_garbage_where_nothing_tells_the_number
     assert only([row]).verdict == "not_recomputable"
     found = only([row], facts({"a": 1}))
     assert (found.verdict, found.num_nonexistent, found.num_unowned) == ("drift", 2, 1)
+
+
+def test_members_that_list_the_same_topics_in_another_order_subscribe_to_the_same() -> None:
+    members = [member("c1", "a0 a1 a2 b0", topics="ab"), member("c2", "b1", topics="ba")]
+    found = only([value(7, 1, 1, members, protocol="roundrobin")], facts({"a": 3, "b": 2}))
+    assert (found.imbalance, failed(found)["balanced"]) == (3, "members have from 1 to 4 partitions")
 
 
 # -- what cannot be recomputed
