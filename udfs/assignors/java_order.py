@@ -139,6 +139,11 @@ def grown_capacity(capacity: int, size: int) -> int:
     return capacity
 
 
+def is_crowded(hashes: Hashes) -> bool:
+    """Whether a default table of these keys may have made a tree."""
+    return may_crowd(hashes, DEFAULT_CAPACITY, grown_capacity(DEFAULT_CAPACITY, len(hashes)), FULL_CHAIN)
+
+
 def may_crowd(hashes: Hashes, capacity: int, grown: int, longest: int) -> bool:
     """Whether a chain may have been longer in a table of any size: that doubles a small table, or makes a tree."""
     if len(hashes) <= longest:

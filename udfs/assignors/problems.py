@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java_order import Positions, by_text, java_sorted, put_order, ranks, string_hashes
+from udfs.assignors.java_order import Positions, by_text, is_crowded, java_sorted, put_order, ranks, string_hashes
 from udfs.assignors.member_order import statically_sorted
 from udfs.assignors.specs import NEWEST_RELEASE, Member, Owned, Release, Spec, Topic
 
@@ -146,7 +146,8 @@ class Problem:
         met = self.subscribed_in_order
         met = met[put_order(self.topic_hashes[met], rank_of=by_text(self.topics, met))]
         known = met[self.known[met]]
-        if len(known) == len(met):
+        if len(known) == len(met) and not is_crowded(self.topic_hashes[met]):
+            # Put in the order in which they stand, they stand so again.
             return known
         return known[put_order(self.topic_hashes[known], rank_of=by_text(self.topics, known))]
 
