@@ -355,3 +355,42 @@ def test_a_share_group_is_recomputed_by_its_own_assignor() -> None:
     rows = shared([1], [0]), shared([1], [])
     assert [(row.verdict, row.assignor) for row in rows] == [(Verdict.SAME, "simple"), (Verdict.DRIFT, "simple")]
     assert rows[1].num_unowned == 1
+
+
+def test_topics_that_share_state_does_not_hold_yet_are_nobodys() -> None:
+    log = TargetLog(group_type="share")
+    log.write(0, about("a", ORDERS), epoch(2, TWO), target("a"), completed(2))
+    waiting = {"state": "initializing", "topic_id": topic_id("orders"), "topic_name": "orders", "partitions": [0, 1]}
+    log.write(1, ("group_partition_metadata", {"topics": [waiting]}), epoch(3, TWO), completed(3))
+    rows = audit(log, known(orders=2))
+    assert [(row.verdict, row.num_unowned) for row in rows] == [(Verdict.SAME, 0)] * 2
+
+
+def test_a_record_that_a_cleaner_took_out_of_an_epoch_is_missed() -> None:
+    log = joined_twice()
+    rows = log.rows["target_assignment_members"]
+    assert rows[1]["member_id"] == "a"
+    del rows[1]
+    row = audit(log, known(orders=6))[1]
+    assert (row.verdict, row.reason) == (Verdict.NOT_RECOMPUTABLE, "records of this epoch are missing")
+
+
+def test_a_static_member_may_return_and_change_the_epoch_at_once() -> None:
+    """The copy of its target is what it had before; what follows is the new one."""
+    log = TargetLog()
+    log.write(0, about("a", ORDERS, group_instance_id="i"), epoch(1, SIX), target("a", orders=range(6)), completed(1))
+    log.write(1, about("b", ORDERS), epoch(2, SIX), target("a", orders=[0, 1, 2]), target("b", orders=[3, 4, 5]),
+              completed(2))  # fmt: skip
+    again = about("c", ORDERS, group_instance_id="i")
+    nine = group_hash([Topic("orders", 9, topic_id("orders"))])
+    log.write(2, *left("a"), again, target("c", orders=[0, 1, 2]), owns("c", 0, orders=[0, 1, 2]), again,
+              epoch(3, nine), target("b", orders=[3, 4, 5, 6]), target("c", orders=[0, 1, 2, 7, 8]),
+              completed(3))  # fmt: skip
+    row = audit(log)[-1]
+    assert (row.verdict, row.num_partitions, row.moves_made) == (Verdict.SAME, 9, 0)
+
+
+def test_releases_that_answer_alike_are_told_by_what_the_group_writes() -> None:
+    log = TargetLog()
+    log.write(0, about("a", ORDERS), listed(orders=6), epoch(1), target("a", orders=range(6)), completed(1))
+    assert audit(log)[0].variant == "before 4.0.1, Java 18 and before"
