@@ -125,7 +125,10 @@ def walked(sets: Sets, map_capacity: Numbers, set_capacity: Numbers, id_hashes: 
     place[order] = number
     crowded = crowded_sets(sets, set_capacity)
     positions = walk_of_sets(sets, place, set_capacity, crowded)
-    members = np.union1d(sets.member[crowded], crowded_maps(sets.member[order], bucket[order]))
+    members = np.concatenate([sets.member[crowded], crowded_maps(sets.member[order], bucket[order])])
+    members = np.unique(members) if len(members) else members
+    if positions is None:
+        return Walk(sets.rows, np.arange(len(sets.rows)), members.astype(np.intp))
     return Walk(sets.rows.take(positions), positions, members.astype(np.intp))
 
 
@@ -199,15 +202,18 @@ def packed_order(*keys: Numbers) -> Positions:
     return packed & ((1 << index_bits) - 1)
 
 
-def walk_of_sets(sets: Sets, place: Positions, capacity: Numbers, crowded: Positions) -> Positions:
-    """Where the rows stand once the sets are walked in the order of their places."""
-    partitions, set_of_row = sets.rows.partitions.astype(np.int64), sets.set_of_row
-    bucket = (partitions ^ (partitions >> 16)) & (capacity[set_of_row] - 1)
+def walk_of_sets(sets: Sets, place: Positions, capacity: Numbers, crowded: Positions) -> Positions | None:
+    """Where the rows stand once the sets are walked in the order of their places; None where they stand so already."""
+    bits = int(capacity.max() - 1).bit_length()
+    mask = np.repeat((capacity - 1)[sets.set_of_stretch], sets.stretch_sizes)
+    partitions = sets.rows.partitions
+    bucket = (partitions ^ (partitions >> 16) if int(partitions.max()) >> 16 else partitions) & mask
     for each in crowded.tolist():
         # The place in the walk stands for the bucket, which alone does not tell it.
-        rows = np.flatnonzero(set_of_row == each)
+        rows = np.flatnonzero(sets.set_of_row == each)
         bucket[rows[put_order(partitions[rows].astype(np.uint32), int(capacity[each]))]] = np.arange(len(rows))
-    return packed_order(place[set_of_row], bucket)
+    keys = np.repeat((place << bits)[sets.set_of_stretch], sets.stretch_sizes) | bucket
+    return None if (keys[1:] >= keys[:-1]).all() else packed_order(keys)
 
 
 def chained_capacity(keys: list[int], capacity: int) -> int:
