@@ -13,6 +13,7 @@ from udfs.recomputing.modern_group import (
     COMPLETIONS,
     EPOCH_TYPES,
     GROUP_TYPES,
+    NOT_FOLLOWED,
     ModernGroup,
     apply,
 )
@@ -46,7 +47,7 @@ class ModernAudit:
         drafts = [
             draft
             for group_id, record in modern_events(tables, self.codes)
-            if (draft := self.on_record(group_id, record)) is not None
+            if (draft := self.followed(group_id, record)) is not None
         ]
         return audited(drafts, self.facts)
 
@@ -60,6 +61,16 @@ class ModernAudit:
 
     def latest(self) -> dict[str, Latest | None]:
         return {group_id: latest_of_group(group_id, group, self.codes) for group_id, group in self.groups.items()}
+
+    def followed(self, group_id: str, record: Record) -> Draft | None:
+        try:
+            return self.on_record(group_id, record)
+        except Exception as failure:
+            # Nothing that stands in a log may end the run: from here on nothing differs for certain.
+            group = self.groups.get(group_id)
+            if group is not None:
+                group.missing = NOT_FOLLOWED.format(record.offset, f"{type(failure).__name__}: {failure}")
+            return None
 
     def on_record(self, group_id: str, record: Record) -> Draft | None:
         if group_id not in self.groups:

@@ -62,6 +62,8 @@ class ListedTopics(NamedTuple):
 
     topics: tuple[Topic, ...]
     assignable: tuple[tuple[int, ...], ...] | None
+    # Written by early access (3.7), whose assignors were others.
+    is_early: bool = False
 
 
 class ClassicGroup(NamedTuple):
@@ -164,11 +166,13 @@ def listed_topics(table: pa.Table, _: TopicCodes) -> Iterator[ListedTopics]:
         for name in ("state", "topic_id", "topic_name", "num_partitions", "partitions", "partition_metadata")
     }
     is_share = [each == "share" for each in plain(table, "group_type")]
-    for share, first, last in zip(is_share, bounds[:-1], bounds[1:], strict=True):
+    is_early = array(table, "epoch").is_valid().to_pylist()
+    for share, early, first, last in zip(is_share, is_early, bounds[:-1], bounds[1:], strict=True):
         told = [at for at in range(first, last) if not share or columns["state"][at] == INITIALIZED]
         yield ListedTopics(
             tuple(listed_topic(*(columns[name][at] for name in TOPIC_COLUMNS)) for at in told),
             tuple(tuple(columns["partitions"][at] or ()) for at in told) if share else None,
+            early,
         )
 
 

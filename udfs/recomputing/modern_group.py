@@ -24,6 +24,7 @@ MOST_BUMPS = 8
 # Of a member that its type 8 tombstone sent away; its type 5 tombstone follows.
 GONE = -1
 BEGINS_LATER = "the group's first records are missing"
+NOT_FOLLOWED = "the record at offset {} cannot be followed: {}"
 HAS_HOLE = "records of this epoch are missing"
 HAS_GAP = "records are missing between group epochs {} and {}"
 
@@ -140,6 +141,10 @@ class ModernGroup:
             watch_changes(self.watch, self.operation.changes, abouts, self.operation.bump_offset is not None)
         self.operation.changes.clear()
 
+    def epoch_of(self, member_id: str) -> int | None:
+        member = self.members.get(member_id)
+        return None if member is None else member.epoch
+
     def members_of(self, epoch: int) -> tuple[Mapping[str, Subscriber | None], int | None]:
         """As they were when the epoch began, and the hash of the topics then."""
         bump = self.bumps.get(epoch)
@@ -164,7 +169,7 @@ def on_group(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     elif epoch == group.epoch + 1:
         # What a cleaner left is whole at its end: behind it records follow each other.
         group.missing = None if group.missing == BEGINS_LATER else group.missing
-    elif epoch > group.epoch + 1:
+    elif epoch > group.epoch + 1 and group.missing in (None, BEGINS_LATER):
         group.missing = HAS_GAP.format(group.epoch, epoch)
     group.epoch, group.metadata_hash = epoch, metadata_hash
     group.operation.bump_offset = record.offset
@@ -226,8 +231,7 @@ def on_owned(group: ModernGroup, record: Record, codes: TopicCodes) -> None:
     member = put(group, member_id)
     member.epoch, member.assigned, member.pending = owned.epoch, owned.assigned, owned.pending
     if group.group_type == GroupType.CONSUMER and group.missing is None:
-        epochs = {each: of.epoch for each, of in group.members.items()}
-        watch_owned(group.watch, member_id, owned, had, epochs, codes)
+        watch_owned(group.watch, member_id, owned, had, group.epoch_of, codes)
         names = [codes.topics[code][0] for code in set(owned.assigned.topics.tolist())]
         watch_needs(group.watch, member_id, owned, member.about, group.targets.get(member_id, NOTHING), names)
 

@@ -74,7 +74,7 @@ def asked(group: ModernGroup, abouts: Mapping[str, Subscriber | None]) -> Asked:
 def subscription(group: ModernGroup, about: Subscriber) -> tuple[str, ...]:
     """A pattern that is not resolved yet matches nothing."""
     if about.regex is None:
-        return about.names
+        return tuple(dict.fromkeys(about.names))
     return tuple(dict.fromkeys((*about.names, *group.patterns.get(about.regex, ()))))
 
 

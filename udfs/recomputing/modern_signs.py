@@ -3,10 +3,9 @@ is computed anew. Each names its JIRA issue, or None."""
 
 from collections.abc import Collection, Mapping
 
-from udfs.recomputing.modern_events import Owned, Subscriber
+from udfs.recomputing.modern_events import Subscriber
 
 UNRELEASED = "UNRELEASED_PARTITIONS"
-Tp = tuple[int, int]
 
 
 def kept_pattern(about: Subscriber) -> str | None:
@@ -50,7 +49,7 @@ def unsubscribed(assigned: Collection[str | None], about: Subscriber | None) -> 
     return "KAFKA-19431" if any(name is not None and name not in about.names for name in assigned) else None
 
 
-def waits_for_itself(owned: Owned, target: Collection[Tp], own: Collection[Tp], others: Collection[Tp]) -> str | None:
-    """It waits for partitions that nobody has but itself, among those that it gives up."""
-    missing = set(target) - set(own)
-    return "KAFKA-19449" if owned.state == UNRELEASED and missing and not missing & set(others) else None
+def waits_for_itself(state: str | None, missing: Collection[str | None], member_id: str) -> str | None:
+    """It waits for partitions that nobody has but itself, among those that it gives up. `missing`: who has them."""
+    is_alone = all(owner in (None, member_id) for owner in missing)
+    return "KAFKA-19449" if state == UNRELEASED and missing and is_alone else None

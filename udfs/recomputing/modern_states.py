@@ -37,8 +37,9 @@ def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
             for each, target in group.base.items()
         },
         "patterns": group.patterns,
-        "listed": None if listed is None else [[list(vars(topic).values()) for topic in listed.topics],
-                                               listed.assignable],
+        "listed": None if listed is None else [[[each.name, each.partitions, each.topic_id, each.racks]
+                                                for each in listed.topics],
+                                               listed.assignable, listed.is_early],
         "bumps": [[epoch, bump.members, bump.metadata_hash] for epoch, bump in group.bumps.items()
                   if group.target_epoch is None or epoch > group.target_epoch],
         "variant": None if group.variant is None else group.variant[:3],
@@ -87,13 +88,14 @@ def subscriber(about: list[Any] | None) -> Subscriber | None:
 def listed_of(found: list[Any] | None) -> ListedTopics | None:
     if found is None:
         return None
-    topics, assignable = found
+    topics, assignable, is_early = found
     return ListedTopics(
         tuple(
             Topic(name, count, topic_id, None if racks is None else tuple(tuple(each) for each in racks))
             for name, count, topic_id, racks in topics
         ),
         None if assignable is None else tuple(tuple(each) for each in assignable),
+        is_early,
     )
 
 

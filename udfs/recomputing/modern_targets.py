@@ -113,6 +113,8 @@ def outcome_of(
         told = asking(group, asked_, found, codes)
         if group.group_type == GroupType.CONSUMER and names[0] not in BUILT_IN:
             return Answer(asked_, told, None, names[0], source, None, f"{names[0]}: not one of Kafka's assignors")
+        if group.listed is not None and group.listed.is_early:
+            return Answer(asked_, told, None, names[0], source, None, "written by 3.7, whose assignors are not known")
         outcome = recomputed(told, tries(group, told, names, metadata_hash))
         if best is None or (best[1].verdict not in REPRODUCED and outcome.verdict in REPRODUCED):
             best = told, outcome

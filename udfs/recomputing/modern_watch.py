@@ -1,11 +1,11 @@
 """Who owns what in a consumer group, record by record, and the signs of known defects that show in between."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from udfs.recomputing.modern_events import Held, Owned, Subscriber
 from udfs.recomputing.modern_signs import (
-    Tp,
+    UNRELEASED,
     changed_assignor,
     classic_alone,
     cleared_pattern,
@@ -17,6 +17,8 @@ from udfs.recomputing.modern_signs import (
 )
 from udfs.replay.topic_codes import TopicCodes
 
+# Code of a topic, and partition.
+Tp = tuple[int, int]
 MOST_KEPT = 10
 
 
@@ -68,17 +70,18 @@ def watch_owned(
     member_id: str,
     owned: Owned,
     before: Iterable[Tp],
-    epochs: Mapping[str, int],
+    epoch_of: Callable[[str], int | None],
     codes: TopicCodes,
 ) -> None:
-    """`before`: what the member had; `epochs`: of all members."""
+    """`before`: what the member had; `epoch_of`: of members of the group."""
     release(watch, member_id, before)
     for tp in pairs_of(owned.assigned, owned.pending):
         other = watch.owners.get(tp)
-        if other is not None and other in epochs and len(watch.faults) < MOST_KEPT:
+        epoch = None if other is None else epoch_of(other)
+        if epoch is not None and len(watch.faults) < MOST_KEPT:
             name, topic_id = codes.topics[tp[0]]
             watch.faults.append(f"{name or topic_id}-{tp[1]}: {other} and {member_id}")
-            watch.note(owned_twice(owned.epoch, epochs[other]))
+            watch.note(owned_twice(owned.epoch, epoch))
         watch.owners[tp] = member_id
 
 
@@ -87,9 +90,9 @@ def watch_needs(
 ) -> None:
     """`names`: of the topics that it was assigned."""
     watch.note(unsubscribed(list(names), about))
-    own = pairs_of(owned.assigned)
-    others = [tp for tp, owner in watch.owners.items() if owner != member_id] if owned.state != "STABLE" else []
-    watch.note(waits_for_itself(owned, pairs_of(target), own, others))
+    if owned.state == UNRELEASED:
+        missing = set(pairs_of(target)) - set(pairs_of(owned.assigned))
+        watch.note(waits_for_itself(owned.state, [watch.owners.get(tp) for tp in missing], member_id))
 
 
 def release(watch: Watch, member_id: str, owned: Iterable[Tp]) -> None:
