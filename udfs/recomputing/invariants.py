@@ -87,8 +87,8 @@ def are_level(all_: Assignments, withheld: Numbers) -> Flags:
     own = share[all_.of_member]
     is_over = all_.any_of(all_.sizes > own + (extra > 0)[all_.of_member], all_.of_member)
     at_most = all_.summed(all_.sizes > own, all_.of_member)
-    lacking = all_.summed(np.maximum(own - all_.sizes, 0), all_.of_member)
-    return np.asarray(~is_over & (at_most <= extra) & (lacking <= withheld), dtype=np.bool_)
+    # Then what is withheld just fills those that have too few.
+    return np.asarray(~is_over & (at_most <= extra), dtype=np.bool_)
 
 
 def are_level_by_topic(all_: Assignments) -> Flags:

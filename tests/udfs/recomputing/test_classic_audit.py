@@ -102,6 +102,13 @@ def test_a_topic_does_not_shrink_so_that_a_dropped_highest_partition_is_found() 
         assert (found.num_unowned, found.num_different) == (1, 2)
 
 
+def test_a_topic_may_have_been_smaller_before_its_first_snapshot() -> None:
+    members = [member("c1", "a0", topics="a"), member("c2", "a1", topics="a")]
+    found = only([value(7, 1, 1, members)], facts({"a": 3}, since=10**18))
+    assert (found.verdict, found.variant) == ("same", "clients 3.5-4.3; topics as assigned")
+    assert (found.num_partitions, found.partition_counts_source) == (2, "inferred")
+
+
 def test_topics_that_nobody_knows_have_no_partitions() -> None:
     members = [member("c1", "a0", topics="az"), member("c2", "a1", topics="az")]
     found = only([value(7, 1, 1, members)], facts({"a": 2}))
@@ -159,6 +166,21 @@ def test_what_nobody_can_recompute_is_said_with_the_reason(changes: dict[str, An
         assert (found.num_partitions, found.num_idle_members) == (None, None)
 
 
+def test_streams_wait_for_what_members_still_claim() -> None:
+    members = [member("c1", "a0", "a0 a1", topics="a"), member("c2", "", topics="a")]
+    found = only([value(7, 1, 1, members, protocol="stream")], facts({"a": 3}))
+    assert (found.num_unowned, failed(found)) == (1, {"complete": "nobody has a-2"})
+    assert [each.detail for each in found.checks if each.name == "withheld"] == [
+        "a-1: given in the next generation, once let go of"
+    ]
+
+
+def test_a_member_that_the_leader_left_out_has_nothing() -> None:
+    members = [member("c1", "a0 a1", topics="a"), member("c2", "-", topics="a")]
+    found = only([value(7, 1, 1, members)], facts({"a": 2}))
+    assert (found.verdict, found.differences) == ("drift", (Difference("a", 1, "c1", "c2"),))
+
+
 @pytest.mark.parametrize(
     ("spoilt", "reason"),
     [
@@ -182,7 +204,7 @@ def test_custom_assignors_may_give_a_partition_to_several() -> None:
     found = only([row], facts({"a": 2}))
     assert (found.num_owned_twice, failed(found)) == (0, {})
     rule = GroupRule("g.*", redundancy=3)
-    found = only([row], Facts(topics=facts({"a": 2}).topics, rules=(rule, GroupRule("x", redundancy=1))))
+    found = only([row], Facts(topics=facts({"a": 2}).topics, rules=(rule, GroupRule("x", redundancy=5))))
     assert failed(found) == {"redundant": "not 3 members have a-0, a-1"}
     # Kafka's own may not.
     assert only([value(7, 1, 1, members)], facts({"a": 2})).num_owned_twice == 2
@@ -200,6 +222,25 @@ def test_racks_of_replicas_decide_and_without_them_nothing_is_told() -> None:
     members = [member("c1", "a0 a1 b0 b1", rack="r2"), member("c2", "a2 b2", rack="r1")]
     found = only([value(7, 1, 1, members)], facts({"a": 3, "b": 3}, a=racks, b=racks))
     assert (found.verdict, found.variant) == ("same", "clients 3.4")
+
+
+def test_a_leader_that_knew_no_racks() -> None:
+    claims = sticky_data("a0 a1 a2 b0 b1 b2", 5)
+    members = [
+        member("c1", "a0 b0 a1", rack="r1", user_data=claims, generation=5),
+        member("c2", "a2 b1 b2", rack="r2"),
+    ]
+    racks: Any = {"a": [["r2"]] * 3, "b": [["r1"]] * 3}
+    found = only([value(7, 1, 6, members, protocol="sticky")], facts({"a": 3, "b": 3}, **racks))
+    assert (found.verdict, found.variant) == ("same", "clients 3.7.1-4.3; without racks")
+
+
+def test_differences_are_those_from_the_release_that_comes_closest() -> None:
+    claims = sticky_data("a0 a1 a2 b0 b1 b2", 5)
+    # As 3.7.0 gives it, but for b2.
+    members = [member("c1", "a0 a1 a2", user_data=claims, generation=5), member("c2", "b0 b1")]
+    found = only([value(7, 1, 6, members, protocol="sticky")], facts({"a": 3, "b": 3}))
+    assert found.differences == (Difference("b", 2, None, "c2"),)
 
 
 # -- no assignor ran
@@ -308,4 +349,8 @@ def test_the_latest_assignment_is_told_again_from_the_state_alone() -> None:
         (("a", (0, 1, 2)), ("b", (1,))), (("a", (3, 4)), ("b", (2,))), (("b", (0,)),)
     ]  # fmt: skip
     assert [each.subscribed_topics for each in told.members] == [("a", "b"), ("a", "b"), ("b",)]
+    grown = Facts(topics={**known.topics, "a": [*known.topics["a"], *facts({"a": 9}, since=10**18).topics["a"]]})
+    again = latest_of("g", audit.states()["g"], grown)
+    assert again is not None
+    assert again.topics == told.topics
     assert (told.members[2].group_instance_id, told.assignor, told.subscription_versions) == ("z", "range", (3, 3, 3))

@@ -186,3 +186,9 @@ def test_settings_ask_for_checks_of_their_own() -> None:
         ("redundant", False, "not 2 members have a-1, b-0, b-1"),
         ("rack_local", False, "no replica in the member's rack: b-1, b-0, a-0"),
     ]
+
+
+def test_topics_with_other_numbers_of_partitions_are_not_copartitioned() -> None:
+    one = recorded({"a": 1, "b": 2}, {"x": [("a", 0), ("b", 0)], "y": [("b", 1)]})
+    (found,) = asked_for(GroupRule("g", copartitioned=(("a", "b"),)), one, [None, None], {})
+    assert (found.is_ok, found.detail) == (False, "a, b: other numbers of partitions")
