@@ -23,7 +23,7 @@ OF_LEADERS: Mapping[str, Assignor] = {
     "cooperative-sticky": cooperative_sticky,
 }
 OF_COORDINATORS: Mapping[str, ServerAssignor] = {"uniform": uniform, "range": server_range}
-# A second round gives what the first withheld; with unequal subscriptions a third may come.
+# A second round gives what the first withheld. With unequal subscriptions more may come, and rarely they never end.
 MOST_ROUNDS = 10
 PARTITION_MASK = 0xFFFFFFFF
 
@@ -40,8 +40,6 @@ class Answer:
     def imbalance(self, class_of_member: Codes) -> int:
         """Largest difference in partitions among members of one class."""
         sizes = np.bincount(self.after.members, minlength=len(self.members))
-        if not class_of_member.any():
-            return int(sizes.max() - sizes.min())
         order = np.argsort(class_of_member, kind="stable")
         starts = np.flatnonzero(np.append(True, np.diff(class_of_member[order]) != 0))
         return int((np.maximum.reduceat(sizes[order], starts) - np.minimum.reduceat(sizes[order], starts)).max())
@@ -129,7 +127,7 @@ def at_rest(problems: Sequence[Problem]) -> list[Rows | AssignorFailed]:
         rounds = [Answer(asked[at].members, asked[at].topics, asked[at].owned, rows) for at, rows in given.items()]
         is_at_rest = changes(rounds).num_moved == 0
         asked = {
-            at: claiming_again(asked[at], rows)
+            at: replace(asked[at], owned=rows)
             for (at, rows), rests in zip(given.items(), is_at_rest.tolist(), strict=True)
             if not rests
         }
@@ -138,11 +136,6 @@ def at_rest(problems: Sequence[Problem]) -> list[Rows | AssignorFailed]:
         for at, rows in zip(asked, answers_of_clients(cooperative_sticky, list(asked.values())), strict=True):
             found[at] = rows
     return found
-
-
-def claiming_again(problem: Problem, rows: Rows) -> Problem:
-    order = np.lexsort((rows.partitions, problem.topic_ranks[rows.topics], rows.members))
-    return replace(problem, owned=rows.take(order))
 
 
 def shared(question: Question, assignor: str) -> Answer | AssignorFailed:

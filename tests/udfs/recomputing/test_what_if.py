@@ -242,6 +242,29 @@ def test_answers_are_those_of_kafkas_own_assignors(choice: str, rng: np.random.G
             assert numbers(row) == expected(spec, after, is_eager), spec
 
 
+# What the first follow-up gives is taken apart again by the second.
+THREE_ROUNDS = {
+    "topics": [
+        {"name": "a", "partitions": 3, "topic_id": ID.format("Q")},
+        {"name": "b", "partitions": 4, "topic_id": ID.format("g")},
+    ],
+    "members": [
+        {"member_id": "AaBBBB", "subscribed_topics": ["a", "b"], "target": [["a", [1]], ["b", [0, 1, 2, 3]]]},
+        {"member_id": "BBBBBB", "subscribed_topics": ["b"], "target": []},
+        {"member_id": "AaAaAa", "subscribed_topics": ["b"], "target": []},
+        {"member_id": "BBAaBB", "subscribed_topics": ["a", "b"], "target": []},
+    ],
+}
+
+
+@pytest.mark.broker
+def test_a_group_may_need_a_third_round_to_come_to_rest() -> None:
+    (after,) = kafka_in_the_end([THREE_ROUNDS], "classic", "cooperative-sticky")
+    assert after is not None
+    row = by_choice(what_if(as_latest(THREE_ROUNDS, GroupType.CLASSIC), Facts()))["classic", "cooperative-sticky"]
+    assert numbers(row) == expected(THREE_ROUNDS, after, is_eager=False) == (1, 3, 3)
+
+
 @pytest.mark.broker
 def test_a_share_group_is_answered_by_kafkas_own_assignor(rng: np.random.Generator) -> None:
     specs = [random_share_spec(rng, is_equal=bool(rng.random() < 0.5)) for _ in range(CASES)]
