@@ -48,7 +48,9 @@ LINES: Mapping[tuple[str, str], Sequence[tuple[Release, str]]] = {
 }
 JAVA_LINES = {17: "Java 18 and before", 21: "Java 19 and later"}
 BUILT_IN = ("uniform", "range")
-MOST_TRIED = 200
+# Members and partitions that are gone through for one target at most, and variants that are tried in any case.
+MOST_WORK = 100_000
+LEAST_TRIED = 8
 
 
 class Variant(NamedTuple):
@@ -105,7 +107,8 @@ def recomputed(question: Question, tries: Iterator[Variant]) -> Outcome:
     rank = -2
     unknown: str | None = None
     wanted = keys(question, question.recorded)
-    for variant in islice(tries, MOST_TRIED):
+    size = len(question.asked.members) + len(question.recorded)
+    for variant in islice(tries, max(LEAST_TRIED, MOST_WORK // max(1, size))):
         try:
             outcome, found = attempt(question, variant, wanted)
         except SpecError as error:
