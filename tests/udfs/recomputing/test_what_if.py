@@ -199,6 +199,18 @@ def test_topic_ids_that_are_not_known_are_told_where_they_count() -> None:
     assert set(reasons(made, known).values()) == {None}
 
 
+def test_topic_ids_are_those_of_the_newest_snapshot(rng: np.random.Generator) -> None:
+    """Their order decides who gets what: with ids of our own some of these groups would get something else."""
+    groups = [as_latest(random_spec(rng, "uniform", is_equal=False), GroupType.CLASSIC) for _ in range(60)]
+    for made in groups:
+        other = ID.format("Q")
+        known = {
+            each.name: [KnownTopic(replace(each, topic_id=other), 0, 1), KnownTopic(each, 2, 3)] for each in made.topics
+        }
+        without = replace(made, topics=tuple(replace(each, topic_id=None) for each in made.topics))
+        assert what_if(without, Facts(known)) == what_if(made, Facts())
+
+
 @pytest.mark.parametrize("source", [PartitionCountsSource.INFERRED, None])
 def test_numbers_of_partitions_that_are_not_known_make_answers_likely(source: PartitionCountsSource | None) -> None:
     for row in what_if(latest({"c1": "a0 a1 a2", "c2": "a3 a4"}, counts_source=source), Facts()):
