@@ -11,10 +11,13 @@ from schemas.assignment_words import PartitionCountsSource
 from schemas.vocabulary import GroupType
 from tests.assignors.server_cases import random_share_spec, random_spec
 from tests.udfs.recomputing.kafka_what_ifs import expected, kafka_in_the_end
-from udfs.assignors.specs import Member, Topic
+from udfs.assignors.problems import AssignorFailed
+from udfs.assignors.specs import GroupProtocol, Member, Topic
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts, KnownTopic
 from udfs.recomputing.what_if import WhatIf, what_if, what_ifs
+from udfs.recomputing.what_if_answers import answers
+from udfs.recomputing.what_if_questions import Question
 
 ID = "AAAAAAAAAAAAAAAAAAAAA{}"
 
@@ -200,15 +203,20 @@ def test_topic_ids_that_are_not_known_are_told_where_they_count() -> None:
 
 
 def test_topic_ids_are_those_of_the_newest_snapshot(rng: np.random.Generator) -> None:
-    """Their order decides who gets what: with ids of our own some of these groups would get something else."""
-    groups = [as_latest(random_spec(rng, "uniform", is_equal=False), GroupType.CLASSIC) for _ in range(60)]
-    for made in groups:
+    """By their order it is decided who gets which partition."""
+    for is_equal in [True, False] * 30:
+        made = as_latest(random_spec(rng, "uniform", is_equal), GroupType.CLASSIC)
         other = ID.format("Q")
         known = {
             each.name: [KnownTopic(replace(each, topic_id=other), 0, 1), KnownTopic(each, 2, 3)] for each in made.topics
         }
         without = replace(made, topics=tuple(replace(each, topic_id=None) for each in made.topics))
-        assert what_if(without, Facts(known)) == what_if(made, Facts())
+        assert given(without, Facts(known)) == given(made, Facts())
+
+
+def given(made: Latest, facts: Facts) -> Any:
+    (answer,) = answers([Question(made, facts)], GroupProtocol.CONSUMER, "uniform")
+    return str(answer) if isinstance(answer, AssignorFailed) else answer.lists(answer.after)
 
 
 @pytest.mark.parametrize("source", [PartitionCountsSource.INFERRED, None])
