@@ -97,6 +97,16 @@ def test_a_custom_assignor_is_left_for_one_of_kafka() -> None:
     assert numbers(found["consumer", "uniform"]) == (1, 2, 2)
 
 
+def test_racks_that_are_known_count() -> None:
+    """Kafka's own example: each member gets the partitions with a replica in its rack."""
+    made = latest({"c1": "a0 a1 b0 b1", "c2": "a2 b2"}, "a3 b3")
+    members = tuple(replace(member, rack_id=rack) for member, rack in zip(made.members, ("r2", "r1"), strict=True))
+    topics = tuple(replace(topic, racks=(("r1",), ("r2",), ("r1",))) for topic in made.topics)
+    found = by_choice(what_if(replace(made, members=members, topics=topics), Facts()))
+    assert numbers(found["classic", "range"]) == (2, 2, 6)
+    assert numbers(found["consumer", "range"]) == (2, 0, 0)
+
+
 def test_partitions_that_several_members_have_move_when_one_loses_them() -> None:
     found = by_choice(what_if(latest({"c1": "a0 a1", "c2": "a0 a1"}, "a2", assignor="redundant"), Facts()))
     # One of both keeps each: nobody waits for it.
