@@ -19,6 +19,16 @@ class GroupStates:
             self.read[group_id] = json.loads(self.texts[group_id]) if group_id in self.texts else {}
         return self.read[group_id]
 
+    def texts_after(self, states: Mapping[str, Mapping[str, Any]]) -> dict[str, str | None]:
+        """`states`: by part, of the groups that its fold met. None: nothing is left to remember."""
+        found: dict[str, str | None] = {}
+        for group_id in sorted({group_id for each in states.values() for group_id in each}):
+            before = self.of(group_id)
+            parts = {part: each[group_id] if group_id in each else before.get(part) for part, each in states.items()}
+            kept = {part: state for part, state in parts.items() if state is not None}
+            found[group_id] = json.dumps(kept, separators=(",", ":")) if kept else None
+        return found
+
 
 class PartOfStates(Mapping[str, Any]):
     """Of groups that have such a part."""
@@ -34,9 +44,3 @@ class PartOfStates(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-def state_text(parts: Mapping[str, Any]) -> str | None:
-    """None: no part has anything to remember."""
-    kept = {name: part for name, part in parts.items() if part is not None}
-    return json.dumps(kept, separators=(",", ":")) if kept else None

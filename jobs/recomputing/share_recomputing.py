@@ -5,18 +5,19 @@ At the end each group that had records is asked what other assignors would give 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.recomputing.brief import Brief, Progress, basis_of, latest
-from jobs.recomputing.group_states import PARTS, GroupStates, PartOfStates, state_text
+from jobs.recomputing.group_states import PARTS, GroupStates, PartOfStates
 from jobs.recomputing.named_topics import identified, named
 from jobs.recomputing.row_tables import row_table, state_table
 from jobs.recomputing.whole_operations import Window, whole_operations
-from jobs.replaying.earlier_rows import EarlierRows
+from jobs.replaying.earlier_rows import EarlierRows, in_groups
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.log_files import LEAST, Opened, Wanted, offsets_of, times_of
 from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
@@ -29,6 +30,7 @@ from schemas.assignment_tables import (
     RECOMPUTED_GROUPS,
 )
 from schemas.columns import Table
+from schemas.vocabulary import GroupType
 from udfs.recomputing.audited import Audited
 from udfs.recomputing.classic_audit import ClassicAudit
 from udfs.recomputing.modern_audit import ModernAudit
@@ -93,8 +95,8 @@ class ShareRecomputing:
         self.held = EarlierRows(self.brief.cluster, self.share.partition, self.slice, held)
         states = self.held.rows(RECOMPUTED_GROUPS.name)
         texts = dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True))
-        known = GroupStates(texts)
-        classic, modern, upgrades = (PartOfStates(known, part) for part in PARTS)
+        self.states = GroupStates(texts)
+        classic, modern, upgrades = (PartOfStates(self.states, part) for part in PARTS)
         facts = self.brief.facts
         self.audits = (ClassicAudit(facts, classic), ModernAudit(facts, modern))
         self.upgrades = Upgrades(facts, upgrades)
@@ -128,22 +130,27 @@ class ShareRecomputing:
         self.write(ASSIGNMENT_AUDIT, rows)
 
     def write_groups(self) -> None:
-        """States, upgrades and what-ifs of groups that had records, and those of all others as they were."""
-        parts = [fold.states() for fold in (*self.audits, self.upgrades)]
-        touched = sorted({group_id for each in parts for group_id in each})
-        self.num_groups = len(touched)
+        """States, upgrades and what-ifs of groups that had records, and those of all others as they were. A record that
+        one fold heeds may be nothing to another: what each remembers of a group stands until it meets the group."""
+        states = dict(zip(PARTS, (fold.states() for fold in (*self.audits, self.upgrades)), strict=True))
+        texts = self.states.texts_after(states)
+        self.num_groups = len(texts)
         newest = [group for audit in self.audits for group in audit.latest().values() if group is not None]
         self.write(ASSIGNMENT_WHATIF, what_ifs(newest, self.brief.facts))
+        self.write_rows(ASSIGNMENT_WHATIF, self.what_ifs_that_stand(states["classic"], states["modern"]))
         self.write(ASSIGNOR_UPGRADES, self.upgrades.rows())
-        texts = {
-            group_id: text
-            for group_id in touched
-            if (text := state_text(dict(zip(PARTS, (each.get(group_id) for each in parts), strict=True))))
-        }
-        made = state_table(RECOMPUTED_GROUPS, texts, self.brief.cluster, self.share.partition)
+        self.write_rows(ASSIGNOR_UPGRADES, self.held.untouched(ASSIGNOR_UPGRADES.name, states["upgrades"]))
+        kept = {group_id: text for group_id, text in texts.items() if text is not None}
+        made = state_table(RECOMPUTED_GROUPS, kept, self.brief.cluster, self.share.partition)
         self.write_rows(RECOMPUTED_GROUPS, made)
-        for table in RENEWED:
-            self.write_rows(table, self.held.untouched(table.name, touched))
+        self.write_rows(RECOMPUTED_GROUPS, self.held.untouched(RECOMPUTED_GROUPS.name, texts))
+
+    def what_ifs_that_stand(self, classic: Collection[str], modern: Collection[str]) -> pa.Table:
+        """Of groups that neither kind of audit met as its own."""
+        rows = self.held.rows(ASSIGNMENT_WHATIF.name)
+        is_classic = pc.equal(rows.column("group_type"), GroupType.CLASSIC.value)
+        is_met = pc.if_else(is_classic, in_groups(rows, classic), in_groups(rows, modern))
+        return rows.filter(pc.invert(is_met))
 
     def write(self, table: Table, rows: Sequence[Any]) -> None:
         if rows:
