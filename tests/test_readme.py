@@ -30,7 +30,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("workplace")
 
 
-READERS = ("groups", "describe", "owner", "diff", "offsets", "why")
+READERS = ("groups", "describe", "owner", "diff", "offsets", "why", "whatif")
 
 
 def needs_spark(command: str) -> bool:
@@ -48,7 +48,7 @@ def test_a_command_of_the_readme_runs(command: str, logs: Path, workplace: Path)
         workplace.mkdir(exist_ok=True)
         sample = ROOT / "data" / "sample"
         run(f"audit --source segments:{sample} --snapshots {sample}/snapshots.jsonl", logs, workplace)
-    elif command.startswith(("sql", "doctor")):
+    elif command.startswith(("assignments", "sql", "doctor")):
         run(f"audit --source segments:{LOGS} --warehouse warehouse", logs, workplace)
     done = run(command, logs, workplace)
     assert done.returncode == 0
@@ -76,7 +76,7 @@ def test_the_answer_of_assign_is_the_one_that_the_readme_shows(tmp_path: Path) -
     assert done.stdout == answer + "\n"
 
 
-@pytest.mark.parametrize("command", ["assign", "dump", "ingest", "replay", "audit", "capture", *READERS])
+@pytest.mark.parametrize("command", ["assign", "assignments", "dump", "ingest", "replay", "audit", "capture", *READERS])
 def test_the_readme_shows_each_flag_of_a_command(command: str) -> None:
     told = subprocess.run(
         [sys.executable, "-m", "jobs.cli", command, "--help"], capture_output=True, text=True, cwd=ROOT, check=True
