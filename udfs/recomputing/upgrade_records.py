@@ -134,11 +134,15 @@ def offered_versions(members: pa.StructArray) -> list[tuple[int, ...] | None]:
     if members.null_count == len(members):
         return [None] * len(members)
     protocols = members.field("supported_protocols")
-    metadata = [
-        tuple(int.from_bytes(each["metadata"][:VERSION_BYTES], "big", signed=True) for each in offered or ())
+    versions = [
+        tuple(
+            int.from_bytes(each["metadata"][:VERSION_BYTES], "big", signed=True)
+            for each in offered or ()
+            if len(each["metadata"] or b"") >= VERSION_BYTES
+        )
         for offered in protocols.to_pylist()
     ]
-    return masked(metadata, members.is_valid())
+    return masked(versions, members.is_valid())
 
 
 def of_consumers(rows: pa.Table) -> pa.Table:

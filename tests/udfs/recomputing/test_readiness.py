@@ -116,3 +116,14 @@ def test_members_that_are_left_in_a_converted_group_are_asked_too() -> None:
     log.write(0, value(5, [member("a", "t0"), member("b", "t1")]))
     log.write(1, gone(), classic("a", 1, 1), classic("b", 1, 3), epoch(5), native("n", client_id="sarama"), epoch(6))
     assert told(upgrades_of(log)[KEY]) == ("blocked", [("old_client", "a")])
+
+
+@pytest.mark.parametrize("metadata", [b"", b"\0", None])
+def test_a_subscription_that_says_no_version_tells_nothing_of_its_client(metadata: bytes | None) -> None:
+    offered = {"session_timeout_ms": 1, "supported_protocols": [{"name": "range", "metadata": metadata}]}
+    log = Log()
+    log.write(0, value(5, [member("a", "t0")]))
+    log.write(1, gone(), native("a", classic_member=offered), epoch(5), native("n"), epoch(6))
+    row = upgrades_of(log)[KEY]
+    assert told(row) == ("ready", [])
+    assert [who.member_id for who in row.members_left] == ["a"]
