@@ -55,7 +55,7 @@ def are_subscriptions_equal(problem: Problem) -> bool:
 def still_owned(problem: Problem, rows: Rows) -> NDArray[np.bool_]:
     """Which rows give a member what it does not own while another, which does, loses it."""
     owned = problem.owned.take(problem.known[problem.owned.topics])
-    if (owned.partitions >= problem.counts[owned.topics]).any():
+    if ((owned.partitions < 0) | (owned.partitions >= problem.counts[owned.topics])).any():
         return still_owned_of_any(problem, owned, rows)
     starts = np.cumsum(problem.counts) - problem.counts
     owners = np.full(int(problem.counts.sum()), NOBODY, np.int32)

@@ -1,7 +1,7 @@
 """Values of type 2 on their way into the audit, column by column. Unlike the replay's sets, lists keep their order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -80,6 +80,10 @@ def values_of(rows: pa.Table) -> Values:
     subscribed_starts, subscribed = coded_lists(subscription.field("topics"), names)
     owned = listing(subscription.field("owned_partitions"), names)
     assigned = listing(assignment.field("partitions"), names)
+    # By name, so that nothing depends on what else is in the window.
+    topics = sorted(names)
+    place = np.zeros(max(1, len(names)), np.int32)
+    place[[names[name] for name in topics]] = np.arange(len(topics))
     return Values(
         group_ids=shared(rows["group_id"]),
         offsets=array(rows, "record_offset").to_pylist(),
@@ -103,11 +107,11 @@ def values_of(rows: pa.Table) -> Values:
         is_assignment_read=is_assignment_read | is_omitted,
         is_omitted=is_omitted,
         has_assignment_data=is_assignment_read & flags(pc.greater(pc.binary_length(assignment.field("user_data")), 0)),
-        topics=list(names),
+        topics=topics,
         subscribed_starts=subscribed_starts,
-        subscribed=subscribed,
-        owned=owned,
-        assigned=assigned,
+        subscribed=place[subscribed],
+        owned=replace(owned, topics=place[owned.topics]),
+        assigned=replace(assigned, topics=place[assigned.topics]),
     )  # fmt: skip
 
 

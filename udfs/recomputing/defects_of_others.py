@@ -23,11 +23,9 @@ def static_id_was_unknown(evidence: Evidence) -> bool:
     """KAFKA-9801: a static member came back between join and sync, and the leader did not know its new id: it gave it
     nothing, not even an empty list."""
     omitted = evidence.of.is_omitted
-    return (
-        bool(omitted.any())
-        and not omitted.all()
-        and any(evidence.of.instances[member] is not None for member in np.flatnonzero(omitted).tolist())
-    )
+    if not omitted.any() or omitted.all() or evidence.judged.verdict == Verdict.SAME:
+        return False
+    return any(evidence.of.instances[member] is not None for member in np.flatnonzero(omitted).tolist())
 
 
 def ordered_by_member_id(evidence: Evidence) -> bool:
