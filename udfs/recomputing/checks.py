@@ -181,7 +181,7 @@ def places_of(recorded: Recorded, all_: Assignments, places: NDArray[np.integer]
 
 
 def listed(partitions: Collection[Partition]) -> str:
-    """The first few, and how many more."""
-    shown = ", ".join(f"{topic}-{partition}" for topic, partition in islice(partitions, MOST_NAMED))
+    """The first few by name, and how many more."""
+    shown = ", ".join(f"{topic}-{partition}" for topic, partition in islice(sorted(partitions), MOST_NAMED))
     more = len(partitions) - MOST_NAMED
     return f"{shown} and {more} more" if more > 0 else shown

@@ -184,7 +184,7 @@ def test_settings_ask_for_checks_of_their_own() -> None:
         ("co_partitioned", False, "a-0 and b-0: other owners; a-1 and b-1: other owners"),
         ("co_partitioned", None, "the group has no c"),
         ("redundant", False, "not 2 members have a-1, b-0, b-1"),
-        ("rack_local", False, "no replica in the member's rack: b-1, b-0, a-0"),
+        ("rack_local", False, "no replica in the member's rack: a-0, b-0, b-1"),
     ]
 
 
