@@ -16,8 +16,7 @@ OTHER_TYPES = {
     "sr": "the schema registry elects its leader by it",
 }
 STREAMS = "stream"
-# Kafka 3.4, the first that writes it, is older than the consumer protocol; what is older still cannot have it.
-VERSION_OF_CLIENTS_THAT_MAY = 3
+# By version of the subscription. Version 3 came with 3.4, before the consumer protocol: what is older cannot have that.
 CLIENTS_OF = {0: "before 2.4", 1: "from 2.4 to 3.3", 2: "before 3.4"}
 # Client ids that these libraries give themselves: none of them has the consumer protocol.
 LIBRARIES = {"sarama": "Sarama", "kafkajs": "KafkaJS", "kafka-python": "kafka-python", "aiokafka": "aiokafka"}
@@ -85,7 +84,7 @@ def against_client(
     elif version == 0 and has_blank_data:
         told = "subscription version 0 with user data of no bytes, as kafka-python and aiokafka write it"
         yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, told)
-    elif version is not None and version < VERSION_OF_CLIENTS_THAT_MAY:
+    elif version in CLIENTS_OF:
         told = f"subscription version {version}, of clients {CLIENTS_OF[version]}: they have no consumer protocol"
         yield Blocker(BlockerKind.OLD_CLIENT, member_id, told)
 

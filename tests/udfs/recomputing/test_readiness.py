@@ -118,7 +118,7 @@ def test_members_that_are_left_in_a_converted_group_are_asked_too() -> None:
     assert told(upgrades_of(log)[KEY]) == ("blocked", [("old_client", "a")])
 
 
-@pytest.mark.parametrize("metadata", [b"", b"\0", None])
+@pytest.mark.parametrize("metadata", [b"", b"\0", None, b"\xff\xff"])
 def test_a_subscription_that_says_no_version_tells_nothing_of_its_client(metadata: bytes | None) -> None:
     offered = {"session_timeout_ms": 1, "supported_protocols": [{"name": "range", "metadata": metadata}]}
     log = Log()
