@@ -8,20 +8,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.assignment_words import Verdict
-from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
+from schemas.payloads import CONSUMER
 from udfs.assignors.many_groups import answers_of_clients
 from udfs.assignors.problems import Numbers
 from udfs.recomputing.audited import Audited, Latest
-from udfs.recomputing.classic_counts import MOST_PARTITIONS, Counts, TopicCounts
+from udfs.recomputing.classic_counts import Counts, TopicCounts
 from udfs.recomputing.classic_generations import Generation, generations_of
 from udfs.recomputing.classic_judged import Judged
+from udfs.recomputing.classic_reasons import drift, impossible, missing_input, not_even_another, old_view, why_not
 from udfs.recomputing.classic_rows import audited_rows
 from udfs.recomputing.classic_state import Before, from_plain, latest
 from udfs.recomputing.classic_steps import are_alike, are_carried_over
 from udfs.recomputing.classic_values import values_of
 from udfs.recomputing.classic_variants import (
     ASSIGNORS,
-    STICKY,
     Tried,
     Variant,
     asked,
@@ -42,10 +42,6 @@ BYTES_AT_ONCE: Final = 1 << 24
 
 Operation = tuple[str, int, int | None]
 
-FOREIGN_TYPES: Final[Mapping[str, str]] = {
-    CONNECT: "Kafka Connect shares connectors and tasks among its workers, no partitions",
-    SCHEMA_REGISTRY: "Schema Registry elects a primary, it shares no partitions",
-}
 COPIED = "copied from the targets of the consumer group that it was until then"
 CAME_BACK = "a static member came back, no assignor ran"
 
@@ -159,11 +155,6 @@ def are_fewer(counts: Counts, floor: Numbers) -> bool:
     return bool(((counts.numbers < floor) & (counts.numbers > 0)).any())
 
 
-def old_view(generation: Generation, counts: Counts, floor: Numbers) -> str:
-    at = int(np.flatnonzero((counts.numbers < floor) & (counts.numbers > 0))[0])
-    return f"as if the leader knew {counts.numbers[at]} of {floor[at]} partitions of {generation.topics[at]}"
-
-
 def search(generation: Generation, before: Before | None, first: Tried | None, candidates: Sequence[Counts]) -> Tried:
     """The first variant that gives the record, in the stated order; else the one that comes closest."""
     if first is None or first.variant.counts is not candidates[0]:
@@ -198,30 +189,6 @@ def downgrades(tables: Mapping[str, pa.Table]) -> frozenset[Operation]:
     return frozenset(zip(shared(gone["group_id"]), batches, micros(gone["record_time"]), strict=True))
 
 
-def not_even_another(generation: Generation) -> str | None:
-    """Why no assignor at all can be asked what it would give the group."""
-    kind, assignor = generation.protocol_type, generation.protocol
-    if kind != CONSUMER:
-        return FOREIGN_TYPES.get(kind, f"protocol type {kind!r}: its leaders share what they like")
-    if assignor == STREAM_PROTOCOL:
-        return "Kafka Streams weighs tasks and their lag, which the log does not tell"
-    return generation.unread
-
-
-def why_not(generation: Generation) -> str | None:
-    """Why a generation cannot be recomputed, by its record alone."""
-    reason = not_even_another(generation)
-    if reason is None and generation.protocol not in ASSIGNORS:
-        return f"assignor {generation.protocol!r} is none of Kafka's"
-    return reason
-
-
-def impossible(generation: Generation, counts: Counts) -> str:
-    at = int(counts.numbers.argmax())
-    count = int(counts.numbers[at])
-    return f"{generation.topics[at]}: {count} partitions, more than a cluster holds ({MOST_PARTITIONS})"
-
-
 def judged_by(generation: Generation, before: Before | None, found: Tried) -> Judged:
     counts = found.variant.counts
     if found.compared is None:
@@ -236,24 +203,7 @@ def judged_by(generation: Generation, before: Before | None, found: Tried) -> Ju
         return Judged(generation, before, verdict, reason, counts, found)
     if missing is not None:
         return Judged(generation, before, Verdict.NOT_RECOMPUTABLE, missing, counts, None)
-    reason = f"no release gives this: {found.compared.num_different} partitions have another owner than expected"
-    return Judged(generation, before, verdict, reason, counts, found)
-
-
-def missing_input(generation: Generation, before: Before | None, counts: Counts) -> str | None:
-    """What the log does not tell and may have made the difference."""
-    assignor = str(generation.protocol)
-    if any(generation.racks) and assignor != "roundrobin" and lacks_racks(generation, counts):
-        return "members name their racks, and those of the replicas are not known"
-    if before is None and assignor in STICKY and any(generation.instances):
-        return "a static member may have come back: the value before is not in the log"
-    return None
-
-
-def lacks_racks(generation: Generation, counts: Counts) -> bool:
-    if counts.racks is None:
-        return True
-    return any(number and racks is None for number, racks in zip(counts.numbers.tolist(), counts.racks, strict=True))
+    return Judged(generation, before, verdict, drift(generation, found.compared.num_different), counts, found)
 
 
 def next_before(one: Judged, before: Before | None) -> Before:

@@ -72,6 +72,14 @@ class Generation:
     def has_one_subscription(self) -> bool:
         return len(self.topics_of_class) == 1 or len(self.subscriptions[1]) == 1
 
+    @cached_property
+    def is_subscribed(self) -> Flags:
+        """Topics that some member subscribes to."""
+        found = np.zeros(len(self.topics), np.bool_)
+        for listed in self.topics_of_class:
+            found[listed] = True
+        return found
+
     def recorded(self, counts: Numbers) -> Recorded:
         return Recorded(self.members, self.topics, counts, *self.subscriptions, self.assigned)
 

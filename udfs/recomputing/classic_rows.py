@@ -14,10 +14,9 @@ from udfs.assignors.java_order import Positions
 from udfs.assignors.numbered import NOBODY
 from udfs.assignors.problems import Numbers, PartitionRacks, Rows
 from udfs.recomputing import checks
-from udfs.recomputing.assignments import UNKNOWN, Assignments, Flags, Recorded, assignments_of, shifted
+from udfs.recomputing.assignments import UNKNOWN, Assignments, Recorded, assignments_of, shifted
 from udfs.recomputing.audited import Audited, Check
 from udfs.recomputing.checks import CheckName
-from udfs.recomputing.classic_generations import Generation
 from udfs.recomputing.classic_judged import Judged
 from udfs.recomputing.classic_steps import moved
 from udfs.recomputing.classic_variants import ASSIGNORS, COOPERATIVE, algorithm, problem_of
@@ -101,19 +100,12 @@ def withheld(judged: Judged) -> Sequence[int]:
         nobody &= owners_by_place(judged.found.rows, counts) == NOBODY
     else:
         nobody &= owners_by_place(of.owned, counts) != NOBODY
-    places: list[int] = np.flatnonzero(nobody & is_subscribed(of)[topic_of_place(counts)]).tolist()
+    places: list[int] = np.flatnonzero(nobody & of.is_subscribed[topic_of_place(counts)]).tolist()
     return places
 
 
 def topic_of_place(counts: Numbers) -> Numbers:
     return np.repeat(np.arange(len(counts)), counts)
-
-
-def is_subscribed(generation: Generation) -> Flags:
-    found = np.zeros(len(generation.topics), np.bool_)
-    for listed in generation.topics_of_class:
-        found[listed] = True
-    return found
 
 
 def row(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Audited:
@@ -195,7 +187,7 @@ def completeness(judged: Judged, seen: Seen, at: int) -> Iterator[Check]:
     waiting = seen.withheld[at]
     if len(waiting) < unowned:
         nobody = owners_by_place(judged.generation.assigned, judged.numbers) == NOBODY
-        places = np.flatnonzero(nobody & is_subscribed(judged.generation)[topic_of_place(judged.numbers)])
+        places = np.flatnonzero(nobody & judged.generation.is_subscribed[topic_of_place(judged.numbers)])
         yield checks.complete(partitions_at(judged, np.setdiff1d(places, waiting)), True)
     else:
         yield FINE[CheckName.COMPLETE]

@@ -10,7 +10,6 @@ from schemas.assignment_words import PartitionCountsSource
 from schemas.vocabulary import GroupType
 from udfs.assignors.problems import ABSENT, Numbers, Rows
 from udfs.assignors.specs import Member, Owned, Topic
-from udfs.recomputing.assignments import Recorded, assignments_of
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.classic_generations import Generation
 from udfs.recomputing.facts import Facts
@@ -100,8 +99,7 @@ def latest(before: Before, facts: Facts) -> Latest | None:
     of = before.generation
     if not of.members:
         return None
-    recorded = Recorded(of.members, of.topics, before.counts, of.class_of_member, of.topics_of_class, of.assigned)
-    subscribed = np.flatnonzero(assignments_of([recorded]).is_subscribed).tolist()
+    subscribed = np.flatnonzero(of.is_subscribed).tolist()
     owned = owned_by_member(of)
     return Latest(
         group_id=of.group_id,

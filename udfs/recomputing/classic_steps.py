@@ -66,26 +66,12 @@ def moved(before: Generation | None, now: Generation, counts: Numbers) -> tuple[
     """
     if before is None:
         return None, None
-    is_equal = now.has_one_subscription
-    subscribed = (
-        counts
-        if len(now.topics_of_class) == 1 and len(now.topics_of_class[0]) == len(now.topics)
-        else of_subscribed(now, counts)
-    )
-    had = (
-        np.full(int(subscribed.sum()), NOBODY, np.int64)
-        if not before.members
-        else owned_before(before, now, subscribed)
-    )
+    subscribed = np.where(now.is_subscribed, counts, 0)
+    had = np.full(int(subscribed.sum()), NOBODY, np.int64)
+    if before.members:
+        had = owned_before(before, now, subscribed)
     made = moves_made(Owners(had, owners_by_place(now.assigned, subscribed)))
-    return made, moves_needed(had, len(now.members)) if is_equal else None
-
-
-def of_subscribed(now: Generation, counts: Numbers) -> Numbers:
-    is_subscribed = np.zeros(len(counts), np.bool_)
-    for listed in now.topics_of_class:
-        is_subscribed[listed] = True
-    return np.where(is_subscribed, counts, 0)
+    return made, moves_needed(had, len(now.members)) if now.has_one_subscription else None
 
 
 def owned_before(before: Generation, now: Generation, counts: Numbers) -> Numbers:

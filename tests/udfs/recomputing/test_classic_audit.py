@@ -243,6 +243,23 @@ def test_differences_are_those_from_the_release_that_comes_closest() -> None:
     assert found.differences == (Difference("b", 2, None, "c2"),)
 
 
+@pytest.mark.parametrize(
+    ("client", "version", "told"),
+    [
+        ("rdkafka", 3, "; its leader is likely librdkafka"),
+        ("c", 0, "; its leader is a client before 2.4 or of another library: subscription version 0"),
+        ("c", 3, ""),
+    ],
+)
+def test_a_leader_of_another_library_is_named_where_it_shows(client: str, version: int, told: str) -> None:
+    members = [
+        member("c1", "a1", topics="a", client=client, version=version, generation=None),
+        member("c2", "a0", topics="a", client="other"),
+    ]
+    found = only([value(7, 1, 1, members, leader="c1")], facts({"a": 2}))
+    assert found.reason == f"no release gives this: 2 partitions have another owner than expected{told}"
+
+
 # -- no assignor ran
 
 
