@@ -52,10 +52,11 @@ def known_topics(rows: pa.Table | None, cluster: str) -> Mapping[str, Sequence[K
     for name, time, topic_id, partitions, of_partitions in topics_by_snapshot(ours, racks):
         known = found.setdefault(name, [])
         now = (name, topic_id, partitions, of_partitions.tobytes())
-        if now == before:
-            known[-1] = KnownTopic(known[-1].topic, known[-1].first_time, time)
+        if now != before:
+            topic = Topic(name, partitions, topic_id, racks_of(of_partitions, texts))
+        if known and known[-1].topic == topic:
+            known[-1] = KnownTopic(topic, known[-1].first_time, time)
         else:
-            topic = Topic(name, partitions, topic_id, racks_of(of_partitions, partitions, texts))
             known.append(KnownTopic(topic, time, time))
         before = now
     return found
@@ -89,7 +90,7 @@ def coded_racks(column: pa.ChunkedArray) -> tuple[np.ndarray, list[tuple[str | N
 
 
 def racks_of(
-    codes: np.ndarray, number: int, texts: Sequence[tuple[str | None, ...] | None]
+    codes: np.ndarray, texts: Sequence[tuple[str | None, ...] | None]
 ) -> tuple[tuple[str | None, ...], ...] | None:
     """None where no broker is known to stand in a rack."""
     found = tuple((texts[code] or ()) if code >= 0 else () for code in codes.tolist())
