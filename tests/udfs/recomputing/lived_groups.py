@@ -34,6 +34,7 @@ class LivedGroup:
         self.owned: Lists = {}
         self.epoch = 0
         self.time = 0
+        self.num_targets = 0
         self.joined: list[str] = []
         self.written: list[Written] = []
         self.remember_topics()
@@ -181,6 +182,7 @@ class LivedGroup:
         order = self.in_order()
         walk = [order[at] for at in put_order(string_hashes(order))]
         changed = [each for each in walk if each not in self.targets or sets(given[each]) != sets(self.targets[each])]
+        self.num_targets += 1
         self.targets |= {each: given[each] for each in changed}
         self.log.write(self.time, *self.written, *map(self.target, changed), completed(self.epoch))
         if len(self.written) > 1 and self.written[0][0] == "group_member_metadata":
@@ -210,11 +212,15 @@ def sets(lists: dict[str, list[int]]) -> dict[str, set[int]]:
 
 
 def live(groups: Iterable[LivedGroup], release: str, epochs: int, java: Path | None) -> None:
-    groups = list(groups)
+    """Where Kafka's assignor throws, its coordinator writes nothing of the operation: the group's life ends there."""
+    living = list(groups)
     for _ in range(epochs):
-        for group in groups:
+        for group in living:
             if group.rng.random() < 0.2:
                 group.return_static()
             group.step()
-        for group, answer in zip(groups, server_answers([each.spec() for each in groups], release, java), strict=True):
-            group.accept(answer)
+        answers = server_answers([each.spec() for each in living], release, java)
+        for group, answer in zip(living, answers, strict=True):
+            if "error" not in answer:
+                group.accept(answer)
+        living = [group for group, answer in zip(living, answers, strict=True) if "error" not in answer]
