@@ -103,7 +103,7 @@ def test_each_different_state_of_a_topic_is_known_once(rng: np.random.Generator)
         *snapshot(1, "none", [[None], []]), *snapshot(2, "none", [None, None]),
         {**snapshot(1, "t", [None] * 9)[8], "cluster": "other"},
     ]  # fmt: skip
-    rng.shuffle(rows)  # type: ignore[arg-type]
+    rng.shuffle(rows)
     found = known_topics(filled(TABLES["topic_snapshots"], rows), "c")
     assert {name: [(each.topic, each.first_time, each.last_time) for each in some] for name, some in found.items()} == {
         "t": [(Topic("t", 2), at(1), at(2)), (Topic("t", 3), at(3), at(3)), (Topic("t", 2), at(4), at(4))],
