@@ -16,6 +16,8 @@ REWRITTEN_SINCE: Final = (3, 0, 0)
 EQUAL_WAY_SINCE: Final = (2, 5, 1)
 LEVEL_BY_ONE_SINCE: Final = (3, 5, 2)
 SOON_US: Final = 120_000_000
+# Members times partitions.
+LARGE: Final = 100_000
 RDKAFKA: Final = "rdkafka"
 
 
@@ -59,7 +61,10 @@ def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
 
 
 def is_slow(evidence: Evidence) -> bool:
-    return evidence.is_sticky and (evidence.sync_ms or 0) >= SLOW_MS
+    """Smaller groups took no time in any release: something else was slow."""
+    if not evidence.is_sticky or (evidence.sync_ms or 0) < SLOW_MS:
+        return False
+    return len(evidence.of.members) * int(np.maximum(evidence.judged.numbers, 0).sum()) >= LARGE
 
 
 def fits(evidence: Evidence, since: Release, before: Release) -> bool:

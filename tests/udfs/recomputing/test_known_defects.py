@@ -190,32 +190,43 @@ def test_unsorted_claims_whose_order_counts() -> None:
     assert claimed("a0 a1") is None
 
 
+def large_group(topics_of_last: str, count: int = 320, **version: Any) -> list[Row]:
+    """Each member has one partition, the last ones subscribe to other topics perhaps."""
+    return [
+        member(f"c{at:03}", f"a{at}", topics="ab" if at < count - 9 else topics_of_last, **version)
+        for at in range(count)
+    ]
+
+
 @pytest.mark.parametrize(
-    ("topics", "version", "more", "issue"),
+    ("members", "more", "issue"),
     [
-        ("ab", OLD, SLOW, "KAFKA-9987"),
-        ("a", OLD, SLOW, "KAFKA-12675"),
-        ("ab", OLD, {}, None),
-        # Today's leaders are fast; something else was slow.
-        ("ab", {}, SLOW, None),
-        ("a", {}, SLOW, None),
+        (large_group("ab", **OLD), SLOW, "KAFKA-9987"),
+        (large_group("a", **OLD), SLOW, "KAFKA-12675"),
+        (large_group("ab", **OLD), {}, None),
+        # Today's leaders are fast, and small groups were so always; something else was slow.
+        (large_group("ab"), SLOW, None),
+        (large_group("a"), SLOW, None),
+        (large_group("ab", 20, **OLD), SLOW, None),
     ],
 )
-def test_a_leader_that_took_long(topics: str, version: Row, more: Row, issue: str | None) -> None:
-    lists = ("a0 b0", "a1 b1") if topics == "ab" else ("b0 b1", "a0 a1")
-    members = [member("c1", lists[0], **version), member("c2", lists[1], topics=topics, **version)]
-    assert defect(members, "sticky", facts({"a": 2, "b": 2}), **more) == issue
+def test_a_leader_that_took_long(members: list[Row], more: Row, issue: str | None) -> None:
+    assert defect(members, "sticky", facts({"a": 320, "b": 0}), **more) == issue
 
 
 def test_a_balance_that_was_too_strict_and_took_long() -> None:
-    def listed(first: str, **more: Any) -> str | None:
-        members = [member("c1", first, user_data=sticky_data("b0", 5), **OLD), member("c2", "a0", topics="a", **OLD)]
-        return defect(members, "sticky", facts({"a": 2, "b": 1}), **more)
+    def listed(first: str, others: int = 320, **more: Any) -> str | None:
+        members = [
+            member("c000", first, user_data=sticky_data("b0", 5), **OLD),
+            *(member(f"c{at:03}", f"a{at - 1}", topics="a", **OLD) for at in range(1, others)),
+        ]
+        return defect(members, "sticky", facts({"a": others, "b": 1}), **more)
 
     # From 3.0 on a leader writes its lists as they are; before, by a map of topics.
-    assert listed("b0 a1", **SLOW) == "KAFKA-15106"
-    assert listed("a1 b0", **SLOW) == "KAFKA-12675"
-    assert listed("b0 a1") is None
+    assert listed("b0 a319", **SLOW) == "KAFKA-15106"
+    assert listed("a319 b0", **SLOW) == "KAFKA-12675"
+    assert listed("b0 a319") is None
+    assert listed("b0 a1", 2, **SLOW) is None
 
 
 def test_two_rebalances_for_nothing_where_members_name_their_racks() -> None:
