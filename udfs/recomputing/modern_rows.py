@@ -129,7 +129,6 @@ def row(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Aud
     judged = judgement(draft, recorded)
     made, needed = moves(draft)
     source = None if answer.question is None else answer.question.found.source
-    outcome = answer.outcome
     return Audited(
         group_id=draft.group_id,
         group_type=draft.group_type,
@@ -152,13 +151,19 @@ def row(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Aud
         moves_made=made,
         moves_needed=needed,
         partition_counts_source=source,
-        variant=None if outcome is None or answer.algorithm is None else told(outcome.variant, answer.algorithm),
+        variant=variant_of(answer, judged),
         known_defect=draft.known_defect,
         checks=tuple(checks_of(draft, recorded, numbers, facts)),
         evidence_first_offset=draft.first_offset,
         evidence_last_offset=draft.record.offset,
         confidence=confidence(draft, source),
     )
+
+
+def variant_of(answer: Answer, judged: Judged) -> str | None:
+    if answer.outcome is None or answer.algorithm is None or judged.verdict == Verdict.NOT_RECOMPUTABLE:
+        return None
+    return told(answer.outcome.variant, answer.algorithm)
 
 
 def judgement(draft: Draft, recorded: Recorded) -> Judged:
