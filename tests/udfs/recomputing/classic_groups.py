@@ -37,7 +37,7 @@ def random_lives(random: Random, assignors: Sequence[str], count: int, *, has_ra
 def random_life(random: Random, number: int, assignor: str, *, has_racks: bool = False, rounds: int = 5) -> Life:
     """Members come and go, some with a static id, some do not hear of an assignment; subscriptions are equal or not.
     No two lives share a topic."""
-    pool = [f"{number}-{name}" for name in names(random, random.choice([2, 3, 5, 9])) if name.isascii()]
+    pool = [f"{number}-{name}" for name in names(random, random.choice([2, 3, 5, 13])) if name.isascii()]
     pool = pool or [f"{number}-t"]
     racks = [f"r{i}" for i in range(random.choice([2, 3]))] if has_racks and random.random() < 0.4 else []
     topics = [random_topic(random, name, racks) for name in pool]
