@@ -34,7 +34,8 @@ def crowd(rng: np.random.Generator, topic: dict[str, Any], members: list[dict[st
         if rng.random() < 0.3:
             partitions += some(rng, set(range(len(members), min(40, topic["partitions"]))) - set(partitions), 0.05)
         others = [pair for pair in member["target"] if pair[0] != topic["name"]]
-        member["target"] = others + [[topic["name"], shuffled(rng, partitions) if rng.random() < 0.3 else partitions]]
+        listed = shuffled(rng, partitions) if rng.random() < 0.3 else partitions
+        member["target"] = [*others, [topic["name"], listed]]
 
 
 def random_topics(rng: np.random.Generator) -> list[dict[str, Any]]:
