@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from schemas.vocabulary import GroupType
 from udfs.recomputing.modern_events import NOTHING, Held, ListedTopics, Owned, Subscriber
-from udfs.recomputing.modern_watch import Change, Watch, pairs_of, release, watch_changes, watch_needs, watch_owned
+from udfs.recomputing.modern_watch import Change, Watch, pairs_of, watch_changes, watch_needs, watch_owned
 from udfs.recomputing.timeline_map import room_of_put
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import TopicCodes
@@ -184,6 +184,8 @@ def on_member(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     member_id = str(record.member)
     if record.value is None:
         gone = group.members.pop(member_id, None)
+        if gone is not None:
+            group.watch.move(member_id, pairs_of(gone.assigned, gone.pending), [])
         if gone is not None and gone.about is not None and gone.about.group_instance_id is not None:
             group.operation.departed[gone.about.group_instance_id] = member_id, gone.about
         return
@@ -222,7 +224,7 @@ def on_owned(group: ModernGroup, record: Record, codes: TopicCodes) -> None:
     before = group.members.get(member_id)
     had = [] if before is None else pairs_of(before.assigned, before.pending)
     if record.value is None:
-        release(group.watch, member_id, had)
+        group.watch.move(member_id, had, [])
         if before is not None:
             before = put(group, member_id)
             before.epoch, before.assigned, before.pending = GONE, NOTHING, NOTHING
@@ -230,6 +232,7 @@ def on_owned(group: ModernGroup, record: Record, codes: TopicCodes) -> None:
     owned: Owned = record.value
     member = put(group, member_id)
     member.epoch, member.assigned, member.pending = owned.epoch, owned.assigned, owned.pending
+    group.watch.move(member_id, had, pairs_of(owned.assigned, owned.pending))
     if group.group_type == GroupType.CONSUMER and group.missing is None:
         watch_owned(group.watch, member_id, owned, had, group.epoch_of, codes)
         names = [codes.topics[code][0] for code in set(owned.assigned.topics.tolist())]

@@ -59,8 +59,9 @@ def from_plain(found: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
             subscriber(about), epoch, held_of(assigned, codes), held_of(pending, codes)
         )  # fmt: skip
     renamed, issues, faults = found["watch"]
-    owners = {tp: each for each, member in group.members.items() for tp in pairs_of(member.assigned, member.pending)}
-    group.watch = Watch(owners if group.group_type == GroupType.CONSUMER else {}, renamed, issues, faults)
+    group.watch = Watch({}, renamed, issues, faults)
+    for each, member in group.members.items():
+        group.watch.move(each, [], pairs_of(member.assigned, member.pending))
     group.targets = {each: target_of(target, codes) for each, target in found["targets"].items()}
     group.base = {
         each: group.targets[each] if target is None else target_of(target, codes)

@@ -24,12 +24,19 @@ MOST_KEPT = 10
 
 @dataclass
 class Watch:
-    owners: dict[Tp, str] = field(default_factory=dict)
+    # Follows from what the members have, whatever came before: so it need not be remembered.
+    owners: dict[Tp, set[str]] = field(default_factory=dict)
     # Instance ids that members gave up, by the member that had them.
     renamed: dict[str, str] = field(default_factory=dict)
     # Since the newest target: issues, and partitions that two members owned at a time.
     issues: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+
+    def move(self, member_id: str, had: Iterable[Tp], has: Iterable[Tp]) -> None:
+        for tp in had:
+            self.owners.get(tp, set()).discard(member_id)
+        for tp in has:
+            self.owners.setdefault(tp, set()).add(member_id)
 
     def note(self, issue: str | None) -> None:
         if issue is not None and issue not in self.issues:
@@ -69,20 +76,18 @@ def watch_owned(
     watch: Watch,
     member_id: str,
     owned: Owned,
-    before: Iterable[Tp],
+    had: Iterable[Tp],
     epoch_of: Callable[[str], int | None],
     codes: TopicCodes,
 ) -> None:
-    """`before`: what the member had; `epoch_of`: of members of the group."""
-    release(watch, member_id, before)
-    for tp in pairs_of(owned.assigned, owned.pending):
-        other = watch.owners.get(tp)
-        epoch = None if other is None else epoch_of(other)
-        if epoch is not None and len(watch.faults) < MOST_KEPT:
-            name, topic_id = codes.topics[tp[0]]
-            watch.faults.append(f"{name or topic_id}-{tp[1]}: {other} and {member_id}")
-            watch.note(owned_twice(owned.epoch, epoch))
-        watch.owners[tp] = member_id
+    """`had`: what the member had before; `epoch_of`: of members of the group."""
+    for tp in sorted({*pairs_of(owned.assigned, owned.pending)}.difference(had)):
+        for other in sorted(watch.owners[tp] - {member_id}):
+            epoch = epoch_of(other)
+            if epoch is not None and len(watch.faults) < MOST_KEPT:
+                name, topic_id = codes.topics[tp[0]]
+                watch.faults.append(f"{name or topic_id}-{tp[1]}: {other} and {member_id}")
+                watch.note(owned_twice(owned.epoch, epoch))
 
 
 def watch_needs(
@@ -92,13 +97,8 @@ def watch_needs(
     watch.note(unsubscribed(list(names), about))
     if owned.state == UNRELEASED:
         missing = set(pairs_of(target)) - set(pairs_of(owned.assigned))
-        watch.note(waits_for_itself(owned.state, [watch.owners.get(tp) for tp in missing], member_id))
-
-
-def release(watch: Watch, member_id: str, owned: Iterable[Tp]) -> None:
-    for tp in owned:
-        if watch.owners.get(tp) == member_id:
-            del watch.owners[tp]
+        owners = [owner for tp in missing for owner in watch.owners.get(tp) or (None,)]
+        watch.note(waits_for_itself(owned.state, owners, member_id))
 
 
 def pairs_of(*held: Held) -> list[Tp]:
