@@ -14,6 +14,8 @@ from udfs.assignors.specs import Topic
 from udfs.recomputing.facts import Facts, GroupRule, KnownTopic
 
 MIGRATION = "group.consumer.migration.policy"
+# Characters that no rack's name has.
+BETWEEN, NO_RACK, EMPTY, NOT_CAPTURED = "\x1f", "\x1e", "\x1d", "\x1c"
 COLUMNS = ["cluster", "captured_time", "topic", "topic_id", "partition", "racks"]
 
 
@@ -81,12 +83,29 @@ def topics_by_snapshot(rows: pa.Table, racks: np.ndarray) -> Iterator[tuple[str,
 
 
 def coded_racks(column: pa.ChunkedArray) -> tuple[np.ndarray, list[tuple[str | None, ...] | None]]:
-    """Few different lists come again and again: a code for each, and what it stands for."""
-    codes: dict[tuple[str | None, ...] | None, int] = {}
-    if column.null_count == len(column):
-        return np.zeros(len(column), np.int32), [None]
-    of_rows = [codes.setdefault(None if each is None else tuple(each), len(codes)) for each in column.to_pylist()]
-    return np.array(of_rows, np.int32), list(codes)
+    """Few different lists come again and again, in millions of rows: a code for each, and what it stands for."""
+    lists = pa.chunked_array([joined(each) for each in column.chunks], pa.string())
+    coded = lists.dictionary_encode().unify_dictionaries().combine_chunks()
+    if not len(coded):
+        return np.empty(0, np.int32), []
+    return np.asarray(coded.indices.to_numpy(zero_copy_only=False)), [
+        split(each) for each in coded.dictionary.to_pylist()
+    ]
+
+
+def joined(lists: pa.ListArray) -> pa.StringArray:
+    """One text a list."""
+    ends = np.cumsum(np.append(0, pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)))
+    filled = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pc.fill_null(lists.flatten(), NO_RACK))
+    is_empty = pc.equal(pc.list_value_length(lists), 0)
+    texts = pc.if_else(is_empty.fill_null(False), EMPTY, pc.binary_join(filled, BETWEEN))
+    return pc.if_else(lists.is_valid(), texts, NOT_CAPTURED)
+
+
+def split(text: str) -> tuple[str | None, ...] | None:
+    if text in (NOT_CAPTURED, EMPTY):
+        return None if text == NOT_CAPTURED else ()
+    return tuple(None if rack == NO_RACK else rack for rack in text.split(BETWEEN))
 
 
 def racks_of(

@@ -63,7 +63,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_copy(root / "odd", 40, random_log(rng, 60), rng)
     ingest(root / "w", "--source", f"segments:{SAMPLE}")
     ingest(root / "w", "--source", f"segments:{root / 'odd'}", "--snapshots", SAMPLE / "snapshots.jsonl")
-    assert cli.main(["replay", "--warehouse", str(root / "w")]) == 0
+    for job in ("replay", "assignments"):
+        assert cli.main([job, "--warehouse", str(root / "w")]) == 0
     return root / "w"
 
 
