@@ -21,6 +21,8 @@ from schemas.exit_codes import ExitCode
 LOCK_FILE = "_lock"
 BEAT_SECONDS = 10.0
 STALE_SECONDS = 120.0
+# Who holds it writes into it at once; runs on a local disk, where the kernel keeps the lock, leave an empty file.
+STALE_EMPTY_SECONDS = 20.0
 PAUSE_SECONDS = 1.0
 
 
@@ -62,7 +64,7 @@ class HadoopLock:
             found = self.files.text(LOCK_FILE)
             if found != seen:
                 seen, since = found, time.monotonic()
-            elif found is not None and time.monotonic() - since >= self.stale_seconds:
+            elif found is not None and time.monotonic() - since >= self.patience_with(found):
                 tell(f"{self.files.root}: {holder_of(found)} has not been heard of, taking its lock over")
                 self.take_away(found)
                 continue
@@ -73,6 +75,9 @@ class HadoopLock:
                 tell(f"{self.files.root}: waiting for {holder_of(found)}")
                 is_told = True
             time.sleep(min(PAUSE_SECONDS, max(deadline - time.monotonic(), 0.01)))
+
+    def patience_with(self, found: str) -> float:
+        return self.stale_seconds if found else min(self.stale_seconds, STALE_EMPTY_SECONDS)
 
     def is_taken(self) -> bool:
         """By us: a file system creates a file once."""

@@ -20,6 +20,7 @@ from jobs.warehouses import hadoop_lock
 from jobs.warehouses.failpoints import VARIABLE
 from jobs.warehouses.hadoop_files import HadoopFiles
 from jobs.warehouses.hadoop_lock import HadoopLock
+from jobs.warehouses.lock import locked
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest, spawned
 from tests.written_copies import Written, WrittenBatch, commit, compacted, keys_of, random_log, write_copy
@@ -284,6 +285,18 @@ def test_a_run_on_a_remote_warehouse_that_is_killed_is_finished_by_the_next(
     assert history(tmp_path / "w") == history(tmp_path / "local")
     assert not {"_lock", "_staging"} & set(os.listdir(tmp_path / "w"))
     assert len(rows(tmp_path / "w", "runs")) == 2
+
+
+def test_the_empty_lock_that_a_local_run_leaves_is_soon_taken_over(
+    spark: "SparkSession", mounted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hadoop_lock, "STALE_EMPTY_SECONDS", 1.0)
+    (tmp_path / "w").mkdir()
+    with locked(tmp_path / "w", 0, "ingest", print):
+        pass
+    told = list[str]()
+    with HadoopLock(HadoopFiles(spark, f"{mounted}/w"), "replay", stale_seconds=1e9).held(20, told.append):
+        assert told[-1].endswith("another run has not been heard of, taking its lock over")
 
 
 def test_a_lock_is_held_while_its_heart_beats_and_taken_over_afterwards(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jobs import cli
+from jobs.warehouses.lock import LOCK_FILE
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ingest, rows
 from tests.kafka import kafka_tools
@@ -60,6 +61,8 @@ def test_a_remote_warehouse_knows_its_cluster(
     line = {"captured_at": 7, "topics": [{**topic, "partitions": [partition]}]}
     (tmp_path / "snapshots").write_text(json.dumps(line) + "\n")
     ingest(tmp_path / "w", "--snapshots", tmp_path / "snapshots")
+    # To Hadoop's file systems the file itself is the lock.
+    (tmp_path / "w" / LOCK_FILE).unlink()
     kafka_tools.tool(
         broker, kafka_tools.TOPICS, "--create", "--topic", "__consumer_offsets", "--partitions", "1", "--if-not-exists"
     )
