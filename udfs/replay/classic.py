@@ -42,7 +42,8 @@ def settle(group: Group, before: Classic | None, operation: list[Record], at: Mo
     now: Classic | None = group.now
     if now is None:
         if before is not None:
-            delete(group, before, mine[-1], at, is_exact)
+            was_emptied = any(record.value is not None and not record.value.members for record in mine)
+            delete(group, before, mine[-1], at, is_exact, was_emptied=was_emptied)
         return
     check_value(group, now.value, mine[-1])
     passed = frozenset(record.value.generation for record in mine[:-1] if record.value is not None)
@@ -245,8 +246,9 @@ def confirm(group: Group, newest: Classic) -> None:
         of.last_offset = offset
 
 
-def delete(group: Group, before: Classic, record: Record, at: Moment, is_exact: bool) -> None:
-    if before.value.members and is_exact and before.value.state_time is not None:
+def delete(group: Group, before: Classic, record: Record, at: Moment, is_exact: bool, *, was_emptied: bool) -> None:
+    """`was_emptied`: in the same operation, or in one of the same batch and time."""
+    if before.value.members and is_exact and not was_emptied and before.value.state_time is not None:
         told = f"deleted with {len(before.value.members)} members; expected an empty group"
         group.anomaly(record, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told, before.offset)
     ends = (StateEnd.DELETED, LeaveKind.GROUP_DELETED, OwnershipEnd.GROUP_DELETED)

@@ -300,6 +300,9 @@ def test_a_share_group_is_answered_by_kafkas_own_assignor(rng: np.random.Generat
     specs = [random_share_spec(rng, is_equal=bool(rng.random() < 0.5)) for _ in range(CASES)]
     for spec in specs:
         spec.pop("assignable", None)
+        for member in spec["members"]:
+            # A topic without partitions would count in the size of Kafka's map.
+            member["target"] = [pair for pair in member["target"] if pair[1]]
     for spec, after in zip(specs, kafka_in_the_end(specs, "share", "simple"), strict=True):
         (row,) = what_if(as_latest(spec, GroupType.SHARE), Facts())
         assert row.is_possible == (after is not None), (spec, row.reason)

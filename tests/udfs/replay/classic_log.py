@@ -75,11 +75,11 @@ def created(offset: int, ms: int, **other: Any) -> Row:
     return value(offset, ms, 0, state=ms, protocol_type="", **other)
 
 
-def tombstone(offset: int, ms: int, *, group: str = "g", epoch: int = 0) -> Row:
+def tombstone(offset: int, ms: int, *, group: str = "g", epoch: int = 0, batch: int | None = None) -> Row:
     row = dict.fromkeys(SCHEMA.names)
     told = {"cluster": "c", "offsets_partition": 0, "record_offset": offset, "record_time": at(ms),
-            "partition_leader_epoch": epoch, "group_id": group, "is_tombstone": True, "batch_first_offset": offset,
-            "record_bytes": 1, "run_id": "r"}  # fmt: skip
+            "partition_leader_epoch": epoch, "group_id": group, "is_tombstone": True,
+            "batch_first_offset": offset if batch is None else batch, "record_bytes": 1, "run_id": "r"}  # fmt: skip
     return row | told
 
 

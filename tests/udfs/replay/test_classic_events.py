@@ -300,3 +300,9 @@ def test_a_tombstone_of_a_group_with_members_is_an_anomaly_unless_records_are_mi
     behind = replayed(log_of(tombstone(9, 20_000)), gaps=Gaps([5], [5]))
     assert behind.rows["replay_anomalies"] == []
     assert behind.of("ownership_intervals", "is_to_exact") == [False] * 3
+
+
+def test_a_group_may_be_emptied_and_deleted_in_one_batch_and_millisecond() -> None:
+    found = replayed(log_of(value(2, 20_000, 2, state=19_999), tombstone(3, 20_000, batch=2)))
+    assert found.rows["replay_anomalies"] == []
+    assert found.of("group_state_intervals", "ended_by")[-1] == "deleted"
