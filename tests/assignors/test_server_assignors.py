@@ -9,7 +9,7 @@ from tests.assignors.agreement import FAILED, assert_same, kafka_lists, our_list
 from tests.assignors.kafka_assignors import SERVER_JARS, newer_java, server_answers
 from tests.assignors.server_cases import random_spec
 
-CASES = 500
+CASES = 200
 RELEASES = list(SERVER_JARS)
 A = {"name": "a", "partitions": 5, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}
 B = {"name": "b", "partitions": 3, "topic_id": "AAAAAAAAAAAAAAAAAAAAAg"}
@@ -20,7 +20,7 @@ def cases(rng: np.random.Generator, assignor: str, count: int, **fields: Any) ->
 
 
 @pytest.mark.broker
-@pytest.mark.parametrize("count", [CASES, pytest.param(20 * CASES, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [CASES, pytest.param(50 * CASES, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("assignor", ["uniform", "range"])
 def test_groups_are_assigned_as_kafka_does(assignor: str, release: str, count: int, rng: np.random.Generator) -> None:
