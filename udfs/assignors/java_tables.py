@@ -116,7 +116,8 @@ class JavaTable(Generic[K, V]):
             self._buckets[self._spread[key] & self._capacity - 1] = TreeBucket(map(self._node, bucket))
 
     def _make_room(self) -> None:
-        while len(self._entries) > int(0.75 * self._capacity):
+        """Once at a time: a table of one bucket may stay too full by what was computed before."""
+        if len(self._entries) > int(0.75 * self._capacity):
             self._double()
 
     def _double(self) -> None:
