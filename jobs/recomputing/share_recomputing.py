@@ -110,8 +110,6 @@ class ShareRecomputing:
             for audit in self.audits:
                 self.write_audited(audit.take(ours))
             self.upgrades.take(ours)
-        for audit in self.audits:
-            self.write_audited(audit.finish())
         self.write_groups()
 
     def note(self, tables: Window) -> None:

@@ -15,10 +15,10 @@ from schemas.assignment_words import Verdict
 from tests.kafka.capture import Capture
 from tests.replayed_logs import command
 from tests.udfs.recomputing.altered import ALTERATIONS
+from udfs.assignors.registry import OF_LEADERS
 from udfs.assignors.specs import Topic
 from udfs.recomputing.audited import Audited
 from udfs.recomputing.classic_audit import TABLE, ClassicAudit
-from udfs.recomputing.classic_variants import ASSIGNORS
 from udfs.recomputing.facts import Facts, KnownTopic
 
 pytestmark = pytest.mark.broker
@@ -70,14 +70,14 @@ def test_what_real_brokers_recorded_is_the_same(capture: Capture, is_compacted: 
         for log in logs(capture, tmp_path / "w")
         for each in audited(log, schemas_of(tmp_path / "w"), facts_of(capture))
     ]
-    known = [each for each in found if each.assignor in ASSIGNORS]
+    known = [each for each in found if each.assignor in OF_LEADERS]
     wrong = [each for each in known if each.verdict not in (Verdict.SAME, Verdict.CARRIED_OVER)]
     assert wrong == []
     assert {each.known_defect for each in found} == {None}
     # Static members came back, groups changed their protocol, all of Kafka's assignors were in use.
-    assert is_compacted or {each.assignor for each in known if each.verdict == Verdict.SAME} == ASSIGNORS.keys()
+    assert is_compacted or {each.assignor for each in known if each.verdict == Verdict.SAME} == OF_LEADERS.keys()
     assert is_compacted or any(each.verdict == Verdict.CARRIED_OVER for each in known)
-    others = {each.assignor for each in found} - ASSIGNORS.keys()
+    others = {each.assignor for each in found} - OF_LEADERS.keys()
     assert is_compacted or others == ({"stream", "sessioned"} if capture.release == "4.3.1" else set())
     assert all(each.verdict == Verdict.NOT_RECOMPUTABLE and each.reason for each in found if each.assignor in others)
 

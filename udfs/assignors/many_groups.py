@@ -19,6 +19,7 @@ from udfs.assignors.problems import Assignment, Assignor, AssignorFailed, Proble
 from udfs.assignors.registry import uniform
 from udfs.assignors.server_problems import ServerAssignor, ServerProblem
 from udfs.assignors.server_range import server_range
+from udfs.assignors.specs import Release
 from udfs.assignors.sticky import cooperative_sticky, sticky
 
 Answer = Assignment | AssignorFailed
@@ -105,24 +106,19 @@ def portions(problems: Sequence[Asked], chosen: list[int]) -> Iterator[list[int]
 
 
 def is_plain(problem: Problem) -> bool:
-    members = len(problem.members)
-    return (
-        0 < members <= MOST_MEMBERS
-        and len(problem.topics_of_class) == 1
-        and problem.release >= NEWEST_RULES_SINCE
-        and problem.instances.count(None) == members
-        and not any(problem.racks)
-        and len(problem.topics) > 0
-        and sum(problem.counts.tolist()) <= MOST_PARTITIONS
-    )
+    return is_simple(problem, NEWEST_RULES_SINCE) and not any(problem.racks)
 
 
 def is_plain_server(problem: ServerProblem) -> bool:
+    return is_simple(problem, NEWEST_UNIFORM_SINCE)
+
+
+def is_simple(problem: Problem | ServerProblem, since: Release) -> bool:
     members = len(problem.members)
     return (
         0 < members <= MOST_MEMBERS
         and len(problem.topics_of_class) == 1
-        and problem.release >= NEWEST_UNIFORM_SINCE
+        and problem.release >= since
         and problem.instances.count(None) == members
         and len(problem.topics) > 0
         and sum(problem.counts.tolist()) <= MOST_PARTITIONS

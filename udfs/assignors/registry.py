@@ -79,14 +79,18 @@ def simple_of(group: ShareGroup) -> Callable[[ShareGroup], list[list[Pair]]]:
     return shared_by_all if group.is_homogeneous else shared_by_topic
 
 
+# By name, those that releases of the client bring.
+OF_LEADERS: Mapping[str, Assignor] = MappingProxyType(
+    {"range": client_range, "roundrobin": roundrobin, "sticky": sticky, "cooperative-sticky": cooperative_sticky}
+)
 ASSIGNORS: Mapping[tuple[GroupProtocol, str], Known] = MappingProxyType(
     {
-        (GroupProtocol.CLASSIC, "range"): Known(by_leader(client_range), FIRST_CLIENTS, FIRST_CLIENTS),
-        (GroupProtocol.CLASSIC, "roundrobin"): Known(by_leader(roundrobin), FIRST_CLIENTS, LISTS_AS_ASSIGNED),
-        (GroupProtocol.CLASSIC, "sticky"): Known(by_leader(sticky), FIRST_CLIENTS, LISTS_AS_ASSIGNED),
-        (GroupProtocol.CLASSIC, "cooperative-sticky"): Known(
-            by_leader(cooperative_sticky), FIRST_CLIENTS, LISTS_AS_ASSIGNED
-        ),
+        **{
+            (GroupProtocol.CLASSIC, name): Known(
+                by_leader(assign), FIRST_CLIENTS, FIRST_CLIENTS if name == "range" else LISTS_AS_ASSIGNED
+            )
+            for name, assign in OF_LEADERS.items()
+        },
         # No release has it: it is the proposal's own, for any.
         (GroupProtocol.CLASSIC, "constrained-cooperative-sticky"): Known(
             by_leader(constrained_proposal), FIRST_CLIENTS, FIRST_CLIENTS

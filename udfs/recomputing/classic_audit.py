@@ -11,6 +11,7 @@ from schemas.assignment_words import Verdict
 from schemas.payloads import CONSUMER
 from udfs.assignors.many_groups import answers_of_clients
 from udfs.assignors.problems import Numbers
+from udfs.assignors.registry import OF_LEADERS
 from udfs.recomputing.audited import Audited, Latest
 from udfs.recomputing.classic_counts import Counts, TopicCounts
 from udfs.recomputing.classic_generations import Generation, generations_of
@@ -21,7 +22,6 @@ from udfs.recomputing.classic_state import Before, from_plain, latest
 from udfs.recomputing.classic_steps import are_alike, are_carried_over
 from udfs.recomputing.classic_values import values_of
 from udfs.recomputing.classic_variants import (
-    ASSIGNORS,
     Tried,
     Variant,
     asked,
@@ -70,9 +70,6 @@ class ClassicAudit:
                     self.now[group_id] = None if before is None else before.kept()
         return found
 
-    def finish(self) -> list[Audited]:
-        return []
-
     def states(self) -> dict[str, Any]:
         return {group_id: None if of is None else of.plain() for group_id, of in self.now.items()}
 
@@ -113,7 +110,7 @@ class ClassicAudit:
         found = {}
         for name, pairs in asked_for.items():
             problems = [problem_of(*pair) for pair in pairs]
-            answers = answers_of_clients(ASSIGNORS[name], problems)
+            answers = answers_of_clients(OF_LEADERS[name], problems)
             for (generation, variant), problem, answer in zip(pairs, problems, answers, strict=True):
                 found[generation.offset] = tried(generation, problem, variant, answer)
         return found

@@ -7,10 +7,11 @@ import numpy as np
 
 from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
 from udfs.assignors.problems import Numbers
+from udfs.assignors.registry import OF_LEADERS
 from udfs.recomputing.classic_counts import MOST_PARTITIONS, Counts
 from udfs.recomputing.classic_generations import Generation
 from udfs.recomputing.classic_state import Before
-from udfs.recomputing.classic_variants import ASSIGNORS, STICKY
+from udfs.recomputing.classic_variants import STICKY
 
 FOREIGN_TYPES: Final[Mapping[str, str]] = {
     CONNECT: "Kafka Connect shares connectors and tasks among its workers, no partitions",
@@ -39,7 +40,7 @@ def not_even_another(generation: Generation) -> str | None:
 def why_not(generation: Generation) -> str | None:
     """Why a generation cannot be recomputed, by its record alone."""
     reason = not_even_another(generation)
-    if reason is None and generation.protocol not in ASSIGNORS:
+    if reason is None and generation.protocol not in OF_LEADERS:
         return f"assignor {generation.protocol!r} is none of Kafka's"
     return reason
 

@@ -13,13 +13,14 @@ from schemas.vocabulary import GroupType
 from udfs.assignors.java_order import Positions
 from udfs.assignors.numbered import NOBODY
 from udfs.assignors.problems import Numbers, PartitionRacks, Rows
+from udfs.assignors.registry import OF_LEADERS
 from udfs.recomputing import checks
 from udfs.recomputing.assignments import UNKNOWN, Assignments, Recorded, assignments_of, shifted
 from udfs.recomputing.audited import Audited, Check
 from udfs.recomputing.checks import CheckName
 from udfs.recomputing.classic_judged import Judged
 from udfs.recomputing.classic_steps import moved
-from udfs.recomputing.classic_variants import ASSIGNORS, COOPERATIVE, algorithm, problem_of
+from udfs.recomputing.classic_variants import COOPERATIVE, algorithm, problem_of
 from udfs.recomputing.facts import Facts, GroupRule
 from udfs.recomputing.invariants import are_level, are_level_by_topic, are_unsafe, counted
 from udfs.recomputing.known_defects import known_defect
@@ -82,7 +83,7 @@ def claims(judged: Sequence[Judged], all_: Assignments) -> Rows:
 
 
 def most_owners(judged: Judged, rules: Sequence[GroupRule]) -> int:
-    if judged.generation.protocol in ASSIGNORS or judged.generation.protocol == STREAM_PROTOCOL:
+    if judged.generation.protocol in OF_LEADERS or judged.generation.protocol == STREAM_PROTOCOL:
         return 1
     asked_for = max((rule.redundancy for rule in rules), default=1)
     return asked_for if asked_for > 1 else ANY_NUMBER
@@ -165,7 +166,7 @@ def checks_of(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -
         yield from completeness(judged, seen, at)
         if of.protocol == "range":
             yield FINE[CheckName.BALANCED] if seen.is_level_by_topic[at] else checks.balanced_by_topic(recorded)
-        elif of.protocol in ASSIGNORS:
+        elif of.protocol in OF_LEADERS:
             is_fine = seen.has_one_subscription[at] and seen.is_level[at]
             yield FINE[CheckName.BALANCED] if is_fine else checks.balanced(recorded, len(seen.withheld[at]))
         if of.protocol == COOPERATIVE:

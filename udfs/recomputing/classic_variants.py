@@ -9,26 +9,20 @@ from typing import Final
 import numpy as np
 
 from schemas.assignment_words import Verdict
-from udfs.assignors.client_range import client_range
 from udfs.assignors.client_range_racks import needs_racks
-from udfs.assignors.client_roundrobin import roundrobin
 from udfs.assignors.java_order import Positions, compute_order, ranks
 from udfs.assignors.many_groups import Answer
-from udfs.assignors.problems import ABSENT, Assignor, AssignorFailed, Codes, Problem, Rows
+from udfs.assignors.problems import ABSENT, AssignorFailed, Codes, Problem, Rows
+from udfs.assignors.registry import LISTS_AS_ASSIGNED, OF_LEADERS
 from udfs.assignors.specs import NEWEST_PATCH, NEWEST_RELEASE, Release
-from udfs.assignors.sticky import are_subscriptions_equal, cooperative_sticky, sticky
+from udfs.assignors.sticky import are_subscriptions_equal
 from udfs.recomputing.classic_counts import Counts
 from udfs.recomputing.classic_generations import Generation
 from udfs.recomputing.comparison import Compared, by_member, compare
 
-ASSIGNORS: Final[Mapping[str, Assignor]] = MappingProxyType(
-    {"range": client_range, "roundrobin": roundrobin, "sticky": sticky, "cooperative-sticky": cooperative_sticky}
-)
 COOPERATIVE: Final = "cooperative-sticky"
 # Members of these say what they had: their answer depends on it.
 STICKY: Final = frozenset({"sticky", COOPERATIVE})
-# Before, a leader wrote each member's list by a hash map of topics.
-LISTS_AS_ASSIGNED: Final = (3, 0, 0)
 RACKS_SINCE: Final = (3, 5, 0)
 EQUAL_WAY_SINCE: Final = (2, 5, 1)
 
@@ -200,7 +194,7 @@ def asked(generation: Generation, variant: Variant) -> Tried:
     problem = problem_of(generation, variant)
     answer: Answer
     try:
-        answer = ASSIGNORS[generation.protocol or ""](problem)
+        answer = OF_LEADERS[generation.protocol or ""](problem)
     except AssignorFailed as failure:
         answer = failure
     return tried(generation, problem, variant, answer)

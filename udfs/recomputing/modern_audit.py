@@ -51,9 +51,6 @@ class ModernAudit:
         ]
         return audited(drafts, self.facts)
 
-    def finish(self) -> list[Audited]:
-        return []
-
     def states(self) -> dict[str, Any]:
         return {
             group_id: None if group is None else plain(group, self.codes) for group_id, group in self.groups.items()

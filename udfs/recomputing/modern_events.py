@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from udfs.assignors.specs import Topic
 from udfs.replay.classic_records import TYPE as CLASSIC_TYPE
 from udfs.replay.classic_records import array, filled, micros, shared
-from udfs.replay.modern_records import flat, group_epochs, lists, plain, table_records, target_epochs
+from udfs.replay.modern_records import flat, group_epochs, lists, plain, records_of, target_epochs
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import TopicCodes
 from udfs.replay.uncollected import uncollected
@@ -76,11 +76,7 @@ def modern_events(tables: Mapping[str, pa.Table], codes: TopicCodes) -> list[tup
     """By offset."""
     found: list[tuple[str, Record]] = []
     with uncollected():
-        for name, of_table in VALUES.items():
-            table = tables.get(name)
-            if table is not None and table.num_rows:
-                table = table.unify_dictionaries().combine_chunks()
-                found += table_records(name, table, of_table, codes)
+        found += records_of(tables, VALUES, codes)
         found += classic_records(tables.get("classic_group_metadata"))
         return sorted(found, key=lambda each: each[1].offset)
 

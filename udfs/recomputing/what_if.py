@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from schemas.history_words import Confidence
 from schemas.vocabulary import GroupType
+from udfs.assignors.registry import OF_LEADERS
 from udfs.assignors.specs import GroupProtocol
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
@@ -15,13 +16,13 @@ from udfs.recomputing.what_if_questions import Question, TopicPartition
 
 Choice = tuple[GroupProtocol, str]
 # By kind of group: whose assignors it could turn to.
-OF_LEADERS = tuple((GroupProtocol.CLASSIC, name) for name in ("range", "roundrobin", "sticky", "cooperative-sticky"))
-OF_COORDINATORS = tuple((GroupProtocol.CONSUMER, name) for name in ("uniform", "range"))
+BY_LEADERS = tuple((GroupProtocol.CLASSIC, name) for name in OF_LEADERS)
+BY_COORDINATORS = tuple((GroupProtocol.CONSUMER, name) for name in ("uniform", "range"))
 CHOICES: Mapping[GroupType, Sequence[Choice]] = MappingProxyType(
     {
-        GroupType.CLASSIC: (*OF_LEADERS, *OF_COORDINATORS),
-        GroupType.CONSUMER: (*OF_LEADERS, *OF_COORDINATORS),
-        GroupType.STREAMS: OF_COORDINATORS,
+        GroupType.CLASSIC: (*BY_LEADERS, *BY_COORDINATORS),
+        GroupType.CONSUMER: (*BY_LEADERS, *BY_COORDINATORS),
+        GroupType.STREAMS: BY_COORDINATORS,
         GroupType.SHARE: ((GroupProtocol.SHARE, "simple"),),
     }
 )

@@ -5,23 +5,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from udfs.assignors.client_range import client_range
-from udfs.assignors.client_roundrobin import roundrobin
 from udfs.assignors.many_groups import answers_of_clients, answers_of_coordinators
 from udfs.assignors.problems import Assignor, AssignorFailed, Codes, Numbers, Problem, Rows, owned_rows
-from udfs.assignors.registry import known_assignor, uniform
+from udfs.assignors.registry import OF_LEADERS, known_assignor, uniform
 from udfs.assignors.server_problems import ServerAssignor
 from udfs.assignors.server_range import server_range
 from udfs.assignors.specs import GroupProtocol, Owned
-from udfs.assignors.sticky import cooperative_sticky, sticky
+from udfs.assignors.sticky import cooperative_sticky
 from udfs.recomputing.what_if_questions import Question
 
-OF_LEADERS: Mapping[str, Assignor] = {
-    "range": client_range,
-    "roundrobin": roundrobin,
-    "sticky": sticky,
-    "cooperative-sticky": cooperative_sticky,
-}
 OF_COORDINATORS: Mapping[str, ServerAssignor] = {"uniform": uniform, "range": server_range}
 # A second round gives what the first withheld. With unequal subscriptions more may come, and rarely they never end.
 MOST_ROUNDS = 10

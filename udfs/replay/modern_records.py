@@ -44,25 +44,28 @@ RECORD_TYPES = {
     "streams_group_topologies": {"streams": 23},
 }
 TP_BYTES = 8
+Values = Callable[[pa.Table, TopicCodes], Iterator[Any]]
 # Keys beside the group.
 KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
 
 
 def modern_records(tables: Mapping[str, pa.Table], topics: TopicCodes) -> list[tuple[str, Record]]:
     """By offset."""
-    found: list[tuple[str, Record]] = []
     with uncollected():
-        for name, of_table in VALUES.items():
-            table = tables.get(name)
-            if table is not None and table.num_rows:
-                table = table.unify_dictionaries().combine_chunks()
-                found += table_records(name, table, of_table, topics)
-        return sorted(found, key=lambda each: each[1].offset)
+        return sorted(records_of(tables, VALUES, topics), key=lambda each: each[1].offset)
 
 
-def table_records(
-    name: str, table: pa.Table, values: Callable[[pa.Table, TopicCodes], Iterator[Any]], topics: TopicCodes
+def records_of(
+    tables: Mapping[str, pa.Table], values: Mapping[str, Values], topics: TopicCodes
 ) -> Iterator[tuple[str, Record]]:
+    """Table by table."""
+    for name, of_table in values.items():
+        table = tables.get(name)
+        if table is not None and table.num_rows:
+            yield from table_records(name, table.unify_dictionaries().combine_chunks(), of_table, topics)
+
+
+def table_records(name: str, table: pa.Table, values: Values, topics: TopicCodes) -> Iterator[tuple[str, Record]]:
     types = RECORD_TYPES[name]
     rows = table.num_rows
     group_types = plain(table, "group_type") if "group_type" in table.column_names else [next(iter(types))] * rows

@@ -154,20 +154,20 @@ def known(time_ms: int = 0, **counts: int) -> Facts:
 
 def audit_once(log: TargetLog, facts: Facts) -> list[Audited]:
     found = ModernAudit(facts, {})
-    return found.take(log.tables) + found.finish()
+    return found.take(log.tables)
 
 
 def audit(log: TargetLog, facts: Facts | None = None) -> list[Audited]:
     """In one run; and the same comes of a run for each operation."""
     facts = facts or Facts(default_assignor="uniform")
     whole = ModernAudit(facts, {})
-    rows = whole.take(log.tables) + whole.finish()
+    rows = whole.take(log.tables)
     states: dict[str, Any] = {}
     pieces: list[Audited] = []
     first = 0
     for end in log.ends:
         run = ModernAudit(facts, json.loads(json.dumps(states)))
-        pieces += run.take(log.until(end, first)) + run.finish()
+        pieces += run.take(log.until(end, first))
         states |= run.states()
         first = end
     assert pieces == rows
