@@ -29,8 +29,10 @@ def crowd(rng: np.random.Generator, topic: dict[str, Any], members: list[dict[st
     """Targets whose partitions are a power of two apart: they share few buckets of Java's tables, or one."""
     apart = int(rng.choice([16, 32, 64, 128]))
     topic["partitions"] = max(topic["partitions"], apart * int(rng.integers(9, 30)))
+    # So few that one more makes a tree, from which others may move away.
+    few = slice(0, int(rng.integers(7, 10)) if rng.random() < 0.5 else None)
     for i, member in enumerate(members):
-        partitions = some(rng, range(i % apart, topic["partitions"], apart), float(rng.choice([0.7, 1.0])))
+        partitions = some(rng, range(i % apart, topic["partitions"], apart), float(rng.choice([0.7, 1.0])))[few]
         if rng.random() < 0.3:
             partitions += some(rng, set(range(len(members), min(40, topic["partitions"]))) - set(partitions), 0.05)
         others = [pair for pair in member["target"] if pair[0] != topic["name"]]

@@ -1,5 +1,6 @@
 """The coordinator's assignors against Kafka's own classes of several releases, and on both lines of Java."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,26 @@ def test_a_newer_java_assigns_by_its_own_orders(assignor: str, rng: np.random.Ge
         pytest.skip("no Java from 19 on")
     specs = cases(rng, assignor, CASES, jdk=21)
     assert_same(specs, server_answers(specs, java=java))
+
+
+@pytest.mark.broker
+def test_partitions_that_moved_away_leave_the_order_of_the_tree_that_they_were_in() -> None:
+    specs = [crowded_spec(*shape) for shape in product(range(12, 29), [9, 10, 12], [40, 80])]
+    assert_same(specs, server_answers(specs))
+
+
+def crowded_spec(members: int, laps: int, partitions: int) -> dict[str, Any]:
+    """Each member had eight partitions of one bucket; every other one takes a second topic, and gives of the first."""
+    of_members = [
+        {
+            "member_id": f"m{i}",
+            "subscribed_topics": ["a", "b"] if i % 2 else ["a"],
+            "target": [["a", list(range(i, 64 * laps, 64))[:8]]],
+        }
+        for i in range(members)
+    ]
+    topics = [A | {"partitions": 64 * laps}, B | {"partitions": partitions}]
+    return {"group_protocol": "consumer", "assignor": "uniform", "topics": topics, "members": of_members}
 
 
 def group(assignor: str, targets: dict[str, Any], **fields: Any) -> dict[str, Any]:

@@ -144,8 +144,11 @@ def is_crowded(hashes: Hashes) -> bool:
     return may_crowd(hashes, DEFAULT_CAPACITY, grown_capacity(DEFAULT_CAPACITY, len(hashes)), FULL_CHAIN)
 
 
-def may_crowd(hashes: Hashes, capacity: int, grown: int, longest: int) -> bool:
-    """Whether a chain may have been longer in a table of any size: that doubles a small table, or makes a tree."""
+def may_crowd(hashes: Hashes, capacity: int, grown: int, longest: int, gone: int = 0) -> bool:
+    """Whether a chain may have been longer in a table of any size: that doubles a small table, or makes a tree.
+
+    `gone`: how many of the keys were removed again, before or after others came.
+    """
     if len(hashes) <= longest:
         return False
     spread = (hashes ^ (hashes >> np.uint32(16))).astype(np.int64)
@@ -155,10 +158,10 @@ def may_crowd(hashes: Hashes, capacity: int, grown: int, longest: int) -> bool:
         # Keys of one bucket were of one bucket in the half as large table too: one look tells of two sizes, or of all
         # that are left where not too many keys are.
         last = grown if len(hashes) <= 2 * size else 2 * size
-        if has_longer_chain(spread, size, last, longest):
+        if has_longer_chain(spread, size, last + 2 * gone, longest):
             break
         size = 2 * last
-    while size <= grown and not has_longer_chain(spread, size, size, longest):
+    while size <= grown and not has_longer_chain(spread, size, size + 2 * gone, longest):
         size *= 2
     return size <= grown
 

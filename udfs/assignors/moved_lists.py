@@ -27,16 +27,19 @@ class PartitionSet:
     capacity: int
     place: int  # in its chain of the map
     partitions: dict[int, None] = field(default_factory=dict)
+    # All that ever were in it: a tree keeps its order without those that it was made for.
+    met: list[int] = field(default_factory=list)
 
     def add(self, partition: int) -> None:
         self.partitions[partition] = None
+        self.met.append(partition)
         self.capacity = capacity_with(self.partitions, partition, self.capacity)
 
-    def is_crowded(self) -> bool:
-        if len(self.partitions) <= LONGEST_CHAIN or max(self.partitions) < LONGEST_CHAIN * DEFAULT_CAPACITY:
+    def may_be_crowded(self) -> bool:
+        if len(self.met) <= LONGEST_CHAIN or max(self.met) < LONGEST_CHAIN * DEFAULT_CAPACITY:
             return False
-        keys = np.array(list(self.partitions), np.uint32)
-        return may_crowd(keys, DEFAULT_CAPACITY, self.capacity, LONGEST_CHAIN)
+        gone = len(self.met) - len(self.partitions)
+        return may_crowd(np.array(self.met, np.uint32), DEFAULT_CAPACITY, self.capacity, LONGEST_CHAIN, gone)
 
     def walked(self) -> list[int]:
         return sorted(self.partitions, key=lambda each: (each ^ each >> 16) & self.capacity - 1)
@@ -63,9 +66,9 @@ class MemberMap:
         if not self.sets[topic].partitions:
             del self.sets[topic]
 
-    def is_crowded(self) -> bool:
-        """Whether some set has a chain of which Java makes a tree."""
-        return any(one.is_crowded() for one in self.sets.values())
+    def may_be_crowded(self) -> bool:
+        """Whether some set has or had a chain of which Java makes a tree."""
+        return any(one.may_be_crowded() for one in self.sets.values())
 
     def walked(self, hashes: Sequence[int]) -> Iterator[tuple[int, int]]:
         def key(topic: int) -> tuple[int, int]:
@@ -97,7 +100,7 @@ def with_moves(
         maps[move.source].remove(move.topic, move.partition)
         maps[move.destination].add(move.topic, move.partition, sizes[move.topic])
     hashes = problem.id_hashes.tolist()
-    crowded = {place for place in touched if place in held.crowded or maps[place].is_crowded()}
+    crowded = {place for place in touched if place in held.crowded or maps[place].may_be_crowded()}
     lists = [(place, *pair) for place in sorted(touched - crowded) for pair in maps[place].walked(hashes)]
     for place in sorted(crowded):
         target = exact_map(maps_of(problem), held, kept, given, made_for, place)
@@ -135,6 +138,7 @@ def copied_map(problem: ServerProblem, held: Held, kept: NDArray[np.bool_], plac
         if is_kept:
             sets.setdefault(topic, PartitionSet(0, len(sets))).partitions[partition] = None
     for one in sets.values():
+        one.met = list(one.partitions)
         made = copied_set_capacity(len(one.partitions), problem.jdk)
         is_small = made < SMALLEST_TREE_TABLE
         one.capacity = chained_capacity(list(one.partitions), made) if is_small else made
