@@ -18,28 +18,28 @@ FIRST_JDK_OF_NEW_COPIES = 19
 LONGEST_CHAIN = 8
 SMALLEST_TREE_TABLE = 64
 WORD_BITS = 63
+CAPACITIES = 1 << np.arange(40)
+# How many keys tables of these capacities hold before they double.
+MOST_KEYS = CAPACITIES * 3 // 4
 
 
 @dataclass(frozen=True)
 class Sets:
     """The sets of all members' maps: one for each pair of a member and a topic, in the order of their first rows.
 
-    The leading rows were there before, the others were added. A stretch is rows of one set that stand together.
+    The leading rows were there before, the others were added, and so were the leading `num_old` sets. A stretch is rows
+    of one set that stand together.
     """
 
     rows: Rows
     member: Numbers
     topic: Numbers
     first_row: Positions
-    size_before: Numbers
     size: Numbers
+    num_old: int
     stretch_start: Positions
     set_of_stretch: Positions
     stretch_sizes: Positions
-
-    @property
-    def is_new(self) -> NDArray[np.bool_]:
-        return np.asarray(self.size_before == 0, dtype=np.bool_)
 
     @property
     def set_of_row(self) -> Positions:
@@ -48,52 +48,52 @@ class Sets:
 
 def sets_of(rows: Rows, before: int) -> Sets:
     """`before`: how many of the rows were there before; among them each set's rows stand together."""
-    changes = (rows.members[1:] != rows.members[:-1]) | (rows.topics[1:] != rows.topics[:-1])
-    if 0 < before < len(rows):
-        changes[before - 1] = True
-    start = np.flatnonzero(np.concatenate([[len(rows) > 0], changes]))
-    sizes = np.concatenate([start[1:], [len(rows)]])[: len(start)] - start
+    bounds = np.ones(len(rows) + 1, np.bool_)
+    np.not_equal(rows.members[1:], rows.members[:-1], out=bounds[1:-1])
+    bounds[1:-1] |= rows.topics[1:] != rows.topics[:-1]
+    bounds[before] = True
+    start = bounds.nonzero()[0]
+    start, sizes = start[:-1], start[1:] - start[:-1]
     members, topics = rows.members[start].astype(np.int64), rows.topics[start].astype(np.int64)
     if before == len(rows):
         number = np.arange(len(start))
-        return Sets(rows, members, topics, start, sizes, sizes, start, number, sizes)
+        return Sets(rows, members, topics, start, sizes, len(start), start, number, sizes)
     first, set_of_stretch = firsts(members, topics)
-    count = len(first)
-    size = np.bincount(set_of_stretch, weights=sizes, minlength=count).astype(np.int64)
+    size = np.bincount(set_of_stretch, weights=sizes, minlength=len(first)).astype(np.int64)
     # What was there before stands in one stretch, the first.
-    size_before = np.where(start[first] < before, sizes[first], 0)
-    return Sets(rows, members[first], topics[first], start[first], size_before, size, start, set_of_stretch, sizes)
+    num_old = int(start.searchsorted(before))
+    return Sets(rows, members[first], topics[first], start[first], size, num_old, start, set_of_stretch, sizes)
 
 
 def firsts(members: Numbers, topics: Numbers) -> tuple[Positions, Positions]:
     """Where each distinct pair stands first, in that order, and for each place the number of its pair."""
-    order = packed_order(members, topics)
-    by_member, by_topic = members[order], topics[order]
+    pairs = members * (int(topics.max(initial=0)) + 1) + topics
+    order = packed_order(pairs)
+    pairs = pairs[order]
     starts_run = np.ones(len(order), np.bool_)
-    starts_run[1:] = (by_member[1:] != by_member[:-1]) | (by_topic[1:] != by_topic[:-1])
-    is_first = np.zeros(len(order), np.bool_)
+    np.not_equal(pairs[1:], pairs[:-1], out=starts_run[1:])
     first_of_run = order[starts_run]
+    is_first = np.zeros(len(order), np.bool_)
     is_first[first_of_run] = True
-    number = np.cumsum(is_first) - 1
+    number = is_first.cumsum() - 1
     numbers = np.empty(len(order), np.intp)
-    numbers[order] = number[first_of_run][np.cumsum(starts_run) - 1]
+    numbers[order] = number[first_of_run][starts_run.cumsum() - 1]
     return np.flatnonzero(is_first), numbers
 
 
-def grown_capacities(capacities: Numbers, sizes: Numbers) -> Numbers:
+def grown_capacities(capacities: Numbers | int, sizes: Numbers) -> Numbers:
     """Tables double when they are more than three quarters full."""
-    return np.maximum(capacities, powers_of_two(sizes / 0.75))
+    return np.asarray(np.maximum(capacities, CAPACITIES[MOST_KEYS.searchsorted(sizes)]), dtype=np.int64)
 
 
-def powers_of_two(asked: NDArray[np.number]) -> Numbers:
+def powers_of_two(asked: Numbers) -> Numbers:
     """The smallest power of two that is not below each number."""
-    return np.asarray(1 << np.ceil(np.log2(np.maximum(asked, 1))).astype(np.int64), dtype=np.int64)
+    return np.asarray(CAPACITIES[CAPACITIES.searchsorted(asked)], dtype=np.int64)
 
 
 def copied_set_capacities(sizes: Numbers, jdk: int) -> Numbers:
-    if jdk >= FIRST_JDK_OF_NEW_COPIES:
-        return powers_of_two(np.maximum(sizes, 12) / 0.75)
-    return powers_of_two(np.maximum((sizes / 0.75).astype(np.int64) + 1, DEFAULT_CAPACITY))
+    """Before that release a copy is made with room for one more."""
+    return grown_capacities(DEFAULT_CAPACITY, sizes if jdk >= FIRST_JDK_OF_NEW_COPIES else sizes + 1)
 
 
 @dataclass(frozen=True)
@@ -115,34 +115,42 @@ def walked(sets: Sets, map_capacity: Numbers, set_capacity: Numbers, id_hashes: 
     """
     if not len(sets.rows):
         return Walk(sets.rows, np.empty(0, np.intp), np.empty(0, np.intp))
-    count = len(sets.member)
-    hashes = id_hashes[sets.topic].astype(np.int64)
-    bucket = (hashes ^ (hashes >> 16)) & (map_capacity[sets.member] - 1)
-    number = np.arange(count)
-    chain = np.where(sets.is_new, count - 1 - number, count + number)
-    order = packed_order(sets.member, bucket, chain)
+    count, old = len(sets.member), sets.num_old
+    hashes = id_hashes[sets.topic]
+    # The buckets of all maps are numbered through, member by member.
+    bucket = (np.cumsum(map_capacity) - map_capacity)[sets.member]
+    bucket += (hashes ^ (hashes >> 16)) & (map_capacity[sets.member] - 1)
+    if old == count:
+        order = packed_order(bucket)
+    else:
+        chain = np.concatenate([np.arange(count - 1, old - 1, -1), np.arange(old)])
+        order = chain[packed_order(bucket[chain])]
     place = np.empty(count, np.intp)
-    place[order] = number
-    crowded = crowded_sets(sets, set_capacity)
-    positions = walk_of_sets(sets, place, set_capacity, crowded)
-    members = np.concatenate([sets.member[crowded], crowded_maps(sets.member[order], bucket[order])])
+    place[order] = np.arange(count)
+    highest = int(sets.rows.partitions.max())
+    crowded = crowded_sets(sets, set_capacity, highest)
+    positions = walk_of_sets(sets, place, set_capacity, highest, crowded)
+    members = np.concatenate([sets.member[crowded], sets.member[crowded_maps(bucket, order)]])
     members = np.unique(members) if len(members) else members
     if positions is None:
         return Walk(sets.rows, np.arange(len(sets.rows)), members.astype(np.intp))
     return Walk(sets.rows.take(positions), positions, members.astype(np.intp))
 
 
-def crowded_maps(members: Numbers, buckets: Numbers) -> Numbers:
-    """Members with a long chain of topics, in the order of their buckets. Chains that were long only in a smaller table
-    are not looked for: ids are random, so that eight hardly ever meet."""
-    at = np.flatnonzero(members[LONGEST_CHAIN - 1 :] == members[: 1 - LONGEST_CHAIN])
-    return np.asarray(members[at[buckets[at] == buckets[at + LONGEST_CHAIN - 1]]], dtype=np.int64)
+def crowded_maps(bucket: Numbers, order: Positions) -> Positions:
+    """Sets that stand in a long chain of their map. Chains that were long only in a smaller table are not looked for:
+    ids are random, so that eight hardly ever meet."""
+    walked = bucket[order]
+    found: Positions = order[: 1 - LONGEST_CHAIN][walked[LONGEST_CHAIN - 1 :] == walked[: 1 - LONGEST_CHAIN]]
+    return found
 
 
-def crowded_sets(sets: Sets, capacity: Numbers) -> Positions:
-    """Sets in which a chain is, or was in a smaller table, longer than Java bears."""
+def crowded_sets(sets: Sets, capacity: Numbers, highest: int) -> Positions:
+    """Sets in which a chain is, or was in a smaller table, longer than Java bears; no partition is above `highest`."""
+    if highest < LONGEST_CHAIN * DEFAULT_CAPACITY:
+        return np.empty(0, np.intp)
     is_large = sets.size > LONGEST_CHAIN
-    if not is_large.any() or sets.rows.partitions.max() < LONGEST_CHAIN * DEFAULT_CAPACITY:
+    if not is_large.any():
         return np.empty(0, np.intp)
     # Nine partitions of one bucket are at least so far apart; what was in the smallest tables a larger one forgets.
     widths = widths_of(sets)
@@ -202,16 +210,18 @@ def packed_order(*keys: Numbers) -> Positions:
     return packed & ((1 << index_bits) - 1)
 
 
-def walk_of_sets(sets: Sets, place: Positions, capacity: Numbers, crowded: Positions) -> Positions | None:
+def walk_of_sets(sets: Sets, place: Positions, capacity: Numbers, highest: int, crowded: Positions) -> Positions | None:
     """Where the rows stand once the sets are walked in the order of their places; None where they stand so already."""
     bits = int(capacity.max() - 1).bit_length()
-    mask = np.repeat((capacity - 1)[sets.set_of_stretch], sets.stretch_sizes)
-    partitions = sets.rows.partitions
-    bucket = (partitions ^ (partitions >> 16) if int(partitions.max()) >> 16 else partitions) & mask
+    bucket = sets.rows.partitions
+    if highest >= capacity.min():
+        mask = np.repeat((capacity - 1)[sets.set_of_stretch], sets.stretch_sizes)
+        bucket = (bucket ^ (bucket >> 16) if highest >> 16 else bucket) & mask
     for each in crowded.tolist():
         # The place in the walk stands for the bucket, which alone does not tell it.
         rows = np.flatnonzero(sets.set_of_row == each)
-        bucket[rows[put_order(partitions[rows].astype(np.uint32), int(capacity[each]))]] = np.arange(len(rows))
+        walk = put_order(sets.rows.partitions[rows].astype(np.uint32), int(capacity[each]))
+        bucket[rows[walk]] = np.arange(len(rows))
     keys = np.repeat((place << bits)[sets.set_of_stretch], sets.stretch_sizes) | bucket
     return None if (keys[1:] >= keys[:-1]).all() else packed_order(keys)
 

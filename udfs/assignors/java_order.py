@@ -26,16 +26,17 @@ def string_hashes(texts: Sequence[str]) -> Hashes:
     """String.hashCode of each, as unsigned numbers."""
     if not texts:
         return np.empty(0, np.uint32)
-    padded = np.array(texts, dtype=np.str_)
-    width = padded.dtype.itemsize // 4
-    units = padded.view(np.uint32).reshape(len(texts), width)
-    # NumPy pads by NUL, and Java hashes UTF-16 units, two for a character beyond the basic plane.
-    if not width or units.max() > 0xFFFF or "\0" in "".join(texts):
+    # Java hashes UTF-16 units; each text is ended by NUL.
+    units = np.frombuffer("\0".join([*texts, ""]).encode("utf-16-le", "surrogatepass"), np.uint16)
+    ends = np.flatnonzero(units == 0)
+    if len(ends) != len(texts):
         return np.array([_string_hash(text) for text in texts], np.uint32)
-    powers = _powers(31, width)
-    padding = width - np.count_nonzero(units, axis=1)
-    hashes = np.asarray(units @ powers[::-1], dtype=np.uint32)
-    return hashes * _powers(_INVERSE_31, width + 1)[padding] if padding.any() else hashes
+    # The sum from the first text on, each unit divided by 31 to the power of its place: what a text adds to it,
+    # multiplied by that power at its end, is its hash. Modulo 2 ** 32 that is exact.
+    bits = len(units).bit_length()
+    sums = np.cumsum(units * _powers(_INVERSE_31, bits)[: len(units)], dtype=np.uint32)[ends]
+    sums[1:] -= sums[:-1].copy()
+    return np.asarray(sums * _powers(31, bits)[ends - 1], dtype=np.uint32)
 
 
 def _string_hash(text: str) -> int:
@@ -47,11 +48,11 @@ def _string_hash(text: str) -> int:
 
 
 @cache
-def _powers(base: int, count: int) -> Hashes:
-    powers = [1]
-    for _ in range(count - 1):
-        powers.append(powers[-1] * base % _MODULUS)
-    return np.array(powers[:count], np.uint32)
+def _powers(base: int, bits: int) -> Hashes:
+    """So many that a number of so many bits is the place of one."""
+    powers = np.full(1 << bits, base, np.uint32)
+    powers[0] = 1
+    return np.multiply.accumulate(powers, out=powers)
 
 
 def uuid_hashes(most: NDArray[np.int64], least: NDArray[np.int64]) -> Hashes:

@@ -23,6 +23,9 @@ from udfs.assignors.server_problems import ServerProblem
 KEEPS_LARGER_SHARES = (4, 0, 1)
 
 
+NOTHING = Rows(*(np.empty(0, np.int32) for _ in range(3)))
+
+
 @dataclass(frozen=True)
 class Held:
     """The targets of the epoch before as Kafka walks its maps of them; members are places in the walk of members."""
@@ -49,53 +52,89 @@ def maps_of(problem: ServerProblem) -> Maps:
 
 
 def uniform_equal(problem: ServerProblem) -> Assignment:
-    rows = problem.walked_targets
-    is_subscribed = np.zeros(len(problem.topics), np.bool_)
-    is_subscribed[problem.topics_of_class[0]] = True
-    is_subscribed &= problem.counts > 0
-    wanted = is_subscribed[rows.topics]
-    sizes = np.bincount(rows.members[wanted], minlength=len(problem.members))
-    total = int(problem.counts[is_subscribed].sum())
+    counts = np.zeros_like(problem.counts)
+    subscribed = problem.topics_of_class[0]
+    counts[subscribed] = problem.counts[subscribed]
+    held = held_targets(maps_of(problem), by_member(problem.targets))
+    sizes, has_others = wanted_sizes(problem, held.rows, counts)
+    total = int(counts.sum())
     quotas = kept_shares(total, sizes) if problem.release >= KEEPS_LARGER_SHARES else shares(total, len(sizes))
-    is_changed = sizes != quotas
-    is_changed[rows.members[~wanted]] = True
-    maps = maps_of(problem)
-    held = held_targets(maps, rows, is_changed)
-    wanted = is_subscribed[held.rows.topics]
+    changed = np.flatnonzero(has_others | (sizes != quotas))
+    # Most members keep what they have. The others are numbered among themselves, in the order of the walk.
+    held, others = parted(held, problem.walked[changed])
+    sizes, quotas = sizes[changed], quotas[changed]
+    wanted = (counts > 0)[held.rows.topics]
     kept = wanted & (counted(wanted, held.rows.members, sizes) < quotas[held.rows.members])
-    free = unassigned(problem, held.rows, is_subscribed)
+    free = unassigned(problem, problem.targets, counts)
     dropped = held.rows.take(wanted & ~kept)
     missing = np.maximum(quotas - sizes, 0)
     if missing.sum() != len(free[0]) + len(dropped):
         # A partition that is in two targets, or beyond the topic's count, takes a place for nothing.
         raise AssignorFailed("partitions are left unassigned after each member has its share")
     given = Rows(
-        np.repeat(np.arange(len(sizes), dtype=np.int32), missing),
+        np.repeat(np.arange(len(changed), dtype=np.int32), missing),
         np.concatenate([free[0], dropped.topics]).astype(np.int32),
         np.concatenate([free[1], dropped.partitions]).astype(np.int32),
     )
+    maps = Maps(problem.id_hashes, len(changed), problem.jdk, problem.ids)
     found = listed(maps, held, kept, given, np.full(len(problem.topics), DEFAULT_CAPACITY))
-    return problem.listed(found.members, found.topics, found.partitions)
+    found = problem.listed(changed[found.members], found.topics, found.partitions)
+    return joined(found, others) if len(others) else found
 
 
-def held_targets(maps: Maps, rows: Rows, is_changed: NDArray[np.bool_]) -> Held:
-    """Only where something changes, the rows must stand as a walk over the maps meets them: they are copied so."""
-    targets, crowded = rows, np.empty(0, np.intp)
+def by_member(rows: Rows) -> Rows:
+    if (rows.members[1:] >= rows.members[:-1]).all():
+        return rows
+    return rows.take(np.argsort(rows.members, kind="stable"))
+
+
+def wanted_sizes(problem: ServerProblem, rows: Rows, counts: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
+    """In the order of the walk how many partitions of subscribed topics a member has, and whether of others too."""
+    members = len(problem.members)
+    sizes = np.bincount(rows.members, minlength=members)
+    if counts.all():
+        return sizes[problem.walked], np.zeros(members, np.bool_)
+    unwanted = np.bincount(rows.members[counts[rows.topics] == 0], minlength=members)
+    return (sizes - unwanted)[problem.walked], (unwanted > 0)[problem.walked]
+
+
+def held_targets(maps: Maps, rows: Rows, is_changed: NDArray[np.bool_] | None = None) -> Held:
+    """The rows are copied as a walk over the maps meets them; only where something changes, when that is told."""
+    crowded = np.empty(0, np.intp)
     if not len(rows):
-        return Held(rows, np.zeros(maps.members, np.int64), np.empty(0, np.int64), targets, crowded)
+        return Held(rows, np.zeros(maps.members, np.int64), np.empty(0, np.int64), rows, crowded)
     sets = sets_of(rows, len(rows))
     num_sets = np.bincount(sets.member, minlength=maps.members)
     size_of_set = np.repeat(sets.size, sets.size)
+    capacity = grown_capacities(DEFAULT_CAPACITY, num_sets)
+    if is_changed is None:
+        walk = walked(sets, capacity, copied_set_capacities(sets.size, maps.jdk), maps.id_hashes)
+        return Held(walk.rows, num_sets, size_of_set[walk.positions], rows, walk.crowded)
+    order = np.arange(len(rows))
     chosen = np.flatnonzero(is_changed[rows.members])
     if len(chosen):
         some = sets_of(rows.take(chosen), len(chosen))
-        capacity = grown_capacities(np.array(DEFAULT_CAPACITY), num_sets)
         walk = walked(some, capacity, copied_set_capacities(some.size, maps.jdk), maps.id_hashes)
-        order = np.arange(len(rows))
         order[chosen] = chosen[walk.positions]
         crowded = walk.crowded
-        rows, size_of_set = rows.take(order), size_of_set[order]
-    return Held(rows, num_sets, size_of_set, targets, crowded)
+    return Held(rows.take(order), num_sets, size_of_set[order], rows, crowded)
+
+
+def parted(held: Held, changed: Positions) -> tuple[Held, Rows]:
+    """What some members have, numbered as they are named, and the rows of the others."""
+    place = np.full(len(held.num_sets), -1, np.int32)
+    place[changed] = np.arange(len(changed))
+    places = place[held.rows.members]
+    rows = np.flatnonzero(places >= 0)
+    rows = rows[np.argsort(places[rows], kind="stable")]
+    own = Rows(places[rows], held.rows.topics[rows], held.rows.partitions[rows])
+    targets = own
+    if len(held.crowded):
+        targets = Rows(place[held.targets.members], held.targets.topics, held.targets.partitions)
+        targets = by_member(targets.take(targets.members >= 0))
+    crowded = place[held.crowded]
+    part = Held(own, held.num_sets[changed], held.size_of_set[rows], targets, crowded[crowded >= 0].astype(np.intp))
+    return part, held.rows.take(places < 0) if len(rows) < len(places) else NOTHING
 
 
 def topics_walked(problem: ServerProblem) -> Positions:
@@ -133,20 +172,20 @@ def counted(wanted: NDArray[np.bool_], members: NDArray[np.int32], sizes: Number
     return np.cumsum(wanted) - 1 - before[members]
 
 
-def unassigned(problem: ServerProblem, held: Rows, is_subscribed: NDArray[np.bool_]) -> tuple[Positions, Numbers]:
+def unassigned(problem: ServerProblem, rows: Rows, counts: Numbers) -> tuple[Positions, Numbers]:
     """Topics and partitions that nobody holds, in the order of the topics."""
+    starts = np.cumsum(counts) - counts
+    is_held = np.zeros(int(counts.sum()), np.bool_)
     # Topics outside and partitions beyond the count have no place.
-    known = np.where(is_subscribed, problem.counts, 0)
-    starts = np.cumsum(known) - known
-    is_held = np.zeros(int(known.sum()), np.bool_)
-    real = held.partitions < known[held.topics]
-    is_held[(starts[held.topics] + held.partitions)[real]] = True
+    real = rows.partitions < counts[rows.topics]
+    numbers = starts[rows.topics] + rows.partitions
+    is_held[numbers if real.all() else numbers[real]] = True
     if is_held.all():
         return np.empty(0, np.intp), np.empty(0, np.int64)
     topics = topics_walked(problem)
     counts = problem.counts[topics]
     index = within(counts)
-    if not len(held):
+    if not len(rows):
         return np.repeat(topics, counts), index
     is_free = ~is_held[np.repeat(starts[topics], counts) + index]
     return np.repeat(topics, counts)[is_free], index[is_free]
@@ -161,29 +200,24 @@ def listed(maps: Maps, held: Held, kept: NDArray[np.bool_], given: Rows, made_fo
     before = held.rows if kept.all() else held.rows.take(kept)
     rows = (joined(before, given) if len(given) else before) if len(before) else given
     sets = sets_of(rows, len(before))
-    members = maps.members
-    given_sizes = np.bincount(given.members, minlength=members)
-    is_changed = (np.bincount(held.rows.members[~kept], minlength=members) > 0) | (given_sizes > 0)
-    capacity = np.where(
-        is_changed,
-        copied_map_capacities(sets, held, given_sizes, len(before)),
-        grown_capacities(np.array(DEFAULT_CAPACITY), held.num_sets),
-    )
-    size_before = np.zeros(len(sets.size), np.int64)
-    size_before[~sets.is_new] = held.size_of_set[kept][sets.first_row[~sets.is_new]]
-    opened = powers_of_two(made_for)[sets.topic]
-    made = np.where(sets.is_new, opened, copied_set_capacities(size_before, maps.jdk))
+    given_sizes = np.bincount(given.members, minlength=maps.members)
+    capacity = copied_map_capacities(sets, held.num_sets, given_sizes, len(before))
+    is_same = given_sizes == 0
+    if is_same.any():
+        is_same[held.rows.members[~kept]] = False
+        capacity = np.where(is_same, grown_capacities(DEFAULT_CAPACITY, held.num_sets), capacity)
+    old_sizes = held.size_of_set[kept][sets.first_row[: sets.num_old]]
+    opened = powers_of_two(made_for[sets.topic[sets.num_old :]])
+    made = np.concatenate([copied_set_capacities(old_sizes, maps.jdk), opened])
     found = walked(sets, capacity, grown_capacities(made, sets.size), maps.id_hashes)
-    crowded = np.union1d(held.crowded, found.crowded).tolist()
-    if not crowded:
-        return found.rows
+    crowded = {*held.crowded.tolist(), *found.crowded.tolist()}
     exact = {
-        place: exact_map(maps, held, kept, given, made_for, place)
-        if is_changed[place]
-        else record_map(maps, held, place)
-        for place in crowded
+        place: record_map(maps, held, place) if is_same[place] else exact_map(maps, held, kept, given, made_for, place)
+        for place in sorted(crowded)
     }
-    rows = joined(found.rows.take(~np.isin(found.rows.members, crowded)), listed_rows(exact))
+    if not exact:
+        return found.rows
+    rows = joined(found.rows.take(~np.isin(found.rows.members, list(exact))), listed_rows(exact))
     return rows.take(np.argsort(rows.members, kind="stable"))
 
 
@@ -197,16 +231,13 @@ def exact_map(maps: Maps, held: Held, kept: NDArray[np.bool_], given: Rows, made
     return exact.changed(rows_at(held.targets, place), lost, rows_at(given, place), made_for)
 
 
-def copied_map_capacities(sets: Sets, held: Held, given_sizes: Numbers, before: int) -> Numbers:
+def copied_map_capacities(sets: Sets, num_sets: Numbers, given_sizes: Numbers, before: int) -> Numbers:
     """A copy is made for as many topics as it takes over. Afterwards a map makes room before each partition that it
     gets, so not for the topic that comes with the last one."""
-    capacity = grown_capacities(powers_of_two(held.num_sets), held.num_sets)
-    gets = given_sizes > 0
+    capacity = grown_capacities(powers_of_two(num_sets), num_sets)
     last_row = before + np.cumsum(given_sizes) - 1
-    ends_with_new = np.zeros(len(gets), np.bool_)
-    is_last = np.zeros(len(sets.rows) + 1, np.bool_)
-    is_last[last_row[gets]] = True
-    opened_last = sets.is_new & is_last[sets.first_row]
-    ends_with_new[sets.member[opened_last]] = True
-    size = np.bincount(sets.member, minlength=len(gets)) - ends_with_new
-    return np.where(gets, grown_capacities(capacity, size), capacity)
+    new = slice(sets.num_old, None)
+    members = sets.member[new]
+    ends_with_new = members[sets.first_row[new] == last_row[members]]
+    size = np.bincount(sets.member, minlength=len(num_sets)) - np.bincount(ends_with_new, minlength=len(num_sets))
+    return grown_capacities(capacity, size)
