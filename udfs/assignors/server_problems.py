@@ -66,9 +66,9 @@ class ServerProblem:
     @cached_property
     def is_homogeneous(self) -> bool:
         """Kafka counts subscribers of each name, known or not: the order of the lists is not looked at."""
-        return (
-            len(self.topics_of_class) == 1 or len({frozenset(listed.tolist()) for listed in self.topics_of_class}) == 1
-        )
+        first, *others = self.topics_of_class
+        names = frozenset(first.tolist()) if others else frozenset()
+        return all(frozenset(listed.tolist()) == names for listed in others)
 
     @cached_property
     def subscribed(self) -> Sequence[Positions]:
@@ -85,8 +85,8 @@ class ServerProblem:
     def takes(self) -> NDArray[np.bool_]:
         """Class by topic: who subscribes to what the metadata knows."""
         found = np.zeros((len(self.topics_of_class), len(self.topics)), np.bool_)
-        for row, topics in zip(found, self.subscribed, strict=True):
-            row[topics] = True
+        for row, listed in zip(found, self.topics_of_class, strict=True):
+            row[listed] = self.counts[listed] > 0
         return found
 
     @cached_property

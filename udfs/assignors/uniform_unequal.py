@@ -4,6 +4,8 @@ Members keep what they had, the rest goes to the least loaded subscriber, then p
 subscriber of a topic to the least loaded, topic by topic, until no topic's subscribers differ by more than one.
 """
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +14,10 @@ from numpy.typing import NDArray
 from udfs.assignors.java_maps import packed_order
 from udfs.assignors.load_balancer import LoadBalancer
 from udfs.assignors.moved_lists import Move, with_moves
-from udfs.assignors.problems import Assignment, AssignorFailed, Numbers, Rows, within
+from udfs.assignors.numbered import NOBODY
+from udfs.assignors.problems import Assignment, AssignorFailed, Numbers, Rows, joined, within
 from udfs.assignors.server_problems import ServerProblem
-from udfs.assignors.uniform import held_targets, listed, maps_of
+from udfs.assignors.uniform import NOTHING, by_member, held_targets, listed, maps_of
 
 MOST_SWEEPS = 16
 
@@ -31,7 +34,7 @@ class Board:
     """
 
     loads: Numbers
-    owners: Numbers  # of all partitions, topic by topic, -1 for nobody
+    owners: Numbers  # of all partitions, topic by topic, or NOBODY
     starts: Numbers  # of each topic's partitions
     counts: Numbers
     audiences: list[NDArray[np.int64]]
@@ -46,29 +49,44 @@ class Board:
 
 def uniform_unequal(problem: ServerProblem) -> Assignment:
     maps = maps_of(problem)
-    held = held_targets(maps, problem.walked_targets, np.ones(len(problem.members), np.bool_))
+    held = held_targets(maps, problem.walked_targets)
     takes = problem.takes[problem.class_of_member[problem.walked]]
     kept = takes[held.rows.members, held.rows.topics]
     owned = held.rows.take(kept)
     if (owned.partitions >= problem.counts[owned.topics]).any():
         raise AssignorFailed("a target holds a partition beyond its topic's count")
     board = board_of(problem, takes, owned)
+    # Where a partition has two owners, or a table has trees, it matters in which order sets lose and get.
+    is_odd = np.count_nonzero(board.owners != NOBODY) < len(owned) or len(held.crowded) > 0
     order = topics_by_load(problem, board)
     given = dealt(order, board)
     moves = balanced([topic for topic in order if len(board.subscribers(topic)) >= 2], board)
     made_for = opened_sizes(problem, board)
+    are_plain = not moves or (not is_odd and are_one_way(moves, given))
+    if moves and are_plain:
+        # As if who lost a partition had never kept it, and who got it had been given it at the end.
+        kept[kept] = board.owners[board.starts[owned.topics] + owned.partitions] == owned.members
+        topics, partitions, _, destinations = np.array(moves, np.int32).T
+        given = by_member(joined(given, Rows(destinations, topics, partitions)))
     rows = listed(maps, held, kept, given, made_for)
     found = problem.listed(rows.members, rows.topics, rows.partitions)
-    return with_moves(problem, held, kept, given, moves, made_for, found) if moves else found
+    return found if are_plain else with_moves(problem, held, kept, given, moves, made_for, found)
+
+
+def are_one_way(moves: Sequence[Move], given: Rows) -> bool:
+    """Whether nobody lost partitions who also got some: the sizes in between made no table larger."""
+    sources = {move.source for move in moves}
+    return sources.isdisjoint(move.destination for move in moves) and sources.isdisjoint(given.members.tolist())
 
 
 def board_of(problem: ServerProblem, takes: NDArray[np.bool_], owned: Rows) -> Board:
     starts = np.cumsum(problem.counts) - problem.counts
-    owners = np.full(int(problem.counts.sum()), -1, np.int64)
+    owners = np.full(int(problem.counts.sum()), NOBODY, np.int64)
     owners[starts[owned.topics] + owned.partitions] = owned.members
-    packed = np.packbits(problem.takes, axis=0).T
+    packed = np.ascontiguousarray(np.packbits(problem.takes, axis=0).T)
     numbers: dict[bytes, int] = {}
-    audience_of = [numbers.setdefault(row.tobytes(), len(numbers)) for row in packed]
+    rows = packed.view(f"V{packed.shape[1]}").ravel().tolist()
+    audience_of = [numbers.setdefault(row, len(numbers)) for row in rows]
     first = [audience_of.index(number) for number in range(len(numbers))]
     return Board(
         np.bincount(owned.members, minlength=len(problem.members)),
@@ -82,16 +100,21 @@ def board_of(problem: ServerProblem, takes: NDArray[np.bool_], owned: Rows) -> B
 
 def topics_by_load(problem: ServerProblem, board: Board) -> list[int]:
     """Those with most partitions for each subscriber first."""
-    ids, counts = problem.ids.tolist(), problem.counts.tolist()
-    sizes = [len(board.audiences[audience]) for audience in board.audience_of]
-    topics = [topic for topic in range(len(counts)) if sizes[topic]]
-    return sorted(topics, key=lambda topic: (-(counts[topic] / sizes[topic]), sizes[topic], ids[topic]))
+    sizes = audience_sizes(board)
+    topics = np.flatnonzero(sizes)
+    counts, sizes, (most, least) = problem.counts[topics], sizes[topics], problem.ids[topics].T
+    order: list[int] = topics[np.lexsort((least, most, sizes, -(counts / sizes)))].tolist()
+    return order
+
+
+def audience_sizes(board: Board) -> Numbers:
+    """How many subscribers each topic has."""
+    return np.array([len(subscribers) for subscribers in board.audiences], np.int64)[board.audience_of]
 
 
 def opened_sizes(problem: ServerProblem, board: Board) -> Numbers:
     """For how many partitions the set is made with which a topic comes to a member."""
-    of_audience = np.array([len(subscribers) for subscribers in board.audiences], np.int64)
-    sizes = np.maximum(of_audience[board.audience_of], 1)
+    sizes = np.maximum(audience_sizes(board), 1)
     return np.asarray(np.ceil(problem.counts / sizes) / 0.75 + 1, dtype=np.int64)
 
 
@@ -100,10 +123,12 @@ def dealt(order: list[int], board: Board) -> Rows:
     counts = board.counts[order]
     numbers = np.repeat(board.starts[order], counts) + within(counts)
     is_free = board.owners[numbers] < 0
+    if not is_free.any():
+        return NOTHING
     numbers = numbers[is_free]
     topics = np.repeat(np.array(order, np.int32), counts)[is_free]
     wanted = np.bincount(np.repeat(np.arange(len(order)), counts)[is_free], minlength=len(order)).tolist()
-    size = sum(wanted) + sum(len(board.subscribers(topic)) for topic in order)
+    size = len(numbers) + int(audience_sizes(board)[order].sum())
     members = (dealt_one_by_one if size < SMALL_TOPIC * len(order) else dealt_by_topic)(order, wanted, board)
     board.owners[numbers] = members
     partitions = (numbers - board.starts[topics]).astype(np.int32)
@@ -135,8 +160,7 @@ def dealt_one_by_one(order: list[int], wanted: list[int], board: Board) -> Numbe
         level, most = loads[subscribers[0]], loads[subscribers[-1]]
         end = 0
         while left:
-            while end < len(subscribers) and (level >= most or loads[subscribers[end]] <= level):
-                end += 1
+            end = len(subscribers) if level >= most else bisect_right(subscribers, level, end, key=loads.__getitem__)
             lap = subscribers[: min(end, left)]
             members += lap
             for member in lap:
@@ -166,22 +190,28 @@ def balanced(order: list[int], board: Board) -> list[Move]:
     """Sweeps over the topics until a whole sweep moved nothing, or often enough."""
     moves: list[Move] = []
     last_moved = -1
-    # How many moves there were when an audience was found level: without another it still is.
-    level_at: dict[int, int] = {}
+    # Without another move they stay level.
+    level: set[int] = set()
     for _ in range(MOST_SWEEPS):
         for place, topic in enumerate(order):
             if place == last_moved:
                 return moves
-            audience = board.audience_of[topic]
-            if level_at.get(audience) != len(moves):
-                loads = board.loads[board.audiences[audience]]
-                if loads.max() - loads.min() <= 1:
-                    level_at[audience] = len(moves)
-            found = [] if level_at.get(audience) == len(moves) else balanced_topic(topic, board)
-            moves += found
-            if found or last_moved < 0:
+            if last_moved < 0:
                 last_moved = place
+            audience = board.audience_of[topic]
+            if audience in level:
+                continue
+            if is_level(board.loads[board.audiences[audience]]):
+                level.add(audience)
+            elif found := balanced_topic(topic, board):
+                moves += found
+                last_moved = place
+                level.clear()
     return moves
+
+
+def is_level(loads: Numbers) -> bool:
+    return bool(loads.max() - loads.min() <= 1)
 
 
 def balanced_topic(topic: int, board: Board) -> list[Move]:
