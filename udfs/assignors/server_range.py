@@ -49,7 +49,8 @@ def audiences(problem: ServerProblem, topics: Positions, order: Positions) -> tu
     for at, (row, count) in enumerate(zip(packed, problem.counts[topics].tolist(), strict=True)):
         groups.setdefault((row.tobytes(), count), []).append(at)
     alike = [np.array(group, np.intp) for group in groups.values()]
-    return alike, [order[takes[problem.class_of_member[order], group[0]]] for group in alike]
+    classes = problem.class_of_member[order]
+    return alike, [order[takes[:, group[0]][classes]] for group in alike]
 
 
 def dealt(topics: Positions, counts: Numbers, alike: list[Positions], members: list[Positions]) -> Positions:

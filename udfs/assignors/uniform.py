@@ -2,6 +2,7 @@
 what it had as far as that allows. Members with unequal subscriptions: `uniform_unequal`."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from udfs.assignors.java_maps import (
     Sets,
     copied_set_capacities,
     grown_capacities,
+    packed_order,
     powers_of_two,
     sets_of,
     walked,
@@ -32,9 +34,14 @@ class Held:
 
     rows: Rows
     num_sets: Numbers  # of each member
-    size_of_set: Numbers  # for each row: how many rows its set has
     targets: Rows  # in the order of the records
     crowded: Positions  # members, see Walk
+
+    @cached_property
+    def size_of_set(self) -> Numbers:
+        """For each row how many rows its set has."""
+        sets = sets_of(self.rows, len(self.rows))
+        return np.repeat(sets.size, sets.size)
 
 
 @dataclass(frozen=True)
@@ -100,24 +107,20 @@ def wanted_sizes(problem: ServerProblem, rows: Rows, counts: Numbers) -> tuple[N
 
 def held_targets(maps: Maps, rows: Rows, is_changed: NDArray[np.bool_] | None = None) -> Held:
     """The rows are copied as a walk over the maps meets them; only where something changes, when that is told."""
-    crowded = np.empty(0, np.intp)
     if not len(rows):
-        return Held(rows, np.zeros(maps.members, np.int64), np.empty(0, np.int64), rows, crowded)
+        return Held(rows, np.zeros(maps.members, np.int64), rows, np.empty(0, np.intp))
     sets = sets_of(rows, len(rows))
     num_sets = np.bincount(sets.member, minlength=maps.members)
-    size_of_set = np.repeat(sets.size, sets.size)
+    chosen = None if is_changed is None else np.flatnonzero(is_changed[rows.members])
+    if chosen is not None:
+        sets = sets_of(rows.take(chosen), len(chosen))
     capacity = grown_capacities(DEFAULT_CAPACITY, num_sets)
-    if is_changed is None:
-        walk = walked(sets, capacity, copied_set_capacities(sets.size, maps.jdk), maps.id_hashes)
-        return Held(walk.rows, num_sets, size_of_set[walk.positions], rows, walk.crowded)
+    walk = walked(sets, capacity, copied_set_capacities(sets.size, maps.jdk), maps.id_hashes)
+    if chosen is None:
+        return Held(walk.rows, num_sets, rows, walk.crowded)
     order = np.arange(len(rows))
-    chosen = np.flatnonzero(is_changed[rows.members])
-    if len(chosen):
-        some = sets_of(rows.take(chosen), len(chosen))
-        walk = walked(some, capacity, copied_set_capacities(some.size, maps.jdk), maps.id_hashes)
-        order[chosen] = chosen[walk.positions]
-        crowded = walk.crowded
-    return Held(rows.take(order), num_sets, size_of_set[order], rows, crowded)
+    order[chosen] = chosen[walk.positions]
+    return Held(rows.take(order), num_sets, rows, walk.crowded)
 
 
 def parted(held: Held, changed: Positions) -> tuple[Held, Rows]:
@@ -126,14 +129,14 @@ def parted(held: Held, changed: Positions) -> tuple[Held, Rows]:
     place[changed] = np.arange(len(changed))
     places = place[held.rows.members]
     rows = np.flatnonzero(places >= 0)
-    rows = rows[np.argsort(places[rows], kind="stable")]
+    rows = rows[packed_order(places[rows].astype(np.int64))]
     own = Rows(places[rows], held.rows.topics[rows], held.rows.partitions[rows])
     targets = own
     if len(held.crowded):
         targets = Rows(place[held.targets.members], held.targets.topics, held.targets.partitions)
         targets = by_member(targets.take(targets.members >= 0))
     crowded = place[held.crowded]
-    part = Held(own, held.num_sets[changed], held.size_of_set[rows], targets, crowded[crowded >= 0].astype(np.intp))
+    part = Held(own, held.num_sets[changed], targets, crowded[crowded >= 0].astype(np.intp))
     return part, held.rows.take(places < 0) if len(rows) < len(places) else NOTHING
 
 
@@ -177,9 +180,9 @@ def unassigned(problem: ServerProblem, rows: Rows, counts: Numbers) -> tuple[Pos
     starts = np.cumsum(counts) - counts
     is_held = np.zeros(int(counts.sum()), np.bool_)
     # Topics outside and partitions beyond the count have no place.
-    real = rows.partitions < counts[rows.topics]
-    numbers = starts[rows.topics] + rows.partitions
-    is_held[numbers if real.all() else numbers[real]] = True
+    if rows.partitions.max(initial=-1) >= counts.min(initial=0):
+        rows = rows.take(rows.partitions < counts[rows.topics])
+    is_held[starts[rows.topics] + rows.partitions] = True
     if is_held.all():
         return np.empty(0, np.intp), np.empty(0, np.int64)
     topics = topics_walked(problem)

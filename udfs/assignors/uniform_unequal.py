@@ -218,14 +218,13 @@ def balanced_topic(topic: int, board: Board) -> list[Move]:
     subscribers, owners = board.subscribers(topic), board.owners_of(topic)
     loads = board.loads[subscribers]
     balancer = LoadBalancer(loads.tolist())
-    # What each has of the topic, its last partition first.
-    owned: list[list[int]] = [[] for _ in subscribers]
-    for partition, owner in enumerate(np.searchsorted(subscribers, owners).tolist()):
-        owned[owner].append(partition)
+    # What each has of the topic: its last partitions go first.
+    by_owner = packed_order(owners)
+    first, end = (np.searchsorted(owners[by_owner], subscribers, side=side).tolist() for side in ("left", "right"))
     moves = []
     while not balancer.is_balanced():
         source = balancer.most()
-        while source >= 0 and not owned[source]:
+        while source >= 0 and first[source] == end[source]:
             balancer.exclude_last_most()
             source = balancer.most()
         if source < 0:
@@ -233,7 +232,8 @@ def balanced_topic(topic: int, board: Board) -> list[Move]:
         destination = balancer.least()
         if balancer.is_balanced():
             break
-        partition = owned[source].pop()
+        end[source] -= 1
+        partition = int(by_owner[end[source]])
         balancer.loads[source] -= 1
         balancer.loads[destination] += 1
         owners[partition] = subscribers[destination]
