@@ -1,6 +1,7 @@
-"""Epochs and targets of a consumer group's members at an instant: the newest of their records, which Kafka's tool
-shows and intervals do not keep."""
+"""Epochs and targets of members at an instant, in groups that are not classic: the newest of their records, which
+Kafka's tool shows and intervals do not keep."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -25,34 +26,55 @@ def epochs_at(history: History, state: Row, at: datetime) -> Epochs:
     columns = {
         "target_assignment_metadata": ["assignment_epoch"],
         "current_member_assignments": ["member_id", "member_epoch"],
-        "target_assignment_members": ["member_id", "topic_partitions"],
+        "target_assignment_members": ["member_id", "topic_partitions", "active_tasks"],
         "group_member_metadata": ["member_id", "classic_member"],
     }
     newest = {table: newest_rows(history, state, at, table, names) for table, names in columns.items()}
     names = topic_names(history)
+    sources = topics_of_tasks(history, state, at)
     metadata, current, targets, members = newest.values()
     return Epochs(
         target_epoch=next((row["assignment_epoch"] for row in metadata), None),
         member_epochs={row["member_id"]: row["member_epoch"] for row in current if row["member_epoch"] is not None},
-        targets={row["member_id"]: partitions_of(row, names) for row in targets},
+        targets={row["member_id"]: partitions_of(row, names, sources) for row in targets},
         is_upgraded={row["member_id"]: row["classic_member"] is None for row in members},
     )
 
 
 def newest_rows(history: History, state: Row, at: datetime, table: str, names: list[str]) -> list[Row]:
     """By member where there is one. A deletion is a record without values."""
+    newest: dict[str | None, Row] = {}
+    for row in records(history, state, at, table, ["group_type", *names]):
+        if row["group_type"] == state["group_type"]:
+            newest[row.get("member_id")] = row
+    return list(newest.values())
+
+
+def records(history: History, state: Row, at: datetime, table: str, names: list[str]) -> list[Row]:
+    """Of the group until then, in order."""
     rows = history.rows(
         table,
         equal("offsets_partition", state["evidence_partition"]),
         equal("group_id", state["group_id"]),
         Condition("record_time", "<=", at),
-        columns=["record_offset", "group_type", *names],
+        columns=["record_offset", *names],
     )
-    newest: dict[str | None, Row] = {}
-    for row in sorted(rows, key=lambda row: int(row["record_offset"])):
-        if row["group_type"] == state["group_type"]:
-            newest[row.get("member_id")] = row
-    return list(newest.values())
+    return sorted(rows, key=lambda row: int(row["record_offset"]))
+
+
+def topics_of_tasks(history: History, state: Row, at: datetime) -> dict[str, list[str]]:
+    """By subtopology of a streams group, the topics that its tasks read."""
+    if state["group_type"] != GroupType.STREAMS:
+        return {}
+    topologies = records(history, state, at, "streams_group_topologies", ["subtopologies"])
+    return {
+        each["subtopology_id"]: [
+            *(each["source_topics"] or []),
+            *(topic["name"] for topic in each["repartition_source_topics"] or []),
+        ]
+        for topology in topologies[-1:]
+        for each in topology["subtopologies"] or []
+    }
 
 
 def topic_names(history: History) -> dict[str, str]:
@@ -60,9 +82,17 @@ def topic_names(history: History) -> dict[str, str]:
     return {row["topic_id"]: row["topic"] for row in rows if row["topic_id"] is not None}
 
 
-def partitions_of(row: Row, names: dict[str, str]) -> Partitions:
-    return [
+def partitions_of(row: Row, names: Mapping[str, str], sources: Mapping[str, list[str]]) -> Partitions:
+    by_id = [
         (names.get(each["topic_id"], each["topic_id"]), partition)
         for each in row["topic_partitions"] or []
         for partition in each["partitions"]
     ]
+    # Of streams: standby and warmup tasks are copies, which own nothing.
+    by_task = [
+        (topic, partition)
+        for each in row["active_tasks"] or []
+        for topic in sources.get(each["subtopology_id"], [])
+        for partition in each["partitions"]
+    ]
+    return by_id + by_task

@@ -20,8 +20,18 @@ ONE = {"member_id": "one", "client_id": "c1", "client_host": "/10.0.0.1"}
 TWO = {"member_id": "two", "client_id": "c2", "client_host": "/10.0.0.2", "group_instance_id": "second"}
 STATE = {**GROUP, "protocol_type": "consumer"}
 MODERN = {"group_id": "modern", "group_type": "consumer"}
+STREAMS = {"group_id": "words", "group_type": "streams"}
 OWNED = {**GROUP, "topic": "orders", "phase": "assigned"}
 COMMIT = {**GROUP, "topic": "orders", "via": "plain", "num_commits": 1}
+
+
+def subtopology(number: str, sources: list[str], repartitioned: list[str]) -> dict[str, Any]:
+    topics = [{"name": name, "partitions": 0, "replication_factor": -1, "topic_configs": []} for name in repartitioned]
+    nothing = ("source_topic_regex", "state_changelog_topics", "repartition_sink_topics", "copartition_groups")
+    return {"subtopology_id": number, "source_topics": sources, "repartition_source_topics": topics} | {
+        name: [] for name in nothing
+    }
+
 
 ROWS: dict[str, list[dict[str, Any]]] = {
     # Empty, one member, two members after a rebalance, deleted, then there again behind a hole.
@@ -37,6 +47,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**interval(99, None, 50), **STATE, "state": "Empty", "generation_or_epoch": 5},
         {**interval(0, None, 1), "group_id": "offsets alone", "state": "Empty"},
         {**interval(50, None, 10), **MODERN, "state": "Stable", "generation_or_epoch": 7, "num_members": 2},
+        {**interval(62, 66, 30, "deleted"), **STREAMS, "state": "Stable", "generation_or_epoch": 3, "num_members": 1},
         {**interval(50, None, 11), "group_id": "connect", "state": "Empty", "protocol_type": "connect"},
     ],
     "membership_intervals": [
@@ -44,6 +55,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**interval(41, 60, 9, "left_or_timed_out"), **GROUP, **TWO, "leave_kind": "left_or_timed_out"},
         {**interval(50, None, 10), **MODERN, **ONE, "group_type": "consumer"},
         {**interval(50, None, 10), **MODERN, "member_id": "old", "group_type": "consumer"},
+        {**interval(62, 66, 30, "group_deleted"), **STREAMS, **ONE},
         # Of records without times, and over.
         {**interval(0, 1, 2), **GROUP, "member_id": "timeless", "from_time": None, "to_time": None},
     ],
@@ -113,6 +125,14 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "target_assignment_members": [
         {**MODERN, "offsets_partition": 3, "record_offset": 11, "record_time": at(50), "member_id": "one"}
         | {"topic_partitions": [{"topic_id": "id-1", "partitions": [2, 1]}, {"topic_id": "id-2", "partitions": [0]}]},
+        {**STREAMS, "offsets_partition": 3, "record_offset": 31, "record_time": at(62), "member_id": "one"}
+        | {"active_tasks": [{"subtopology_id": "0", "partitions": [1, 0]}, {"subtopology_id": "1", "partitions": [2]}]}
+        | {"standby_tasks": [{"subtopology_id": "1", "partitions": [3]}]},
+    ],
+    "streams_group_topologies": [
+        {"group_id": "words", "offsets_partition": 3, "record_offset": offset, "record_time": at(second)}
+        | {"subtopologies": [subtopology("0", [source], []), subtopology("1", [], ["words-by-key"])]}
+        for offset, second, source in ((29, 61, "before"), (30, 62, "text"), (33, 65, "later"))
     ],
     "group_member_metadata": [
         {**MODERN, "offsets_partition": 3, "record_offset": 9, "record_time": at(50), **ONE},
@@ -232,6 +252,11 @@ def test_members_of_a_consumer_group_have_epochs_and_targets_of_the_instant(ask:
     assert [row[6] for row in by_number[1:]] == ["one", "one", "one", "old"]
 
 
+def test_targets_of_a_streams_group_are_what_its_active_tasks_read(ask: Ask) -> None:
+    row = rows(ask, "describe", "words", "--members", "--verbose", "--at", second(64))[1]
+    assert row[-1] == "text:0,1;words-by-key:2"
+
+
 def test_the_state_has_coordinator_and_assignor_as_kafka_writes_them(ask: Ask) -> None:
     names = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"]
     assert rows(ask, "describe", "billing", "--state", "--at", second(41)) == [
@@ -310,7 +335,7 @@ def test_why_tells_the_rebalance_of_the_instant_or_the_nearest_before(ask: Ask) 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["describe", "biling"], "group biling: not in the history, one of its 4 groups was expected, such as billing"),
+        (["describe", "biling"], "group biling: not in the history, one of its 5 groups was expected, such as billing"),
         (
             ["describe", "billing", "--at", second(75)],
             "group billing at 2026-11-21T03:01:15.000Z: it did not exist, it was deleted at 2026-11-21T03:01:10.000Z, "
