@@ -4,7 +4,7 @@
     groupscope describe billing --members --verbose
 
 Reads history tables, and snapshots for what the log does not hold: LOG-END-OFFSET, LAG and COORDINATOR come from the
-nearest snapshot at or before the instant.
+nearest snapshot at or before the instant, whose time CSV and JSON have as SNAPSHOT-TIME.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import sys
 
 from jobs.histories import described
 from jobs.histories.history import add_at_flag, add_reader_flags, opened, print_answer, say_as_kafka, state_at
+from jobs.row_output import Format
 from schemas.exit_codes import ExitCode
 
 ANSWERS = {"offsets": described.offsets, "members": described.members, "state": described.group_state}
@@ -38,7 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
     state = state_at(history, arguments.group, at)
     answer = ANSWERS[arguments.shown](history, state, at, arguments.verbose)
     say_as_kafka(arguments.group, state["state"])
-    print_answer(answer.names, answer.rows, arguments.format)
+    if arguments.format == Format.TABLE:
+        print_answer(answer.names, answer.rows, arguments.format)
+    else:
+        rows = [[*row, *more] for row, *more in zip(answer.rows, *answer.beside.values(), strict=True)]
+        print_answer([*answer.names, *answer.beside], rows, arguments.format)
     return ExitCode.CLEAN
 
 

@@ -1,6 +1,6 @@
 """A group at an instant in the columns of `kafka-consumer-groups --describe`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,8 @@ from schemas.vocabulary import NONE, GroupType
 class Answer:
     names: list[str]
     rows: list[list[Any]]
+    # For programs alone, by name: tables have the columns of Kafka's tool and no others.
+    beside: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> Answer:
@@ -35,24 +37,37 @@ def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> Ans
         *sorted(assigned.items(), key=lambda item: (-len(item[1]), item[0])),
         (None, sorted(committed.keys() - {tp for some in assigned.values() for tp in some})),
     ]
+    shown = [(member, tp, known_end(committed.get(tp), ends.get(tp))) for member, some in owners for tp in some]
     rows = [
-        [group, *partition_cells(tp, committed.get(tp), ends.get(tp), is_verbose), *client_cells(member, members)]
-        for member, partitions in owners
-        for tp in partitions
+        [group, *partition_cells(tp, committed.get(tp), end, is_verbose), *client_cells(member, members)]
+        for member, tp, end in shown
     ]
     epoch = ["LEADER-EPOCH"] if is_verbose else []
     names = ["GROUP", "TOPIC", "PARTITION", *epoch, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"]
-    return Answer([*names, "CONSUMER-ID", "HOST", "CLIENT-ID"], rows)
+    times = [end.captured_time if end else None for _, _, end in shown]
+    return Answer([*names, "CONSUMER-ID", "HOST", "CLIENT-ID"], rows, {"SNAPSHOT-TIME": times})
+
+
+def known_end(commit: Row | None, end: EndOffset | None) -> EndOffset | None:
+    """The end of another topic that had the name says nothing."""
+    is_other = commit and end and commit["topic_id"] and end.topic_id and commit["topic_id"] != end.topic_id
+    return None if is_other else end
 
 
 def partition_cells(tp: tuple[str, int], commit: Row | None, end: EndOffset | None, is_verbose: bool) -> list[Any]:
     current = commit["committed_offset"] if commit else None
-    # The end of another topic that had the name says nothing.
-    is_other = commit and end and commit["topic_id"] and end.topic_id and commit["topic_id"] != end.topic_id
-    last = None if end is None or is_other else end.offset
-    lag = None if current in (None, NONE) or last is None else last - current
     epoch = [commit["leader_epoch"] if commit else None] if is_verbose else []
-    return [*tp, *epoch, current, last, lag]
+    return [*tp, *epoch, current, end.offset if end else None, lag(commit, end)]
+
+
+def lag(commit: Row | None, end: EndOffset | None) -> int | None:
+    if commit is None or end is None or commit["committed_offset"] in (None, NONE):
+        return None
+    found = int(end.offset - commit["committed_offset"])
+    # The partition has grown since the snapshot. A commit that was beyond the end when that was taken stays negative,
+    # as with Kafka's tool.
+    is_newer = commit["from_time"] is None or commit["from_time"] > end.captured_time
+    return None if found < 0 and is_newer else found
 
 
 def client_cells(member_id: str | None, members: dict[str, Row]) -> list[str | None]:

@@ -77,6 +77,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**interval(45, 70, 12, "deleted"), **COMMIT, "partition": 0, "committed_offset": 90},
         {**interval(13, 70, 4, "deleted"), **COMMIT, "partition": 1, "committed_offset": -1, "topic_id": "new"},
         {**interval(14, 70, 5, "deleted"), **COMMIT, "partition": 7, "committed_offset": 7, "topic_id": "new"},
+        {**interval(31, None, 7), **COMMIT, "group_id": "connect", "partition": 1, "committed_offset": 200},
+        {**interval(10, None, 2), **COMMIT, "group_id": "connect", "partition": 2, "committed_offset": 130},
         {**interval(5, None, 1), **COMMIT, "group_id": "offsets alone", "partition": 0, "committed_offset": 1},
     ],
     "rebalances": [
@@ -193,8 +195,17 @@ def test_groups_are_those_of_the_instant_by_name(ask: Ask) -> None:
 
 def test_offsets_stand_as_kafka_orders_them_members_of_most_partitions_first(ask: Ask) -> None:
     found = rows(ask, "describe", "billing", "--at", second(42))
-    assert found == [
-        ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"],
+    names = ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST"]
+    # Programs are told by how old a snapshot it is; tables have the columns of Kafka's tool.
+    assert found[0] == [*names, "CLIENT-ID", "SNAPSHOT-TIME"]
+    assert [row.pop() for row in found[1:]] == [
+        "2026-11-21T03:00:30.000Z",
+        "2026-11-21T03:00:15.000Z",
+        "2026-11-21T03:00:30.000Z",
+        "",
+    ]
+    assert ask("describe", "billing", "--at", second(42))[1].splitlines()[0].split() == [*names, "CLIENT-ID"]
+    assert found[1:] == [
         ["billing", "orders", "0", "100", "130", "30", "one", "/10.0.0.1", "c1"],
         # Of the snapshot before, since the nearest has not this partition; never committed.
         ["billing", "orders", "2", "", "122", "", "one", "/10.0.0.1", "c1"],
@@ -218,7 +229,7 @@ def test_a_table_has_hyphens_as_kafka_prints_them_and_says_whose_end_offsets_the
 
 def test_while_a_classic_group_rebalances_kafka_tells_the_assignments_before(ask: Ask) -> None:
     found = rows(ask, "describe", "billing", "--at", second(40.5))
-    assert [row[2:3] + row[6:] for row in found[1:]] == [
+    assert [row[2:3] + row[6:9] for row in found[1:]] == [
         *([partition, "one", "/10.0.0.1", "c1"] for partition in ("0", "1", "2")),
         ["7", "", "", ""],
     ]
@@ -227,6 +238,12 @@ def test_while_a_classic_group_rebalances_kafka_tells_the_assignments_before(ask
         "3",
     ]
     assert "Warning: Consumer group 'billing' is rebalancing." in ask("describe", "billing", "--at", second(40.5))[2]
+
+
+def test_a_lag_is_unknown_where_the_group_has_read_on_since_the_snapshot(ask: Ask) -> None:
+    found = rows(ask, "describe", "connect", "--at", second(60))
+    # The other was beyond the end when the snapshot was taken: Kafka's tool says so too.
+    assert [row[3:6] for row in found[1:]] == [["200", "131", ""], ["130", "122", "-8"]]
 
 
 def test_members_have_a_column_for_instances_only_where_one_is_static(ask: Ask) -> None:
