@@ -137,7 +137,7 @@ def parted(held: Held, changed: Positions) -> tuple[Held, Rows]:
         targets = by_member(targets.take(targets.members >= 0))
     crowded = place[held.crowded]
     part = Held(own, held.num_sets[changed], targets, crowded[crowded >= 0].astype(np.intp))
-    return part, held.rows.take(places < 0) if len(rows) < len(places) else NOTHING
+    return part, held.rows.take(np.flatnonzero(places < 0)) if len(rows) < len(places) else NOTHING
 
 
 def topics_walked(problem: ServerProblem) -> Positions:
@@ -180,7 +180,7 @@ def unassigned(problem: ServerProblem, rows: Rows, counts: Numbers) -> tuple[Pos
     starts = np.cumsum(counts) - counts
     is_held = np.zeros(int(counts.sum()), np.bool_)
     # Topics outside and partitions beyond the count have no place.
-    if rows.partitions.max(initial=-1) >= counts.min(initial=0):
+    if len(rows) and rows.partitions.max() >= counts.min():
         rows = rows.take(rows.partitions < counts[rows.topics])
     is_held[starts[rows.topics] + rows.partitions] = True
     if is_held.all():
