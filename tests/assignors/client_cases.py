@@ -108,16 +108,17 @@ def random_member(
     grouped: dict[str, list[int]] = {}
     for topic, partition in claims:
         grouped.setdefault(topic, []).append(partition)
-    generation = random.choice([GENERATION, GENERATION, GENERATION, GENERATION - 1, GENERATION - 2, None])
+    # Below 0, a subscription has no generation, but user data has one.
+    generation = random.choice([*[GENERATION] * 3, GENERATION - 1, GENERATION - 2, -1, -7, None])
     is_known = random.random() < 0.8
     if assignor != "sticky" or random.random() < 0.5:
         member |= {"owned": [list(each) for each in grouped.items()]}
-        if is_known and generation is not None:
+        if is_known and generation is not None and generation >= -1:
             member["generation"] = generation
     if assignor == "sticky" and (claims or random.random() < 0.5):
         member["user_data"] = spoilt(random, sticky_data(grouped, generation)).hex()
     elif assignor == "cooperative-sticky" and random.random() < 0.5:
-        said = random.choice([GENERATION, -1]) if generation is None else generation
+        said = GENERATION if generation is None else generation
         member["user_data"] = spoilt(random, struct.pack(">i", said)).hex()
     if random.random() < 0.15:
         member["group_instance_id"] = f"i{random.randrange(100)}-{member_id}"

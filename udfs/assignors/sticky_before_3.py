@@ -37,7 +37,7 @@ class Claim:
 def sticky_claim(problem: Problem, member: int) -> Claim:
     lists, generation = previous_assignment(problem.user_data[member])
     partitions = [(topic, partition) for topic, found in lists for partition in found]
-    return Claim(partitions, None if generation == ABSENT else generation)
+    return Claim(partitions, generation)
 
 
 def cooperative_claim(problem: Problem, member: int) -> Claim:
@@ -260,13 +260,15 @@ def owned_lists(
     problem: Problem, claims: Sequence[Claim]
 ) -> tuple[list[list[tuple[int, int]]], frozenset[tuple[int, int]]]:
     """What members of the newest generation own, of topics that are known; and what two of them claim."""
-    newest = max(ABSENT if claim.generation is None else claim.generation for claim in claims)
+    generations = [ABSENT if claim.generation is None else claim.generation for claim in claims]
+    # Where all say something below it, nobody is believed.
+    newest = max(ABSENT, *generations)
     lists: list[list[tuple[int, int]]] = []
     owner: dict[tuple[int, int], int] = {}
     contested = set()
-    for place, claim in enumerate(claims):
+    for place, (claim, generation) in enumerate(zip(claims, generations, strict=True)):
         lists.append([])
-        if (ABSENT if claim.generation is None else claim.generation) != newest:
+        if generation != newest:
             continue
         for topic, index in claim.partitions:
             at = problem.topic_positions.get(topic)

@@ -48,9 +48,8 @@ def sticky_claims(problem: Problem) -> Claims:
     said = [previous_assignment(data) for data in problem.user_data]
     names = dict(problem.topic_positions)
     rows = owned_rows([lists for lists, _ in said], names)
-    return Claims(
-        rows.take(rows.topics < len(problem.topics)), np.array([generation for _, generation in said], np.int64)
-    )
+    generations = [ABSENT if generation is None else generation for _, generation in said]
+    return Claims(rows.take(rows.topics < len(problem.topics)), np.array(generations, np.int64))
 
 
 def cooperative_claims(problem: Problem) -> Claims:

@@ -14,15 +14,15 @@ class Unreadable(Exception):
     """Bytes that are not what Kafka's assignor writes."""
 
 
-def previous_assignment(data: bytes | None) -> tuple[Owned, int]:
+def previous_assignment(data: bytes | None) -> tuple[Owned, int | None]:
     """The sticky assignor's lists and generation; without the latter before 2.3. Garbage says nothing at all."""
     if not data:
-        return (), ABSENT
+        return (), None
     try:
         lists, end = read_lists(data)
     except Unreadable:
-        return (), ABSENT
-    return lists, INT32.unpack_from(data, end)[0] if end + INT32.size <= len(data) else ABSENT
+        return (), None
+    return lists, INT32.unpack_from(data, end)[0] if end + INT32.size <= len(data) else None
 
 
 def last_generation(data: bytes | None) -> int:

@@ -173,7 +173,8 @@ def with_unread(lists: Lists, data: Sequence[bytes | None], unread: Positions, n
     members, topics, sizes = lists.members.tolist(), lists.topics.tolist(), lists.sizes.tolist()
     partitions = [lists.partitions]
     for member in unread.tolist():
-        said, generations[member] = previous_assignment(data[member])
+        said, generation = previous_assignment(data[member])
+        generations[member] = ABSENT if generation is None else generation
         for topic, indexes in said:
             if topic in number:
                 members.append(member)
