@@ -66,9 +66,11 @@ class ServerProblem:
     @cached_property
     def is_homogeneous(self) -> bool:
         """Kafka counts subscribers of each name, known or not: the order of the lists is not looked at."""
-        first, *others = self.topics_of_class
-        names = frozenset(first.tolist()) if others else frozenset()
-        return all(frozenset(listed.tolist()) == names for listed in others)
+        if len(self.topics_of_class) == 1:
+            return True
+        names = (frozenset(listed.tolist()) for listed in self.topics_of_class)
+        first = next(names, None)
+        return first is not None and all(each == first for each in names)
 
     @cached_property
     def subscribed(self) -> Sequence[Positions]:
