@@ -1,7 +1,7 @@
 """From what tasks answered to what the run changes: counts that add up, files of each table, rows of `source_files`."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
@@ -15,6 +15,7 @@ from jobs.ingestion.log_span import SpanFacts
 from jobs.ingestion.plan import Reading
 from jobs.ingestion.task_answers import NO_PARTITION, Answer, Counts, merged_facts
 from jobs.sources.archive_files import ArchiveFile
+from jobs.sources.segment_source import Marks, SegmentFile
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.table_files import TableFile
 from schemas.exit_codes import ExitCode
@@ -109,16 +110,31 @@ def source_rows(found: Sequence[Reading], answers: Sequence[Answer], cluster: st
         row = asdict(whole)
         row["read_from_position"], row["read_to_position"] = reading.start, row.pop("read_to")
         del row["start"], row["partition"]
-        about = {
-            "cluster": cluster,
-            "run_id": run_id,
-            "offsets_partition": reading.file.partition,
-            "kind": "segments",
-            "size_bytes": reading.file.size,
-            "modified_time": datetime.fromtimestamp(reading.file.modified_ms / 1000, UTC),
-        }
-        rows.append(row | about)
+        rows.append(row | about_segment(reading.file, cluster, run_id))
     return rows
+
+
+def unchanged_rows(files: Iterable[SegmentFile], marks: Mapping[str, Marks], cluster: str, run_id: str) -> list[Row]:
+    """Rows of `source_files` for segments of which nothing was read, since they have not changed."""
+    nothing = ("num_records", "num_batches", "num_tombstones", "num_delete_horizon_batches", "torn_tail_bytes")
+    return [
+        dict.fromkeys(nothing, 0)
+        | {"source_file": str(file.path), "read_from_position": end, "read_to_position": end}
+        | about_segment(file, cluster, run_id)
+        for file in files
+        for end in [marks[str(file.path)].read_to]
+    ]
+
+
+def about_segment(file: SegmentFile, cluster: str, run_id: str) -> Row:
+    return {
+        "cluster": cluster,
+        "run_id": run_id,
+        "offsets_partition": file.partition,
+        "kind": "segments",
+        "size_bytes": file.size,
+        "modified_time": datetime.fromtimestamp(file.modified_ms / 1000, UTC),
+    }
 
 
 def archive_rows(files: Sequence[ArchiveFile], answers: Sequence[Answer], cluster: str, run_id: str) -> list[Row]:

@@ -6,7 +6,7 @@ a stretch that several hold. Units of what the warehouse may hold already are ma
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from jobs.ingestion.log_span import LogSpan
 from jobs.sources.places import RemotePath
@@ -76,6 +76,21 @@ def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[
             last = NO_END if is_newest else of_copy[number + 1].base_offset - 1
             found.append(Reading(file, copy, start, first, last, is_newest))
     return found, num_unchanged
+
+
+def unchanged_beside(files: Sequence[SegmentFile], found: Sequence[Reading]) -> list[SegmentFile]:
+    """Segments that stand right before or behind one that is read from its beginning, and are not read again.
+
+    That they stood side by side tells that what is missing between them was compacted away.
+    """
+    are_read = {reading.file.path for reading in found}
+    are_new = {reading.file.path for reading in found if not reading.start}
+    beside: dict[SegmentFile, None] = {}
+    for _, group in groupby(sorted(files, key=place), key=lambda file: place(file)[:2]):
+        for pair in pairwise(group):
+            if any(file.path in are_new for file in pair):
+                beside |= {file: None for file in pair if file.path not in are_read}
+    return list(beside)
 
 
 def place(file: SegmentFile) -> tuple[int, str, int, str]:

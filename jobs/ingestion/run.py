@@ -12,9 +12,9 @@ import pyarrow as pa
 from jobs.broker.client_properties import client_properties
 from jobs.failure import Failure, say
 from jobs.flags import instant
-from jobs.ingestion.changes import Outcome, archive_rows, outcome_of, source_rows
+from jobs.ingestion.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
 from jobs.ingestion.direct_writer import DirectWriter
-from jobs.ingestion.plan import Reading, readings, size_of, task_bytes, tasks, units
+from jobs.ingestion.plan import Reading, readings, size_of, task_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.state import State, state_of
 from jobs.ingestion.summary import Progress, exit_code_of, summary, warnings
 from jobs.ingestion.task_answers import Answer
@@ -159,7 +159,11 @@ class Ingest:
             return Outcome()
         answers = self.read_remote(place, found, state) if is_remote(place) else self.read_local(found, state)
         outcome = outcome_of(answers)
-        outcome.source_rows = source_rows(found, answers, self.cluster, self.run_id)
+        beside = unchanged_beside(files, found)
+        outcome.source_rows = [
+            *source_rows(found, answers, self.cluster, self.run_id),
+            *unchanged_rows(beside, state.marks, self.cluster, self.run_id),
+        ]
         return outcome
 
     def segment_files(self, place: str) -> list[SegmentFile]:

@@ -53,16 +53,18 @@ def ranges_of(rows: Iterable[Row]) -> list[Range]:
 
 
 def segment_range(rows: list[Row], reached: dict[str, int]) -> list[Range]:
-    """Segments of one folder follow each other; a file that has grown was read on from where it `reached`."""
+    """Segments of one folder follow each other; a file that was there before was read on from where it `reached`."""
     firsts, lasts = [], []
     for row in rows:
         name, first, last = row["source_file"], row["first_offset"], row["last_offset"]
-        if row["read_from_position"] and name in reached:
-            firsts.append(reached[name] + 1)
-        elif (match := SEGMENT.search(name)) is not None:
-            firsts.append(int(match[1]))
+        match = SEGMENT.search(name)
+        if match is not None:
             # Behind the segment before it, though nothing stands in this one yet.
             lasts.append(int(match[1]) - 1)
+        if row["read_from_position"] and name in reached:
+            firsts.append(reached[name] + 1)
+        elif match is not None:
+            firsts.append(int(match[1]))
         elif first is not None:
             firsts.append(first)
         if last is not None:

@@ -1,6 +1,7 @@
 """Runs that go on where the last one ended make what one run makes of the whole log, row for row."""
 
 import random
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,25 @@ def test_random_logs_of_every_kind_of_group_may_be_cut_anywhere(
         ingest(tmp_path / "grown", "--source", f"segments:{tmp_path / 'log'}")
         replay(tmp_path / "grown")
     assert_same(told(tmp_path / "w", HISTORY), told(tmp_path / "grown", HISTORY), "generated")
+
+
+@pytest.mark.parametrize("first", [[0], [866, 1600, 2364]])
+def test_segments_of_one_folder_follow_each_other_in_whatever_run_they_came(first: list[int], tmp_path: Path) -> None:
+    """One is missing: of a folder that has the others side by side the cleaner took it."""
+    source, folder = tmp_path / "log", SAMPLE / "__consumer_offsets-6"
+    names = [f"{number:020}.log" for number in (0, 866, 1600, 2364)]
+    for number, some in enumerate(([f"{each:020}.log" for each in first], names)):
+        for name in some:
+            (source / folder.name).mkdir(parents=True, exist_ok=True)
+            if not (source / folder.name / name).exists():
+                shutil.copy2(folder / name, source / folder.name)
+        ingest(tmp_path / "grown", "--source", f"segments:{source}")
+        assert replay(tmp_path / "grown")["num_partitions"] == 1, number
+    ingest(tmp_path / "w", "--source", f"segments:{source}")
+    replay(tmp_path / "w")
+    assert_same(told(tmp_path / "w"), told(tmp_path / "grown"), "missing")
+    ingest(tmp_path / "grown", "--source", f"segments:{source}")
+    assert replay(tmp_path / "grown")["num_partitions"] == 0
 
 
 def test_a_second_run_changes_nothing(whole: Path) -> None:
