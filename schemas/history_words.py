@@ -158,6 +158,11 @@ class AnomalyKind(Meant):
         "Targets of members without the record that completes them.",
     )
     DUPLICATE_INSTANCE = "duplicate_instance", "Two members of one generation share a static instance."
+    DUPLICATE_MEMBER = (
+        "duplicate_member",
+        "A member id stands twice in one generation: its last entry counts, as it does for the coordinator.",
+    )
+    NEGATIVE_PARTITION = "negative_partition", "A member claims or has a partition below 0, which is left out."
     TYPE_CONFLICT = "type_conflict", "A record of one type of group for a group of another."
     UNREADABLE_RECORD = "unreadable_record", "A record of this group could not be decoded; the rest was replayed."
     FOREIGN_PAYLOAD = "foreign_payload", "A subscription or assignment of protocol type consumer that cannot be read."

@@ -194,7 +194,7 @@ def owned_of(rows: Rows, topics: Sequence[str], members: int) -> list[tuple[tupl
 def keys(question: Question, rows: Rows) -> Numbers:
     """Each row as one number, sorted."""
     width = len(question.topics) + 1
-    key = (rows.members.astype(np.int64) * width + rows.topics) << 32 | rows.partitions
+    key = (rows.members.astype(np.int64) * width + rows.topics) << 32 | (rows.partitions.astype(np.int64) & 0xFFFFFFFF)
     return np.sort(key)
 
 

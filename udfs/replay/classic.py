@@ -1,5 +1,7 @@
 """Classic groups: a value of type 2 holds the whole group, so that what happened lies between two values."""
 
+from collections import Counter
+
 from schemas.history_words import (
     AnomalyKind,
     Confidence,
@@ -30,7 +32,20 @@ def take(group: Group, record: Record) -> None:
     if group.now is not None and not isinstance(group.now, Classic):
         told = "a classic group's value for a group of another type, without tombstones before it"
         group.anomaly(record, AnomalyKind.TYPE_CONFLICT, Severity.WARNING, told)
-    group.now = Classic(record.value, record.offset, record.leader_epoch)
+    group.now = Classic(once(group, record), record.offset, record.leader_epoch)
+
+
+def once(group: Group, record: Record) -> ClassicValue:
+    """The value as coordinators load it: they put one member after the other into a map by id."""
+    value: ClassicValue = record.value
+    members = {member.member_id: member for member in value.members}
+    if len(members) == len(value.members):
+        return value
+    times = Counter(member.member_id for member in value.members)
+    twice = ", ".join(each for each in members if times[each] > 1)
+    told = f"member {twice} stands twice in generation {value.generation}: the last entry counts"
+    group.anomaly(record, AnomalyKind.DUPLICATE_MEMBER, Severity.WARNING, told)
+    return value._replace(members=tuple(members.values()))
 
 
 def settle(group: Group, before: Classic | None, operation: list[Record], at: Moment) -> None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from udfs.replay.negative_partitions import listed, negative_partitions, without_negative
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import SHIFT, TopicCodes
 from udfs.replay.uncollected import uncollected
@@ -61,19 +62,20 @@ def classic_records(rows: pa.Table, topics: TopicCodes) -> list[tuple[str, Recor
     if rows.num_rows == 0:
         return []
     rows = rows.unify_dictionaries().combine_chunks()
-    members = members_of(array(rows, "members"), topics)
+    members, left_out = array(rows, "members"), left_out_of(array(rows, "members"))
     values = zip(
         shared(rows["protocol_type"]), array(rows, "generation").to_pylist(), shared(rows["protocol"]),
-        shared(rows["leader"]), micros(rows["current_state_time"]), members, strict=True,
+        shared(rows["leader"]), micros(rows["current_state_time"]), members_of(members, topics), strict=True,
     )  # fmt: skip
     is_tombstone = array(rows, "is_tombstone").to_pylist()
     return [
-        (group_id, Record(offset, time, batch, epoch, TYPE, None, None if is_dead else ClassicValue(*value)))
-        for group_id, offset, time, batch, epoch, is_dead, value in zip(
+        (group_id, Record(offset, time, batch, epoch, TYPE, None, None if is_dead else ClassicValue(*value),
+                          left_out.get(row)))
+        for row, (group_id, offset, time, batch, epoch, is_dead, value) in enumerate(zip(
             shared(rows["group_id"]), array(rows, "record_offset").to_pylist(), micros(rows["record_time"]),
             filled(rows, "batch_first_offset", NO_BATCH), filled(rows, "partition_leader_epoch", NO_EPOCH),
             is_tombstone, values, strict=True,
-        )
+        ))
     ]  # fmt: skip
 
 
@@ -98,6 +100,19 @@ def members_of(lists: pa.ListArray, topics: TopicCodes) -> list[tuple[ClassicMem
     members = list(map(ClassicMember._make, zip(*columns, strict=True)))
     places = (bounds - bounds[0]).tolist()
     return [tuple(members[first:last]) for first, last in pairwise(places)]
+
+
+def left_out_of(lists: pa.ListArray) -> dict[int, str]:
+    """By row, what its members name that no topic has, for people."""
+    bounds = bounds_of(lists)
+    items = lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
+    fields = {"claims": ("subscription", "owned_partitions"), "has": ("assignment", "partitions")}
+    found: dict[int, list[str]] = {}
+    for verb, (payload, field) in fields.items():
+        for at, told in negative_partitions(items.field(payload).field(field), "topic").items():
+            row = int(np.searchsorted(bounds - bounds[0], at, side="right")) - 1
+            found.setdefault(row, []).append(f"{items.field('member_id')[at].as_py()} {verb} {listed(told)}")
+    return {row: listed(told) for row, told in found.items()}
 
 
 def can_claim(subscription: pa.StructArray) -> pa.BooleanArray:
@@ -126,7 +141,7 @@ def partition_sets(lists: pa.ListArray, topics: TopicCodes, known: dict[bytes, T
     of_partition = bounds_of(partitions)
     flat = partitions.values.to_numpy(zero_copy_only=False)[of_partition[0] : of_partition[-1]]
     tps = np.repeat(code << SHIFT, np.diff(of_partition)) | flat
-    places = (of_partition - of_partition[0])[of_topic]
+    tps, places = without_negative(tps, flat, (of_partition - of_partition[0])[of_topic])
     return shared_sets(tps.astype(np.int64).tobytes(), (places * 8).tolist(), known)
 
 

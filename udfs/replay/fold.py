@@ -92,6 +92,9 @@ class Fold:
         before = group.now
         for record in operation:
             at = group.moment(record)
+            if record.left_out is not None:
+                told = f"left out, since no topic has partitions below 0: {record.left_out}"
+                group.anomaly(record, AnomalyKind.NEGATIVE_PARTITION, Severity.WARNING, told)
         try:
             for record in operation:
                 HANDLERS[record.type](group, record)

@@ -24,6 +24,7 @@ from udfs.replay.modern_values import (
     Topics,
     Topology,
 )
+from udfs.replay.negative_partitions import listed, negative_partitions, without_negative
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import SHIFT, TopicCodes
 from udfs.replay.uncollected import uncollected
@@ -45,6 +46,15 @@ RECORD_TYPES = {
 }
 TP_BYTES = 8
 Values = Callable[[pa.Table, TopicCodes], Iterator[Any]]
+# What holds partitions, and by which field their items name what these are partitions of.
+PARTITION_COLUMNS = {
+    "topic_partitions": "topic_id",
+    "assigned_partitions": "topic_id",
+    "partitions_pending_revocation": "topic_id",
+    **dict.fromkeys(
+        (f"{role}_tasks{phase}" for role in TaskRole for phase in ("", "_pending_revocation")), "subtopology_id"
+    ),
+}
 # Keys beside the group.
 KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
 
@@ -74,11 +84,23 @@ def table_records(name: str, table: pa.Table, values: Values, topics: TopicCodes
     times = table.column("record_time").cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
     batches = pc.fill_null(table.column("batch_first_offset"), NO_BATCH).to_pylist()
     epochs = pc.fill_null(table.column("partition_leader_epoch"), NO_LEADER_EPOCH).to_pylist()
-    for group, offset, time, batch, epoch, group_type, member, dead, value in zip(
+    left_out = left_out_of(table)
+    for row, (group, offset, time, batch, epoch, group_type, member, dead, value) in enumerate(zip(
         plain(table, "group_id"), plain(table, "record_offset"), times, batches, epochs, group_types, members,
         plain(table, "is_tombstone"), values(table, topics), strict=True,
-    ):  # fmt: skip
-        yield group, Record(offset, time, batch, epoch, types[group_type], member, None if dead else value)
+    )):  # fmt: skip
+        told = None if dead else value
+        yield group, Record(offset, time, batch, epoch, types[group_type], member, told, left_out.get(row))
+
+
+def left_out_of(table: pa.Table) -> dict[int, str]:
+    """By row, what it names that no topic has, for people."""
+    found: dict[int, list[str]] = {}
+    for column, name in PARTITION_COLUMNS.items():
+        if column in table.column_names:
+            for row, told in negative_partitions(array(table, column), name).items():
+                found.setdefault(row, []).append(f"{column} {listed(told)}")
+    return {row: "; ".join(told) for row, told in found.items()}
 
 
 def plain(table: pa.Table, name: str) -> list[Any]:
@@ -209,8 +231,9 @@ def partitions(lists_of_topics: pa.ListArray, topics: TopicCodes) -> list[frozen
     encoded = items.field("topic_id").dictionary_encode()
     of_id = np.array([topics.of_id(topic_id) for topic_id in encoded.dictionary.to_pylist()], np.int64)
     codes = of_id[encoded.indices.to_numpy(zero_copy_only=False)] if len(of_id) else np.zeros(0, np.int64)
-    tps = np.repeat(codes, np.diff(inner)) << SHIFT | numbers.to_numpy(zero_copy_only=False)
-    return shared_sets(tps.astype(np.int64).tobytes(), (inner[bounds] * TP_BYTES).tolist(), {b"": frozenset()})
+    number = numbers.to_numpy(zero_copy_only=False)
+    tps, places = without_negative(np.repeat(codes, np.diff(inner)) << SHIFT | number, number, inner[bounds])
+    return shared_sets(tps.astype(np.int64).tobytes(), (places * TP_BYTES).tolist(), {b"": frozenset()})
 
 
 def tasks(lists_of_tasks: pa.ListArray) -> list[Share]:
@@ -219,7 +242,7 @@ def tasks(lists_of_tasks: pa.ListArray) -> list[Share]:
     ids = np.repeat(np.array(items.field("subtopology_id").to_pylist(), object), np.diff(inner)).tolist()
     pairs = list(zip(ids, numbers.to_pylist(), strict=True))
     ends = inner[bounds].tolist()
-    return [frozenset(pairs[first:last]) for first, last in pairwise(ends)]
+    return [frozenset(pair for pair in pairs[first:last] if pair[1] >= 0) for first, last in pairwise(ends)]
 
 
 def words(table: pa.Table, name: str) -> list[tuple[str, ...] | None]:

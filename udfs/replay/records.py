@@ -18,6 +18,8 @@ class Record(NamedTuple):
     type: int
     member: str | None
     value: Any
+    # Partitions below 0 that it names, for people: its value is without them. None: it names none.
+    left_out: str | None = None
 
 
 class Moment(NamedTuple):

@@ -157,3 +157,36 @@ def test_the_order_of_partitions_means_nothing(order: list[str]) -> None:
     found = replayed(log)
     assert found.of("ownership_intervals", "to_time") == [None, None]
     assert found.of("generation_members", "kept", "added")[-1] == (" ".join(sorted(first.split())), "")
+
+
+def test_partitions_below_0_are_left_out_and_told_and_nobody_else_suffers() -> None:
+    """In any order of groups: as numbers they would be those of the topic before."""
+    odd = [member("a", "t0 t1", "t1"), member("b", "u2")]
+    odd[0]["assignment"]["partitions"][0]["partitions"].insert(0, -1)
+    odd[0]["subscription"]["owned_partitions"].append({"topic": "u", "partitions": [-(2**31), -1]})
+    sound = value(1, 1000, 1, [member("c", "v0")], state=900, group="h")
+    found = replayed([value(0, 1000, 1, odd, state=900, group="g"), sound], cuts=[1])
+    assert sorted(found.of("ownership_intervals", "member_id", "tp")) == [
+        ("a", "t0"), ("a", "t1"), ("b", "u2"), ("c", "v0")
+    ]  # fmt: skip
+    assert found.of("generation_members", "member_id", "claimed_owned", "assigned") == [
+        ("a", "t1", "t0 t1"), ("b", "", "u2"), ("c", "", "v0")
+    ]  # fmt: skip
+    told = "left out, since no topic has partitions below 0: a claims u--1, u--2147483648, a has t--1"
+    assert found.of("replay_anomalies", "group_id", "kind", "record_offset", "message") == [
+        ("g", "negative_partition", 0, told)
+    ]  # fmt: skip
+
+
+def test_of_a_member_id_that_stands_twice_the_last_entry_counts_as_for_the_coordinator() -> None:
+    """It puts the entries into a map by id, one after the other."""
+    twice = [member("a", "t0"), member("b", "t1"), member("a", "t2")]
+    found = replayed([value(0, 1000, 1, twice, state=900), value(1, 5000, 2, [member("b", "t1")], state=4900)])
+    given = found.of("generation_members", "member_id", "assigned", generation_or_epoch=1)
+    assert sorted(given) == [("a", "t2"), ("b", "t1")]
+    assert sorted(found.of("ownership_intervals", "member_id", "tp", from_offset=0)) == [("a", "t2"), ("b", "t1")]
+    assert found.of("group_state_intervals", "num_members", generation_or_epoch=1, state="Stable") == [2]
+    assert found.of("rebalances", "num_members_after", "num_partitions")[0] == (2, 2)
+    assert found.of("replay_anomalies", "kind", "message") == [
+        ("duplicate_member", "member a stands twice in generation 1: the last entry counts")
+    ]  # fmt: skip

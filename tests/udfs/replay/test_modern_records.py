@@ -127,6 +127,26 @@ def test_tasks_stand_by_role() -> None:
     ]
 
 
+def test_partitions_below_0_are_left_out_and_told() -> None:
+    ((_, of_partitions), (_, sound)) = read(
+        "current_member_assignments",
+        {"assigned_partitions": [named("id-of-b", -1, 2), named("id-of-a", -(2**31))],
+         "partitions_pending_revocation": [named("id-of-b", 5, -7)], "member_epoch": 3},
+        {"assigned_partitions": [named("id-of-b", 4)], "member_epoch": 3},
+    )  # fmt: skip
+    assert (of_partitions.value.assigned, of_partitions.value.pending) == ({None: {B | 2}}, {None: {B | 5}})
+    assert of_partitions.left_out == (
+        "assigned_partitions id-of-a--2147483648, id-of-b--1; partitions_pending_revocation id-of-b--7"
+    )
+    assert (sound.value.assigned, sound.left_out) == ({None: {B | 4}}, None)
+    ((_, of_tasks),) = read(
+        "target_assignment_members",
+        {"group_type": "streams", "active_tasks": [task("0", 1, -1)], "standby_tasks": [task("1", -3)]},
+    )
+    assert of_tasks.value.assigned == {"active": {("0", 1)}, "standby": set(), "warmup": set()}
+    assert of_tasks.left_out == "active_tasks 0--1; standby_tasks 1--3"
+
+
 def test_members_of_3_7_tell_their_state_by_their_target_epoch() -> None:
     def row(epoch: int, target: int, pending: list[Any], waiting: list[Any]) -> dict[str, Any]:
         return {"member_epoch": epoch, "previous_member_epoch": 0, "target_member_epoch": target,

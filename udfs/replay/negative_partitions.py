@@ -1,0 +1,39 @@
+"""Partitions below 0: no topic has such, but what stands in assignments and claims is written by clients. They are left
+out of every set, since they would be taken for partitions of another topic, and told as anomalies."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+MOST_NAMED = 10
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def without_negative(tps: Numbers, partitions: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
+    """Topic partitions, and the places among them where each list begins and ends. `partitions`: of each, its own."""
+    is_real = partitions >= 0
+    if is_real.all():
+        return tps, places
+    return tps[is_real], np.append(0, np.cumsum(is_real))[places]
+
+
+def negative_partitions(lists: pa.ListArray, name: str) -> dict[int, list[str]]:
+    """By row, those below 0 as people read them. `name`: of the field that names what they are partitions of."""
+    lowest = pc.min(lists.flatten().field("partitions").flatten()).as_py()
+    if lowest is None or lowest >= 0:
+        return {}
+    rows = enumerate(lists.to_pylist())
+    found = {row: [f"{of[name]}-{each}" for of in items or () for each in of["partitions"] if each < 0]
+             for row, items in rows}  # fmt: skip
+    return {row: told for row, told in found.items() if told}
+
+
+def listed(told: Iterable[str]) -> str:
+    """Not all of them: a record may name millions."""
+    names = sorted(set(told))
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
