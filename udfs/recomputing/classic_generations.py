@@ -1,5 +1,6 @@
 """Generations of classic groups: each type 2 value by itself, with an assignor's numbering of members and topics."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,6 +49,13 @@ class Generation:
     assigned: Rows
     # By topic, one more than the highest partition that is assigned or claimed.
     lower_bounds: Numbers
+
+    @cached_property
+    def repeated(self) -> str | None:
+        """The first member that stands there twice: coordinators keep its last entry, its leader never met two."""
+        if len(set(self.members)) == len(self.members):
+            return None
+        return next(each for each, times in Counter(self.members).items() if times > 1)
 
     @cached_property
     def unread(self) -> str | None:

@@ -31,7 +31,8 @@ class Judged:
     @cached_property
     def is_told(self) -> bool:
         """Whether the record tells who has which partitions."""
-        return self.generation.protocol_type == CONSUMER and self.generation.unread is None
+        of = self.generation
+        return of.protocol_type == CONSUMER and of.unread is None and of.repeated is None
 
     @cached_property
     def numbers(self) -> Numbers:

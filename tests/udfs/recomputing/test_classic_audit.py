@@ -186,6 +186,7 @@ def test_a_member_that_the_leader_left_out_has_nothing() -> None:
     [
         (member("c2", "a1", is_read=False), "c2: its subscription cannot be read"),
         (member("c2", None), "c2: its assignment cannot be read"),
+        (member("c1", "a1"), "c1: stands twice among the members"),
     ],
 )
 def test_a_payload_that_cannot_be_read_is_named(spoilt: Any, reason: str) -> None:
