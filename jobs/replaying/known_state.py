@@ -1,18 +1,16 @@
-"""What a replay finds in the warehouse before it begins: where records lie, what earlier runs left, what topics are
-called, and by which rules."""
+"""What a replay finds in the warehouse before it begins: where records lie, and what earlier runs left."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.flags import EPOCH
 from jobs.ingestion.state import DECODED, known_files
-from jobs.replaying.assignment import Progress, Rules, progress_of
+from jobs.replaying.assignment import Progress, progress_of
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.log_files import LogFile
 from jobs.replaying.written_tables import WrittenTables
@@ -20,8 +18,6 @@ from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, open_table, partitioning
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
-from schemas.vocabulary import OFFSETS_TOPIC
-from udfs.replay.topic_names import Key, Snapshots
 
 JOB = "replay"
 PROGRESS = "replayed_partitions"
@@ -31,7 +27,6 @@ WRITTEN = WrittenTables(
     renewed=("replayed_groups", "replayed_moves", "replayed_offsets"),
 )
 INPUTS = (*DECODED, "source_files", "cluster_snapshots", "topic_snapshots")
-RETENTION = "offsets.retention.minutes"
 
 
 def decoded_files(warehouse: Warehouse) -> dict[str, list[LogFile]]:
@@ -112,35 +107,6 @@ def with_micros(value: Any) -> Any:
             return [with_micros(each) for each in value]
         case _:
             return value
-
-
-def snapshots_of(warehouse: AnyWarehouse, cluster: str) -> Snapshots:
-    """Topics of each snapshot with how many partitions they have."""
-    rows = warehouse.rows("topic_snapshots", ["cluster", "captured_time", "topic", "topic_id", "partition"])
-    if rows is None:
-        return Snapshots({})
-    rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
-    counted = rows.group_by(["captured_time", "topic", "topic_id"]).aggregate([("partition", "max")])
-    found: dict[int, dict[Key, int]] = {}
-    times = counted.column("captured_time").cast(pa.int64()).to_pylist()
-    columns = (counted.column(name).to_pylist() for name in ("topic", "topic_id", "partition_max"))
-    for time, topic, topic_id, last in zip(times, *columns, strict=True):
-        found.setdefault(time, {})[topic, topic_id] = last + 1
-    return Snapshots(found)
-
-
-def rules_of(warehouse: AnyWarehouse, cluster: str, snapshots: Snapshots) -> Rules:
-    """Settings of the newest snapshot that has them."""
-    retention = None
-    rows = warehouse.rows("cluster_snapshots", ["cluster", "captured_time", "settings"])
-    if rows is not None:
-        rows = rows.filter(pc.equal(rows.column("cluster"), cluster)).sort_by("captured_time")
-        for settings in rows.column("settings").to_pylist():
-            told = dict(settings or ()).get(RETENTION)
-            retention = int(told) * 60_000 if told is not None and told.isdigit() else retention
-    newest = max(snapshots.topics, default=None)
-    counts = {} if newest is None else {name: number for (name, _), number in snapshots.topics[newest].items()}
-    return Rules(retention, counts.get(OFFSETS_TOPIC), tuple(snapshots.deletions()))
 
 
 def last_run(runs: Iterable[Mapping[str, Any]], job: str, cluster: str) -> Mapping[str, Any] | None:

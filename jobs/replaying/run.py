@@ -5,6 +5,7 @@ from typing import Any
 
 from jobs.replaying.assignment import Assignment, Progress
 from jobs.replaying.covered_ranges import covered_ranges
+from jobs.replaying.known_rules import rules_of, snapshots_of
 from jobs.replaying.known_state import (
     INPUTS,
     JOB,
@@ -12,8 +13,6 @@ from jobs.replaying.known_state import (
     has_seen,
     last_run,
     progress_by_partition,
-    rules_of,
-    snapshots_of,
 )
 from jobs.replaying.log_run import LogRun
 from jobs.replaying.share_replay import partitions_to_replay, replay_share
@@ -51,14 +50,15 @@ class Replay(LogRun):
         for known in earlier.values():
             merge(sightings, known.sightings)
         merge(sightings, tables.names(min((each.through_run_id for each in earlier.values()), default=None)))
+        covered = covered_ranges(self.warehouse, self.cluster)
         return Assignment(
             cluster=self.cluster,
             run_id=self.run_id,
             through_run_id=self.newest_run(),
             earlier=earlier,
-            covered=covered_ranges(self.warehouse, self.cluster),
+            covered=covered,
             names=names_of(sightings.values()),
-            rules=rules_of(self.warehouse, self.cluster, snapshots),
+            rules=rules_of(self.warehouse, self.cluster, snapshots, max(covered, default=-1)),
         )
 
     def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:

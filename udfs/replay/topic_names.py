@@ -1,14 +1,15 @@
 """Topics by name and id, as records and snapshots name them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.history_words import TopicSource
+from schemas.vocabulary import OFFSETS_TOPIC
 
 Key = tuple[str, str | None]
 # The surest first.
@@ -88,6 +89,15 @@ def names_of(sightings: Iterable[Sighting]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """A topic in the newest snapshot that lists it, and in the newest that tells its id."""
+
+    time: int
+    topic_id: str | None = None
+    id_time: int = 0
+
+
+@dataclass(frozen=True)
 class Snapshots:
     """Of topics, by time of capture: number of partitions by name and id."""
 
@@ -100,23 +110,37 @@ class Snapshots:
                           self.topics[time].items()))  # fmt: skip
         return list(found.values())
 
+    @cached_property
+    def of_all(self) -> frozenset[int]:
+        """Times of those that list all topics: one without the topic that the log is of lists some alone, so what is
+        absent from it is not gone."""
+        listed = ((time, {name for name, _ in topics}) for time, topics in self.topics.items())
+        return frozenset(time for time, names in listed if OFFSETS_TOPIC in names)
+
     def absent_since(self, key: Key) -> tuple[int, int] | None:
         """The last snapshot that had the topic and the next one, which has not; None: the newest has it, or none."""
         having = [time for time, topics in self.topics.items() if key in topics]
-        later = [time for time in self.topics if having and time > max(having)]
+        later = [time for time in self.of_all if having and time > max(having)]
         return (max(having), min(later)) if later else None
 
     def deletions(self) -> list[tuple[str, int, int]]:
         """Topics, each with the snapshots between which it went, also those that came back with another id."""
         found = []
-        times = sorted(self.topics)
-        for before, after in pairwise(times):
-            # A name whose id only one of both tells may be the same topic.
-            named = dict(self.topics[after].keys())
-            for name, topic_id in self.topics[before]:
-                other = named.get(name)
-                if name not in named or (topic_id is not None and other is not None and other != topic_id):
-                    found.append((name, before, after))
+        seen: dict[str, Seen] = {}
+        for time in sorted(self.topics):
+            there = dict(self.topics[time].keys())
+            for name, topic_id in there.items():
+                before = seen.get(name)
+                # A name whose id only one of both tells may be the same topic.
+                if topic_id is None:
+                    seen[name] = Seen(time) if before is None else replace(before, time=time)
+                    continue
+                if before is not None and before.topic_id not in (None, topic_id):
+                    found.append((name, before.id_time, time))
+                seen[name] = Seen(time, topic_id, time)
+            if time in self.of_all:
+                found += [(name, gone.time, time) for name, gone in seen.items() if name not in there]
+                seen = {name: each for name, each in seen.items() if name in there}
         return sorted(set(found))
 
 
