@@ -6,12 +6,14 @@ from jobs.queries.views import text_literal
 from schemas.columns import Column, Type, sql_type
 from schemas.history_functions import FUNCTIONS, Function
 
-TIME = Column("time", Type.TIMESTAMP, "The instant.")
+TIME = "time"
+TIME_COMMENT = "The instant: a time, ISO 8601, or epoch milliseconds."
 CLUSTER = Column("cluster", Type.STRING, "Only this cluster; left out: every one.")
 
 
 def function_statement(function: Function, is_temporary: bool) -> str:
-    arguments = [declared(column) for column in (*function.arguments, TIME)]
+    # Only a VARIANT still tells what was given: to a TIMESTAMP Spark takes a number for seconds, without a word.
+    arguments = [*map(declared, function.arguments), f"{TIME} VARIANT COMMENT {text_literal(TIME_COMMENT)}"]
     results = ",\n".join(f"  {declared(column)}" for column in function.columns)
     return (
         f"CREATE OR REPLACE {'TEMPORARY ' if is_temporary else ''}FUNCTION {function.name} (\n"
@@ -30,7 +32,7 @@ def declared(column: Column) -> str:
 def query(function: Function) -> str:
     """An argument is told from a column of its name by the function's."""
     given = [f"found.{column.name} = {function.name}.{column.name}" for column in function.arguments]
-    time = f"{function.name}.{TIME.name}"
+    time = instant(f"{function.name}.{TIME}")
     conditions = [
         *given,
         f"(found.from_time IS NULL OR found.from_time <= {time})",
@@ -39,6 +41,11 @@ def query(function: Function) -> str:
     ]
     columns = ", ".join(f"found.{column.name}" for column in function.columns)
     return f"SELECT {columns}\nFROM {function.reads} AS found\nWHERE {' AND '.join(conditions)}"
+
+
+def instant(given: str) -> str:
+    is_number = f"schema_of_variant({given}) RLIKE '^(BIGINT|DECIMAL|DOUBLE|FLOAT)'"
+    return f"CASE WHEN {is_number} THEN timestamp_millis(CAST({given} AS BIGINT)) ELSE CAST({given} AS TIMESTAMP) END"
 
 
 def readable(names: Iterable[str], tables: Iterable[str]) -> list[Function]:
