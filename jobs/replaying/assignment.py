@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ from udfs.replay.coverage import Coverage, Stretch
 from udfs.replay.leader_epochs import Epoch, LeaderEpochs
 from udfs.replay.topic_names import Sighting
 
+# Groups with records in several offsets partitions, each with these.
+SplitGroups = tuple[tuple[str, tuple[int, ...]], ...]
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -22,10 +25,14 @@ class Rules:
     num_offsets_partitions: int | None = None
     # Topic, and the snapshots between which it went.
     topic_deletions: tuple[tuple[str, int, int], ...] = ()
+    # Asked for only where nobody tells the number of offsets partitions.
+    split_groups: SplitGroups = ()
 
-    def of_topics(self, topics: set[str]) -> "Rules":
+    def of_partition(self, partition: int, topics: set[str]) -> "Rules":
+        """What one offsets partition rests on; `topics` are those that its records name."""
         deletions = tuple(each for each in self.topic_deletions if each[0] in topics)
-        return Rules(self.retention_ms, self.num_offsets_partitions, deletions)
+        split = tuple(each for each in self.split_groups if partition in each[1])
+        return replace(self, topic_deletions=deletions, split_groups=split)
 
     def text(self) -> str:
         return json.dumps(asdict(self))

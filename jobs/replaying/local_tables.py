@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from jobs.replaying.assignment import SplitGroups
 from jobs.replaying.changes import Changes
 from jobs.replaying.epoch_begins import epoch_begins
 from jobs.replaying.known_state import KnownHistory, decoded_files, is_of_run
@@ -13,6 +14,7 @@ from jobs.replaying.log_files import LogFile
 from jobs.replaying.partition_log import GROUP_TABLES
 from jobs.replaying.plan import TASKS_PER_CORE, buckets, rows_by_partition, shares
 from jobs.replaying.record_names import COLUMNS, named_in
+from jobs.replaying.split_groups import split_groups
 from jobs.replaying.tables import About, Begins, Sizes
 from jobs.replaying.tasks import answer
 from jobs.replaying.told import Answer, Told
@@ -39,6 +41,9 @@ class LocalTables:
             for name in COLUMNS
             for sighting in named_in(is_of_run(self.files.get(name, []), after_run), name, self.about.cluster)
         ]
+
+    def split_groups(self, partitions: Collection[int]) -> SplitGroups:
+        return split_groups(self.files, self.about.cluster, partitions)
 
     def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes:
         of_groups = {name: self.files.get(name, []) for name in GROUP_TABLES}

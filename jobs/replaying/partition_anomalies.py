@@ -1,11 +1,12 @@
 """What is wrong with records before any group is asked: they cannot be read, or stand where they do not belong."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
 import pyarrow as pa
 
+from jobs.replaying.assignment import Rules
 from schemas.history_words import AnomalyKind, Confidence, Severity
+from udfs.replay.group_partition import partition_for
 from udfs.replay.rows import Rows
 
 # A key opens with its type; the group's name follows with its length.
@@ -39,28 +40,28 @@ def add_unreadable(rows: Rows, rejected: pa.Table) -> None:
         rows.add("replay_anomalies", (group_of(key), *anomaly, Confidence.CERTAIN))
 
 
-def java_hash(name: str) -> int:
-    """Of a string of Java: over units of UTF-16, as a signed number of 32 bits."""
-    found = 0
-    for unit in np.frombuffer(name.encode("utf-16-le", "surrogatepass"), "<u2").tolist():
-        found = (31 * found + unit) & 0xFFFFFFFF
-    return found - (1 << 32) if found >= 1 << 31 else found
-
-
-def partition_for(group_id: str, num_partitions: int) -> int:
-    found = java_hash(group_id)
-    return 0 if found == -(1 << 31) else abs(found) % num_partitions
-
-
 def add_misplaced(
-    rows: Rows, first_records: Iterable[tuple[str, int, int | None]], partition: int, num_partitions: int | None
+    rows: Rows, first_records: Iterable[tuple[str, int, int | None]], partition: int, rules: Rules
 ) -> None:
     """`first_records`: of groups that are new, with offset and time of their first record."""
-    if num_partitions is None:
-        return
+    split = dict(rules.split_groups)
     for group_id, offset, time in first_records:
-        expected = partition_for(group_id, num_partitions)
-        if expected != partition:
-            told = f"stands in partition {partition}, of {num_partitions} partitions {expected} was expected"
-            anomaly = (AnomalyKind.GROUP_IN_WRONG_PARTITION, Severity.WARNING, offset, time, told, offset, offset)
-            rows.add("replay_anomalies", (group_id, *anomaly, Confidence.CERTAIN))
+        told = misplaced(group_id, partition, rules.num_offsets_partitions, split)
+        if told is not None:
+            message, confidence = told
+            anomaly = (AnomalyKind.GROUP_IN_WRONG_PARTITION, Severity.WARNING, offset, time, message, offset, offset)
+            rows.add("replay_anomalies", (group_id, *anomaly, confidence))
+
+
+def misplaced(
+    group_id: str, partition: int, number: int | None, split: Mapping[str, Sequence[int]]
+) -> tuple[str, Confidence] | None:
+    if number is None:
+        if group_id not in split:
+            return None
+        places = ", ".join(map(str, split[group_id]))
+        return f"stands in partitions {places}, of which its coordinator reads one alone", Confidence.POSSIBLE
+    expected = partition_for(group_id, number)
+    if expected == partition:
+        return None
+    return f"stands in partition {partition}, of {number} partitions {expected} was expected", Confidence.CERTAIN

@@ -111,7 +111,7 @@ class PartitionReplay:
             *held_offsets.column("group_id").unique().to_pylist(),
         }
         new = ((group_id, *at) for group_id, at in sorted(self.survey.first_records.items()) if group_id not in known)
-        add_misplaced(rows, new, self.share.partition, self.assignment.rules.num_offsets_partitions)
+        add_misplaced(rows, new, self.share.partition, self.assignment.rules)
         if self.share.number == 0 and (rejected := self.log.rejected()) is not None:
             add_unreadable(rows, rejected)
         into.take(rows)

@@ -1,6 +1,7 @@
 """One run of a replay."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from jobs.replaying.assignment import Assignment, Progress
@@ -51,6 +52,9 @@ class Replay(LogRun):
             merge(sightings, known.sightings)
         merge(sightings, tables.names(min((each.through_run_id for each in earlier.values()), default=None)))
         covered = covered_ranges(self.warehouse, self.cluster)
+        rules = rules_of(self.warehouse, self.cluster, snapshots, max(covered, default=-1))
+        if rules.num_offsets_partitions is None:
+            rules = replace(rules, split_groups=tables.split_groups(covered))
         return Assignment(
             cluster=self.cluster,
             run_id=self.run_id,
@@ -58,7 +62,7 @@ class Replay(LogRun):
             earlier=earlier,
             covered=covered,
             names=names_of(sightings.values()),
-            rules=rules_of(self.warehouse, self.cluster, snapshots, max(covered, default=-1)),
+            rules=rules,
         )
 
     def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:

@@ -66,9 +66,14 @@ def replay_from(
     into.num_records += num_records
     into.num_groups += len(survey.first_records)
     into.transactions += [(share.partition, serialized(rows)) for rows in replay.transactions]
-    progress.rules = assignment.rules.of_topics({each.topic for each in progress.sightings}).text()
+    progress.rules = rules_text(assignment, progress)
     into.progress.append(progress)
     return True
+
+
+def rules_text(assignment: Assignment, progress: Progress) -> str:
+    topics = {each.topic for each in progress.sightings}
+    return assignment.rules.of_partition(progress.partition, topics).text()
 
 
 def log_of(assignment: Assignment, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
@@ -109,7 +114,7 @@ def begins_anew(assignment: Assignment, earlier: Progress, new: PartitionLog, co
 def rests_on_the_same(assignment: Assignment, earlier: Progress, covered: Sequence[Range]) -> bool:
     if any(topic_id in assignment.names for topic_id in earlier.unnamed_topic_ids):
         return False
-    if assignment.rules.of_topics({each.topic for each in earlier.sightings}).text() != earlier.rules:
+    if rules_text(assignment, earlier) != earlier.rules:
         return False
     before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
     now = list(covered[: len(before)])

@@ -20,10 +20,12 @@ from pyspark.sql import functions as F
 from jobs.ingestion.row_sinks import Blob, Blobs, deserialized, serialized
 from jobs.ingestion.staging import ANSWER, SCHEMA, Staging, batch_of
 from jobs.ingestion.state import DECODED
+from jobs.replaying.assignment import SplitGroups
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.log_files import LogFile
 from jobs.replaying.partition_log import COMMITS, GROUP_TABLES
 from jobs.replaying.record_names import COLUMNS, sightings
+from jobs.replaying.split_groups import NAMING
 from jobs.replaying.tables import About, Begins, Sizes
 from jobs.replaying.tasks import answer
 from jobs.replaying.told import Answer, Share, Told, Work
@@ -76,6 +78,16 @@ class StagedTables:
                     rows = rows.where(F.col("topic_id").isNotNull())
                 found += sightings(arrow_rows(rows, TABLES[name], columns), name)
         return [sighting for sighting in found if sighting.topic_id is not None]
+
+    def split_groups(self, partitions: Collection[int]) -> SplitGroups:
+        found = [frame for name in NAMING if (frame := self.frame(name)) is not None]
+        if not found or len(partitions) < 2:
+            return ()
+        named = reduce(DataFrame.unionByName, [each.select("group_id", "offsets_partition") for each in found])
+        places = F.array_sort(F.collect_set("offsets_partition")).alias("places")
+        of_groups = named.where(F.col("offsets_partition").isin(list(partitions))).groupBy("group_id").agg(places)
+        several = of_groups.where(F.size("places") > 1).collect()
+        return tuple(sorted((row["group_id"], tuple(row["places"])) for row in several))
 
     def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes:
         frames = [

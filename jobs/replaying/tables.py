@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from jobs.replaying.assignment import SplitGroups
 from jobs.replaying.told import Answer, Told, Work
 from jobs.replaying.written_tables import WrittenTables
 from jobs.settings import Settings
@@ -46,6 +47,10 @@ class Sizes:
 class LogTables(Protocol):
     def names(self, after_run: str | None) -> list[Sighting]:
         """Topics that records of later runs name with their ids."""
+        ...
+
+    def split_groups(self, partitions: Collection[int]) -> SplitGroups:
+        """Groups that records in several of these offsets partitions name."""
         ...
 
     def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes: ...

@@ -95,3 +95,20 @@ def test_a_snapshot_that_tells_nothing_new_replays_nothing_again(tmp_path: Path)
     replay(tmp_path / "w", "--full")
     assert_same(before, told(tmp_path / "w"), "full")
     assert misplaced(tmp_path / "w") == WRONG
+
+
+def test_a_group_in_two_offsets_partitions_is_told_where_nobody_knows_how_many_there_are(tmp_path: Path) -> None:
+    ingest(tmp_path / "w", "--source", write_log(tmp_path / "one", "g", "other"))
+    replay(tmp_path / "w")
+    assert misplaced(tmp_path / "w") == []
+    ingest(tmp_path / "w", "--source", write_log(tmp_path / "two", "one-more", "g", partition=4))
+    replay(tmp_path / "w")
+    assert (
+        misplaced(tmp_path / "w") == [("g", "stands in partitions 3, 4, of which its coordinator reads one alone")] * 2
+    )
+    before = told(tmp_path / "w")
+    replay(tmp_path / "w", "--full")
+    assert_same(before, told(tmp_path / "w"), "full")
+    ingest_snapshots(tmp_path / "w", LED)
+    replay(tmp_path / "w")
+    assert ("g", "stands in partition 4, of 10 partitions 3 was expected") in misplaced(tmp_path / "w")
