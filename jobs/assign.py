@@ -5,16 +5,19 @@ groupscope assign --assignor uniform --release 4.0 < specs.jsonl
 
 import argparse
 import json
-import re
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jobs.failure import Failure
 from jobs.row_output import write_lines
 from schemas.exit_codes import ExitCode
+from udfs.assignors.doubtful_targets import doubtful_target
 from udfs.assignors.problems import AssignorFailed
-from udfs.assignors.registry import NAMES, known_assignor
-from udfs.assignors.specs import JDKS, SpecError, read_spec
+from udfs.assignors.registry import NAMES, Known, MemberLists, known_assignor
+from udfs.assignors.spec_values import SpecError, Value, cut
+from udfs.assignors.specs import JDKS, Spec, read_release, read_spec
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def release(text: str) -> str:
-    if not re.fullmatch(r"[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?", text):
-        raise argparse.ArgumentTypeError(f"{text!r}, a release such as 3.9 or 4.0.1 was expected")
+    try:
+        read_release(Value("", text))
+    except SpecError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     return text
 
 
@@ -36,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     flags = {"assignor": arguments.assignor, "release": arguments.release, "jdk": arguments.jdk}
     defaults = {name: value for name, value in flags.items() if value is not None}
     code = ExitCode.CLEAN
-    for number, line in enumerate(sys.stdin.buffer, 1):
+    for number, line in enumerate(lines_asked(), 1):
         answer = answered(number, line, defaults)
         if "error" in answer:
             code = ExitCode.UNREADABLE_INPUT
@@ -45,26 +50,66 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
+def lines_asked() -> Iterator[bytes]:
+    # Python has no standard input where the shell closed it.
+    if sys.stdin is None:
+        raise Failure(ExitCode.UNREADABLE_INPUT, "standard input: closed, lines of JSON were expected")
+    try:
+        yield from sys.stdin.buffer
+    except OSError as error:
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"standard input: {error.strerror}") from None
+
+
 def answered(number: int, line: bytes, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """The line of the answer; an error names the line and the field."""
     asked: Any = None
     try:
-        asked = json.loads(line, parse_constant=refused_constant)
+        asked = parsed(line)
         spec = read_spec(asked, defaults)
         known = known_assignor(spec)
-        lists = [{"member_id": member, "partitions": partitions} for member, partitions in known.answer(spec)]
-    except (ValueError, RecursionError) as error:
-        return {"id": None, "error": f"line {number}: no JSON: {error}"}
+        lists = answer_of(known, spec)
     except SpecError as error:
         return {"id": asked.get("id") if isinstance(asked, dict) else None, "error": f"line {number}: {error}"}
-    except AssignorFailed as error:
-        return {"id": asked.get("id"), "error": f"line {number}: Kafka's assignor fails: {error}"}
     return {
         "id": asked.get("id"),
-        "assignment": lists,
+        "assignment": [{"member_id": member, "partitions": partitions} for member, partitions in lists],
         "order": "exact" if spec.release >= known.ordered_since else "set",
     }
 
 
+def answer_of(known: Known, spec: Spec) -> MemberLists:
+    try:
+        return known.answer(spec)
+    except AssignorFailed as error:
+        doubtful = doubtful_target(spec)
+        raise SpecError(f"{f'{doubtful}; ' if doubtful else 'members: '}Kafka's assignor fails: {error}") from None
+
+
+def parsed(line: bytes) -> Any:
+    if not line.strip():
+        raise SpecError("empty, expected an object")
+    try:
+        # A file may begin with a byte order mark, and Java writes half of a surrogate pair as it writes a character.
+        text = line.rstrip(b"\r\n").decode("utf-8-sig", "surrogatepass")
+        return json.loads(text, parse_constant=refused_constant, parse_float=finite)
+    except UnicodeDecodeError as error:
+        raise SpecError(f"no JSON: byte {error.start + 1} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise SpecError(f"no JSON: {error.msg} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise SpecError("lists or objects within each other, too deep to be read") from None
+    except ValueError:
+        # Python's own limit, since the time to read digits grows with their square.
+        raise SpecError(f"a number of more than {sys.get_int_max_str_digits()} digits cannot be read") from None
+
+
 def refused_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise SpecError(f"no JSON: {name} is no number")
+
+
+def finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        # It could not be written again: JSON has no word for infinity.
+        raise SpecError(f"{cut(text)}, expected a number that 64 bits can hold")
+    return number

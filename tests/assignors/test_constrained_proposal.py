@@ -8,7 +8,8 @@ import pytest
 from tests.assignors.agreement import our_lists
 from tests.assignors.client_cases import random_spec
 from udfs.assignors.registry import known_assignor
-from udfs.assignors.specs import SpecError, read_spec
+from udfs.assignors.spec_values import SpecError
+from udfs.assignors.specs import read_spec
 from udfs.assignors.sticky_data import last_generation
 
 CASES = 2_000

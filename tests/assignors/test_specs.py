@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from udfs.assignors.specs import NEWEST_PATCH, NEWEST_RELEASE, SpecError, read_spec
+from udfs.assignors.spec_values import SpecError
+from udfs.assignors.specs import NEWEST_PATCH, NEWEST_RELEASE, read_spec
 
 # Kafka's own bytes: version 3, topic a, owned a-0 and a-2, generation 5, rack r; user data 0x01.
 SUBSCRIPTION = "00030000000100016100000001010000000100016100000002000000000000000200000005000172"
@@ -52,39 +53,55 @@ def test_what_kafka_takes_for_absent_is_absent() -> None:
     assert (read.rack_id, read.generation) == (None, None)
 
 
+A = {"name": "a", "partitions": 1, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}
 WRONG: list[tuple[Any, str]] = [
-    ([], "line: [], expected an object"),
+    ([], "[], expected an object"),
     (spec(extra=1), "extra: unknown field"),
-    (spec(group_protocol="streams"), "group_protocol: 'streams', expected one of classic, consumer, share"),
+    (spec(group_protocol="streams"), 'group_protocol: "streams", expected one of classic, consumer, share'),
     (spec(topics={}), "topics: {}, expected a list"),
     (spec(topics=[{"name": "a"}]), "topics[0].partitions: missing"),
     (spec(topics=[{"name": "a", "partitions": -1}]), "topics[0].partitions: -1, expected an integer"),
-    (spec(topics=[{"name": "a", "partitions": True}]), "topics[0].partitions: True, expected an integer"),
+    (spec(topics=[{"name": "a", "partitions": True}]), "topics[0].partitions: true, expected an integer"),
     (spec(topics=[{"name": "a", "partitions": 2_000_000_000}]), "topics: 2000000000 partitions together"),
-    (spec(topics=[{"name": "a", "partitions": 1}] * 2), "topics[1].name: 'a' again"),
+    (spec(topics=[{"name": "a", "partitions": 1}] * 2), 'topics[1].name: "a" again'),
     (
         spec(topics=[{"name": "a", "partitions": 2, "racks": [["r"]]}]),
         "topics[0].racks: 1 lists, expected one for each",
     ),
-    (spec(topics=[{"name": "a", "partitions": 1, "topic_id": "short"}]), "topics[0].topic_id: 'short'"),
+    (spec(topics=[{"name": "a", "partitions": 1, "topic_id": "short"}]), 'topics[0].topic_id: "short"'),
     (spec(group_protocol="consumer"), "topics[0].topic_id: missing"),
+    (
+        spec(group_protocol="consumer", topics=[A, A | {"name": "b"}]),
+        'topics[1].topic_id: "AAAAAAAAAAAAAAAAAAAAAQ" again',
+    ),
+    (member(target=[]), "members[0].target: expected only with group_protocol consumer or share"),
+    (spec(assignable=[]), "assignable: expected only with group_protocol share"),
+    (
+        spec(group_protocol="share", topics=[A], leader_memory=1),
+        "leader_memory: expected only with group_protocol classic",
+    ),
+    (
+        spec(group_protocol="share", topics=[A], members=[{"member_id": "m", "subscription": SUBSCRIPTION}]),
+        "members[0].subscription: expected only with group_protocol classic",
+    ),
     (spec(members=[]), "members: [], expected at least one member"),
     (spec(members=[{"subscribed_topics": []}]), "members[0].member_id: missing"),
-    (spec(members=[{"member_id": "m"}, {"member_id": "m"}]), "members[1].member_id: 'm' again"),
-    (member(subscribed_topics="a"), "members[0].subscribed_topics: 'a', expected a list"),
-    (member(subscribed_topics=["a", "a"]), "members[0].subscribed_topics: ['a', 'a'], expected each topic once"),
-    (member(owned=[["a"]]), "members[0].owned[0]: ['a'], expected [\"topic\", [partitions]]"),
+    (spec(members=[{"member_id": "m"}, {"member_id": "m"}]), 'members[1].member_id: "m" again'),
+    (member(subscribed_topics="a"), 'members[0].subscribed_topics: "a", expected a list'),
+    (member(subscribed_topics=["a", "a"]), 'members[0].subscribed_topics: ["a", "a"], expected each topic once'),
+    (member(owned=[["a"]]), 'members[0].owned[0]: ["a"], expected ["topic", [partitions]]'),
     (member(owned=[["a", [0, 0]]]), "members[0].owned[0]: "),
     (member(owned=[["a", [0, -1]]]), "members[0].owned[0][1]: [0, -1], expected partitions"),
-    (member(owned=[["a", ["0"]]]), "members[0].owned[0][1]: ['0'], expected partitions"),
-    (member(user_data="0g"), "members[0].user_data: '0g', expected bytes"),
+    (member(owned=[["a", ["0"]]]), 'members[0].owned[0][1]: ["0"], expected partitions'),
+    (member(user_data="0g"), 'members[0].user_data: "0g", expected bytes'),
     (member(subscription="0003"), "members[0].subscription: topics: "),
     (member(subscription="00"), "members[0].subscription: 1 bytes hold no version"),
     (member(subscription=SUBSCRIPTION, owned=[]), "members[0].owned: expected either it or members[0].subscription"),
-    (spec(release="new"), "release: 'new', expected a release"),
+    (spec(release="new"), 'release: "new", expected a release'),
     (spec(release=3.9), "release: 3.9, expected a string"),
+    (spec(release="4.4"), 'release: "4.4", expected at most 4.3'),
     (spec(jdk=8), "jdk: 8, expected one of 17, 21"),
-    (spec(leader_memory="5"), "leader_memory: '5', expected an integer"),
+    (spec(leader_memory="5"), 'leader_memory: "5", expected an integer'),
 ]
 
 
@@ -98,8 +115,8 @@ def test_what_is_wrong_is_named_by_its_path(line: Any, message: str) -> None:
 def test_a_target_of_a_topic_without_an_id_is_refused() -> None:
     line = spec(
         group_protocol="consumer",
-        topics=[{"name": "a", "partitions": 1, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}],
+        topics=[A],
         members=[{"member_id": "m", "target": [["gone", [0]]]}],
     )
-    with pytest.raises(SpecError, match=r"^members\[0\]\.target: 'gone', expected a topic of `topics`"):
+    with pytest.raises(SpecError, match=r'^members\[0\]\.target: "gone", expected a topic of `topics`'):
         read_spec(line)

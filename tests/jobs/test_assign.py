@@ -58,18 +58,36 @@ def test_a_flag_holds_for_lines_without_the_field() -> None:
 
 
 def test_a_wrong_line_is_told_by_number_and_field_and_the_rest_is_answered() -> None:
-    done = assign(["{", "[NaN]", CLASSIC | {"id": 3, "members": 5}, "", CLASSIC | {"id": 5}], "--assignor", "range")
+    wrong = [
+        ("{", "no JSON: Expecting property name enclosed in double quotes at character 2"),
+        ("[NaN]", "no JSON: NaN is no number"),
+        ("null", "null, expected an object"),
+        ("", "empty, expected an object"),
+        ('{"id": -1e999}', "-1e999, expected a number that 64 bits can hold"),
+        ('{"id": %s}' % ("1" * 5_000), "a number of more than 4300 digits cannot be read"),
+        ("[" * 5_000, "lists or objects within each other, too deep to be read"),
+    ]
+    done = assign([*(line for line, _ in wrong), CLASSIC | {"id": 3, "members": 5}, CLASSIC | {"id": 5}])
     assert done.returncode == 21
     assert done.stderr == ""
-    found = answers(done)
-    assert [answer["id"] for answer in found] == [None, None, 3, None, 5]
-    assert [answer.get("error", "")[:29] for answer in found] == [
-        "line 1: no JSON: Expecting pr",
-        "line 2: no JSON: NaN is no nu",
-        "line 3: members: 5, expected ",
-        "line 4: no JSON: Expecting va",
-        "",
+    *found, named, answered = answers(done)
+    assert [(answer["id"], answer["error"]) for answer in found] == [
+        (None, f"line {number}: {told}") for number, (_, told) in enumerate(wrong, 1)
     ]
+    assert (named["id"], named["error"]) == (3, "line 8: members: 5, expected a list")
+    assert (answered["id"], answered["error"]) == (5, "line 9: assignor: missing")
+
+
+def test_a_line_whose_bytes_are_no_text_is_told_too() -> None:
+    command = [sys.executable, "-m", "jobs.cli", "assign"]
+    done = subprocess.run(command, input=b'{"id": "\xff"}\n', capture_output=True, check=False)
+    assert json.loads(done.stdout) == {"id": None, "error": "line 1: no JSON: byte 9 is not UTF-8"}
+
+
+def test_a_standard_input_that_is_closed_is_told_in_one_line() -> None:
+    done = subprocess.run(f"{sys.executable} -m jobs.cli assign <&-", shell=True, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (21, b"")
+    assert done.stderr == b"groupscope: standard input: closed, lines of JSON were expected\n"
 
 
 def test_an_assignor_of_another_protocol_or_a_release_too_old_is_told() -> None:
@@ -84,22 +102,26 @@ def test_an_assignor_of_another_protocol_or_a_release_too_old_is_told() -> None:
         modern | {"assignor": "simple", "release": "3.8", "group_protocol": "share"},
     ]
     assert [answer["error"] for answer in answers(assign(lines))] == [
-        "line 1: assignor: 'roundrobin', expected one of uniform, range (consumer)",
+        'line 1: assignor: "roundrobin", expected one of uniform, range (consumer)',
         "line 2: release: older than 3.9, the first whose range (consumer) is known",
         "line 3: release: older than 3.9, the first whose simple (share) is known",
     ]
 
 
-def test_where_kafkas_assignor_fails_the_answer_says_so() -> None:
-    line = {
-        "group_protocol": "consumer",
-        "assignor": "uniform",
-        "topics": [{"name": "a", "partitions": 2, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}],
-        "members": [{"member_id": m, "subscribed_topics": ["a"], "target": [["a", [0]]]} for m in ("m", "n")],
-    }
-    done = assign([line])
+def test_where_kafkas_assignor_fails_the_answer_names_the_field_that_no_coordinator_writes() -> None:
+    """Kafka's own class fails for both."""
+    a, b = ({"name": name, "partitions": 2, "topic_id": f"AAAAAAAAAAAAAAAAAAAAA{end}"} for name, end in ("aQ", "bg"))
+    first = {"member_id": "m", "subscribed_topics": ["a"], "target": [["a", [0]]]}
+    twice = {"member_id": "n", "subscribed_topics": ["a"], "target": [["a", [0]]]}
+    beyond = {"member_id": "n", "subscribed_topics": ["a", "b"], "target": [["a", [2]]]}
+    asked = {"group_protocol": "consumer", "assignor": "uniform", "topics": [a, b]}
+    done = assign([asked | {"members": [first, second]} for second in (twice, beyond)])
     assert done.returncode == 21
-    assert answers(done)[0]["error"].startswith("line 1: Kafka's assignor fails: ")
+    fails = "; Kafka's assignor fails: "
+    assert [answer["error"].partition(fails)[:2] for answer in answers(done)] == [
+        ("line 1: members[1].target: a-0 is in members[0].target too", fails),
+        ("line 2: members[1].target: a has 2 partitions, and no 2", fails),
+    ]
 
 
 def test_a_wrong_flag_is_a_failure_of_usage() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from udfs.assignors.java_order import Positions
 from udfs.assignors.numbered import NumberedTopics, numbered
 from udfs.assignors.problems import Assignment, Numbers, Problem
-from udfs.assignors.specs import SpecError
+from udfs.assignors.spec_values import SpecError
 from udfs.assignors.sticky import still_owned
 from udfs.assignors.sticky_claims import cooperative_claims
 

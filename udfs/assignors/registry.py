@@ -13,7 +13,8 @@ from udfs.assignors.server_range import server_range
 from udfs.assignors.share_groups import Pair, ShareGroup, share_group_of
 from udfs.assignors.share_simple import shared_by_all, shared_by_topic
 from udfs.assignors.share_simple_before_4_2 import all_to_everybody, hashed, hashed_by_subscription
-from udfs.assignors.specs import GroupProtocol, Release, Spec, SpecError
+from udfs.assignors.spec_values import SpecError, shown
+from udfs.assignors.specs import GroupProtocol, Release, Spec
 from udfs.assignors.sticky import cooperative_sticky, sticky
 from udfs.assignors.uniform import uniform_equal
 from udfs.assignors.uniform_before_4 import uniform_before_4
@@ -107,7 +108,7 @@ NAMES = tuple(sorted({name for _, name in ASSIGNORS}))
 def known_assignor(spec: Spec) -> Known:
     names = [name for protocol, name in ASSIGNORS if protocol == spec.group_protocol]
     if spec.assignor not in names:
-        raise SpecError(f"assignor: {spec.assignor!r}, expected one of {', '.join(names)} ({spec.group_protocol})")
+        raise SpecError(f"assignor: {shown(spec.assignor)}, expected one of {', '.join(names)} ({spec.group_protocol})")
     known = ASSIGNORS[spec.group_protocol, spec.assignor]
     if spec.release < known.since:
         oldest = ".".join(map(str, known.since[:2]))

@@ -2,14 +2,15 @@
 
 import base64
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, TypeVar
 
+from udfs.assignors.spec_values import INT32_MAX, SpecError, Value, shown
 from udfs.assignors.subscriptions import Unreadable, read_subscription
 
-INT32_MAX = 2**31 - 1
 # Far beyond what a cluster can hold: a count above is a slip, and would only fill the memory.
 MOST_PARTITIONS = 20_000_000
 # "3.9" stands for the line's last release: a rule that 3.9.2 changed holds for it.
@@ -26,10 +27,6 @@ class GroupProtocol(StrEnum):
     CLASSIC = "classic"
     CONSUMER = "consumer"
     SHARE = "share"
-
-
-class SpecError(Exception):
-    """What is wrong in a spec: the path of the field, its value, and what was expected."""
 
 
 @dataclass(frozen=True)
@@ -68,70 +65,6 @@ class Spec:
     jdk: int = JDKS[0]
 
 
-@dataclass(frozen=True)
-class Value:
-    """A value of a spec and the path to it."""
-
-    path: str
-    value: Any = field(repr=False)
-
-    def fail(self, expected: str) -> SpecError:
-        shown = repr(self.value)
-        return SpecError(f"{self.path}: {shown if len(shown) <= 60 else shown[:57] + '...'}, expected {expected}")
-
-    def object(self, known: Collection[str]) -> Mapping[str, "Value"]:
-        """Its fields that are not null."""
-        if not isinstance(self.value, dict):
-            raise self.fail("an object")
-        at = f"{self.path}." if self.path else ""
-        for name in self.value:
-            if name not in known:
-                raise SpecError(f"{at}{name}: unknown field, expected one of {', '.join(known)}")
-        return {name: Value(f"{at}{name}", value) for name, value in self.value.items() if value is not None}
-
-    def items(self) -> list["Value"]:
-        if not isinstance(self.value, list):
-            raise self.fail("a list")
-        return [Value(f"{self.path}[{i}]", value) for i, value in enumerate(self.value)]
-
-    def text(self) -> str:
-        if not isinstance(self.value, str):
-            raise self.fail("a string")
-        return self.value
-
-    def name(self) -> str:
-        if not self.text():
-            raise self.fail("a string that is not empty")
-        return self.text()
-
-    def number(self, lowest: int = 0) -> int:
-        # A JSON true is an int to Python.
-        if type(self.value) is not int or not lowest <= self.value <= INT32_MAX:
-            raise self.fail(f"an integer from {lowest} to {INT32_MAX}")
-        return self.value
-
-    def numbers(self) -> tuple[int, ...]:
-        if not isinstance(self.value, list):
-            raise self.fail("a list of partitions")
-        if set(map(type, self.value)) - {int} or (
-            self.value and not 0 <= min(self.value) <= max(self.value) < INT32_MAX
-        ):
-            raise self.fail(f"partitions, each an integer from 0 to {INT32_MAX - 1}")
-        return tuple(self.value)
-
-    def one_of(self, allowed: Collection[T]) -> T:
-        for each in allowed:
-            if self.value == each and type(self.value) in (str, int):
-                return each
-        raise self.fail(f"one of {', '.join(map(str, allowed))}")
-
-    def raw_bytes(self) -> bytes:
-        try:
-            return bytes.fromhex(self.text())
-        except ValueError:
-            raise self.fail("bytes as hexadecimal digits") from None
-
-
 SPEC_FIELDS = (
     *("id", "group_protocol", "assignor", "topics", "members", "leader_memory", "assignable", "release", "jdk"),
 )
@@ -139,16 +72,27 @@ TOPIC_FIELDS = ("name", "partitions", "topic_id", "racks")
 MEMBER_IDS = ("member_id", "group_instance_id")
 SUBSCRIBED_FIELDS = ("rack_id", "subscribed_topics", "owned", "generation", "user_data", "target")
 MEMBER_FIELDS = (*MEMBER_IDS, *SUBSCRIBED_FIELDS, "subscription")
+PROTOCOLS_OF: Mapping[str, tuple[GroupProtocol, ...]] = MappingProxyType(
+    {
+        "leader_memory": (GroupProtocol.CLASSIC,),
+        "subscription": (GroupProtocol.CLASSIC,),
+        "target": (GroupProtocol.CONSUMER, GroupProtocol.SHARE),
+        "assignable": (GroupProtocol.SHARE,),
+    }
+)
 
 
 def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
     """The spec of an object as JSON gives it; `defaults` are fields for specs that lack them."""
     if not isinstance(line, dict):
-        raise Value("line", line).fail("an object")
+        raise Value("", line).fail("an object")
     fields = Value("", {**(defaults or {}), **line}).object(SPEC_FIELDS)
     protocol = required(fields, "", "group_protocol").one_of(tuple(GroupProtocol))
-    topics = distinct(required(fields, "", "topics"), "name", lambda each: read_topic(each, protocol))
-    members = distinct(required(fields, "", "members"), "member_id", lambda each: read_member(each, protocol))
+    refuse_others(fields, "", protocol)
+    # Records of modern groups name topics by id, and Kafka's maps hold each id once.
+    keys = ("name",) if protocol == GroupProtocol.CLASSIC else ("name", "topic_id")
+    topics = distinct(required(fields, "", "topics"), keys, lambda each: read_topic(each, protocol))
+    members = distinct(required(fields, "", "members"), ("member_id",), lambda each: read_member(each, protocol))
     if not members:
         raise fields["members"].fail("at least one member")
     if (count := sum(topic.partitions for topic in topics)) > MOST_PARTITIONS:
@@ -181,14 +125,24 @@ def optional(fields: Mapping[str, Value], name: str, read: Callable[[Value], T])
     return read(fields[name]) if name in fields else None
 
 
-def distinct(values: Value, key: str, read: Callable[[Value], T]) -> tuple[T, ...]:
-    seen: set[object] = set()
+def refuse_others(fields: Mapping[str, Value], path: str, protocol: GroupProtocol) -> None:
+    """Fields that only groups of other protocols have: whoever gives one believes that it counts."""
+    for name in fields:
+        protocols = PROTOCOLS_OF.get(name, ())
+        if protocols and protocol not in protocols:
+            at = f"{path}.{name}" if path else name
+            raise SpecError(f"{at}: expected only with group_protocol {' or '.join(protocols)}")
+
+
+def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> tuple[T, ...]:
+    seen: dict[str, set[object]] = {key: set() for key in keys}
     found = []
     for value in values.items():
         one = read(value)
-        if getattr(one, key) in seen:
-            raise SpecError(f"{value.path}.{key}: {getattr(one, key)!r} again, expected each once")
-        seen.add(getattr(one, key))
+        for key in keys:
+            if getattr(one, key) in seen[key]:
+                raise SpecError(f"{value.path}.{key}: {shown(getattr(one, key))} again, expected each once")
+            seen[key].add(getattr(one, key))
         found.append(one)
     return tuple(found)
 
@@ -222,10 +176,11 @@ def read_racks(value: Value) -> tuple[tuple[str | None, ...], ...]:
 
 def read_member(value: Value, protocol: GroupProtocol) -> Member:
     fields = value.object(MEMBER_FIELDS)
+    refuse_others(fields, value.path, protocol)
     member_id = required(fields, value.path, "member_id").name()
     instance_id = optional(fields, "group_instance_id", Value.name)
     if "subscription" in fields:
-        return subscribed_by_bytes(value, fields, protocol, member_id, instance_id)
+        return subscribed_by_bytes(value, fields, member_id, instance_id)
     return Member(
         member_id,
         instance_id,
@@ -239,13 +194,9 @@ def read_member(value: Value, protocol: GroupProtocol) -> Member:
     )
 
 
-def subscribed_by_bytes(
-    value: Value, fields: Mapping[str, Value], protocol: GroupProtocol, member_id: str, instance_id: str | None
-) -> Member:
+def subscribed_by_bytes(value: Value, fields: Mapping[str, Value], member_id: str, instance_id: str | None) -> Member:
     """A classic member whose subscription is given as it stands in a record."""
     subscription = fields["subscription"]
-    if protocol != GroupProtocol.CLASSIC:
-        raise SpecError(f"{subscription.path}: expected only with group_protocol classic")
     beside = [name for name in fields if name not in (*MEMBER_IDS, "subscription")]
     if beside:
         raise SpecError(f"{value.path}.{beside[0]}: expected either it or {subscription.path}")
@@ -293,7 +244,7 @@ def read_owned(value: Value) -> Owned:
 def check_known(path: str, owned: Owned, known: Collection[str]) -> None:
     for topic, _ in owned:
         if topic not in known:
-            raise SpecError(f"{path}: {topic!r}, expected a topic of `topics`, with partitions 0 where it is gone")
+            raise SpecError(f"{path}: {shown(topic)}, expected a topic of `topics`, with partitions 0 where it is gone")
 
 
 def read_release(value: Value) -> Release:
@@ -301,4 +252,7 @@ def read_release(value: Value) -> Release:
     if not found:
         raise value.fail("a release such as 3.9 or 4.0.1")
     major, minor, patch = found.groups()
-    return int(major), int(minor), NEWEST_PATCH if patch is None else int(patch)
+    release = int(major), int(minor), NEWEST_PATCH if patch is None else int(patch)
+    if release > NEWEST_RELEASE:
+        raise value.fail(f"at most {'.'.join(map(str, NEWEST_RELEASE[:2]))}, the newest whose assignors are known")
+    return release

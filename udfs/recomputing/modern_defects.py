@@ -4,7 +4,8 @@ import numpy as np
 
 from schemas.assignment_words import Verdict
 from udfs.assignors.problems import AssignorFailed, Numbers, Rows
-from udfs.assignors.specs import NEWEST_RELEASE, SpecError
+from udfs.assignors.spec_values import SpecError
+from udfs.assignors.specs import NEWEST_RELEASE
 from udfs.recomputing.modern_group import ModernGroup
 from udfs.recomputing.modern_question import Question
 from udfs.recomputing.modern_rows import Answer

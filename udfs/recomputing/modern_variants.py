@@ -15,17 +15,8 @@ from udfs.assignors.problems import AssignorFailed, Numbers, Rows
 from udfs.assignors.registry import ASSIGNORS, uniform
 from udfs.assignors.server_problems import ServerProblem
 from udfs.assignors.server_range import server_range
-from udfs.assignors.specs import (
-    JDKS,
-    NEWEST_PATCH,
-    NEWEST_RELEASE,
-    GroupProtocol,
-    Member,
-    Release,
-    Spec,
-    SpecError,
-    Topic,
-)
+from udfs.assignors.spec_values import SpecError
+from udfs.assignors.specs import JDKS, NEWEST_PATCH, NEWEST_RELEASE, GroupProtocol, Member, Release, Spec, Topic
 from udfs.recomputing.comparison import by_member, grouped
 from udfs.recomputing.modern_question import Question, other_orders
 from udfs.recomputing.topic_ids import topic_id_of
