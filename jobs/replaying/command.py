@@ -28,7 +28,9 @@ def run_result(arguments: argparse.Namespace, of: type[LogRun]) -> dict[str, Any
     with recorded_failure(arguments.result_file, job):
         settings = load_settings(arguments.config)
         workers = Workers(f"groupscope {job}", is_debug=arguments.debug)
-        with writing(arguments.warehouse, job, arguments.lock_wait, say, lambda: workers.spark) as warehouse:
+        place, wait = arguments.warehouse, arguments.lock_wait
+        # A name mistyped must not be a warehouse from then on.
+        with writing(place, job, wait, say, lambda: workers.spark, may_be_new=False) as warehouse:
             found = of(warehouse, arguments.cluster, settings, workers, is_full=arguments.full).run()
             record(warehouse.write_text, arguments.result_file, found)
         return found

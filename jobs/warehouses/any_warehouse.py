@@ -61,16 +61,24 @@ class AnyWarehouse(Protocol):
 
 @contextmanager
 def writing(
-    place: str, job: str, lock_wait: float, tell: Callable[[str], None], spark: "Callable[[], SparkSession]"
+    place: str,
+    job: str,
+    lock_wait: float,
+    tell: Callable[[str], None],
+    spark: "Callable[[], SparkSession]",
+    *,
+    may_be_new: bool = True,
 ) -> Iterator[AnyWarehouse]:
-    """The warehouse, locked, new if there was none, and with the work of a killed run done."""
+    """The warehouse, locked, new if there was none and there may be a new one, and with the work of a killed run
+    done."""
     if is_remote(place):
         from jobs.warehouses import hadoop_warehouse
 
-        with hadoop_warehouse.writing(place, job, lock_wait, tell, spark) as remote:
+        with hadoop_warehouse.writing(place, job, lock_wait, tell, spark, may_be_new=may_be_new) as remote:
             yield remote
     else:
-        with warehouse.writing(local_path(place).absolute(), job, lock_wait, tell, spark) as local:
+        root = local_path(place).absolute()
+        with warehouse.writing(root, job, lock_wait, tell, spark, may_be_new=may_be_new) as local:
             yield local
 
 

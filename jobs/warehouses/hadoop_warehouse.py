@@ -16,7 +16,7 @@ from jobs.warehouses.hadoop_files import HadoopFiles
 from jobs.warehouses.hadoop_lock import LOCK_FILE, HadoopLock
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, SUFFIX, Manifest, manifest_text, parse_manifest
 from jobs.warehouses.spark_tables import arrow_rows, frame_at, prepare_session, version_of
-from jobs.warehouses.warehouse_marker import MARKER, check_marker, marker_text
+from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 
@@ -101,12 +101,21 @@ def manifest_name(run_id: str) -> str:
 
 @contextmanager
 def writing(
-    place: str, job: str, lock_wait: float, tell: Callable[[str], None], spark: Callable[[], SparkSession]
+    place: str,
+    job: str,
+    lock_wait: float,
+    tell: Callable[[str], None],
+    spark: Callable[[], SparkSession],
+    *,
+    may_be_new: bool = True,
 ) -> Iterator[HadoopWarehouse]:
     """As warehouse.writing does for local disks."""
     with unusable_when_refused(place):
         warehouse = opened(place, spark)
-        prepare(warehouse.files)
+        if may_be_new:
+            prepare(warehouse.files)
+        else:
+            check_marker(warehouse.files.text(MARKER), place, MADE)
         warehouse.lock = HadoopLock(warehouse.files, job)
         with warehouse.lock.held(lock_wait, tell):
             for name in warehouse.files.names(RUNS_FOLDER):
@@ -122,13 +131,13 @@ def prepare(files: HadoopFiles) -> None:
     is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in files.names())
     if is_new and not files.exists(MARKER):
         files.write_whole(MARKER, marker_text())
-    check_marker(files.text(MARKER), files.root)
+    check_marker(files.text(MARKER), files.root, NEW_OR_MADE)
 
 
 def reading(place: str, spark: Callable[[], SparkSession]) -> HadoopWarehouse:
     with unusable_when_refused(place):
         warehouse = opened(place, spark)
-        check_marker(warehouse.files.text(MARKER), place)
+        check_marker(warehouse.files.text(MARKER), place, MADE)
     return warehouse
 
 

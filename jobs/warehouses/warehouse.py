@@ -26,7 +26,7 @@ from jobs.warehouses.manifest import (
     write_whole,
 )
 from jobs.warehouses.table_files import TableFile
-from jobs.warehouses.warehouse_marker import MARKER, check_marker, marker_text
+from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 
@@ -148,10 +148,17 @@ def writing(
     lock_wait: float,
     tell: Callable[[str], None],
     spark: "Spark | None" = None,
+    *,
+    may_be_new: bool = True,
 ) -> Iterator[Warehouse]:
-    """The warehouse, locked, new if there was none, and with the work of a killed run done."""
+    """The warehouse, locked, new if there was none and there may be a new one, and with the work of a killed run
+    done."""
     with unusable_when_full(root):
-        prepare(root)
+        if may_be_new:
+            prepare(root)
+        else:
+            check_made(root)
+            check_writable(root)
         with locked(root, lock_wait, job, tell):
             warehouse = Warehouse(root, spark)
             for path in unfinished(root):
@@ -168,27 +175,33 @@ def prepare(root: Path) -> None:
     is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in os.listdir(root))
     if is_new and not (root / MARKER).exists():
         write_whole(root / MARKER, marker_text())
-    check_ours(root)
+    check_ours(root, NEW_OR_MADE)
+    check_writable(root)
+
+
+def check_writable(root: Path) -> None:
     if not os.access(root, os.W_OK):
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is read-only, a folder to write to was expected")
 
 
 def reading(root: Path) -> Warehouse:
     """A warehouse to read: nothing is written, and runs in progress do not matter."""
-    if not root.is_dir():
-        raise Failure(
-            ExitCode.UNUSABLE_WAREHOUSE, f"{root}: no such folder, a warehouse that `ingest` made was expected"
-        )
-    check_ours(root)
+    check_made(root)
     return Warehouse(root)
 
 
-def check_ours(root: Path) -> None:
+def check_made(root: Path) -> None:
+    if not root.is_dir():
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: no such folder, {MADE} was expected")
+    check_ours(root, MADE)
+
+
+def check_ours(root: Path, expected: str) -> None:
     try:
         text = (root / MARKER).read_text()
     except (FileNotFoundError, NotADirectoryError):
         text = None
-    check_marker(text, str(root))
+    check_marker(text, str(root), expected)
 
 
 @contextmanager

@@ -7,16 +7,19 @@ from schemas.exit_codes import ExitCode
 from schemas.tables import CONTRACT_VERSION
 
 MARKER = "_warehouse.json"
+# What those expect that make none where there is none.
+MADE = "a warehouse that `ingest` made"
+NEW_OR_MADE = "a new or empty folder or a warehouse of groupscope"
 
 
 def marker_text() -> str:
     return json.dumps({"contract_version": CONTRACT_VERSION}) + "\n"
 
 
-def check_marker(text: str | None, root: str) -> None:
+def check_marker(text: str | None, root: str, expected: str) -> None:
     """`text` is that of the marker, None where there is none."""
     if text is None:
-        told = f"{root}: no {MARKER} in it, a new or empty folder or a warehouse of groupscope was expected"
+        told = f"{root}: no {MARKER} in it, {expected} was expected"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
     try:
         version = json.loads(text)["contract_version"]

@@ -1,0 +1,29 @@
+"""What answers from a warehouse, or goes on in one, makes none where there is none: a name mistyped stays a mistake."""
+
+from pathlib import Path
+
+import pytest
+
+from jobs import cli
+
+COMMANDS = (
+    ["replay"],
+    ["replay", "--full"],
+    ["assignments"],
+    ["groups"],
+    ["why", "billing"],
+    ["doctor"],
+    ["whatif", "g"],
+)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_where_there_is_no_warehouse_none_is_made(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    for name, found in (("absent", "no such folder"), ("empty", "no _warehouse.json in it")):
+        assert cli.main([*words, "--warehouse", str(tmp_path / name)]) == 23
+        expected = f"groupscope: {tmp_path / name}: {found}, a warehouse that `ingest` made was expected\n"
+        assert capsys.readouterr() == ("", expected)
+    assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
