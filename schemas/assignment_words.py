@@ -10,6 +10,17 @@ class AssignorSource(Meant):
     INFERRED = "inferred", "Nothing tells it: of those that Kafka has, this one gives the recorded assignment."
 
 
+class Algorithm(Meant):
+    """Which of an assignor's ways, by the names of Kafka's own code where it has any."""
+
+    PLAIN = "plain", "Of range and roundrobin: the one for all inputs that need no look at racks."
+    RACK_AWARE = "rack_aware", "Of range: partitions first to members that have a replica in their rack."
+    CONSTRAINED = "constrained", "Of sticky and cooperative-sticky: all members subscribe to the same topics."
+    GENERAL = "general", "Of sticky and cooperative-sticky: subscriptions differ, or the release knows no other way."
+    HOMOGENEOUS = "homogeneous", "Of a coordinator's assignor: all members subscribe to the same topics."
+    HETEROGENEOUS = "heterogeneous", "Of a coordinator's assignor: subscriptions differ."
+
+
 class Verdict(Meant):
     SAME = "same", "Kafka's assignor gives exactly this, the order of each member's partitions included."
     SAME_MEMBERS_OTHER_ORDER = (
@@ -29,6 +40,22 @@ class PartitionCountsSource(Meant):
     RECORD = "record", "From the group's own record of its topics (type 4, before 4.1)."
     METADATA_HASH = "metadata_hash", "Confirmed by the hash over the topics in the group's record (from 4.1)."
     INFERRED = "inferred", "One more than the highest partition that the records assign or commit."
+
+
+class CheckName(Meant):
+    VALID = "valid", "Members have only partitions that exist, of topics that they subscribe to, and none too often."
+    COMPLETE = "complete", "Every partition of a subscribed topic has an owner, or is withheld."
+    WITHHELD = "withheld", "Partitions wait for the next generation, until their owners have let go of them."
+    BALANCED = "balanced", "Members of equal subscriptions have as many partitions, but for one; of range by topic."
+    COOPERATIVE_SAFE = "cooperative_safe", "No partition is given to a member while another still has it."
+    STATIC_ONCE = "static_once", "No static instance is two members."
+    OWNED_ONCE = "owned_once", "By the members' own records, since the target before, no partition had two owners."
+    CO_PARTITIONED = (
+        "co_partitioned",
+        "Asked for by [[groups]]: the same member has the same partitions of these topics.",
+    )
+    REDUNDANT = "redundant", "Asked for by [[groups]]: as many members as these have each partition."
+    RACK_LOCAL = "rack_local", "Asked for by [[groups]]: members that name their rack read replicas there."
 
 
 class Migration(Meant):

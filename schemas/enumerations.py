@@ -62,7 +62,9 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (assignment_words.AssignorSource, (("assignment_audit", "assignor_source"),)),
+    (assignment_words.Algorithm, (("assignment_audit", "algorithm"),)),
     (assignment_words.Verdict, (("assignment_audit", "verdict"),)),
+    (assignment_words.CheckName, (("assignment_audit", "checks.name"),)),
     (assignment_words.PartitionCountsSource, (("assignment_audit", "partition_counts_source"),)),
     (assignment_words.Migration, (("assignor_upgrades", "migration"),)),
     (assignment_words.MigrationPhase, (("assignor_upgrades", "phase"),)),
@@ -90,6 +92,8 @@ def rows() -> Iterator[tuple[str, str, Meant]]:
     for table in MODERN_TABLES:
         modern = (value for value in vocabulary.GroupType if value is not vocabulary.GroupType.CLASSIC)
         yield from ((table, "group_type", value) for value in modern)
+    assigned = (value for value in vocabulary.GroupType if value is not vocabulary.GroupType.STREAMS)
+    yield from (("assignment_whatif", "group_protocol", value) for value in assigned)
 
 
 def literal(text: str) -> str:

@@ -73,9 +73,8 @@ def test_every_known_defect_is_on_the_page() -> None:
 
 
 def test_every_blocker_verdict_and_check_is_on_the_page() -> None:
-    from schemas.assignment_words import Migration, Verdict
+    from schemas.assignment_words import CheckName, Migration, Verdict
     from schemas.upgrade_words import BlockerKind
-    from udfs.recomputing.checks import CheckName
 
     words = [each.value for kind in (BlockerKind, Verdict, Migration, CheckName) for each in kind]
     assert [word for word in words if f"`{word}`" not in PAGE] == []

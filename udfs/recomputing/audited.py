@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from schemas.assignment_words import AssignorSource, PartitionCountsSource, Verdict
+from schemas.assignment_words import Algorithm, AssignorSource, CheckName, PartitionCountsSource, Verdict
 from schemas.history_words import Confidence
 from schemas.vocabulary import GroupType
 from udfs.assignors.specs import Member, Topic
@@ -20,7 +20,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Check:
-    name: str
+    name: CheckName
     is_ok: bool | None
     detail: str | None = None
 
@@ -36,7 +36,7 @@ class Audited:
     record_time: int | None
     assignor: str | None
     assignor_source: AssignorSource | None
-    algorithm: str | None
+    algorithm: Algorithm | None
     verdict: Verdict
     reason: str | None
     num_partitions: int | None

@@ -1,12 +1,12 @@
 """What was checked of one assignment, in words."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from enum import StrEnum
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from schemas.assignment_words import CheckName
 from udfs.assignors.problems import Rows
 from udfs.recomputing.assignments import UNKNOWN, Assignments, Flags, Recorded, assignments_of
 from udfs.recomputing.audited import Check
@@ -18,18 +18,6 @@ MOST_NAMED = 3
 Partition = tuple[str, int]
 # By topic the racks of each partition's replicas.
 Racks = Mapping[str, Sequence[Sequence[str | None]]]
-
-
-class CheckName(StrEnum):
-    VALID = "valid"
-    COMPLETE = "complete"
-    WITHHELD = "withheld"
-    BALANCED = "balanced"
-    COOPERATIVE_SAFE = "cooperative_safe"
-    STATIC_ONCE = "static_once"
-    CO_PARTITIONED = "co_partitioned"
-    REDUNDANT = "redundant"
-    RACK_LOCAL = "rack_local"
 
 
 def check(name: CheckName, faults: Sequence[str]) -> Check:

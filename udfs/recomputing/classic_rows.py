@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from schemas.assignment_words import AssignorSource, Verdict
+from schemas.assignment_words import AssignorSource, CheckName, Verdict
 from schemas.history_words import Confidence
 from schemas.payloads import STREAM_PROTOCOL
 from schemas.vocabulary import GroupType
@@ -17,7 +17,6 @@ from udfs.assignors.registry import OF_LEADERS
 from udfs.recomputing import checks
 from udfs.recomputing.assignments import UNKNOWN, Assignments, Recorded, assignments_of, shifted
 from udfs.recomputing.audited import Audited, Check
-from udfs.recomputing.checks import CheckName
 from udfs.recomputing.classic_judged import Judged
 from udfs.recomputing.classic_steps import moved
 from udfs.recomputing.classic_variants import COOPERATIVE, algorithm, problem_of

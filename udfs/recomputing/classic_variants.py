@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from schemas.assignment_words import Verdict
+from schemas.assignment_words import Algorithm, Verdict
 from udfs.assignors.client_range_racks import needs_racks
 from udfs.assignors.java_order import Positions, compute_order, ranks
 from udfs.assignors.many_groups import Answer
@@ -172,15 +172,15 @@ def problem_of(generation: Generation, variant: Variant) -> Problem:
     )
 
 
-def algorithm(problem: Problem, assignor: str) -> str:
+def algorithm(problem: Problem, assignor: str) -> Algorithm:
     """Which of an assignor's ways the input calls for."""
     if assignor in STICKY:
         if problem.release < EQUAL_WAY_SINCE:
-            return "general"
+            return Algorithm.GENERAL
         is_equal = len(problem.topics_of_class) == 1 or are_subscriptions_equal(problem)
-        return "constrained" if is_equal else "general"
+        return Algorithm.CONSTRAINED if is_equal else Algorithm.GENERAL
     has_racks = assignor == "range" and problem.release >= RACKS_SINCE and needs_racks(problem).any()
-    return "rack_aware" if has_racks else "plain"
+    return Algorithm.RACK_AWARE if has_racks else Algorithm.PLAIN
 
 
 def tried(generation: Generation, problem: Problem, variant: Variant, answer: Answer) -> Tried:

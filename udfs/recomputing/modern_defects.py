@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schemas.assignment_words import Verdict
+from schemas.assignment_words import Algorithm, Verdict
 from udfs.assignors.problems import AssignorFailed, Numbers, Rows
 from udfs.assignors.spec_values import SpecError
 from udfs.assignors.specs import NEWEST_RELEASE
@@ -47,7 +47,7 @@ def sticky_range(question: Question, outcome: Outcome, assignor: str | None, is_
 
 def uneven_load(question: Question, found: Answer, is_old: bool) -> str | None:
     """With unequal subscriptions, before 4.0: members' numbers differ by more than the form since then leaves."""
-    if found.assignor != "uniform" or found.algorithm != "heterogeneous" or not is_old or found.outcome is None:
+    if found.assignor != "uniform" or found.algorithm != Algorithm.HETEROGENEOUS or not is_old or found.outcome is None:
         return None
     mended = other_form(question, found.outcome)
     if mended is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schemas.assignment_words import AssignorSource, PartitionCountsSource, Verdict
+from schemas.assignment_words import Algorithm, AssignorSource, CheckName, PartitionCountsSource, Verdict
 from schemas.history_words import Confidence
 from schemas.vocabulary import GroupType
 from udfs.assignors.problems import Rows
@@ -24,8 +24,6 @@ from udfs.recomputing.moves import Owners, moves_made, moves_needed, owners_by_p
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import TopicCodes
 
-OWNED_ONCE = "owned_once"
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -36,7 +34,7 @@ class Answer:
     outcome: Outcome | None
     assignor: str | None
     source: AssignorSource | None
-    algorithm: str | None
+    algorithm: Algorithm | None
     reason: str | None
     recorded: Recorded | None = None
 
@@ -206,13 +204,13 @@ def checks_of(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) 
     is_share = draft.group_type == GroupType.SHARE
     is_fine = not (numbers.num_owned_twice or numbers.num_nonexistent or numbers.num_unsubscribed)
     most = most_owners(draft, recorded)
-    yield Check(checks.CheckName.VALID, True) if is_fine else checks.valid(recorded, most)
+    yield Check(CheckName.VALID, True) if is_fine else checks.valid(recorded, most)
     yield complete(recorded, numbers)
     if draft.answer.question is not None and not is_share:
         yield from even(draft, recorded, numbers)
         yield checks.static_once([about.group_instance_id for about in draft.answer.question.asked.abouts])
     if draft.group_type == GroupType.CONSUMER:
-        yield Check(OWNED_ONCE, not draft.faults, "; ".join(draft.faults) or None)
+        yield Check(CheckName.OWNED_ONCE, not draft.faults, "; ".join(draft.faults) or None)
     rule = rule_of(facts.rules, draft.group_id)
     if rule is not None and draft.answer.asked is not None:
         racks = {
@@ -235,7 +233,7 @@ def even(draft: Draft, recorded: Recorded, numbers: Numbers) -> Iterator[Check]:
         yield checks.balanced_by_topic(recorded)
     elif draft.answer.assignor == "uniform" and numbers.imbalance is not None:
         is_level = numbers.imbalance <= 1 and len(recorded.topics_of_class) == 1
-        yield Check(checks.CheckName.BALANCED, True) if is_level else checks.balanced(recorded)
+        yield Check(CheckName.BALANCED, True) if is_level else checks.balanced(recorded)
 
 
 def rule_of(rules: Sequence[GroupRule], group_id: str) -> GroupRule | None:

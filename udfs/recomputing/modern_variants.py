@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schemas.assignment_words import Verdict
+from schemas.assignment_words import Algorithm, Verdict
 from schemas.vocabulary import GroupType
 from udfs.assignors.java_order import Positions
 from udfs.assignors.problems import AssignorFailed, Numbers, Rows
@@ -29,13 +29,17 @@ LAST_4_0: Release = (4, 0, NEWEST_PATCH)
 HASHES_SINCE: Release = (4, 1, 0)
 
 # By assignor and algorithm: releases that stand for all that answer alike, newest first, and their names.
-LINES: Mapping[tuple[str, str], Sequence[tuple[Release, str]]] = {
-    ("uniform", "homogeneous"): ((NEWEST_RELEASE, "4.0.1 and later"), (BEFORE_4_0_1, "before 4.0.1")),
-    ("uniform", "heterogeneous"): ((NEWEST_RELEASE, "4.0 and later"), (LAST_3_9, "before 4.0")),
-    ("range", "homogeneous"): ((NEWEST_RELEASE, "3.9 and later"),),
-    ("range", "heterogeneous"): ((NEWEST_RELEASE, "3.9 and later"),),
-    ("simple", "homogeneous"): ((NEWEST_RELEASE, "4.2 and later"), (LAST_4_1, "4.1"), (LAST_4_0, "before 4.1")),
-    ("simple", "heterogeneous"): ((NEWEST_RELEASE, "4.2 and later"), (LAST_4_1, "4.1"), (LAST_4_0, "before 4.1")),
+LINES: Mapping[tuple[str, Algorithm], Sequence[tuple[Release, str]]] = {
+    ("uniform", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "4.0.1 and later"), (BEFORE_4_0_1, "before 4.0.1")),
+    ("uniform", Algorithm.HETEROGENEOUS): ((NEWEST_RELEASE, "4.0 and later"), (LAST_3_9, "before 4.0")),
+    ("range", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "3.9 and later"),),
+    ("range", Algorithm.HETEROGENEOUS): ((NEWEST_RELEASE, "3.9 and later"),),
+    ("simple", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "4.2 and later"), (LAST_4_1, "4.1"), (LAST_4_0, "before 4.1")),
+    ("simple", Algorithm.HETEROGENEOUS): (
+        (NEWEST_RELEASE, "4.2 and later"),
+        (LAST_4_1, "4.1"),
+        (LAST_4_0, "before 4.1"),
+    ),
 }
 JAVA_LINES = {17: "Java 18 and before", 21: "Java 19 and later"}
 BUILT_IN = ("uniform", "range")
@@ -62,18 +66,18 @@ class Outcome:
     why: str | None = None
 
 
-def algorithm_of(question: Question) -> str:
+def algorithm_of(question: Question) -> Algorithm:
     is_equal = len({frozenset(listed) for listed in question.asked.subscriptions}) == 1
-    return "homogeneous" if is_equal and not question.asked.is_mixed else "heterogeneous"
+    return Algorithm.HOMOGENEOUS if is_equal and not question.asked.is_mixed else Algorithm.HETEROGENEOUS
 
 
-def told(variant: Variant, algorithm: str) -> str:
+def told(variant: Variant, algorithm: Algorithm) -> str:
     line = next(name for release, name in LINES[variant.assignor, algorithm] if release == variant.release)
     order = "" if variant.order is None else ", members of equal places in another order"
     return f"{line}, {JAVA_LINES[variant.jdk]}{order}"
 
 
-def lines_of(assignor: str, algorithm: str, has_hash: bool, has_topics: bool) -> list[Release]:
+def lines_of(assignor: str, algorithm: Algorithm, has_hash: bool, has_topics: bool) -> list[Release]:
     """`has_hash`: only releases from 4.1 on write one. `has_topics`: only releases before 4.1 write them."""
     releases = [release for release, _ in LINES[assignor, algorithm]]
     if has_hash:
