@@ -108,6 +108,8 @@ def text_of(argument: str) -> str:
     except (OSError, ValueError):  # too long for a name, or no name at all
         is_file = False
     if not is_file and not argument.endswith(".sql"):
+        if not argument.isascii() and argument != argument.encode(errors="replace").decode():
+            raise Failure(ExitCode.USAGE, f"{argument!r}: SQL in UTF-8 was expected")
         return argument
     try:
         return Path(argument).read_text(encoding="utf-8")

@@ -57,7 +57,7 @@ class TableReader:
     def arrow(self, table: str, columns: Sequence[str], *conditions: Condition) -> pa.Table:
         schema = table_schema(TABLES[table])
         wanted = pa.schema([schema.field(name) for name in columns])
-        if table not in self.versions:
+        if table not in self.versions or any(map(is_of_no_value, conditions)):
             return wanted.empty_table()
         read = self.read_by_spark if self.warehouse.local_root is None else self.read_files
         return read(table, wanted.names, conditions).cast(wanted)
@@ -95,6 +95,15 @@ class TableReader:
             )
             frame = frame.filter(compared | column.isNull() if each.or_null else compared)
         return frame.select(*columns).toArrow()
+
+
+def is_of_no_value(condition: Condition) -> bool:
+    """Bytes of a command line that are not UTF-8 are no text that a table has, and Arrow refuses them."""
+    try:
+        str(condition.value).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def expression(condition: Condition) -> ds.Expression:

@@ -209,6 +209,7 @@ def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) 
         (["DROP TABLE runs"], 2, "DROP: only reads"),
         (["absent.sql"], 2, "absent.sql: No such file or directory, a file of SQL was expected"),
         ([], 2, "nothing to do: a statement or a file of statements was expected"),
+        (["SELECT '\udcff'"], 2, "\"SELECT '\\udcff'\": SQL in UTF-8 was expected"),
         ([" ; -- nothing"], 2, "' ; -- nothing': holds no statement"),
         (["SELECT 1", "--database", "x"], 2, "--database x: only with --register"),
         (["SELECT 1", "--print-views", "oracle"], 2, "argument --print-views: invalid choice: 'oracle'"),

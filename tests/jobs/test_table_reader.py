@@ -112,6 +112,18 @@ def test_files_of_other_groups_are_left_alone(written: tuple[Warehouse, list[dic
     assert in_order(reader.rows(TABLE, COLUMNS, *of_b)) == expected(rows, of_b)
 
 
+def test_bytes_that_are_no_utf_8_are_no_group_whatever_names_the_files_hold(tmp_path: Path) -> None:
+    # As Python gives them: greater than "a", less than the last, so that no bounds of files leave them out.
+    asked = b"\xff\xfe".decode(errors="surrogateescape")
+    names = ["", "a", "\U0010ffff"]
+    made = make(tmp_path / "warehouse", {TABLE: [{**interval(0, None, 1), "group_id": name} for name in names]})
+    reader = TableReader(made, made.versions(), lambda: pytest.fail("no Spark is needed"))
+    assert reader.rows(TABLE, COLUMNS, equal("group_id", asked)) == []
+    assert [reader.rows(TABLE, ["group_id"], equal("group_id", name)) for name in names] == [
+        [{"group_id": name}] for name in names
+    ]
+
+
 def test_a_table_that_is_not_there_yet_has_no_rows(tmp_path: Path) -> None:
     reader = TableReader(make(tmp_path / "warehouse"), {}, lambda: pytest.fail("no Spark is needed"))
     assert reader.rows(TABLE, COLUMNS, equal("group_id", "b")) == []
