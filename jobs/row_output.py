@@ -18,8 +18,9 @@ STANDARD_OUTPUT = 1
 CHUNK_BYTES = 1 << 16
 # The first rows tell how wide the columns are, so that a large result can be written as it comes.
 MEASURED_ROWS = 1_000
-# A list of a thousand members must not pad every other row to its length.
-WIDEST_PADDING = 60
+# A list of a thousand members must not pad every other row to its length; long ids, and lists of about one length,
+# still stand in columns.
+MOST_PADDING = 250
 GAP = "  "
 
 Row = Sequence[Any]
@@ -71,7 +72,7 @@ def table_lines(names: Sequence[str], rows: Iterable[Row], missing: str = "") ->
     coming = iter(rows)
     measured = list(islice(coming, MEASURED_ROWS))
     cells = [table_cells(row, missing) for row in measured]
-    widths = [column_width([visible(name), *column]) for name, *column in zip(names, *cells, strict=True)]
+    widths = [column_width(visible(name), column) for name, *column in zip(names, *cells, strict=True)]
     is_right = [is_number_column([row[i] for row in measured]) for i in range(len(names))]
     yield table_line([visible(name) for name in names], widths, is_right)
     yield GAP.join("-" * width for width in widths)
@@ -79,8 +80,13 @@ def table_lines(names: Sequence[str], rows: Iterable[Row], missing: str = "") ->
         yield table_line(row, widths, is_right)
 
 
-def column_width(cells: Sequence[str]) -> int:
-    return max(1, *(min(width_of(cell), WIDEST_PADDING) for cell in cells))
+def column_width(name: str, cells: Iterable[str]) -> int:
+    """Of the widest cell that costs the others no more than MOST_PADDING each; wider ones stick out."""
+    widths = sorted(map(width_of, cells))
+    total = sum(widths)
+    while widths and len(widths) * widths[-1] - total > MOST_PADDING * len(widths):
+        total -= widths.pop()
+    return max(1, width_of(name), *widths[-1:])
 
 
 def is_number_column(values: Iterable[Any]) -> bool:

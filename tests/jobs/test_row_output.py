@@ -66,6 +66,17 @@ def test_rows_beyond_those_that_were_measured_are_written_too_and_as_they_come()
     assert [next(coming) for _ in range(5_000)][-1] == "a"
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    # A client id of Kafka Streams, the longest name that a topic may have, lists of assignments.
+    [(70, 1), (249, 1), (3_000, 2_600)],
+)
+def test_columns_behind_wide_cells_are_aligned(first: int, second: int) -> None:
+    header, line, *rows = lines("table", ["x", "y"], ["a" * first, "."], ["b" * second, "."])
+    assert [each.index(".") for each in rows] == [first + 2, first + 2]
+    assert (header.index("y"), line) == (first + 2, "-" * first + "  -")
+
+
 def test_a_long_cell_pads_no_other_row_to_its_length_and_is_whole() -> None:
     found = lines("table", ["x", "y"], ["a" * 5_000, 1], ["b", 2])
     assert found[2] == "a" * 5_000 + "  1"
