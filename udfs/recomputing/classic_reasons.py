@@ -42,6 +42,8 @@ def not_even_another(generation: Generation) -> str | None:
 def why_not(generation: Generation) -> str | None:
     """Why a generation cannot be recomputed, by its record alone."""
     reason = not_even_another(generation)
+    if reason is None and generation.protocol is None:
+        return "the record names no assignor"
     if reason is None and generation.protocol not in OF_LEADERS:
         return f"assignor {generation.protocol!r} is none of Kafka's"
     return reason

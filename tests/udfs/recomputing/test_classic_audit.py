@@ -152,6 +152,7 @@ def test_members_that_list_the_same_topics_in_another_order_subscribe_to_the_sam
         ({"protocol_type": "sr", "protocol": "v0"}, "Schema Registry elects a primary"),
         ({"protocol_type": "mine", "protocol": "x"}, "protocol type 'mine'"),
         ({"protocol": "stream"}, "Kafka Streams weighs tasks"),
+        ({"protocol": None}, "the record names no assignor"),
         ({"protocol": "com.example.Mine"}, "assignor 'com.example.Mine' is none of Kafka's"),
     ],
 )
