@@ -20,6 +20,8 @@ from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 
 DEFAULT_PATH = Path("conf/groupscope.toml")
+# The default, and the largest, of the broker's group.max.size.
+MOST_MEMBERS = 2**31 - 1
 
 INTRODUCTION = """\
 # Settings of groupscope: every key with its unit and default. A key that is left out has its default; an unknown one is
@@ -35,12 +37,12 @@ class Check(NamedTuple):
     right: Callable[[object], Any]
 
 
-def number_from(least: int) -> Check:
+def number_from(least: int, most: int | None = None) -> Check:
     def right(value: object) -> int | None:
         # True and False are integers to Python, though not to TOML.
-        return value if type(value) is int and value >= least else None
+        return value if type(value) is int and value >= least and (most is None or value <= most) else None
 
-    return Check(f"a whole number from {least:_}", right)
+    return Check(f"a whole number from {least:_}{'' if most is None else f' to {most:_}'}", right)
 
 
 def word_of(*words: str) -> Check:
@@ -69,12 +71,14 @@ def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
     if not isinstance(value, list) or not all(isinstance(each, list) and len(each) > 1 for each in value):
         return None
     found = tuple(map(tuple, value))
-    return found if all(isinstance(topic, str) for topics in found for topic in topics) else None
+    if not all(isinstance(topic, str) for topics in found for topic in topics):
+        return None
+    return found if all(len(set(topics)) == len(topics) for topics in found) else None
 
 
 SHARE = Check("a share from 0 to 1", right_share)
 PATTERN = Check("a regular expression", right_pattern)
-TOPIC_SETS = Check("a list of lists of two or more topics", right_topic_sets)
+TOPIC_SETS = Check("a list of lists of two or more different topics", right_topic_sets)
 FLAG = Check("true or false", lambda value: value if isinstance(value, bool) else None)
 TEXT = Check("a text", lambda value: value if isinstance(value, str) else None)
 
@@ -102,7 +106,8 @@ class Ingest:
     spark_from_bytes: int = setting(
         16 << 20,
         "bytes",
-        "Less input than this is read without Spark, whose start would take several times as long as the work.",
+        "Less than this of segments: or kafka: is read without Spark, whose start would take several times as long as "
+        "the work; records: are always read by it.",
         number_from(0),
     )
 
@@ -168,7 +173,7 @@ class Group:
         "Sets of topics of which the same member shall have the same partitions, since it joins them.",
         TOPIC_SETS,
     )
-    redundancy: int = setting(1, "members", "How many members shall have each partition.", number_from(1))
+    redundancy: int = setting(1, "members", "How many members shall have each partition.", number_from(1, MOST_MEMBERS))
     is_rack_local: bool = setting(
         False,
         "true or false",

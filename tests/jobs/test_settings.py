@@ -99,13 +99,24 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
         ),
         (
             "[[groups]]\npattern = 'g'\ncopartitioned = ['a', 'b']",
-            "copartitioned = ['a', 'b']: a list of lists of two or more topics was expected",
+            "copartitioned = ['a', 'b']: a list of lists of two or more different topics was expected",
+        ),
+        (
+            "[[groups]]\npattern = 'g'\ncopartitioned = [['a', 'b'], ['c', 'c']]",
+            "copartitioned = [['a', 'b'], ['c', 'c']]: a list of lists of two or more different topics was expected",
         ),
         (
             "[[groups]]\npattern = 'g'\ncopartitioned = [['a']]",
-            "copartitioned = [['a']]: a list of lists of two or more topics was expected",
+            "copartitioned = [['a']]: a list of lists of two or more different topics was expected",
         ),
-        ("[[groups]]\npattern = 'g'\nredundancy = 0", "redundancy = 0: a whole number from 1 was expected"),
+        (
+            "[[groups]]\npattern = 'g'\nredundancy = 0",
+            "redundancy = 0: a whole number from 1 to 2_147_483_647 was expected",
+        ),
+        (
+            "[[groups]]\npattern = 'g'\nredundancy = 2147483648",
+            "redundancy = 2147483648: a whole number from 1 to 2_147_483_647 was expected",
+        ),
         ("[[groups]]\npattern = 'g'\nis_rack_local = 1", "is_rack_local = 1: true or false was expected"),
         ("redundancy = 2", "redundancy: no such setting, the nearest is [[groups]] redundancy"),
     ],
