@@ -31,6 +31,8 @@ class SlowOffsets:
         self.log, self.facts = log, facts
         self.committed: dict[Key, Row] = {}
         self.pending: dict[int | None, dict[Key, Row]] = defaultdict(dict)
+        # Of these, what a deletion took: the older coordinator keeps it when it loads the log.
+        self.deleted_pending: dict[int | None, dict[Key, Row]] = defaultdict(dict)
         self.open_transactions: dict[int | None, Row] = {}
         self.time: dict[Key, int | None] = {}
         self.seen: dict[Key, int] = {}
@@ -40,6 +42,8 @@ class SlowOffsets:
         self.transactions: list[Row] = []
         self.liveness: list[tuple[str, int, int | None, int | None, int | None]] = []
         self.steps: list[tuple[str, int]] = []
+        # Group, offsets of the pending commit and of its marker.
+        self.revived: list[tuple[str, int, int]] = []
         self.unexplained: list[tuple[Key, Row, Row]] = []
         for place, record in enumerate(log):
             self.apply(record)
@@ -101,6 +105,7 @@ class SlowOffsets:
         transaction["num_superseded"] += key in self.pending[producer]
         transaction["evidence_last_offset"] = record["record_offset"]
         self.pending[producer][key] = record
+        self.deleted_pending[producer].pop(key, None)
 
     def is_behind(self, key: Key, entry: Row) -> bool:
         stored = self.committed.get(key)
@@ -109,6 +114,7 @@ class SlowOffsets:
     def end_transaction(self, marker: Row) -> None:
         producer = marker["producer_id"]
         entries = self.pending.pop(producer, {})
+        deleted = self.deleted_pending.pop(producer, {})
         transaction = self.open_transactions.pop(producer, None)
         if transaction is None:
             return
@@ -124,6 +130,9 @@ class SlowOffsets:
             }
         )
         if marker["marker"] == "COMMIT":
+            for key, entry in deleted.items():
+                if key not in self.committed:
+                    self.revived.append((key[0], entry["record_offset"], marker["record_offset"]))
             for key, entry in entries.items():
                 if key not in lost:
                     exact = entry["is_exact"] and self.is_complete(entry["record_offset"], marker["record_offset"])
@@ -166,7 +175,8 @@ class SlowOffsets:
 
     def delete(self, key: Key, record: Row) -> None:
         for producer, entries in self.pending.items():
-            if entries.pop(key, None) is not None:
+            if (entry := entries.pop(key, None)) is not None:
+                self.deleted_pending[producer][key] = entry
                 self.open_transactions[producer]["num_superseded"] += 1
         time = self.time[key] = later(self.time.get(key), record["record_time"])
         if key in self.committed:
@@ -231,6 +241,7 @@ class SlowOffsets:
             self.transactions.append({**transaction, **seen, "num_superseded": transaction["num_superseded"] + lost})
         self.open_transactions.clear()
         self.pending.clear()
+        self.deleted_pending.clear()
 
     def was_behind(self, key: Key, entry: Row) -> bool:
         """Of the rows that the hole has just ended."""

@@ -15,8 +15,8 @@ from schemas.history_tables import REPLAY_ANOMALIES
 from schemas.offset_tables import OFFSET_HISTORY, TRANSACTIONS
 from schemas.replay_state_tables import REPLAYED_OFFSETS
 from udfs.replay.clock_steps import clock_steps
-from udfs.replay.commit_chunks import effects_of, exactness, runs_of
-from udfs.replay.commit_frames import COMMIT_COLUMNS, MARKER_COLUMNS, PENDING, frame_of
+from udfs.replay.commit_chunks import Effects, effects_of, exactness, runs_of
+from udfs.replay.commit_frames import COMMIT_COLUMNS, MARKER_COLUMNS, PENDING, Frame, frame_of
 from udfs.replay.liveness import SCHEMA as LIVENESS
 from udfs.replay.liveness import alive_rows, liveness_of
 from udfs.replay.nullable import flags, numbers
@@ -24,7 +24,8 @@ from udfs.replay.offset_endings import OffsetFacts, endings
 from udfs.replay.offset_rows import closed_rows, held_rows
 from udfs.replay.offset_states import in_order, state_of, unseen_behind
 from udfs.replay.questions import Answers, Asked, Questions
-from udfs.replay.transactions import ended_rows, unended_rows, waiting_of
+from udfs.replay.revived_offsets import revived_offsets
+from udfs.replay.transactions import Waiting, ended_rows, unended_rows, waiting_of
 from udfs.tables.arrow_schema import table_schema
 
 TABLES = {table.name: table for table in (OFFSET_HISTORY, TRANSACTIONS, REPLAY_ANOMALIES)}
@@ -125,8 +126,16 @@ class OffsetReplay:
         return {
             OFFSET_HISTORY.name: closed_rows(frame, effects, over, exact, ended_by, self.cluster, self.partition),
             TRANSACTIONS.name: ended_rows(frame, waiting, self.cluster, self.partition),
-            REPLAY_ANOMALIES.name: clock_steps(frame, self.cluster, self.partition),
+            REPLAY_ANOMALIES.name: self.anomalies(frame, effects, waiting),
         }
+
+    def anomalies(self, frame: Frame, effects: Effects, waiting: Waiting) -> pa.Table:
+        steps = clock_steps(frame, self.cluster, self.partition)
+        revived = revived_offsets(frame, effects, waiting, self.cluster, self.partition)
+        if not revived.num_rows:
+            return steps
+        order = [(column, "ascending") for column in REPLAY_ANOMALIES.order]
+        return pa.concat_tables([steps, revived]).sort_by(order)
 
     def split(self, commits: pa.Table, markers: pa.Table, through: int) -> tuple[pa.Table, pa.Table]:
         """The state of groups that this chunk tells or is asked of, and of the others: these stay as they are."""

@@ -116,8 +116,12 @@ def assert_equal(found: Replayed, slow: SlowOffsets) -> None:
     assert ordered(found.rows("offset_history")) == ordered([history(row) for row in slow.rows])
     assert ordered(found.rows("transactions")) == ordered([transaction(row) for row in slow.transactions])
     assert sorted(map(repr, found.liveness)) == sorted(map(repr, slow.liveness))
-    steps = [(row["group_id"], row["record_offset"]) for row in found.rows("replay_anomalies")]
-    assert sorted(steps) == sorted(slow.steps)
+    anomalies = sorted(
+        (row["kind"], row["group_id"], row["evidence_first_offset"], row["record_offset"])
+        for row in found.rows("replay_anomalies")
+    )
+    steps = [("clock_went_back", group, offset, offset) for group, offset in slow.steps]
+    assert anomalies == sorted([*steps, *(("older_rule", *each) for each in slow.revived)])
 
 
 def made(rng: np.random.Generator) -> tuple[list[Row], Any]:

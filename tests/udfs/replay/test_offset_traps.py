@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from tests.udfs.replay.offset_logs import Row, commit, commits_table, deletion, marker, markers_table, of_transaction
 from udfs.replay.commits import Finished, OffsetReplay
@@ -141,11 +142,36 @@ def test_trap_55_a_deletion_inside_an_open_transaction_takes_the_pending_commit_
     assert found.told("committed_offset", "to_offset") == [(1, 3)]
     assert [row["num_superseded"] for row in found.transactions] == [1]
     assert found.finished.liveness.to_pylist()[0]["to_offset"] == 3
+    # The older coordinator keeps it when it loads the log: which rule was used is told.
+    assert older_rules(found) == [("a", "info", 2, 4)]
     # So too where the next run begins between the deletion and the marker.
     before = Run(of_transaction(2), deletion(3))
-    assert Run(commit(4, group_id="b"), marker(5), state=before.finished.state).told("group_id") == [("b",)]
+    after = Run(commit(4, group_id="b"), marker(5), state=before.finished.state)
+    assert (after.told("group_id"), older_rules(after)) == ([("b",)], [("a", "info", 2, 5)])
     alive = Run(commit(4, partition=1), marker(5), state=before.finished.state).finished.liveness.to_pylist()
     assert [(row["from_offset"], row["to_offset"]) for row in alive] == [(4, None)]
+
+
+def older_rules(run: Run) -> list[tuple[Any, ...]]:
+    """Of pending commits that older coordinators bring back: the group, the commit's record and the marker."""
+    found = [row for row in run.tables["replay_anomalies"] if row["kind"] == "older_rule"]
+    assert all(row["record_offset"] == row["evidence_last_offset"] for row in found)
+    return [(row["group_id"], row["severity"], row["evidence_first_offset"], row["record_offset"]) for row in found]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param((of_transaction(2), deletion(3), marker(4, kind="ABORT")), id="aborted"),
+        pytest.param((of_transaction(2), deletion(3)), id="open"),
+        pytest.param((deletion(1), of_transaction(2), marker(4)), id="deleted before"),
+        pytest.param((of_transaction(2), deletion(3), commit(4), marker(5)), id="committed again"),
+        pytest.param((of_transaction(2), deletion(3), of_transaction(4), marker(5)), id="again by the transaction"),
+        pytest.param((of_transaction(2), deletion(3, partition=1), marker(4)), id="another partition"),
+    ],
+)
+def test_where_older_coordinators_load_the_same_no_rule_is_told(log: tuple[Row, ...]) -> None:
+    assert older_rules(Run(*log)) == []
 
 
 def test_a_deletion_in_a_transactional_batch_counts_at_once() -> None:

@@ -1,0 +1,66 @@
+"""Offsets of transactions that were deleted before their COMMIT. Today's coordinator forgets them with the deletion,
+and so does this replay; the older one keeps what is pending when it loads the log, and the COMMIT brings it back."""
+
+import numpy as np
+import pyarrow as pa
+
+from schemas.history_tables import REPLAY_ANOMALIES
+from schemas.history_words import AnomalyKind, Confidence, Severity
+from udfs.replay.commit_chunks import Effects
+from udfs.replay.commit_frames import Frame
+from udfs.replay.nullable import Positions, every, times
+from udfs.replay.transactions import Waiting, is_replaced
+from udfs.tables.arrow_schema import table_schema
+
+SCHEMA = table_schema(REPLAY_ANOMALIES)
+
+
+def revived_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: str, partition: int) -> pa.Table:
+    """One row for each of them, at its COMMIT."""
+    chosen, deletion = deleted_before(frame, effects, waiting)
+    at, marker = waiting.at[chosen], waiting.marker[chosen]
+    key = frame.key[at]
+    group, topic = (
+        frame.groups.take(pa.array(frame.keys.group[key])),
+        frame.topics.take(pa.array(frame.keys.topic[key])),
+    )
+    offset, end = frame.offset[at], frame.markers.offset[marker]
+    places = zip(topic.to_pylist(), frame.keys.partition[key].tolist(), strict=True)
+    deleted = effects.offset[deletion].tolist()
+    told = [
+        f"{name}-{number}: record {gone} deleted what record {first} had pending, and its COMMIT follows: the older "
+        "coordinator, up to 3.9, brings it back when it loads the log"
+        for (name, number), gone, first in zip(places, deleted, offset.tolist(), strict=True)
+    ]
+    size = len(told)
+    columns = {
+        "cluster": every(cluster, pa.string(), size),
+        "group_id": group,
+        "kind": every(str(AnomalyKind.OLDER_RULE), pa.string(), size),
+        "severity": every(str(Severity.INFO), pa.string(), size),
+        "record_offset": pa.array(end),
+        "record_time": times(frame.markers.time[marker]),
+        "message": pa.array(told, pa.string()),
+        "evidence_partition": every(partition, pa.int32(), size),
+        "evidence_first_offset": pa.array(offset),
+        "evidence_last_offset": pa.array(end),
+        "confidence": every(str(Confidence.CERTAIN), pa.string(), size),
+    }
+    return pa.table([columns[name] for name in SCHEMA.names], SCHEMA)
+
+
+def deleted_before(frame: Frame, effects: Effects, waiting: Waiting) -> tuple[Positions, Positions]:
+    """Which pending commits, and of each the deletion: an effect. What holds by the time of the COMMIT is newer than
+    the pending commit in the older coordinator's eyes too."""
+    chosen = np.flatnonzero(waiting.is_committed & waiting.is_lost)
+    if not len(chosen) or not len(effects.key):
+        return chosen[:0], chosen[:0]
+    at, marker = waiting.at[chosen], waiting.marker[chosen]
+    ranked = effects.key.astype(np.int64) * frame.base + effects.place + 1
+    key = frame.key[at].astype(np.int64)
+    before = np.searchsorted(ranked, key * frame.base + frame.markers.place[marker] + 1) - 1
+    is_deleted = (effects.key[before] == key) & ~effects.is_value[before]
+    # What had no value when the commit was written had none deleted from it.
+    is_deleted &= (before >= 0) & (effects.offset[before] > frame.offset[at])
+    is_deleted &= ~is_replaced(frame.key[waiting.at], frame.producer_id[waiting.at], waiting.marker)[chosen]
+    return chosen[is_deleted], before[is_deleted]
