@@ -8,7 +8,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from udfs.assignors.java_order import DEFAULT_CAPACITY, Hashes, Positions, put_order
 from udfs.assignors.problems import Numbers, Rows
@@ -158,7 +157,8 @@ def crowded_sets(sets: Sets, capacity: Numbers, highest: int) -> Positions:
     suspects = np.flatnonzero(is_large & (widths >= LONGEST_CHAIN * smallest))
     if not len(suspects):
         return suspects
-    partitions, starts = partitions_of(sets, suspects)
+    rows, starts = rows_of(sets, suspects)
+    partitions = sets.rows.partitions[rows]
     found = []
     size = DEFAULT_CAPACITY
     while size <= capacity[suspects].max():
@@ -182,15 +182,15 @@ def widths_of(sets: Sets) -> Numbers:
     return np.asarray(highest - lowest, dtype=np.int64)
 
 
-def partitions_of(sets: Sets, chosen: Positions) -> tuple[NDArray[np.int32], Positions]:
-    """Those of some sets, set by set as they stand, and where each set begins."""
+def rows_of(sets: Sets, chosen: Positions) -> tuple[Positions, Positions]:
+    """Where the rows of some sets stand, set by set, and where each set begins among them."""
     number = np.full(len(sets.size), -1)
     number[chosen] = np.arange(len(chosen))
     of_row = number[sets.set_of_row]
     rows = np.flatnonzero(of_row >= 0)
-    rows = rows[np.argsort(of_row[rows], kind="stable")]
+    rows = rows[packed_order(of_row[rows])]
     sizes = sets.size[chosen]
-    return sets.rows.partitions[rows], np.cumsum(sizes) - sizes
+    return rows, np.cumsum(sizes) - sizes
 
 
 def packed_order(*keys: Numbers) -> Positions:
@@ -214,14 +214,15 @@ def walk_of_sets(sets: Sets, place: Positions, capacity: Numbers, highest: int, 
     """Where the rows stand once the sets are walked in the order of their places; None where they stand so already."""
     bits = int(capacity.max() - 1).bit_length()
     bucket = sets.rows.partitions
-    if highest >= capacity.min():
+    if highest >= capacity.min() or len(crowded):
         mask = np.repeat((capacity - 1)[sets.set_of_stretch], sets.stretch_sizes)
         bucket = (bucket ^ (bucket >> 16) if highest >> 16 else bucket) & mask
-    for each in crowded.tolist():
-        # The place in the walk stands for the bucket, which alone does not tell it.
-        rows = np.flatnonzero(sets.set_of_row == each)
-        walk = put_order(sets.rows.partitions[rows].astype(np.uint32), int(capacity[each]))
-        bucket[rows[walk]] = np.arange(len(rows))
+    if len(crowded):
+        found, starts = rows_of(sets, crowded)
+        for rows, each in zip(np.split(found, starts[1:]), capacity[crowded].tolist(), strict=True):
+            # The place in the walk stands for the bucket, which alone does not tell it.
+            walk = put_order(sets.rows.partitions[rows].astype(np.uint32), each)
+            bucket[rows[walk]] = np.arange(len(rows))
     keys = np.repeat((place << bits)[sets.set_of_stretch], sets.stretch_sizes) | bucket
     return None if (keys[1:] >= keys[:-1]).all() else packed_order(keys)
 
