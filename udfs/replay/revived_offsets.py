@@ -60,7 +60,8 @@ def deleted_before(frame: Frame, effects: Effects, waiting: Waiting) -> tuple[Po
     key = frame.key[at].astype(np.int64)
     before = np.searchsorted(ranked, key * frame.base + frame.markers.place[marker] + 1) - 1
     is_deleted = (effects.key[before] == key) & ~effects.is_value[before]
-    # What had no value when the commit was written had none deleted from it.
+    # A deletion before the commit took nothing from it.
     is_deleted &= (before >= 0) & (effects.offset[before] > frame.offset[at])
-    is_deleted &= ~is_replaced(frame.key[waiting.at], frame.producer_id[waiting.at], waiting.marker)[chosen]
+    keys = frame.key[waiting.at].astype(np.int64)
+    is_deleted &= ~is_replaced(keys, frame.producer_id[waiting.at], waiting.marker)[chosen]
     return chosen[is_deleted], before[is_deleted]
