@@ -27,6 +27,9 @@ COMMANDS = {
     "doctor": "checks a warehouse and says how to mend it, without Spark",
     "dump": "decoded records of segment files as JSON lines or CSV, without Spark",
 }
+# Kafka lets names begin as flags do.
+NAMES = frozenset({"describe", "why", "owner", "diff", "offsets", "whatif"})
+HYPHENS = "A name that begins with a hyphen, and what follows it, stands behind two: -- -name"
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,11 +49,14 @@ def run(arguments: Sequence[str]) -> int:
     for name, summary in COMMANDS.items():
         description = summary[0].upper() + summary[1:] + "."
         # A flag cut short would mean another one as soon as a new flag begins alike.
-        command = commands.add_parser(name, help=summary, description=description, allow_abbrev=False)
+        epilog = HYPHENS if name in NAMES else None
+        command = commands.add_parser(name, help=summary, description=description, epilog=epilog, allow_abbrev=False)
         command.add_argument("--debug", action="store_true", help="show the stack trace of a failure")
         if name == wanted:
             importlib.import_module(f"jobs.{name}").add_arguments(command)
-    parsed = parser.parse_args(arguments)
+    parsed, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        commands.choices[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     return int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
 
 
