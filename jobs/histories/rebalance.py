@@ -8,7 +8,7 @@ from typing import Any
 from jobs.histories.history import History
 from jobs.histories.table_reader import Condition, Row, equal
 from jobs.row_output import time_text
-from schemas.history_words import RebalanceTrigger
+from schemas.history_words import MoveKind, RebalanceTrigger
 from schemas.vocabulary import OFFSETS_TOPIC, GroupType
 
 TRIGGERS = {trigger.value: trigger.meaning for trigger in RebalanceTrigger}
@@ -130,7 +130,10 @@ def move_text(move: Row) -> str:
     gap = "" if move["commit_gap_ms"] is None else f", no commit for {move['commit_gap_ms']:,} ms"
     role = f" as {move['role']}" if move["role"] else ""
     before, after = move["from_member_id"], move["to_member_id"]
-    between = f"to {after}" if before == after else f"{shown(before)} to {shown(after)}"
+    between = f"{shown(before)} to {shown(after)}"
+    if before == after:
+        # Lost: it came back without it, and got it again.
+        between = f"by {after}, which got it again" if move["kind"] == MoveKind.LOST else f"to {after}"
     return f"{place} {move['kind']}{role}: {between}{idle}{gap}"
 
 
