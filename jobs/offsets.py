@@ -8,6 +8,7 @@ Reads `offset_history`. A transaction that was open then counts for nothing, as 
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from jobs.failure import say
 from jobs.histories.assigned import committed_at
@@ -33,12 +34,22 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [(*place, row["committed_offset"]) for place, row in committed.items()]
     if not rows:
         say(visible(f"group {arguments.group} had no committed offset at {time_text(at)}"))
+    say_below_zero(rows)
     if arguments.format == Format.CSV:
         # Without names of columns: Kafka's tool would take them for a partition.
         write_lines(",".join(map(csv_cell, row)) for row in rows)
     else:
         print_answer(COLUMNS, rows, arguments.format)
     return ExitCode.CLEAN
+
+
+def say_below_zero(rows: Sequence[tuple[str, int, int]]) -> None:
+    """What was committed is data, whatever it is; but a reset to it would not put the group back."""
+    odd = [f"{topic}-{partition} at {offset}" for topic, partition, offset in rows if partition < 0 or offset < 0]
+    if odd:
+        more = f" and {len(odd) - 1} more" if odd[1:] else ""
+        told = "below zero, as committed: kafka-consumer-groups sets the earliest offset in place of a negative one"
+        say(visible(f"{odd[0]}{more}: {told}"))
 
 
 if __name__ == "__main__":

@@ -94,6 +94,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "partition_moves": [
         {**GROUP, "group_type": "classic", "assignment_offset": 9, "topic": "orders", "partition": 1, "kind": "moved"}
         | {"from_member_id": "one", "to_member_id": "two", "idle_ms": 1000, "commit_gap_ms": 32000},
+        {**GROUP, "group_type": "classic", "assignment_offset": 9, "topic": "orders", "partition": 0, "kind": "lost"}
+        | {"from_member_id": "one", "to_member_id": "one"},
     ],
     "history_coverage": [coverage(0, 30, 0, 90), coverage(50, 60, 99, 100)],
     "topic_snapshots": [
@@ -288,7 +290,12 @@ def test_the_state_has_coordinator_and_assignor_as_kafka_writes_them(ask: Ask) -
 
 
 def test_offsets_are_the_csv_that_a_reset_takes(ask: Ask) -> None:
-    assert ask("offsets", "billing", "--at", second(44.999))[1] == "orders,0,100\norders,1,-1\norders,7,7\n"
+    assert ask("offsets", "billing", "--at", second(44.999)) == (
+        0,
+        "orders,0,100\norders,1,-1\norders,7,7\n",
+        "groupscope: orders-1 at -1: below zero, as committed: kafka-consumer-groups sets the earliest offset in place "
+        "of a negative one\n",
+    )
     assert ask("offsets", "billing", "--at", second(45))[1].splitlines()[0] == "orders,0,90"
     code, out, err = ask("offsets", "billing", "--at", second(85))
     assert (code, out) == (0, "")
@@ -337,6 +344,7 @@ def test_why_tells_the_rebalance_of_the_instant_or_the_nearest_before(ask: Ask) 
     ]
     assert "two (client c2, host /10.0.0.2, instance second)" in out
     assert "orders-1 moved: one to two, nobody's for 1,000 ms, no commit for 32,000 ms" in out
+    assert "orders-0 lost: by one, which got it again\n" in out
     assert "Evidence     __consumer_offsets-3, records 9 to 9" in out
     assert "over 10.000 s before the instant asked for" in ask("why", "billing", "--at", second(51))[1]
     told = json.loads(ask("why", "billing", "--at", second(39.9), "--format", "json")[1])
@@ -390,6 +398,7 @@ def test_why_tells_the_rebalance_of_the_instant_or_the_nearest_before(ask: Ask) 
             ["owner", "orders", "8"],
             "topic orders, partition 8: not in the history, a partition from 0 to 7 was expected",
         ),
+        (["groups", "--nope"], "unrecognized arguments: --nope; see groupscope groups --help"),
         (["owner", "orders", "x"], "argument PARTITION: 'x', a partition's number was expected"),
         (
             ["groups", "--cluster", "b"],
