@@ -25,7 +25,11 @@ COLUMNS = (
         Type.BIGINT,
         "As failed-rebalance-total: rounds that left no record, lost for the whole group; a client counts its own.",
     ),
-    Column("rebalance_rate_per_hour", Type.DOUBLE, "As rebalance-rate-per-hour: rebalance_total by 24 hours: good."),
+    Column(
+        "rebalance_rate_per_hour",
+        Type.DOUBLE,
+        "As rebalance-rate-per-hour: rebalance_total by 24 hours: good; a lower bound where less of the day is known.",
+    ),
     Column(
         "last_rebalance_time",
         Type.TIMESTAMP,
