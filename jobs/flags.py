@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -56,6 +57,12 @@ def cluster_name(text: str) -> str:
     if not text.strip() or not text.isprintable():
         raise argparse.ArgumentTypeError(f"{text!r}, a name without control characters was expected")
     return text
+
+
+def any_case(words: Iterable[str]) -> Callable[[str], str]:
+    """One of the words in whatever case, as Kafka's tools take theirs."""
+    known = {word.lower(): word for word in words}
+    return lambda text: known.get(text.lower(), text)
 
 
 def seconds(text: str) -> float:

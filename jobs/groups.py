@@ -8,17 +8,20 @@ Reads `group_state_intervals`. Groups of every type are listed: PROTOCOL tells w
 import argparse
 import sys
 
+from jobs.flags import any_case
 from jobs.histories.history import History, add_at_flag, add_reader_flags, opened, print_answer
 from schemas.exit_codes import ExitCode
 from schemas.history_words import GroupState
 from schemas.vocabulary import GroupType
 
+TYPES = [each.value for each in GroupType]
+STATES = [each.value for each in GroupState]
 COLUMNS = ("GROUP", "TYPE", "STATE", "PROTOCOL")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--type", choices=[each.value for each in GroupType], help="only groups of this type")
-    parser.add_argument("--state", choices=[each.value for each in GroupState], help="only groups in this state")
+    parser.add_argument("--type", choices=TYPES, type=any_case(TYPES), help="only groups of this type")
+    parser.add_argument("--state", choices=STATES, type=any_case(STATES), help="only groups in this state")
     add_at_flag(parser)
     add_reader_flags(parser)
 

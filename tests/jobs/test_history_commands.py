@@ -189,10 +189,11 @@ def test_groups_are_those_of_the_instant_by_name(ask: Ask) -> None:
         "modern",
         "offsets alone",
     ]
-    assert rows(ask, "groups", "--type", "consumer", "--state", "Stable") == [
-        header,
-        ["modern", "Consumer", "Stable", "consumer"],
-    ]
+    for kind, state in (("consumer", "Stable"), ("Consumer", "STABLE")):
+        assert rows(ask, "groups", "--type", kind, "--state", state) == [
+            header,
+            ["modern", "Consumer", "Stable", "consumer"],
+        ]
 
 
 def test_offsets_stand_as_kafka_orders_them_members_of_most_partitions_first(ask: Ask) -> None:
@@ -398,6 +399,7 @@ def test_why_tells_the_rebalance_of_the_instant_or_the_nearest_before(ask: Ask) 
             ["owner", "orders", "8"],
             "topic orders, partition 8: not in the history, a partition from 0 to 7 was expected",
         ),
+        (["groups", "--state", "stabel"], "argument --state: invalid choice: 'stabel' (choose from "),
         (["groups", "--nope"], "unrecognized arguments: --nope; see groupscope groups --help"),
         (["owner", "orders", "x"], "argument PARTITION: 'x', a partition's number was expected"),
         (
