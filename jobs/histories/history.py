@@ -163,7 +163,10 @@ def why_absent(history: History, known: list[Row], at: datetime) -> str:
 def expected(what: str, found: str, known: Sequence[str]) -> str:
     if not known:
         return f"not in the history, which has no {what} at all"
-    near = difflib.get_close_matches(found, known, n=1) or [known[0]]
+    # There may be a group without a name.
+    near = difflib.get_close_matches(found, known, n=1) or [name for name in known if name] or ["''"]
+    if len(known) == 1:
+        return f"not in the history, whose only {what} is {near[0]}"
     return f"not in the history, one of its {len(known)} {what}s was expected, such as {near[0]}"
 
 

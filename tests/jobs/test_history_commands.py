@@ -404,7 +404,7 @@ def test_why_tells_the_rebalance_of_the_instant_or_the_nearest_before(ask: Ask) 
         (["owner", "orders", "x"], "argument PARTITION: 'x', a partition's number was expected"),
         (
             ["groups", "--cluster", "b"],
-            "--cluster b: not in the history, one of its 1 clusters was expected, such as a",
+            "--cluster b: not in the history, whose only cluster is a",
         ),
     ],
 )
