@@ -8,8 +8,10 @@ Reads `group_state_intervals`. Groups of every type are listed: PROTOCOL tells w
 import argparse
 import sys
 
+from jobs.failure import say
 from jobs.flags import any_case
 from jobs.histories.history import History, add_at_flag, add_reader_flags, opened, print_answer
+from jobs.histories.unseen import check_seen_at
 from schemas.exit_codes import ExitCode
 from schemas.history_words import GroupState
 from schemas.vocabulary import GroupType
@@ -33,21 +35,31 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def listed(history: History, arguments: argparse.Namespace) -> list[tuple[str, str, str, str]]:
-    rows = history.rows_at("group_state_intervals", history.instant(arguments.at))
+def listed(history: History, arguments: argparse.Namespace) -> list[tuple[str, str | None, str | None, str | None]]:
+    at = history.instant(arguments.at)
+    check_seen_at(history, at)
+    rows = history.rows_at("group_state_intervals", at)
+    say_unknown(sum(row["state"] is None for row in rows), arguments)
     wanted = (
         row for row in rows if arguments.type in (None, row["group_type"]) and arguments.state in (None, row["state"])
     )
     # The protocol of groups that are not classic is their type; a group of offsets alone has none.
-    return sorted(
+    return [
         (
             row["group_id"],
-            row["group_type"].capitalize(),
+            row["group_type"] and row["group_type"].capitalize(),
             row["state"],
             (row["protocol_type"] or "") if row["group_type"] == GroupType.CLASSIC else row["group_type"],
         )
-        for row in wanted
-    )
+        for row in sorted(wanted, key=lambda row: str(row["group_id"]))
+    ]
+
+
+def say_unknown(number: int, arguments: argparse.Namespace) -> None:
+    if number:
+        is_narrow = arguments.type is not None or arguments.state is not None
+        left_out = "; such are left out" if is_narrow else ""
+        say(f"groups of which only commits tell, so that TYPE and STATE are not known: {number}{left_out}")
 
 
 if __name__ == "__main__":

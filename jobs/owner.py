@@ -20,6 +20,7 @@ from jobs.histories.history import (
     selected,
 )
 from jobs.histories.table_reader import Row, equal
+from jobs.histories.unseen import check_seen_at
 from jobs.row_output import time_text, visible
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import OWNER_COLUMNS
@@ -44,7 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     rows = owners(history, arguments.topic, arguments.partition, at)
     if not rows:
         check_known(history, arguments.topic, arguments.partition)
-        say(visible(f"{arguments.topic}-{arguments.partition} had no owner in any group at {time_text(at)}"))
+    is_seen = check_seen_at(history, at)
+    if not rows:
+        where = "in any group" if is_seen else "in any group that was seen"
+        say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}"))
     print_answer(OWNER_COLUMNS, selected(rows, OWNER_COLUMNS), arguments.format)
     return ExitCode.CLEAN
 

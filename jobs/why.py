@@ -8,10 +8,12 @@ Reads `rebalances`, `membership_intervals` and `partition_moves`. As JSON and CS
 
 import argparse
 import sys
+from datetime import datetime
 
-from jobs.failure import Failure
-from jobs.histories.history import add_at_flag, add_reader_flags, column_names, opened, state_at
+from jobs.failure import Failure, say
+from jobs.histories.history import History, add_at_flag, add_reader_flags, column_names, opened, state_at
 from jobs.histories.rebalance import lines, rebalance_at
+from jobs.histories.unseen import Unseen, unseen_of
 from jobs.row_output import Format, pad, print_rows, time_text, visible, write_lines
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
@@ -31,9 +33,13 @@ def run(arguments: argparse.Namespace) -> int:
     told = rebalance_at(history, arguments.group, at)
     if told is None:
         # Says so where there was no such group.
-        state_at(history, arguments.group, at)
-        message = f"group {arguments.group}: no rebalance is known at or before {time_text(at)}"
+        state = state_at(history, arguments.group, at)
+        missed = "".join(f"; {each}" for each in unseen_between(history, state["evidence_partition"], -1, at)[-1:])
+        message = f"group {arguments.group}: no rebalance is known at or before {time_text(at)}{missed}"
         raise Failure(ExitCode.USAGE, visible(message))
+    row = told.rebalance
+    for each in unseen_between(history, row["evidence_partition"], row["assignment_offset"], at):
+        say(f"{each}: the group may have rebalanced then")
     names = column_names(TABLES["rebalances"])
     if arguments.format == Format.TABLE:
         write_lines(visible(f"{pad(label, LABEL_WIDTH, False)} {text}").rstrip() for label, text in lines(told, at))
@@ -43,6 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
         whole = [told.rebalance[name] for name in names]
         print_rows([*names, "members", "moves"], [[*whole, told.members, told.moves]], arguments.format)
     return ExitCode.CLEAN
+
+
+def unseen_between(history: History, partition: int, after_offset: int, at: datetime) -> list[Unseen]:
+    """Behind a record, and before the instant."""
+    found = unseen_of(history.coverage(partition))
+    is_before = (each for each in found if each.from_time is None or each.from_time <= at)
+    return [each for each in is_before if each.after_offset >= after_offset]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,65 @@
+"""What of the log was not seen, so that nobody knows what groups did then."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from jobs.failure import Failure, say
+from jobs.histories.history import History
+from jobs.histories.table_reader import Row
+from jobs.row_output import time_text
+from schemas.exit_codes import ExitCode
+from schemas.vocabulary import OFFSETS_TOPIC
+
+
+class Unseen(NamedTuple):
+    """Between two stretches of an offsets partition that are known, or before the first. An interval that was open
+    ended at `from_time`, so that belongs to it."""
+
+    offsets_partition: int
+    # The last record before it; -1: none.
+    after_offset: int
+    from_time: datetime | None
+    to_time: datetime | None
+
+    def holds(self, at: datetime) -> bool:
+        is_behind = self.from_time is None or self.from_time <= at
+        # Records of the oldest format have no time: nobody knows when such a stretch begins.
+        return is_behind and self.to_time is not None and at < self.to_time
+
+    def __str__(self) -> str:
+        since = "" if self.from_time is None else f" behind {time_text(self.from_time)}"
+        until = "" if self.to_time is None else f"{' and' if since else ''} before {time_text(self.to_time)}"
+        return f"the log of {OFFSETS_TOPIC}-{self.offsets_partition}{since}{until} was not seen"
+
+
+def unseen_of(stretches: Sequence[Row]) -> list[Unseen]:
+    """Of one offsets partition. A log that begins at offset 0 has nothing before."""
+    found: list[Unseen] = []
+    before, since = -1, None
+    for row in sorted(stretches, key=lambda row: row["first_offset"]):
+        if row["first_offset"] > before + 1:
+            found.append(Unseen(row["offsets_partition"], before, since, row["from_time"]))
+        before = row["last_offset"]
+        # Clocks step back: nothing ended before the largest time.
+        since = max(filter(None, (since, row["to_time"])), default=None)
+    return found
+
+
+def check_seen_at(history: History, at: datetime) -> bool:
+    """Whether all offsets partitions were seen then; those that were not are named, where any was."""
+    by_partition: dict[int, list[Row]] = defaultdict(list)
+    for row in history.coverage():
+        by_partition[row["offsets_partition"]].append(row)
+    unseen = [each for some in by_partition.values() for each in unseen_of(some) if each.holds(at)]
+    partitions = sorted({each.offsets_partition for each in unseen})
+    if not partitions:
+        return True
+    if len(partitions) == len(by_partition):
+        again = min((each.to_time for each in unseen if each.to_time is not None), default=None)
+        later = "" if again is None else f", it is known again from {time_text(again)}"
+        raise Failure(ExitCode.USAGE, f"{time_text(at)}: the log of that time was not seen{later}")
+    named = ", ".join(map(str, partitions))
+    say(f"{OFFSETS_TOPIC}: partitions {named} were not seen at {time_text(at)}, nothing is known of their groups then")
+    return False
