@@ -8,10 +8,10 @@ Reads history tables. No row: nothing differs.
 import argparse
 import sys
 
-from jobs.failure import Failure
+from jobs.failure import Failure, say
 from jobs.histories.differences import Difference, differences
-from jobs.histories.history import add_reader_flags, check_seen, opened, print_answer
-from jobs.row_output import time_text
+from jobs.histories.history import UNTOLD, add_reader_flags, check_seen, is_untold, opened, print_answer
+from jobs.row_output import time_text, visible
 from schemas.exit_codes import ExitCode
 
 
@@ -30,6 +30,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failure(ExitCode.USAGE, told)
     for at in (first, last):
         check_seen(history, arguments.group, at)
+        if is_untold(history, arguments.group, at):
+            told = f"state, members and owners at {time_text(at)} are not known, {UNTOLD}: only offsets are compared"
+            say(visible(f"group {arguments.group}: {told}"))
     print_answer(Difference._fields, list(differences(history, arguments.group, first, last)), arguments.format)
     return ExitCode.CLEAN
 

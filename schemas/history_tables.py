@@ -14,10 +14,13 @@ from schemas.history_columns import (
     TOPIC_PARTITION,
     history,
 )
+from schemas.record_columns import GROUP_ID
 
 GENERATION_OR_EPOCH = Column(
     "generation_or_epoch", Type.INT, "Classic: the generation; else the group epoch; NULL: a group of offsets alone."
 )
+# Of a group that only its commits tell of.
+UNSEEN = "NULL: the group's own records may stand where the log was not seen."
 
 GROUP_STATE_INTERVALS = history(
     "group_state_intervals",
@@ -25,13 +28,14 @@ GROUP_STATE_INTERVALS = history(
     "What state each group was in, and since when. A deleted group has no row.",
     ("group_id", "from_offset", "state"),
     (
-        *GROUP,
+        GROUP_ID,
+        Column("group_type", Type.STRING, f"classic, consumer, share or streams; {UNSEEN}"),
         *INTERVAL,
-        Column("state", Type.STRING, "As Kafka names it, such as Stable or Empty.", is_nullable=False),
+        Column("state", Type.STRING, f"As Kafka names it, such as Stable or Empty; {UNSEEN}"),
         GENERATION_OR_EPOCH,
         Column("protocol_type", Type.STRING, "Classic: consumer, connect, …; NULL: other types, offsets alone."),
         Column("assignor", Type.STRING, "The assignor in force as far as records tell; NULL: none, or not told."),
-        Column("num_members", Type.INT, "Members at its end.", is_nullable=False),
+        Column("num_members", Type.INT, f"Members at its end; {UNSEEN}"),
         *EVIDENCE,
     ),
 )

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 # Snapshots have times of their own, beside those of records.
 SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
 
+# Of a state that is NULL.
+UNTOLD = "only commits tell of the group then"
+
 
 def add_reader_flags(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
@@ -137,6 +140,12 @@ def check_seen(history: History, group: str, at: datetime) -> None:
         state_at(history, group, at)
 
 
+def is_untold(history: History, group: str, at: datetime) -> bool:
+    """Whether only commits tell of the group then."""
+    found = history.rows_at("group_state_intervals", at, equal("group_id", group))
+    return bool(found) and found[-1]["state"] is None
+
+
 def last_before(known: list[Row], at: datetime) -> Row | None:
     before = [row for row in known if row["to_time"] is not None and row["to_time"] <= at]
     return max(before, key=lambda row: (row["to_time"], row["from_offset"]), default=None)
@@ -170,9 +179,11 @@ def expected(what: str, found: str, known: Sequence[str]) -> str:
     return f"not in the history, one of its {len(known)} {what}s was expected, such as {near[0]}"
 
 
-def say_as_kafka(group: str, state: str) -> None:
-    """What kafka-consumer-groups says beside its rows."""
-    if state == "Empty":
+def say_as_kafka(group: str, state: str | None) -> None:
+    """What kafka-consumer-groups says beside its rows; it always knows the state."""
+    if state is None:
+        say(visible(f"Consumer group '{group}': state and members are not known, {UNTOLD}."))
+    elif state == "Empty":
         say(visible(f"Consumer group '{group}' has no active members."))
     elif state in ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"):
         say(visible(f"Warning: Consumer group '{group}' is rebalancing."))

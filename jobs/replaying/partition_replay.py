@@ -57,6 +57,8 @@ class PartitionReplay:
         all_holes = dict(self.progress.coverage.holes())
         self.holes = {last: time for last, time in all_holes.items() if last >= self.through}
         self.last_hole = max(all_holes, default=-1)
+        is_late = any(each.first_offset > 0 for each in self.progress.coverage.stretches[:1])
+        self.unseen = [*([-1] if is_late else []), *all_holes]
         held = self.assignment.held if self.through >= 0 else None
         self.earlier = EarlierRows(self.assignment.cluster, self.share.partition, self.slice, held)
         self.topics = TopicCodes(self.assignment.names)
@@ -151,7 +153,7 @@ class PartitionReplay:
         for group_id, first, from_time, last, to_time in zip(names, firsts, times[0], lasts, times[1], strict=True):
             live.setdefault(group_id, []).append(Live(first, from_time, last, to_time))
         closed, opened = Rows(), Rows()
-        replayed = Replayed(self.gaps, self.through, list(self.holes))
+        replayed = Replayed(self.gaps, self.through, self.unseen)
         add_simple_groups(closed, opened, live, fold.existence, replayed)
         groups.closed.take(closed)
         groups.open.take(opened)
@@ -168,9 +170,9 @@ class PartitionReplay:
             self.write(name, self.earlier.untouched(name, groups.states))
         self.write("offset_history", self.earlier.untouched("offset_history", touched))
         held = self.earlier.rows(STATE_ROWS)
-        is_simple = pc.and_(
-            pc.equal(held.column("group_type"), "classic"), held.column("generation_or_epoch").is_null()
-        )
+        # Nobody knows the type of some, so NULL: as classic as the others.
+        is_classic = pc.equal(held.column("group_type"), "classic").fill_null(True)
+        is_simple = pc.and_(is_classic, held.column("generation_or_epoch").is_null())
         self.write(STATE_ROWS, without_groups(held.filter(is_simple), touched))
         self.write(STATE_ROWS, without_groups(held.filter(pc.invert(is_simple)), groups.states))
 

@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,6 +66,11 @@ def commits(base: int, count: int, epoch: int = 0, group: str = "g") -> WrittenB
     return WrittenBatch(base, epoch, tuple(written), count - 1)
 
 
+def told_by(warehouse: Path, table: str, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    found = (tuple(row[name] for name in names) for row in rows(warehouse, table))
+    return sorted(found, key=lambda row: row[:2])
+
+
 def test_nothing_is_claimed_for_what_was_not_seen(tmp_path: Path) -> None:
     write_log(tmp_path / "a", [commits(0, 3)])
     write_log(tmp_path / "b", [commits(10, 2)])
@@ -80,14 +86,29 @@ def test_nothing_is_claimed_for_what_was_not_seen(tmp_path: Path) -> None:
     assert [(row["first_offset"], row["last_offset"], row["is_open"]) for row in covered] == [
         (0, 2, False), (10, 11, True),
     ]  # fmt: skip
-    states = sorted(rows(tmp_path / "w", "group_state_intervals"), key=lambda row: row["from_offset"])
-    assert [(row["from_offset"], row["ended_by"]) for row in states] == [(0, "coverage_hole"), (10, None)]
+    # Behind the hole no record says what kind of group it is by now.
+    names = ("group_id", "from_offset", "ended_by", "group_type", "state", "num_members", "confidence")
+    states = [
+        ("g", 0, "coverage_hole", "classic", "Empty", 0, "certain"), ("g", 10, None, None, None, None, "possible"),
+    ]  # fmt: skip
+    assert told_by(tmp_path / "w", "group_state_intervals", names) == states
+    # A run that has nothing to tell of it leaves it so.
+    write_log(tmp_path / "d", [commits(12, 1, group="later")])
+    ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'd'}")
+    assert replay(tmp_path / "w")["num_partitions_replayed_whole"] == 0
+    later = ("later", 12, None, None, None, None, "possible")
+    assert told_by(tmp_path / "w", "group_state_intervals", names) == [*states, later]
+    grown = told(tmp_path / "w")
+    replay(tmp_path / "w", "--full")
+    assert_same(told(tmp_path / "w"), grown, "hole")
 
     # What was missing turns up: the history is one.
     write_log(tmp_path / "c", [commits(2, 9)])
     ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'c'}")
     assert replay(tmp_path / "w")["num_partitions_replayed_whole"] == 1
-    assert [row["ended_by"] for row in rows(tmp_path / "w", "group_state_intervals")] == [None]
+    assert told_by(tmp_path / "w", "group_state_intervals", names) == [
+        ("g", 0, None, "classic", "Empty", 0, "certain"), ("later", 12, None, "classic", "Empty", 0, "certain"),
+    ]  # fmt: skip
     assert {row["ended_by"] for row in rows(tmp_path / "w", "offset_history")} == {"commit", None}
 
 

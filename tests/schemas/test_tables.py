@@ -228,6 +228,7 @@ STATES = {"replayed_partitions", "replayed_groups", "replayed_moves", "replayed_
 STATES |= {"recomputed_partitions", "recomputed_groups"}
 # Of history; facts beside it may have no name or no offset.
 MAY_BE_NULL = {
+    "group_state_intervals": {"state"},
     "ownership_intervals": {"topic", "topic_id", "role"},
     "partition_moves": {"topic", "topic_id", "role", "from_member_id", "to_member_id"},
     "replayed_moves": {"topic", "topic_id", "role", "from_member_id", "to_member_id"},

@@ -1,5 +1,6 @@
 """Groups that have offsets and no record of their own: commits by admin tools and by consumers that assign themselves.
-They exist while they have a live or pending key, and are no simple group while records of a group say otherwise."""
+They exist while they have a live or pending key, and are no simple group while records of a group say otherwise. Where
+such records may stand unseen, nobody knows of what type the group was, in which state and of how many members."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,11 +32,14 @@ class Replayed:
     gaps: Gaps
     # Last offset of the run before; -1: none.
     after: int = -1
-    # Last offsets before holes.
+    # Last offsets before what was not seen; -1: the log was not seen from its beginning.
     holes: Collection[int] = ()
 
 
 class Stay(NamedTuple):
+    """`since`: the record that ended what the log knew of a group before; -1: none."""
+
+    since: int
     start: Moment
     end: Moment | None
     ended_by: StateEnd | None
@@ -48,38 +52,57 @@ def add_simple_groups(
     for group_id, spans in live.items():
         for stay in simple_stays(spans, known.get(group_id, ()), replayed.holes):
             if stay.end is None:
-                open_rows.add(TABLE, row(group_id, stay, replayed.gaps))
+                open_rows.add(TABLE, row(group_id, stay, replayed))
             elif stay.end.offset > replayed.after or stay.ended_by == StateEnd.COVERAGE_HOLE:
                 # The last record before a hole is one of the run before, which did not know of the hole.
-                rows.add(TABLE, row(group_id, stay, replayed.gaps))
+                rows.add(TABLE, row(group_id, stay, replayed))
 
 
 def simple_stays(live: Sequence[Live], known: Sequence[Known], holes: Collection[int]) -> Iterator[Stay]:
     """Where keys live and no record tells of a group: what `known` leaves of `live`, both in order of offsets."""
     for span in live:
-        start: Moment | None = Moment(span.from_offset, span.from_time)
+        since, start = -1, Moment(span.from_offset, span.from_time)
+        is_over = False
         end = None if span.to_offset is None else Moment(span.to_offset, span.to_time)
         for first, last in known:
-            if start is None or (end is not None and first.offset >= end.offset):
+            if end is not None and first.offset >= end.offset:
                 break
             if first.offset > start.offset:
-                yield Stay(start, first, StateEnd.NEXT_STATE)
-            if last is None or last.offset > start.offset:
-                start = last
-        if start is not None and end is None:
-            yield Stay(start, None, None)
-        elif start is not None and end is not None and start.offset < end.offset:
-            yield Stay(start, end, StateEnd.COVERAGE_HOLE if end.offset in holes else StateEnd.DELETED)
+                yield Stay(since, start, first, StateEnd.NEXT_STATE)
+            is_over = last is None
+            if last is None:
+                break
+            since, start = last.offset, max(start, last, key=lambda at: at.offset)
+        if is_over:
+            continue
+        if end is None:
+            yield Stay(since, start, None, None)
+        elif start.offset < end.offset:
+            yield Stay(since, start, end, StateEnd.COVERAGE_HOLE if end.offset in holes else StateEnd.DELETED)
 
 
-def row(group_id: str, stay: Stay, gaps: Gaps) -> tuple[Any, ...]:
-    start, end = stay.start, stay.end
+def is_told(stay: Stay, replayed: Replayed) -> bool:
+    """Whether no record of a group can stand unseen before. The cleaner takes one only for a later one: where the log
+    has none, it took none."""
+    if any(stay.since <= hole < stay.start.offset for hole in replayed.holes):
+        return False
+    if stay.end is None or stay.ended_by == StateEnd.DELETED:
+        return True
+    return replayed.gaps.is_complete(stay.since, stay.end.offset)
+
+
+def row(group_id: str, stay: Stay, replayed: Replayed) -> tuple[Any, ...]:
+    start, end, gaps = stay.start, stay.end, replayed.gaps
+    told = (GROUP_TYPE, GroupState.EMPTY, 0, Confidence.CERTAIN)
+    group_type, state, num_members, confidence = (
+        told if is_told(stay, replayed) else (None, None, None, Confidence.POSSIBLE)
+    )
     to_time, to_offset = (None, None) if end is None else (end.time, end.offset)
     is_to_exact = end is None or (
         stay.ended_by != StateEnd.COVERAGE_HOLE and gaps.is_complete(start.offset, end.offset)
     )
     return (
-        group_id, GROUP_TYPE, start.time, to_time, start.offset, to_offset, end is None,
-        gaps.is_complete(-1, start.offset), is_to_exact, stay.ended_by, GroupState.EMPTY, None, None, None, 0,
-        start.offset, start.offset if to_offset is None else to_offset, Confidence.CERTAIN,
+        group_id, group_type, start.time, to_time, start.offset, to_offset, end is None,
+        gaps.is_complete(-1, start.offset), is_to_exact, stay.ended_by, state, None, None, None, num_members,
+        start.offset, start.offset if to_offset is None else to_offset, confidence,
     )  # fmt: skip

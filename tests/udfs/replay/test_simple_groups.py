@@ -1,5 +1,7 @@
 """Groups of offsets alone: they exist while they have a live key and no record says otherwise."""
 
+import pytest
+
 from schemas.history_tables import GROUP_STATE_INTERVALS
 from udfs.replay.gaps import Gaps
 from udfs.replay.records import Moment
@@ -38,6 +40,49 @@ def test_a_group_of_offsets_alone_is_an_empty_classic_group_without_type_and_gen
     assert (told["group_type"], told["state"], told["num_members"], told["from_time"]) == ("classic", "Empty", 0, 50)
     assert (told["generation_or_epoch"], told["protocol_type"], told["to_time"]) == (None, None, None)
     assert not rows.of["group_state_intervals"]
+
+
+TOLD = ("classic", "Empty", 0, "certain")
+UNKNOWN = (None, None, None, "possible")
+
+
+@pytest.mark.parametrize(
+    ("live_of", "known_of", "gaps", "holes", "expected"),
+    [
+        ((12, None), [], ([10], [11]), [9], [UNKNOWN]),
+        ((12, 15), [], ([10], [11]), [9], [UNKNOWN]),
+        ((12, None), [(3, 9)], ([10], [11]), [9], [UNKNOWN]),
+        # The last record before the hole deleted the group: it may be there again.
+        ((12, None), [(3, 8)], ([10], [11]), [9], [UNKNOWN]),
+        ((5, 9), [], ([10], [11]), [9], [TOLD]),
+        # Records of a group behind the hole, and it was deleted: nothing is left to be unknown.
+        ((12, None), [(14, 20)], ([10], [11]), [9], [UNKNOWN, TOLD]),
+        ((22, None), [(3, 9), (14, 20)], ([10], [11]), [9], [TOLD]),
+        ((12, None), [(14, 20)], ([10, 30], [11, 40]), [9, 29], [UNKNOWN, TOLD]),
+        # The log was not seen from its beginning.
+        ((12, None), [], ([0], [9]), [-1], [UNKNOWN]),
+        ((12, None), [(10, 11)], ([0], [9]), [-1], [TOLD]),
+        # What the cleaner took, it took for the later record of the group: it may have been there all along.
+        ((5, None), [(9, 20)], ([2], [3]), [], [UNKNOWN, TOLD]),
+        ((5, None), [(9, 20)], ([7], [7]), [], [UNKNOWN, TOLD]),
+        ((5, 9), [], ([7], [7]), [9], [UNKNOWN]),
+        ((5, None), [], ([2], [3]), [], [TOLD]),
+        ((5, 9), [], ([2], [3]), [], [TOLD]),
+    ],
+)
+def test_where_records_of_a_group_may_stand_unseen_nobody_knows_what_group_it_is(
+    live_of: tuple[int, int | None],
+    known_of: list[tuple[int, int]],
+    gaps: tuple[list[int], list[int]],
+    holes: list[int],
+    expected: list[tuple[str | int | None, ...]],
+) -> None:
+    rows, open_rows = Rows(), Rows()
+    known: list[Known] = [(moment(first), moment(last)) for first, last in known_of]
+    add_simple_groups(rows, open_rows, {"g": [live(*live_of)]}, {"g": known}, Replayed(Gaps(*gaps), holes=holes))
+    found = [dict(zip(NAMES, row, strict=True)) for of in (rows, open_rows) for row in of.of["group_state_intervals"]]
+    names = ("group_type", "state", "num_members", "confidence")
+    assert [tuple(row[name] for name in names) for row in found] == expected
 
 
 def test_it_ends_with_its_last_key_and_begins_again_with_the_next() -> None:
