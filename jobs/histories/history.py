@@ -6,12 +6,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
 from jobs.failure import Failure, say
 from jobs.flags import EPOCH, add_cluster_flag, add_format_flag, add_warehouse_flag, instant
+from jobs.histories.coordinators import Coordinators
 from jobs.histories.table_reader import Condition, Row, TableReader, equal
 from jobs.row_output import print_rows, time_text, visible
 from jobs.warehouses.any_warehouse import one_cluster, reading
@@ -49,9 +51,13 @@ class History:
     reader: TableReader
     cluster: str
 
+    @cached_property
+    def coordinators(self) -> Coordinators:
+        return Coordinators(self.reader, self.cluster)
+
     def rows(self, table: str, *conditions: Condition, columns: Sequence[str] | None = None) -> list[Row]:
         names = columns or [column.name for column in TABLES[table].columns]
-        return self.reader.rows(table, names, equal("cluster", self.cluster), *conditions)
+        return self.coordinators.rows(table, names, equal("cluster", self.cluster), *conditions)
 
     def rows_at(self, table: str, at: datetime, *conditions: Condition) -> list[Row]:
         """The intervals that hold the instant."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from jobs import cli
 from jobs.replaying.known_rules import num_offsets_partitions
 from schemas.vocabulary import OFFSETS_TOPIC
 from tests.jobs.ingested import ingest, rows
@@ -97,18 +98,36 @@ def test_a_snapshot_that_tells_nothing_new_replays_nothing_again(tmp_path: Path)
     assert misplaced(tmp_path / "w") == WRONG
 
 
-def test_a_group_in_two_offsets_partitions_is_told_where_nobody_knows_how_many_there_are(tmp_path: Path) -> None:
+def test_a_group_in_two_offsets_partitions_is_told_and_read_from_one(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def answers(*words: str) -> tuple[list[str], str]:
+        capfd.readouterr()
+        assert cli.main([*words, "--warehouse", str(tmp_path / "w"), "--format", "csv"]) == 0
+        out, err = capfd.readouterr()
+        return out.splitlines(), err
+
     ingest(tmp_path / "w", "--source", write_log(tmp_path / "one", "g", "other"))
     replay(tmp_path / "w")
     assert misplaced(tmp_path / "w") == []
+    # Its second record is the newest one of group g.
     ingest(tmp_path / "w", "--source", write_log(tmp_path / "two", "one-more", "g", partition=4))
     replay(tmp_path / "w")
-    assert (
-        misplaced(tmp_path / "w") == [("g", "stands in partitions 3, 4, of which its coordinator reads one alone")] * 2
-    )
+    both = ("g", "stands in partitions 3, 4, of which its coordinator reads one alone")
+    assert misplaced(tmp_path / "w") == [both, both]
     before = told(tmp_path / "w")
     replay(tmp_path / "w", "--full")
     assert_same(before, told(tmp_path / "w"), "full")
+    found, said = answers("offsets", "g")
+    assert (found, "from 4, which has the newest record" in said) == (["t,0,1"], True)
+
     ingest_snapshots(tmp_path / "w", LED)
     replay(tmp_path / "w")
     assert ("g", "stands in partition 4, of 10 partitions 3 was expected") in misplaced(tmp_path / "w")
+    found, said = answers("offsets", "g")
+    assert (found, "from 3, which its coordinator reads" in said) == (["t,0,0"], True)
+    found, said = answers("groups")
+    assert [line.split(",")[0] for line in found[1:]] == ["g", "one-more", "other"]
+    assert said.count("group g: its records stand in __consumer_offsets, partitions 3, 4;") == 1
+    _, said = answers("offsets", "other")
+    assert "stand in" not in said
