@@ -16,7 +16,7 @@ SCHEMA = table_schema(REPLAY_ANOMALIES)
 def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:
     """One row at each step back, not at each record until the clock has caught up: there may be millions."""
     group, offset, time, before = steps(frame)
-    told = [f"record time {new} us lies {(old - new) // 1000} ms before that of the group's commit before"
+    told = [f"record time lies {(old - new) // 1000:,} ms before that of the group's commit before"
             for new, old in zip(time.tolist(), before.tolist(), strict=True)]  # fmt: skip
     size = len(told)
     columns = {

@@ -42,7 +42,7 @@ class Group:
         time = record.time
         if time is not None and self.time is not None and time < self.time:
             if time < self.time - CLOCK_STEP_US:
-                told = f"record time {time} us lies {(self.time - time) // 1000} ms before that of an earlier record"
+                told = f"record time lies {(self.time - time) // 1000:,} ms before that of an earlier record"
                 self.anomaly(record, AnomalyKind.CLOCK_WENT_BACK, Severity.INFO, told)
             time = self.time
         self.time = self.time if time is None else time

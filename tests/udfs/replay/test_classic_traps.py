@@ -125,7 +125,8 @@ def test_a_clock_that_steps_back_does_not_turn_intervals_around_and_is_told_beyo
     assert found.of("group_state_intervals", "from_time", "to_time")[1:] == [
         (10_000, 10_000), (10_000, 10_000), (10_000, None)
     ]  # fmt: skip
-    assert found.of("replay_anomalies", "kind", "record_offset") == [("clock_went_back", 2)]
+    told = "record time lies 5,000 ms before that of an earlier record"
+    assert found.of("replay_anomalies", "kind", "record_offset", "message") == [("clock_went_back", 2, told)]
 
 
 def test_a_compacted_log_that_kept_the_newest_value_alone_claims_nothing_before_it() -> None:
