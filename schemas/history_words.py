@@ -152,7 +152,10 @@ class AnomalyKind(Meant):
     GENERATION_WENT_BACK = "generation_went_back", "A generation is lower than the one before it."
     EPOCH_WENT_BACK = "epoch_went_back", "A group, target or member epoch is lower than the one before it."
     IMPOSSIBLE_ORDER = "impossible_order", "A record that the coordinator would refuse in this order."
-    GROUP_IN_WRONG_PARTITION = "group_in_wrong_partition", "The group's name belongs to another offsets partition."
+    GROUP_IN_WRONG_PARTITION = (
+        "group_in_wrong_partition",
+        "The group's name belongs to another offsets partition, or its records stand in several.",
+    )
     TARGET_WRITE_INCOMPLETE = (
         "target_write_incomplete",
         "Targets of members without the record that completes them.",
