@@ -30,7 +30,10 @@ class StateEnd(Meant):
 
 class LeaveKind(Meant):
     LEFT_OR_TIMED_OUT = "left_or_timed_out", "Gone; the log does not tell a leave from a timeout or a removal."
-    SESSION_TIMEOUT_LIKELY = "session_timeout_likely", "Its commits ended about a session timeout before it went."
+    SESSION_TIMEOUT_LIKELY = (
+        "session_timeout_likely",
+        "Classic: its commits ended about a session timeout before it went.",
+    )
     REBALANCE_TIMEOUT_LIKELY = (
         "rebalance_timeout_likely",
         "It was asked to give partitions up and went when its rebalance timeout was over.",

@@ -87,7 +87,11 @@ def static_expired(replayed: Replayed, event: Event) -> None:
 
 
 def session_timeout(replayed: Replayed, event: Event) -> None:
-    assert timed_out(replayed, event)["leave_kind"] in ("left_or_timed_out", "session_timeout_likely")
+    gone = timed_out(replayed, event)
+    assert (gone["leave_kind"], gone["confidence"]) == ("session_timeout_likely", "likely")
+    # All others that went were closed.
+    likely = [row for row in replayed.tables["membership_intervals"] if row["leave_kind"] == "session_timeout_likely"]
+    assert likely == [gone]
 
 
 def timed_out(replayed: Replayed, event: Event) -> Row:

@@ -16,6 +16,7 @@ from udfs.replay.group import Context
 from udfs.replay.modern_records import modern_records
 from udfs.replay.records import Record
 from udfs.replay.rows import Rows, arrow_rows
+from udfs.replay.silence import departures_table
 from udfs.replay.topic_codes import TopicCodes
 from udfs.replay.topic_names import Key, Sighting, merge, of_groups
 from udfs.replay.uncollected import uncollected
@@ -26,7 +27,7 @@ DELETING = (CLASSIC, "group_metadata")
 WINDOW_ROWS = 1 << 14
 
 # Commits are asked about these, and offsets expire by those: they are held until the end.
-ASKED = ("ownership_intervals", "partition_moves", "group_state_intervals")
+ASKED = ("ownership_intervals", "partition_moves", "membership_intervals", "group_state_intervals")
 # More of the others are written before, in an order that begins anew: no group's rows may fill the memory.
 MOST_HELD_ROWS = 1 << 20
 
@@ -77,6 +78,7 @@ class GroupPass:
     states: dict[str, str] = field(default_factory=dict)
     sightings: dict[Key, Sighting] = field(default_factory=dict)
     tombstones: list[pa.Table] = field(default_factory=list)
+    departures: list[pa.Table] = field(default_factory=list)
     num_records: int = 0
 
     @uncollected()
@@ -87,13 +89,18 @@ class GroupPass:
             self.fold.take(in_order(ours, self.context.topics))
             if end in holes:
                 self.fold.hole(end, holes[end])
-            self.closed.take(self.context.rows)
+            self.take_closed()
             if self.write is not None:
                 self.closed.hand_on(self.write, MOST_HELD_ROWS)
         open_rows = Rows()
         self.states = self.fold.finish(open_rows)
-        self.closed.take(self.context.rows)
+        self.take_closed()
         self.open.take(open_rows)
+
+    def take_closed(self) -> None:
+        self.closed.take(self.context.rows)
+        self.departures.append(departures_table(self.context.departures))
+        self.context.departures.clear()
 
     def note(self, tables: Mapping[str, pa.Table]) -> None:
         self.num_records += sum(rows.num_rows for rows in tables.values())

@@ -9,7 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.replaying.departures import Departures
+from jobs.replaying.row_keys import keys, places_of, replaced
 from schemas.tables import TABLES
+from udfs.replay.gaps import Gaps
 from udfs.replay.nullable import NONE
 from udfs.replay.questions import Answers, Questions
 from udfs.tables.arrow_schema import table_schema
@@ -18,17 +21,17 @@ OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_
 # A conversion of the group may make its topics known by name alone.
 OWNERSHIP_KEY = tuple(name for name in TABLES[OWNERSHIP].key if name != "topic_id")
 MOVES_KEY = TABLES[MOVES].key
-BETWEEN = "\x00"
 
 
 @dataclass
 class Handovers:
-    """`owners` and `moves` as the fold made them; `held_owners` are open rows of earlier runs, `waiting` those of
-    replayed_moves. `through` is the last offset that these runs replayed, `last_hole` the last one before the log was
-    not seen for a while."""
+    """`owners`, `moves` and `departures` as the fold made them; `held_owners` are open rows of earlier runs, `waiting`
+    those of replayed_moves. `through` is the last offset that these runs replayed, `last_hole` the last one before the
+    log was not seen for a while."""
 
     owners: pa.Table
     moves: pa.Table
+    departures: Departures
     held_owners: pa.Table
     waiting: pa.Table
     through: int
@@ -49,12 +52,13 @@ class Handovers:
         return True
 
     def questions(self) -> Questions:
-        """Beginnings of ownership, then its ends, then moves."""
-        ends = self.owners.column("to_offset")
+        """Beginnings of ownership, then its ends, then moves, then the ends of stays whose members went."""
+        ends, stays = self.owners.column("to_offset"), self.departures.stays
         asked = [
             (self.owners, self.owners.column("from_offset")),
             (self.owners, ends.fill_null(-1)),
             (self.moves, self.moves.column("move_offset")),
+            (stays, stays.column("to_offset")),
         ]
         names = [rows.column("topic").fill_null("") for rows, _ in asked]
         return Questions(
@@ -62,7 +66,7 @@ class Handovers:
             whole(names),
             np.concatenate([rows.column("partition").to_numpy() for rows, _ in asked]),
             np.concatenate([offsets.to_numpy() for _, offsets in asked]),
-            np.arange(2 * self.owners.num_rows + self.moves.num_rows) >= 2 * self.owners.num_rows,
+            np.arange(sum(rows.num_rows for rows, _ in asked)) >= 2 * self.owners.num_rows,
         )
 
     def answered(self, answers: Answers) -> tuple[pa.Table, pa.Table, pa.Table]:
@@ -76,6 +80,11 @@ class Handovers:
         owners = replaced(self.owners, "start_offset", self.with_held_starts(starts))
         return replaced(owners, "end_offset", ends), *self.answered_moves(answers, 2 * count)
 
+    def told_members(self, members: pa.Table, answers: Answers, gaps: Gaps) -> pa.Table:
+        """Closed rows of membership_intervals."""
+        start = 2 * self.owners.num_rows + self.moves.num_rows
+        return self.departures.told(members, answers.last_commit_time[start:], answers.newest_offset[start:], gaps)
+
     def with_held_starts(self, starts: pa.Array) -> pa.Array:
         if not self.held_owners.num_rows:
             return starts
@@ -86,7 +95,8 @@ class Handovers:
 
     def answered_moves(self, answers: Answers, start: int) -> tuple[pa.Table, pa.Table]:
         moves = self.moves
-        last, after = answers.last_commit_time[start:], answers.next_commit_time[start:]
+        end = start + moves.num_rows
+        last, after = answers.last_commit_time[start:end], answers.next_commit_time[start:end]
         is_named = np.asarray(moves.column("topic").is_valid().to_numpy())
         places = pa.nulls(moves.num_rows, pa.int32())
         if self.waiting.num_rows:
@@ -126,18 +136,6 @@ def moves_to_ask(made: pa.Table, waiting: pa.Table, touched: pa.ChunkedArray) ->
     return pa.concat_tables([made, rows.filter(is_new)])
 
 
-def keys(rows: pa.Table, columns: tuple[str, ...]) -> pa.Array:
-    """One text a row."""
-    texts = [rows.column(name).cast(pa.string()).fill_null("\x01") for name in columns]
-    joined = pc.binary_join_element_wise(*texts, BETWEEN)
-    return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
-
-
-def places_of(wanted: pa.Array, among: pa.Array) -> pa.Array:
-    """Of each key its place; NULL: it is not there."""
-    return pc.index_in(wanted, value_set=among)
-
-
 def whole(columns: list[pa.ChunkedArray]) -> pa.Array:
     return pa.concat_arrays(
         [chunk for column in columns for chunk in column.cast(pa.string()).chunks] or [pa.array([], pa.string())]
@@ -150,8 +148,3 @@ def micros(column: pa.ChunkedArray) -> np.ndarray:
 
 def nullable(values: np.ndarray, is_valid: np.ndarray) -> pa.Array:
     return pa.array(np.where(is_valid, values, 0), mask=~is_valid)
-
-
-def replaced(rows: pa.Table, name: str, values: pa.Array) -> pa.Table:
-    place = rows.schema.get_field_index(name)
-    return rows.set_column(place, rows.schema.field(place), values.cast(rows.schema.field(place).type))

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from jobs.replaying.assignment import Assignment, Progress
 from jobs.replaying.commit_pass import CommitPass
+from jobs.replaying.departures import MEMBERSHIP, Departures
 from jobs.replaying.earlier_rows import EarlierRows, in_groups, of_groups, without_groups
 from jobs.replaying.group_pass import GroupPass, HistoryRows, empty_stretches
 from jobs.replaying.handovers import MOVES, OWNERSHIP, WAITING, Handovers, moves_to_ask
@@ -35,7 +36,7 @@ from udfs.tables.arrow_schema import table_schema
 
 STATES, OFFSETS, STATE_ROWS = "replayed_groups", "replayed_offsets", "group_state_intervals"
 # Open rows of groups without records of their own stay what they are.
-CARRIED = ("membership_intervals", "rebalances", "generation_members")
+CARRIED = (MEMBERSHIP, "rebalances", "generation_members")
 
 
 @dataclass
@@ -141,9 +142,9 @@ class PartitionReplay:
         made = pa.concat_tables([groups.closed.table(MOVES), groups.open.table(MOVES)])
         owners = pa.concat_tables([groups.closed.table(OWNERSHIP), groups.open.table(OWNERSHIP)])
         held = of_groups(self.earlier.rows(OWNERSHIP), groups.states)
-        return Handovers(
-            owners, moves_to_ask(made, waiting, is_touched), held, waiting, self.through, self.last_hole
-        )  # fmt: skip
+        departures = Departures.of(pa.concat_tables(groups.departures), owners)
+        moves = moves_to_ask(made, waiting, is_touched)
+        return Handovers(owners, moves, departures, held, waiting, self.through, self.last_hole)
 
     def add_simple(self, fold: Fold, groups: GroupPass, finished: Finished) -> None:
         live: dict[str, list[Live]] = {}
@@ -162,6 +163,8 @@ class PartitionReplay:
         owners, moves, waiting = handovers.answered(finished.answers)
         for name, rows in ((OWNERSHIP, owners), (MOVES, moves), (WAITING, waiting)):
             self.write(name, rows)
+        members = handovers.told_members(groups.closed.table(MEMBERSHIP), finished.answers, self.gaps)
+        groups.closed.of[MEMBERSHIP] = [members]
         for of in (groups.closed, groups.open):
             for name in of.of:
                 if name not in (OWNERSHIP, MOVES):

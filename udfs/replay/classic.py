@@ -19,6 +19,7 @@ from udfs.replay.group import Group
 from udfs.replay.kip429 import group_sets, is_reset
 from udfs.replay.ledger import MemberStretch, StateStretch
 from udfs.replay.records import Moment, Record
+from udfs.replay.silence import Departure
 
 KEY = "2"
 CONSUMER = "consumer"
@@ -190,16 +191,22 @@ def move_members(round_: Round, left: list[str]) -> None:
     """Who came or went did so in the join phase: at its end at the latest."""
     ledger, generation = round_.group.ledger, round_.now.value.generation
     for member_id in left:
-        kind, confidence = classic_causes.leave_kind(round_, round_.members_before[member_id])
+        member = round_.members_before[member_id]
+        kind, confidence = classic_causes.leave_kind(round_, member)
+        if kind == LeaveKind.LEFT_OR_TIMED_OUT:
+            timeouts = member.session_timeout_ms, member.rebalance_timeout_ms
+            round_.group.context.departures.append(
+                Departure(round_.group.group_id, member_id, round_.at.offset, *timeouts)
+            )
         ledger.leave(
             round_.at, member_id, kind, generation, until=round_.stop, is_exact=False,
             confidence=confidence,
         )  # fmt: skip
     for old_id in round_.replaced:
         ledger.leave(round_.at, old_id, LeaveKind.STATIC_REPLACED, generation, until=round_.stop, is_exact=False)
-    for member in round_.now.value.members:
-        if member.member_id not in ledger.members:
-            join(round_, member, round_.stop, False)
+    for each in round_.now.value.members:
+        if each.member_id not in ledger.members:
+            join(round_, each, round_.stop, False)
 
 
 def join(round_: Round, member: ClassicMember, time: int | None, is_exact: bool) -> None:

@@ -8,6 +8,7 @@ from udfs.replay.gaps import Gaps
 from udfs.replay.ledger import Ledger
 from udfs.replay.records import Moment, Record
 from udfs.replay.rows import Rows
+from udfs.replay.silence import Departure
 from udfs.replay.topic_codes import TopicCodes
 
 # A clock that steps back less than this is one of a healthy cluster.
@@ -23,6 +24,8 @@ class Context:
     rows: Rows = field(default_factory=Rows)
     # Group epoch of a consumer group before its first record of type 3: 1 from Kafka 4.3, 0 earlier.
     first_epoch: int = 1
+    # Members of which commits may tell how they went.
+    departures: list[Departure] = field(default_factory=list)
 
 
 @dataclass

@@ -41,6 +41,8 @@ class Answers:
     committed: Numbers
     last_commit_time: Numbers
     next_commit_time: Numbers
+    # Newest record of the key at or before, commit or deletion; of questions about times alone.
+    newest_offset: Numbers
     # False: it is about a time before the state that this replay went on from, and the state does not tell any more.
     is_told: Flags
     # False: a next commit may still come.
@@ -48,7 +50,7 @@ class Answers:
 
     @classmethod
     def unanswered(cls, count: int) -> "Answers":
-        return cls(*(np.full(count, NONE) for _ in range(3)), *(np.zeros(count, np.bool_) for _ in range(2)))
+        return cls(*(np.full(count, NONE) for _ in range(4)), *(np.zeros(count, np.bool_) for _ in range(2)))
 
 
 class Asked:
@@ -88,6 +90,7 @@ class Asked:
         key, is_known = self.keys_of(frame, waiting)
         if len(times):
             self.answer_last(frame, times, key[len(self.waiting) :], is_known[len(self.waiting) :])
+            self.answer_newest(frame, times, key[len(self.waiting) :], is_known[len(self.waiting) :])
         self.answer_next(frame, waiting, key, is_known)
 
     def keys_of(self, frame: Frame, which: Positions) -> tuple[Numbers, Flags]:
@@ -129,6 +132,15 @@ class Asked:
         is_there = is_known & ~is_here & frame.is_carried[first]
         is_there[is_there] &= frame.seen[first[is_there]] <= offset[is_there]
         self.answers.last_commit_time[new[is_there]] = frame.carried("written_time", first[is_there])
+
+    def answer_newest(self, frame: Frame, new: Positions, key: Numbers, is_known: Flags) -> None:
+        if not is_known.any():
+            return
+        offset = self.questions.offset[new]
+        ranked = frame.key.astype(np.int64) * frame.base + frame.place + 1
+        row = np.searchsorted(ranked, key * frame.base + places_of(frame, offset) + 1, side="right") - 1
+        is_here = is_known & (row >= 0) & (frame.key[row] == key) & (frame.seen[row] <= offset)
+        self.answers.newest_offset[new[is_here]] = frame.seen[row[is_here]]
 
     def answer_next(self, frame: Frame, waiting: Positions, key: Numbers, is_known: Flags) -> None:
         if not is_known.any():

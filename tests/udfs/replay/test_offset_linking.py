@@ -179,7 +179,10 @@ def test_questions_get_what_was_so_at_their_offset_in_the_slow_reading(turn: int
     assert found.finished is not None
     answers = found.finished.answers
     slow = SlowOffsets(log, facts)
-    told = zip(answers.committed, answers.last_commit_time, answers.next_commit_time, answers.is_settled, strict=True)
+    told = zip(
+        answers.committed, answers.last_commit_time, answers.next_commit_time, answers.newest_offset,
+        answers.is_settled, strict=True,
+    )  # fmt: skip
     expected = [expected_answer(log, slow, key, offset) for key, offset in keys_asked(questions)]
     assert [tuple(None if each == NONE else each for each in some) for some in told] == expected
     assert answers.is_told.all()
@@ -198,14 +201,16 @@ def expected_answer(log: list[Row], slow: SlowOffsets, key: tuple[str, str, int]
         and row["from_offset"] <= offset
         and (row["to_offset"] is None or offset < row["to_offset"] or is_hole_at(row, offset))
     ]
-    commits = [r for r in log if r.get("committed_offset") is not None]
-    commits = [r for r in commits if (r["group_id"], r["topic"], r["partition"]) == key]
+    records = [r for r in log if (r.get("group_id"), r.get("topic"), r.get("partition")) == key]
+    newest = [r["record_offset"] for r in records if r["record_offset"] <= offset]
+    commits = [r for r in records if r.get("committed_offset") is not None]
     before = [r for r in commits if r["record_offset"] <= offset]
     after = [r for r in commits if r["record_offset"] > offset][:1]
     holes = [r["record_offset"] for r in log if "hole" in r and r["record_offset"] >= offset]
     is_cut = bool(holes) and (not after or holes[0] < after[0]["record_offset"])
     following = after if not is_cut else []
-    return (held[-1] if held else None, time_of(before[-1:]), time_of(following), bool(following) or is_cut)
+    times = time_of(before[-1:]), time_of(following)
+    return (held[-1] if held else None, *times, newest[-1] if newest else None, bool(following) or is_cut)
 
 
 def is_hole_at(row: Row, offset: int) -> bool:

@@ -1,0 +1,66 @@
+"""How members of classic groups went: groups name those of which the log does not tell, commits tell when they were
+heard last."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.replaying.row_keys import keys, places_of, replaced
+from schemas.history_words import Confidence, LeaveKind, OwnershipEnd
+from udfs.replay.commit_chunks import are_complete
+from udfs.replay.gaps import Gaps
+from udfs.replay.nullable import NONE, Flags, Numbers, Positions, numbers
+from udfs.replay.silence import are_session_timeouts
+
+MEMBERSHIP = "membership_intervals"
+KEY = ("group_id", "member_id", "to_offset")
+
+
+@dataclass
+class Departures:
+    """`gone` are the members, by `SCHEMA` of `udfs.replay.silence`; `stays` the rows of ownership_intervals that ended
+    with them, `of_stay` the place of their member among `gone`."""
+
+    gone: pa.Table
+    stays: pa.Table
+    of_stay: Positions
+
+    @classmethod
+    def of(cls, gone: pa.Table, owners: pa.Table) -> "Departures":
+        ended = owners.filter(pc.equal(owners.column("ended_by"), OwnershipEnd.MEMBER_LEFT))
+        places = places_of(keys(ended, KEY), keys(gone, KEY))
+        return cls(gone, ended.filter(places.is_valid()), places.drop_null().to_numpy())
+
+    def told(self, members: pa.Table, last_commits: Numbers, newest_offsets: Numbers, gaps: Gaps) -> pa.Table:
+        """Closed rows of membership_intervals. The answers are about the stays, each as of its end."""
+        unclear = pc.equal(members.column("leave_kind"), LeaveKind.LEFT_OR_TIMED_OUT).fill_null(False)
+        rows = np.flatnonzero(unclear.to_numpy())
+        some = members.take(pa.array(rows))
+        found = places_of(keys(some, KEY), keys(self.gone, KEY)).fill_null(-1).to_numpy()
+        place, rows, some = found[found >= 0], rows[found >= 0], some.filter(pa.array(found >= 0))
+        last, until = self.last_heard(last_commits, newest_offsets, gaps)[place], numbers(some.column("to_time"))
+        is_told = (last != NONE) & (until != NONE)
+        timed_out = np.zeros(members.num_rows, np.bool_)
+        timed_out[rows] = is_told & self.are_timeouts(place, np.where(is_told, until - last, 0) // 1000)
+        words = {"leave_kind": LeaveKind.SESSION_TIMEOUT_LIKELY, "ended_by": LeaveKind.SESSION_TIMEOUT_LIKELY,
+                 "confidence": Confidence.LIKELY}  # fmt: skip
+        for name, word in words.items():
+            members = replaced(members, name, pc.if_else(pa.array(timed_out), word.value, members.column(name)))
+        return members
+
+    def are_timeouts(self, place: Positions, silent_ms: Numbers) -> Flags:
+        timeouts = (numbers(self.gone.column(f"{kind}_timeout_ms"))[place] for kind in ("session", "rebalance"))
+        return are_session_timeouts(silent_ms, *timeouts)
+
+    def last_heard(self, last_commits: Numbers, newest_offsets: Numbers, gaps: Gaps) -> Numbers:
+        """By member, the time of its last commit; NONE: it made none, or a later one may be missing in the log."""
+        last = np.full(self.gone.num_rows, NONE)
+        begun = numbers(self.stays.column("from_time"))
+        # An earlier one is that of the owner before.
+        is_its_own = (begun != NONE) & (last_commits >= begun)
+        np.maximum.at(last, self.of_stay[is_its_own], last_commits[is_its_own])
+        is_whole = are_complete(gaps, newest_offsets, numbers(self.stays.column("to_offset")))
+        last[self.of_stay[~is_whole]] = NONE
+        return last

@@ -1,0 +1,23 @@
+"""Rows of one table that are looked for in another, by their keys."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+BETWEEN = "\x00"
+
+
+def keys(rows: pa.Table, columns: tuple[str, ...]) -> pa.Array:
+    """One text a row."""
+    texts = [rows.column(name).cast(pa.string()).fill_null("\x01") for name in columns]
+    joined = pc.binary_join_element_wise(*texts, BETWEEN)
+    return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
+
+
+def places_of(wanted: pa.Array, among: pa.Array) -> pa.Array:
+    """Of each key its place; NULL: it is not there."""
+    return pc.index_in(wanted, value_set=among)
+
+
+def replaced(rows: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    place = rows.schema.get_field_index(name)
+    return rows.set_column(place, rows.schema.field(place), values.cast(rows.schema.field(place).type))
