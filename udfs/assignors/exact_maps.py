@@ -70,7 +70,8 @@ def give(target: Target, topic: int, partition: int, made_for: int = DEFAULT_CAP
 
 def rows_at(rows: Rows, place: int, chosen: NDArray[np.bool_] | None = None) -> Rows:
     """Those of one member; the rows are sorted by member."""
-    first, end = np.searchsorted(rows.members, [place, place + 1])
+    # Of their own type: for any other the whole column would be cast.
+    first, end = np.searchsorted(rows.members, np.array([place, place + 1], rows.members.dtype))
     own = rows.take(np.arange(first, end))
     return own if chosen is None else own.take(chosen[first:end])
 
