@@ -252,10 +252,12 @@ def test_a_remote_place_that_is_no_warehouse_is_told_in_one_line(
 ) -> None:
     (tmp_path / "some" / "folder").mkdir(parents=True)
     place = place.format(mounted=mounted)
-    assert cli.main(["sql", "--warehouse", place, "SELECT 1"]) == ExitCode.UNUSABLE_WAREHOUSE
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"groupscope: {place}: ")
-    assert told in line
+    for words in (["sql", "SELECT 1"], ["replay"]):
+        assert cli.main([*words, "--warehouse", place]) == ExitCode.UNUSABLE_WAREHOUSE
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"groupscope: {place}: ")
+        assert told in line
+    assert {path.name for path in tmp_path.rglob("*")} == {"some", "folder"}
 
 
 def test_a_run_on_a_remote_warehouse_that_is_killed_is_finished_by_the_next(
