@@ -6,8 +6,8 @@ from schemas.record_columns import CLUSTER, JOB, RUN_ID
 SOURCE_FILES = Table(
     "source_files",
     "file or fetched range, by run",
-    "What each run read: counts, and what proves later that a file has not changed. A segment beside a new one has a row "
-    "too when nothing of it was read: nothing is missing between the two but what was compacted away.",
+    "What each run read: counts, and what proves later that a file has not changed. A segment beside a new one has a "
+    "row too when nothing of it was read: nothing is missing between the two but what was compacted away.",
     ("cluster", "run_id", "offsets_partition", "source_file"),
     ("cluster", "run_id", "offsets_partition", "source_file"),
     (
