@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     at = history.instant(arguments.at)
     state = state_at(history, arguments.group, at)
     answer = ANSWERS[arguments.shown](history, state, at, arguments.verbose)
-    say_as_kafka(arguments.group, state["state"])
+    say_as_kafka(state)
     if arguments.format == Format.TABLE:
         print_answer(answer.names, answer.rows, arguments.format)
     else:

@@ -19,8 +19,7 @@ from schemas.record_columns import GROUP_ID
 GENERATION_OR_EPOCH = Column(
     "generation_or_epoch", Type.INT, "Classic: the generation; else the group epoch; NULL: a group of offsets alone."
 )
-# Of a group that only its commits tell of.
-UNSEEN = "NULL: the group's own records may stand where the log was not seen."
+UNSEEN = "NULL: records of the group may stand where the log was not seen."
 
 GROUP_STATE_INTERVALS = history(
     "group_state_intervals",

@@ -23,7 +23,7 @@ class Difference(NamedTuple):
 
 def differences(history: History, group: str, first: datetime, last: datetime) -> Iterator[Difference]:
     before, after = (known_at(history, group, at) for at in (first, last))
-    # Only commits tell of the group then: who was a member is not known, so nobody came or went.
+    # Records of the group were not seen: where not all members are known nobody came or went.
     is_untold = any(of["num_members"].get(GROUP_ITSELF, 0) is None for of in (before, after))
     for what in ("offset",) if is_untold else before:
         for key, old, new in changed(before[what], after[what]):

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # Snapshots have times of their own, beside those of records.
 SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
 
-# Of a state that is NULL.
-UNTOLD = "only commits tell of the group then"
+# Where the number of members is NULL.
+UNTOLD = "records of the group were not seen"
 
 
 def add_reader_flags(parser: argparse.ArgumentParser) -> None:
@@ -147,9 +147,9 @@ def check_seen(history: History, group: str, at: datetime) -> None:
 
 
 def is_untold(history: History, group: str, at: datetime) -> bool:
-    """Whether only commits tell of the group then."""
+    """Whether not all of the group's members are known then."""
     found = history.rows_at("group_state_intervals", at, equal("group_id", group))
-    return bool(found) and found[-1]["state"] is None
+    return bool(found) and found[-1]["num_members"] is None
 
 
 def last_before(known: list[Row], at: datetime) -> Row | None:
@@ -185,11 +185,13 @@ def expected(what: str, found: str, known: Sequence[str]) -> str:
     return f"not in the history, one of its {len(known)} {what}s was expected, such as {near[0]}"
 
 
-def say_as_kafka(group: str, state: str | None) -> None:
-    """What kafka-consumer-groups says beside its rows; it always knows the state."""
-    if state is None:
-        say(visible(f"Consumer group '{group}': state and members are not known, {UNTOLD}."))
-    elif state == "Empty":
+def say_as_kafka(row: Row) -> None:
+    """What kafka-consumer-groups says beside its rows; it always knows all members."""
+    group, state = row["group_id"], row["state"]
+    if row["num_members"] is None:
+        what = "state and members are not known" if state is None else "there may be more members"
+        say(visible(f"Consumer group '{group}': {what}, {UNTOLD}."))
+    if state == "Empty":
         say(visible(f"Consumer group '{group}' has no active members."))
     elif state in ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"):
         say(visible(f"Warning: Consumer group '{group}' is rebalancing."))

@@ -74,7 +74,7 @@ class PartitionReplay:
         self.note_anomalies(rows, held_states, held_offsets)
         states = of_groups(held_states, touched)
         fold = Fold(
-            Context(self.topics, self.gaps),
+            Context(self.topics, self.gaps, self.unseen),
             dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
         )
         write = self.write if self.through < 0 else None

@@ -18,7 +18,7 @@ from tests.written_history import at, coverage, interval, rebalance
 GROUP = {"group_id": "billing"}
 ONE = {"member_id": "one", "client_id": "c1", "client_host": "/10.0.0.1"}
 TWO = {"member_id": "two", "client_id": "c2", "client_host": "/10.0.0.2", "group_instance_id": "second"}
-STATE = {**GROUP, "protocol_type": "consumer"}
+STATE = {**GROUP, "protocol_type": "consumer", "num_members": 0}
 MODERN = {"group_id": "modern", "group_type": "consumer"}
 STREAMS = {"group_id": "words", "group_type": "streams"}
 OWNED = {**GROUP, "topic": "orders", "phase": "assigned"}
@@ -45,10 +45,11 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**interval(60, 70, 14, "deleted"), **STATE, "state": "Empty", "generation_or_epoch": 3},
         {**interval(80, 90, 20, "coverage_hole"), **STATE, "state": "Empty", "generation_or_epoch": 0},
         {**interval(99, None, 50), **STATE, "state": "Empty", "generation_or_epoch": 5},
-        {**interval(0, None, 1), "group_id": "offsets alone", "state": "Empty"},
+        {**interval(0, None, 1), "group_id": "offsets alone", "state": "Empty", "num_members": 0},
         {**interval(50, None, 10), **MODERN, "state": "Stable", "generation_or_epoch": 7, "num_members": 2},
         {**interval(62, 66, 30, "deleted"), **STREAMS, "state": "Stable", "generation_or_epoch": 3, "num_members": 1},
-        {**interval(50, None, 11), "group_id": "connect", "state": "Empty", "protocol_type": "connect"},
+        {**interval(50, None, 11), "group_id": "connect", "state": "Empty", "protocol_type": "connect"}
+        | {"num_members": 0},
     ],
     "membership_intervals": [
         {**interval(10, 60, 2, "left_or_timed_out"), **GROUP, **ONE, "leave_kind": "left_or_timed_out"},

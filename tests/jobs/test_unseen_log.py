@@ -25,6 +25,7 @@ OF_THREE: dict[str, list[dict[str, Any]]] = {
         {**interval(70, 80, 50), **BILLING, **UNKNOWN},
         {**interval(80, None, 55), **BILLING, "state": "Stable", "generation_or_epoch": 9, "num_members": 2},
         {**interval(70, None, 51), "group_id": "late", **UNKNOWN},
+        {**interval(75, None, 52), "group_id": "part", **UNKNOWN, "group_type": "consumer", "state": "Stable"},
     ],
     "membership_intervals": [{**interval(10, 40, 5, "coverage_hole"), **BILLING, **ONE}],
     "ownership_intervals": [{**interval(10, 40, 5, "coverage_hole"), **BILLING, **OWNED}],
@@ -103,8 +104,14 @@ def test_offsets_partitions_that_were_not_seen_are_named(ask: Ask, words: tuple[
 
 def test_groups_of_which_only_commits_tell_are_listed_without_type_and_state(ask: Ask) -> None:
     _, out, err = ask("with four", "groups", "--at", time(75))
-    assert out.splitlines() == ["GROUP,TYPE,STATE,PROTOCOL", "billing,,,", "late,,,", 'other,Classic,Empty,""']
-    words = "groups of which only commits tell, so that TYPE and STATE are not known"
+    assert out.splitlines() == [
+        "GROUP,TYPE,STATE,PROTOCOL",
+        "billing,,,",
+        "late,,,",
+        'other,Classic,Empty,""',
+        "part,Consumer,Stable,consumer",
+    ]
+    words = "groups of which records were not seen, so that TYPE or STATE is not known"
     assert err == f"groupscope: {words}: 2\n"
     _, out, err = ask("with four", "groups", "--type", "classic", "--at", time(75))
     assert (out.splitlines()[1:], err) == (['other,Classic,Empty,""'], f"groupscope: {words}: 2; such are left out\n")
@@ -115,9 +122,12 @@ def test_what_only_commits_tell_of_has_no_state_and_no_members(ask: Ask) -> None
     for shown in ("--offsets", "--members", "--state"):
         code, out, err = ask("three", "describe", "billing", shown, "--verbose", "--at", time(75))
         assert code == 0
-        assert "'billing': state and members are not known, only commits tell of the group then." in err
+        assert "'billing': state and members are not known, records of the group were not seen." in err
         assert "no active members" not in err
     assert out.splitlines()[1] == "billing,,,,,,"
+    _, out, err = ask("three", "describe", "part", "--state", "--at", time(75))
+    assert out.splitlines()[1] == "part,,uniform,Stable,"
+    assert err == "groupscope: Consumer group 'part': there may be more members, records of the group were not seen.\n"
     assert "not known" not in ask("three", "describe", "billing", "--at", time(85))[2]
 
 

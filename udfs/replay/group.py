@@ -1,5 +1,6 @@
 """A group in the middle of its replay, and what it shares with the others of its offsets partition."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,8 @@ class Context:
 
     topics: TopicCodes
     gaps: Gaps = field(default_factory=Gaps)
+    # Last offsets before what was not seen; -1: the log was not seen from its beginning.
+    holes: Collection[int] = ()
     rows: Rows = field(default_factory=Rows)
     # Group epoch of a consumer group before its first record of type 3: 1 from Kafka 4.3, 0 earlier.
     first_epoch: int = 1

@@ -41,11 +41,11 @@ class Stretch:
 @dataclass(slots=True)
 class StateStretch(Stretch):
     group_type: str
-    state: str
+    state: str | None
     generation_or_epoch: int | None
     protocol_type: str | None
     assignor: str | None
-    num_members: int
+    num_members: int | None
     confidence: str = Confidence.CERTAIN
 
 

@@ -75,12 +75,19 @@ def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
         at,
         StateStretch(
             at.time, at.offset, is_exact, at.offset, now.group_type, state, now.epoch, None, assignor(now),
-            len(now.members), confidence,
+            None if now.is_partial else len(now.members), confidence,
         ),
     )  # fmt: skip
 
 
-def group_state(now: Modern) -> tuple[GroupState, Confidence]:
+def group_state(now: Modern) -> tuple[GroupState | None, Confidence]:
+    """None: nobody is known, and others may be there."""
+    if now.is_partial:
+        return (state_of(now)[0] if now.members else None), Confidence.POSSIBLE
+    return state_of(now)
+
+
+def state_of(now: Modern) -> tuple[GroupState, Confidence]:
     is_told = None not in (now.epoch, now.target_epoch)
     confidence = Confidence.CERTAIN if is_told else Confidence.LIKELY
     if not now.members:

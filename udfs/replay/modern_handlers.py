@@ -45,8 +45,16 @@ def taken(group: Group, record: Record) -> Modern | None:
     # Whether the group is new, or only its earlier records are missing.
     is_whole = group.context.gaps.is_complete(group.seen.get(GROUP_KEY, -1), record.offset)
     created = Modern(group_type, first, first, is_created=True) if is_whole else Modern(group_type)
+    # A group of another type goes on with all that it has.
+    created.is_partial = now is None and is_behind_hole(group, record)
     group.now = created
     return created
+
+
+def is_behind_hole(group: Group, record: Record) -> bool:
+    """Whether the log was not seen somewhere between the group's newest record and this one."""
+    before = max(group.seen.values(), default=-1)
+    return any(before <= hole < record.offset for hole in group.context.holes)
 
 
 def on_group(group: Group, record: Record) -> None:
@@ -66,7 +74,7 @@ def on_group(group: Group, record: Record) -> None:
     now.operation.is_hash_changed = value.metadata_hash is None or value.metadata_hash != now.metadata_hash
     if now.epoch is None and value.epoch == group.context.first_epoch + 1:
         # The first epoch of all proves that nothing came before, whatever records are missing.
-        now.is_created = True
+        now.is_created, now.is_partial = True, False
         if now.target_epoch is None:
             reach(now, group.context.first_epoch)
     now.epoch, now.metadata_hash = value.epoch, value.metadata_hash

@@ -13,8 +13,8 @@ from udfs.replay.topic_codes import TopicCodes
 
 # Fields that JSON takes as they are.
 PLAIN = (
-    "group_type", "epoch", "target_epoch", "metadata_hash", "validated_topology_epoch", "is_created", "is_migrated",
-    "generation", "told_target", "assignment_offset", "causes", "carried", "incomplete",
+    "group_type", "epoch", "target_epoch", "metadata_hash", "validated_topology_epoch", "is_partial", "is_created",
+    "is_migrated", "generation", "told_target", "assignment_offset", "causes", "carried", "incomplete",
 )  # fmt: skip
 OF_REBALANCE = tuple(field.name for field in fields(Rebalance))
 

@@ -132,6 +132,8 @@ class Modern:
     away: set[str] = field(default_factory=set)
     with_tasks: set[str] = field(default_factory=set)
     assignors: Counter[str] = field(default_factory=Counter)
+    # The log before was not seen: members that wrote nothing since are not known.
+    is_partial: bool = False
     # Of rebalances.
     is_created: bool = False
     is_migrated: bool = False

@@ -182,7 +182,8 @@ def history(
     """With a cut: in two runs, of so many records in the first. With a hole: the log behind so many was not seen."""
     records = log.records if isinstance(log, Log) else log
     closed = Rows()
-    context = Context(CODES, gaps or Gaps(), closed, first_epoch)
+    holes = () if hole is None else (records[hole - 1].offset,)
+    context = Context(CODES, gaps or Gaps(), holes, closed, first_epoch)
     pieces = [records] if cut is None else [records[:cut], records[cut:]]
     states: Mapping[str, str] = {}
     open_rows = Rows()

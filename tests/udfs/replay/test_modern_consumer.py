@@ -519,8 +519,23 @@ def test_behind_a_hole_nothing_is_claimed() -> None:
         assert not any(row["is_from_exact"] for row in rows if row["is_open"])
     (row,) = found.rows("rebalances", to_generation=4)
     assert (row["outcome"], row["is_open"], row["end_time"]) == ("open", False, None)
+    # The others have nothing to write as long as nothing changes.
     (state,) = found.rows("group_state_intervals", is_open=True)
-    assert (state["state"], state["generation_or_epoch"], state["confidence"]) == ("Stable", None, "likely")
+    assert (state["state"], state["generation_or_epoch"]) == ("Stable", None)
+    assert (state["num_members"], state["confidence"]) == (None, "possible")
+
+
+def test_whoever_is_left_behind_a_hole_is_not_known_until_the_group_is_a_new_one() -> None:
+    log = of_two()
+    whole, last = len(log.records), log.records[-1].offset
+    log.skip(100)
+    log.write(9_000, *leaves("a"), epoch(8), completed(8))
+    log.write(9_100, dead(6), dead(3))
+    log.write(9_200, about("c"), epoch(2), target("c", 0), completed(2), owns("c", 2, 0, previous=0))
+    found = history(log, gaps=Gaps([last + 1], [last + 100]), hole=whole)
+    assert found.told("group_state_intervals", "state", "num_members", "confidence")[-2:] == [
+        (None, None, "possible"), ("Stable", 1, "certain"),
+    ]  # fmt: skip
 
 
 def test_a_group_met_in_the_middle_has_no_epochs_until_they_are_written() -> None:
