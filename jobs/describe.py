@@ -12,6 +12,7 @@ import sys
 
 from jobs.histories import described
 from jobs.histories.history import add_at_flag, add_reader_flags, opened, print_answer, say_as_kafka, state_at
+from jobs.histories.unseen import say_unseen_offsets
 from jobs.row_output import Format
 from schemas.exit_codes import ExitCode
 
@@ -39,6 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     state = state_at(history, arguments.group, at)
     answer = ANSWERS[arguments.shown](history, state, at, arguments.verbose)
     say_as_kafka(state)
+    if arguments.shown == "offsets":
+        say_unseen_offsets(history, arguments.group, at)
     if arguments.format == Format.TABLE:
         print_answer(answer.names, answer.rows, arguments.format)
     else:

@@ -11,6 +11,7 @@ import sys
 from jobs.failure import Failure, say
 from jobs.histories.differences import Difference, differences
 from jobs.histories.history import UNTOLD, add_reader_flags, check_seen, is_untold, opened, print_answer
+from jobs.histories.unseen import say_unseen_offsets
 from jobs.row_output import time_text, visible
 from schemas.exit_codes import ExitCode
 
@@ -33,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         if is_untold(history, arguments.group, at):
             told = f"state, members and owners at {time_text(at)} are not known, {UNTOLD}: only offsets are compared"
             say(visible(f"group {arguments.group}: {told}"))
+        say_unseen_offsets(history, arguments.group, at)
     print_answer(Difference._fields, list(differences(history, arguments.group, first, last)), arguments.format)
     return ExitCode.CLEAN
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from jobs.failure import say
 from jobs.histories.assigned import committed_at
 from jobs.histories.history import add_at_flag, add_reader_flags, opened, print_answer, state_at
+from jobs.histories.unseen import say_unseen_offsets
 from jobs.row_output import Format, csv_cell, time_text, visible, write_lines
 from schemas.exit_codes import ExitCode
 
@@ -35,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not rows:
         say(visible(f"group {arguments.group} had no committed offset at {time_text(at)}"))
     say_below_zero(rows)
+    say_unseen_offsets(history, arguments.group, at)
     if arguments.format == Format.CSV:
         # Without names of columns: Kafka's tool would take them for a partition.
         write_lines(",".join(map(csv_cell, row)) for row in rows)

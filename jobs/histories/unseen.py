@@ -7,10 +7,14 @@ from typing import NamedTuple
 
 from jobs.failure import Failure, say
 from jobs.histories.history import History
-from jobs.histories.table_reader import Row
-from jobs.row_output import time_text
+from jobs.histories.table_reader import Condition, Row, equal
+from jobs.row_output import time_text, visible
 from schemas.exit_codes import ExitCode
+from schemas.history_words import OffsetEnd
 from schemas.vocabulary import OFFSETS_TOPIC
+
+# Partitions without a known offset; of more only the number is said.
+MOST_NAMED = 5
 
 
 class Unseen(NamedTuple):
@@ -63,3 +67,21 @@ def check_seen_at(history: History, at: datetime) -> bool:
     named = ", ".join(map(str, partitions))
     say(f"{OFFSETS_TOPIC}: partitions {named} were not seen at {time_text(at)}, nothing is known of their groups then")
     return False
+
+
+def say_unseen_offsets(history: History, group: str, at: datetime) -> None:
+    """Of partitions that were committed before such a stretch and not since: they are missing from every answer."""
+    columns = ["topic", "partition", "from_offset", "to_time", "ended_by"]
+    is_before = Condition("from_time", "<=", at, or_null=True)
+    rows = history.rows("offset_history", equal("group_id", group), is_before, columns=columns)
+    newest = {(row["topic"], row["partition"]): row for row in sorted(rows, key=lambda row: int(row["from_offset"]))}
+    unseen = sorted(place for place, row in newest.items() if is_cut(row, at))
+    if unseen:
+        named = ", ".join(f"{topic}-{partition}" for topic, partition in unseen[:MOST_NAMED])
+        more = f" and {len(unseen) - MOST_NAMED} more" if unseen[MOST_NAMED:] else ""
+        told = "is not known, the log behind the last commit was not seen"
+        say(visible(f"group {group}: what was committed for {named}{more} at {time_text(at)} {told}"))
+
+
+def is_cut(row: Row, at: datetime) -> bool:
+    return row["ended_by"] == OffsetEnd.COVERAGE_HOLE and row["to_time"] is not None and row["to_time"] <= at
