@@ -40,7 +40,7 @@ class SlowOffsets:
         self.last_of_group: dict[str, int | None] = {}
         self.rows: list[Row] = []
         self.transactions: list[Row] = []
-        self.liveness: list[tuple[str, int, int | None, int | None, int | None]] = []
+        self.liveness: list[tuple[str, int, int | None, int | None, int | None, bool]] = []
         self.steps: list[tuple[str, int]] = []
         # Group, offsets of the pending commit and of its marker.
         self.revived: list[tuple[str, int, int]] = []
@@ -58,7 +58,7 @@ class SlowOffsets:
             )
             self.transactions.append({**transaction, "outcome": "open", "is_open": True, "num_superseded": lost})
         for group, (offset, time) in self.alive.items():
-            self.liveness.append((group, offset, time, None, None))
+            self.liveness.append((group, offset, time, None, None, False))
 
     def apply(self, record: Row) -> None:
         if record.get("hole"):
@@ -255,4 +255,4 @@ class SlowOffsets:
             self.alive[group] = (offset, time)
         for group in set(self.alive) - now:
             began, since = self.alive.pop(group)
-            self.liveness.append((group, began, since, offset, later(since, time)))
+            self.liveness.append((group, began, since, offset, later(since, time), bool(record.get("hole"))))

@@ -150,9 +150,10 @@ class PartitionReplay:
         live: dict[str, list[Live]] = {}
         found = finished.liveness
         times = [found.column(name).cast(pa.int64()).to_pylist() for name in ("from_time", "to_time")]
-        names, firsts, lasts = (found.column(name).to_pylist() for name in ("group_id", "from_offset", "to_offset"))
-        for group_id, first, from_time, last, to_time in zip(names, firsts, times[0], lasts, times[1], strict=True):
-            live.setdefault(group_id, []).append(Live(first, from_time, last, to_time))
+        names = ("group_id", "from_offset", "to_offset", "is_cut")
+        groups_of, firsts, lasts, cuts = (found.column(name).to_pylist() for name in names)
+        for group_id, *span in zip(groups_of, firsts, times[0], lasts, times[1], cuts, strict=True):
+            live.setdefault(group_id, []).append(Live(*span))
         closed, opened = Rows(), Rows()
         replayed = Replayed(self.gaps, self.through, self.unseen)
         add_simple_groups(closed, opened, live, fold.existence, replayed)

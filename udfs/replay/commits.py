@@ -45,7 +45,7 @@ class Finished:
     state: pa.Table
     answers: Answers
     # Stretches in which a group has an offset or one pending, those that ended in this replay and open ones:
-    # group_id, from_offset, from_time, to_offset, to_time (NULL: still so).
+    # group_id, from_offset, from_time, to_offset, to_time (NULL: still so), is_cut.
     liveness: pa.Table
 
 

@@ -29,6 +29,8 @@ SCHEMA = pa.schema(
         pa.field("from_time", TIME),
         pa.field("to_offset", pa.int64()),
         pa.field("to_time", TIME),
+        # Whether it was still there when the log behind was not seen.
+        pa.field("is_cut", pa.bool_(), nullable=False),
     ]
 )
 
@@ -67,6 +69,7 @@ def liveness_of(frame: Frame, effects: Effects, waiting: Waiting) -> Liveness:
             times(from_time[ended]),
             pa.array(to_offset),
             times(np.maximum(to_time, from_time[ended])),
+            pa.repeat(False, len(ended)),
         ],
         SCHEMA,
     )
@@ -151,4 +154,5 @@ def alive_rows(state: pa.Table, hole: tuple[int, int | None] | None = None) -> p
         time = NONE if hole[1] is None else hole[1]
         to_offset = integers(np.full(size, hole[0]))
         to_time = times(np.maximum(numbers(alive["alive_from_time"]), time))
-    return pa.table([*(alive[name] for name in columns), to_offset, to_time], SCHEMA)
+    is_cut = pa.repeat(hole is not None, size)
+    return pa.table([*(alive[name] for name in columns), to_offset, to_time, is_cut], SCHEMA)

@@ -17,12 +17,14 @@ GROUP_TYPE = "classic"
 
 
 class Live(NamedTuple):
-    """From the first live or pending key of a group to the end of its last; None: still."""
+    """From the first live or pending key of a group to the end of its last; None: still. `is_cut`: to a hole, where the
+    record before it ended nothing."""
 
     from_offset: int
     from_time: int | None
     to_offset: int | None
     to_time: int | None
+    is_cut: bool = False
 
 
 @dataclass
@@ -50,7 +52,7 @@ def add_simple_groups(
     replayed: Replayed,
 ) -> None:  # fmt: skip
     for group_id, spans in live.items():
-        for stay in simple_stays(spans, known.get(group_id, ()), replayed.holes):
+        for stay in simple_stays(spans, known.get(group_id, ())):
             if stay.end is None:
                 open_rows.add(TABLE, row(group_id, stay, replayed))
             elif stay.end.offset > replayed.after or stay.ended_by == StateEnd.COVERAGE_HOLE:
@@ -58,7 +60,7 @@ def add_simple_groups(
                 rows.add(TABLE, row(group_id, stay, replayed))
 
 
-def simple_stays(live: Sequence[Live], known: Sequence[Known], holes: Collection[int]) -> Iterator[Stay]:
+def simple_stays(live: Sequence[Live], known: Sequence[Known]) -> Iterator[Stay]:
     """Where keys live and no record tells of a group: what `known` leaves of `live`, both in order of offsets."""
     for span in live:
         since, start = -1, Moment(span.from_offset, span.from_time)
@@ -78,7 +80,7 @@ def simple_stays(live: Sequence[Live], known: Sequence[Known], holes: Collection
         if end is None:
             yield Stay(since, start, None, None)
         elif start.offset < end.offset:
-            yield Stay(since, start, end, StateEnd.COVERAGE_HOLE if end.offset in holes else StateEnd.DELETED)
+            yield Stay(since, start, end, StateEnd.COVERAGE_HOLE if span.is_cut else StateEnd.DELETED)
 
 
 def is_told(stay: Stay, replayed: Replayed) -> bool:

@@ -1,5 +1,7 @@
 """Groups of offsets alone: they exist while they have a live key and no record says otherwise."""
 
+from typing import Any
+
 import pytest
 
 from schemas.history_tables import GROUP_STATE_INTERVALS
@@ -28,8 +30,8 @@ def moment(offset: int) -> Moment:
     return Moment(offset, offset * 10)
 
 
-def live(first: int, last: int | None = None) -> Live:
-    return Live(first, first * 10, last, None if last is None else last * 10)
+def live(first: int, last: int | None = None, is_cut: bool = False) -> Live:
+    return Live(first, first * 10, last, None if last is None else last * 10, is_cut)
 
 
 def test_a_group_of_offsets_alone_is_an_empty_classic_group_without_type_and_generation() -> None:
@@ -54,7 +56,7 @@ UNKNOWN = (None, None, None, "possible")
         ((12, None), [(3, 9)], ([10], [11]), [9], [UNKNOWN]),
         # The last record before the hole deleted the group: it may be there again.
         ((12, None), [(3, 8)], ([10], [11]), [9], [UNKNOWN]),
-        ((5, 9), [], ([10], [11]), [9], [TOLD]),
+        ((5, 9, True), [], ([10], [11]), [9], [TOLD]),
         # Records of a group behind the hole, and it was deleted: nothing is left to be unknown.
         ((12, None), [(14, 20)], ([10], [11]), [9], [UNKNOWN, TOLD]),
         ((22, None), [(3, 9), (14, 20)], ([10], [11]), [9], [TOLD]),
@@ -65,13 +67,13 @@ UNKNOWN = (None, None, None, "possible")
         # What the cleaner took, it took for the later record of the group: it may have been there all along.
         ((5, None), [(9, 20)], ([2], [3]), [], [UNKNOWN, TOLD]),
         ((5, None), [(9, 20)], ([7], [7]), [], [UNKNOWN, TOLD]),
-        ((5, 9), [], ([7], [7]), [9], [UNKNOWN]),
+        ((5, 9, True), [], ([7], [7]), [9], [UNKNOWN]),
         ((5, None), [], ([2], [3]), [], [TOLD]),
         ((5, 9), [], ([2], [3]), [], [TOLD]),
     ],
 )
 def test_where_records_of_a_group_may_stand_unseen_nobody_knows_what_group_it_is(
-    live_of: tuple[int, int | None],
+    live_of: tuple[Any, ...],
     known_of: list[tuple[int, int]],
     gaps: tuple[list[int], list[int]],
     holes: list[int],
@@ -109,7 +111,12 @@ def test_rows_of_earlier_runs_are_not_made_again_but_what_is_open_is() -> None:
 
 
 def test_a_hole_ends_it_as_a_hole() -> None:
-    assert stays([live(5, 9)], [], Replayed(Gaps(), holes=[9])) == [(5, 9, "coverage_hole", False)]
+    cut = live(5, 9, is_cut=True)
+    assert stays([cut], [], Replayed(Gaps(), holes=[9])) == [(5, 9, "coverage_hole", False)]
+    # By a run that did not know of the hole yet.
+    assert stays([cut], [], Replayed(Gaps(), after=9, holes=[9])) == [(5, 9, "coverage_hole", False)]
+    # The last record before it was the last key's deletion.
+    assert stays([live(5, 9)], [], Replayed(Gaps(), holes=[9])) == [(5, 9, "deleted", False)]
 
 
 def test_missing_records_make_its_ends_inexact() -> None:
