@@ -70,6 +70,23 @@ def test_segments_of_one_folder_follow_each_other_in_whatever_run_they_came(firs
     assert replay(tmp_path / "grown")["num_partitions"] == 0
 
 
+def test_runs_that_find_holes_give_what_one_run_gives(tmp_path: Path, rng: np.random.Generator, seed: int) -> None:
+    """Anywhere: behind a deletion, within a transaction, or before all that is known."""
+    log = generated(seed, 3, 8, some_topics(random.Random(seed)))
+    batches = compacted(log) if seed % 2 else log.batches
+    cuts = sorted(rng.choice(np.arange(len(batches)), 6, replace=False).tolist())
+    for first, last in zip(cuts[::2], cuts[1::2], strict=True):
+        part = tmp_path / str(first)
+        write(part, 3, batches[first:last])
+        (segment,) = part.glob("*/*.log")
+        segment.rename(segment.with_name(f"{batches[first].base_offset:020}.log"))
+        ingest(tmp_path / "w", "--source", f"segments:{part}")
+        replay(tmp_path / "w")
+    grown = told(tmp_path / "w", HISTORY)
+    replay(tmp_path / "w", "--full")
+    assert_same(told(tmp_path / "w", HISTORY), grown, "holes")
+
+
 def test_a_second_run_changes_nothing(whole: Path) -> None:
     before = told(whole)
     found = replay(whole)
