@@ -113,9 +113,7 @@ def test_a_partition_with_two_owners_makes_the_assignor_fail() -> None:
 @pytest.mark.parametrize("is_equal", [True, False])
 def test_large_groups_are_balanced_and_complete(is_equal: bool) -> None:
     """What can be said without Kafka's own classes."""
-    topics = [
-        {"name": f"t{i}", "partitions": 4_000, "topic_id": f"AAAAAAAAAAAAAAAAAAA{i:02d}A"} for i in range(30)
-    ]
+    topics = [{"name": f"t{i}", "partitions": 4_000, "topic_id": f"AAAAAAAAAAAAAAAAAAA{i:02d}A"} for i in range(30)]
     everything = [topic["name"] for topic in topics]
     members = [
         {"member_id": f"m{i}", "subscribed_topics": everything if is_equal else everything[: 10 + i % 20]}
