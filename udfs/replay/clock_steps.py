@@ -3,14 +3,11 @@
 import numpy as np
 import pyarrow as pa
 
-from schemas.history_tables import REPLAY_ANOMALIES
-from schemas.history_words import AnomalyKind, Confidence, Severity
+from schemas.history_words import AnomalyKind
+from udfs.replay.commit_anomalies import Found, certain_rows
 from udfs.replay.commit_frames import Frame
 from udfs.replay.group import CLOCK_STEP_US
-from udfs.replay.nullable import NONE, Numbers, every, times
-from udfs.tables.arrow_schema import table_schema
-
-SCHEMA = table_schema(REPLAY_ANOMALIES)
+from udfs.replay.nullable import NONE, Numbers
 
 
 def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:
@@ -18,21 +15,8 @@ def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:
     group, offset, time, before = steps(frame)
     told = [f"record time lies {(old - new) // 1000:,} ms before that of the group's commit before"
             for new, old in zip(time.tolist(), before.tolist(), strict=True)]  # fmt: skip
-    size = len(told)
-    columns = {
-        "cluster": every(cluster, pa.string(), size),
-        "group_id": frame.groups.take(pa.array(group)),
-        "kind": every(str(AnomalyKind.CLOCK_WENT_BACK), pa.string(), size),
-        "severity": every(str(Severity.INFO), pa.string(), size),
-        "record_offset": pa.array(offset),
-        "record_time": times(time),
-        "message": pa.array(told, pa.string()),
-        "evidence_partition": every(partition, pa.int32(), size),
-        "evidence_first_offset": pa.array(offset),
-        "evidence_last_offset": pa.array(offset),
-        "confidence": every(str(Confidence.CERTAIN), pa.string(), size),
-    }
-    return pa.table([columns[name] for name in SCHEMA.names], SCHEMA)
+    found = Found(frame.groups.take(pa.array(group)), offset, time, offset, told)
+    return certain_rows(AnomalyKind.CLOCK_WENT_BACK, found, cluster, partition)
 
 
 def steps(frame: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:

@@ -4,15 +4,12 @@ and so does this replay; the older one keeps what is pending when it loads the l
 import numpy as np
 import pyarrow as pa
 
-from schemas.history_tables import REPLAY_ANOMALIES
-from schemas.history_words import AnomalyKind, Confidence, Severity
+from schemas.history_words import AnomalyKind
+from udfs.replay.commit_anomalies import Found, certain_rows
 from udfs.replay.commit_chunks import Effects
 from udfs.replay.commit_frames import Frame
-from udfs.replay.nullable import Positions, every, times
+from udfs.replay.nullable import Positions
 from udfs.replay.transactions import Waiting, is_replaced
-from udfs.tables.arrow_schema import table_schema
-
-SCHEMA = table_schema(REPLAY_ANOMALIES)
 
 
 def revived_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: str, partition: int) -> pa.Table:
@@ -32,21 +29,8 @@ def revived_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: s
         "coordinator, up to 3.9, brings it back when it loads the log"
         for (name, number), gone, first in zip(places, deleted, offset.tolist(), strict=True)
     ]
-    size = len(told)
-    columns = {
-        "cluster": every(cluster, pa.string(), size),
-        "group_id": group,
-        "kind": every(str(AnomalyKind.OLDER_RULE), pa.string(), size),
-        "severity": every(str(Severity.INFO), pa.string(), size),
-        "record_offset": pa.array(end),
-        "record_time": times(frame.markers.time[marker]),
-        "message": pa.array(told, pa.string()),
-        "evidence_partition": every(partition, pa.int32(), size),
-        "evidence_first_offset": pa.array(offset),
-        "evidence_last_offset": pa.array(end),
-        "confidence": every(str(Confidence.CERTAIN), pa.string(), size),
-    }
-    return pa.table([columns[name] for name in SCHEMA.names], SCHEMA)
+    found = Found(group, end, frame.markers.time[marker], offset, told)
+    return certain_rows(AnomalyKind.OLDER_RULE, found, cluster, partition)
 
 
 def deleted_before(frame: Frame, effects: Effects, waiting: Waiting) -> tuple[Positions, Positions]:
