@@ -31,7 +31,7 @@ def string_hashes(texts: Sequence[str]) -> Hashes:
     units = np.frombuffer("\0".join([*texts, ""]).encode("utf-16-le", "surrogatepass"), np.uint16)
     ends = np.flatnonzero(units == 0)
     if len(ends) != len(texts):
-        return np.array([_string_hash(text) for text in texts], np.uint32)
+        return np.array([string_hash(text) for text in texts], np.uint32)
     # The sum from the first text on, each unit divided by 31 to the power of its place: what a text adds to it,
     # multiplied by that power at its end, is its hash. Modulo 2 ** 32 that is exact.
     bits = len(units).bit_length()
@@ -40,7 +40,8 @@ def string_hashes(texts: Sequence[str]) -> Hashes:
     return np.asarray(sums * _powers(31, bits)[ends - 1], dtype=np.uint32)
 
 
-def _string_hash(text: str) -> int:
+def string_hash(text: str) -> int:
+    """Of one, by itself: an array of one takes longer."""
     value = 0
     encoded = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(encoded[::2], encoded[1::2], strict=True):
