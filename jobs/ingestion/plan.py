@@ -63,8 +63,7 @@ class Unit:
 def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[list[Reading], int]:
     """What has changed, and how many files have not."""
     found, num_unchanged = [], 0
-    for (_, copy), group in groupby(sorted(files, key=place), key=lambda file: place(file)[:2]):
-        of_copy = list(group)
+    for copy, of_copy in copies_of(files):
         for number, file in enumerate(of_copy):
             mark = marks.get(str(file.path))
             start = read_on_from(file, mark)
@@ -86,11 +85,17 @@ def unchanged_beside(files: Sequence[SegmentFile], found: Sequence[Reading]) -> 
     are_read = {reading.file.path for reading in found}
     are_new = {reading.file.path for reading in found if not reading.start}
     beside: dict[SegmentFile, None] = {}
-    for _, group in groupby(sorted(files, key=place), key=lambda file: place(file)[:2]):
-        for pair in pairwise(group):
+    for _, of_copy in copies_of(files):
+        for pair in pairwise(of_copy):
             if any(file.path in are_new for file in pair):
                 beside |= {file: None for file in pair if file.path not in are_read}
     return list(beside)
+
+
+def copies_of(files: Iterable[SegmentFile]) -> Iterator[tuple[str, list[SegmentFile]]]:
+    """Of each copy of a log where it lies, and its segments one behind the other."""
+    for (_, copy), group in groupby(sorted(files, key=place), key=lambda file: place(file)[:2]):
+        yield copy, list(group)
 
 
 def place(file: SegmentFile) -> tuple[int, str, int, str]:
