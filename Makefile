@@ -27,8 +27,9 @@ audit: setup ## the whole audit of data/sample into warehouse/, and its run page
 	@$(BIN)/groupscope audit --source segments:data/sample --snapshots data/sample/snapshots.jsonl --cluster sample \
 	  --warehouse warehouse --fail-on never
 
+# Two processes, each with whole files: brokers and Spark mostly wait, one for the other's cores.
 test: setup ## every test, real brokers included (all but `soak`)
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 unit: setup ## the tests that need no Java and no broker
 	$(BIN)/pytest -m 'not spark and not broker and not soak'

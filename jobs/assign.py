@@ -1,6 +1,7 @@
 """Kafka's answer to an assignment question: JSON lines in, JSON lines out, without Spark.
 
 groupscope assign --assignor uniform --release 4.0 < specs.jsonl
+groupscope assign specs.jsonl
 """
 
 import argparse
@@ -8,6 +9,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from jobs.failure import Failure
@@ -21,6 +23,7 @@ from udfs.assignors.specs import JDKS, Spec, read_release, read_spec
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", metavar="FILE", help="of JSON lines; default: standard input")
     for_lines = "for lines without it"
     parser.add_argument("--assignor", choices=NAMES, help=f"Kafka's name of the assignor, {for_lines}")
     parser.add_argument(
@@ -41,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     flags = {"assignor": arguments.assignor, "release": arguments.release, "jdk": arguments.jdk}
     defaults = {name: value for name, value in flags.items() if value is not None}
     code = ExitCode.CLEAN
-    for number, line in enumerate(lines_asked(), 1):
+    for number, line in enumerate(lines_asked(arguments.file), 1):
         answer = answered(number, line, defaults)
         if "error" in answer:
             code = ExitCode.UNREADABLE_INPUT
@@ -50,7 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def lines_asked() -> Iterator[bytes]:
+def lines_asked(file: str | None) -> Iterator[bytes]:
+    if file is not None:
+        yield from lines_of(file)
+        return
     # Python has no standard input where the shell closed it.
     if sys.stdin is None:
         raise Failure(ExitCode.UNREADABLE_INPUT, "standard input: closed, lines of JSON were expected")
@@ -58,6 +64,15 @@ def lines_asked() -> Iterator[bytes]:
         yield from sys.stdin.buffer
     except OSError as error:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"standard input: {error.strerror}") from None
+
+
+def lines_of(file: str) -> Iterator[bytes]:
+    try:
+        with Path(file).open("rb") as lines:
+            yield from lines
+    except (OSError, ValueError) as error:  # no name at all
+        why = error.strerror if isinstance(error, OSError) else error
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"{file}: {why}, a file of JSON lines was expected") from None
 
 
 def answered(number: int, line: bytes, defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,7 +88,9 @@ def answered(number: int, line: bytes, defaults: Mapping[str, Any]) -> dict[str,
     return {
         "id": asked.get("id"),
         "assignment": [{"member_id": member, "partitions": partitions} for member, partitions in lists],
-        "order": "exact" if spec.release >= known.ordered_since else "set",
+        # Coordinators go by the order of ids.
+        "order": "exact" if spec.release >= known.ordered_since and not spec.assumed else "set",
+        **({"assumed": list(spec.assumed)} if spec.assumed else {}),
     }
 
 

@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from jobs.failure import Failure, guarded
+from jobs.failure import Failure, guarded, say
 from schemas.exit_codes import ExitCode
 
 COMMANDS = {
@@ -17,6 +17,7 @@ COMMANDS = {
     "capture": "snapshots of a live cluster: end offsets, brokers, settings",
     "groups": "the groups that there were at any time, like kafka-consumer-groups --list, without Spark",
     "describe": "a group at any time, like kafka-consumer-groups --describe, without Spark",
+    "rebalances": "a group's rebalances, static restarts, conversions, deletion and failovers, without Spark",
     "why": "why a group rebalanced: trigger, members, partitions moved, cost and evidence, without Spark",
     "owner": "who owned a partition at any time, without Spark",
     "diff": "what differs in a group between two instants, without Spark",
@@ -28,7 +29,7 @@ COMMANDS = {
     "dump": "decoded records of segment files as JSON lines or CSV, without Spark",
 }
 # Kafka lets names begin as flags do.
-NAMES = frozenset({"describe", "why", "owner", "diff", "offsets", "whatif"})
+NAMES = frozenset({"describe", "rebalances", "why", "owner", "diff", "offsets", "whatif"})
 HYPHENS = "A name that begins with a hyphen, and what follows it, stands behind two: -- -name"
 
 
@@ -39,7 +40,10 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
-    return guarded(lambda: run(words), "--debug" in words)
+    code = guarded(lambda: run(words), "--debug" in words)
+    if code == ExitCode.INTERRUPTED:
+        say("interrupted")
+    return code
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -4,18 +4,32 @@
     groupscope describe billing --members --verbose
 
 Reads history tables, and snapshots for what the log does not hold: LOG-END-OFFSET, LAG and COORDINATOR come from the
-nearest snapshot at or before the instant, whose time CSV and JSON have as SNAPSHOT-TIME.
+nearest snapshot at or before the instant, whose time CSV and JSON have as SNAPSHOT-TIME. Tables leave out the group and
+cut member ids short; with --wide they have the columns of Kafka's tool.
 """
 
 import argparse
 import sys
 
 from jobs.histories import described
-from jobs.histories.history import add_at_flag, add_reader_flags, opened, print_answer, say_as_kafka, state_at
+from jobs.histories.history import (
+    add_at_flag,
+    add_reader_flags,
+    add_wide_flag,
+    opened,
+    print_answer,
+    say_as_kafka,
+    state_at,
+)
+from jobs.histories.narrow import member_ids, print_narrow
+from jobs.histories.unnamed import say_listed_twice, say_unnamed
 from jobs.histories.unseen import say_unseen_offsets
 from jobs.row_output import Format
 from schemas.exit_codes import ExitCode
 
+# Of narrow tables: all rows are of the group that was asked for.
+LEFT_OUT = {"offsets": {"GROUP"}, "members": {"GROUP"}, "state": set()}
+LEFT_OUT_VERBOSE = {"HOST", "#PARTITIONS"}
 ANSWERS = {"offsets": described.offsets, "members": described.members, "state": described.group_state}
 
 
@@ -32,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verbose", action="store_true", help="more columns: epochs and assignments")
     add_at_flag(parser)
     add_reader_flags(parser)
+    add_wide_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,15 +54,27 @@ def run(arguments: argparse.Namespace) -> int:
     at = history.instant(arguments.at)
     state = state_at(history, arguments.group, at)
     answer = ANSWERS[arguments.shown](history, state, at, arguments.verbose)
+    unnamed = say_unnamed(history)
     say_as_kafka(state)
     if arguments.shown == "offsets":
+        say_listed_twice([row[answer.names.index("TOPIC")] for row in answer.rows], unnamed)
         say_unseen_offsets(history, arguments.group, at)
-    if arguments.format == Format.TABLE:
+    if arguments.format == Format.TABLE and not arguments.wide:
+        print_narrow(answer.names, answer.rows, member_ids(history, arguments.group), left_out(arguments, answer))
+    elif arguments.format == Format.TABLE:
         print_answer(answer.names, answer.rows, arguments.format)
     else:
         rows = [[*row, *more] for row, *more in zip(answer.rows, *answer.beside.values(), strict=True)]
         print_answer([*answer.names, *answer.beside], rows, arguments.format)
     return ExitCode.CLEAN
+
+
+def left_out(arguments: argparse.Namespace, answer: described.Answer) -> set[str]:
+    """Of members also what has no value, and beside their assignments what these show."""
+    always = LEFT_OUT[arguments.shown]
+    if arguments.shown != "members" or not arguments.verbose:
+        return always
+    return always | LEFT_OUT_VERBOSE | described.empty_columns(answer)
 
 
 if __name__ == "__main__":

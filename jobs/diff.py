@@ -10,9 +10,18 @@ import sys
 
 from jobs.failure import Failure, say
 from jobs.histories.differences import Difference, differences
-from jobs.histories.history import UNTOLD, add_reader_flags, check_seen, is_untold, opened, print_answer
+from jobs.histories.history import (
+    UNTOLD,
+    add_reader_flags,
+    add_wide_flag,
+    check_seen,
+    is_untold,
+    opened,
+    print_answer,
+)
+from jobs.histories.narrow import member_ids, print_narrow
 from jobs.histories.unseen import say_unseen_offsets
-from jobs.row_output import time_text, visible
+from jobs.row_output import Format, time_text, visible
 from schemas.exit_codes import ExitCode
 
 
@@ -21,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", required=True, metavar="T1", dest="first", help="the earlier instant, as in --at")
     parser.add_argument("--to", metavar="T2", dest="last", help="the later one; default: the newest record or snapshot")
     add_reader_flags(parser)
+    add_wide_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,7 +45,11 @@ def run(arguments: argparse.Namespace) -> int:
             told = f"state, members and owners at {time_text(at)} are not known, {UNTOLD}: only offsets are compared"
             say(visible(f"group {arguments.group}: {told}"))
         say_unseen_offsets(history, arguments.group, at)
-    print_answer(Difference._fields, list(differences(history, arguments.group, first, last)), arguments.format)
+    rows = list(differences(history, arguments.group, first, last))
+    if arguments.format == Format.TABLE and not arguments.wide:
+        print_narrow(Difference._fields, rows, member_ids(history, arguments.group))
+    else:
+        print_answer(Difference._fields, rows, arguments.format)
     return ExitCode.CLEAN
 
 

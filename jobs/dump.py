@@ -9,9 +9,10 @@ which as many processes as there are cores decode side by side; each writes a sp
 import argparse
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.abc import MetaPathFinder
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,15 @@ import pyarrow as pa
 
 from jobs.failure import Failure
 from jobs.row_output import write_all
-from jobs.sources.segment_files import Span, chunks, framed_pieces, is_torn_end, offsets_partition_of, spans_of
+from jobs.sources.segment_files import (
+    Span,
+    chunks,
+    first_offset_of,
+    framed_pieces,
+    is_torn_end,
+    offsets_partition_of,
+    spans_of,
+)
 from jobs.spark.cores import cores
 from jobs.spark.kept_memory import keep_memory
 from jobs.turns import Turn, take_turns
@@ -27,7 +36,9 @@ from schemas.exit_codes import ExitCode
 from schemas.records import REGISTRY
 from schemas.vocabulary import UNKNOWN_REASONS
 from udfs.decoding.decode import decode
-from udfs.framing.framed import Framed
+from udfs.framing.framed import Framed, Rejected
+from udfs.framing.offset_order import with_rising_offsets
+from udfs.framing.rejected_ranges import RejectedRanges
 from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_lines import Selection, Writer, csv_header
 
@@ -49,6 +60,8 @@ class Options:
 
 @dataclass
 class Counts:
+    """With the records that damaged ranges of bytes held; a torn tail is none."""
+
     records: int = 0
     rejected: int = 0
 
@@ -125,14 +138,21 @@ def run(arguments: argparse.Namespace) -> int:
         write_all(csv_header())
     counts = dump_in_turns(options, arguments.debug)
     if counts.rejected > MAX_REJECTED_SHARE * counts.records:
-        share = f"{counts.rejected} of {counts.records} records rejected, at most {MAX_REJECTED_SHARE:.1%} expected"
-        raise Failure(ExitCode.REJECTED_SHARE, share)
+        share = f"{counts.rejected} of {counts.records} records rejected or damaged"
+        raise Failure(ExitCode.REJECTED_SHARE, f"{share}, at most {MAX_REJECTED_SHARE:.1%} expected")
     return ExitCode.CLEAN
 
 
 def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     # Cut before the processes part: from a file that changes meanwhile they would cut different spans.
-    spans = [span for path in options.files for span in spans_of(path, SPAN_BYTES)]
+    following = following_offsets(options.files)
+    spans = [
+        span
+        if span.next_offset is not None or span.end < (span.file_size or 0)
+        else replace(span, next_offset=following[path])
+        for path in options.files
+        for span in spans_of(path, SPAN_BYTES)
+    ]
     workers = max(1, min(cores(), len(spans)))
     # Arrow's own threads would only fight over the same cores, and do not survive a fork.
     pa.set_cpu_count(1)
@@ -140,6 +160,18 @@ def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     return Counts(
         *take_turns(workers, lambda worker, turn: dump_share(options, spans[worker::workers], turn), is_debug)
     )
+
+
+def following_offsets(files: Sequence[Path]) -> dict[Path, int | None]:
+    """Of each file the first offset of the segment after it in its folder; None: it is the newest, or not named so."""
+    found: dict[Path, int | None] = dict.fromkeys(files)
+    named = sorted(
+        (path.absolute().parent, first, path) for path in files if (first := first_offset_of(path)) is not None
+    )
+    for (folder, _, path), (other, first, _) in pairwise(named):
+        if folder == other:
+            found[path] = first
+    return found
 
 
 def dump_share(options: Options, spans: list[Span], turn: Turn) -> tuple[int, int]:
@@ -171,10 +203,26 @@ def prepared(texts: Iterator[pa.Buffer]) -> list[pa.Buffer]:
 def span_texts(span: Span, options: Options, counts: Counts, payload_texts: PayloadTexts) -> Iterator[pa.Buffer]:
     partition = offsets_partition_of(span.path)
     writer = Writer(partition, str(span.path), options.is_csv, options.selection, payload_texts)
-    for framed in framed_pieces(span):
-        counts.records += len(framed.rejected)
-        counts.rejected += sum(not is_torn_end(rejected, span) for rejected in framed.rejected)
+    ranges = RejectedRanges()
+    if span.start == 0 and (first := first_offset_of(span.path)) is not None:
+        ranges.begin(first)
+    for piece in framed_pieces(span):
+        framed = with_rising_offsets(piece, -1 if ranges.before is None else ranges.before, last_offset_of(span))
+        ranges.take(framed.batches, [each for each in framed.rejected if not is_torn_tail(each, span)], str(span.path))
         yield from piece_texts(framed, writer, options.from_offset, counts)
+    ranges.close(last_offset_of(span))
+    damaged = sum(each.num_records for each in ranges.found)
+    counts.records += damaged
+    counts.rejected += damaged
+
+
+def last_offset_of(span: Span) -> int | None:
+    return None if span.next_offset is None else span.next_offset - 1
+
+
+def is_torn_tail(rejected: Rejected, span: Span) -> bool:
+    """Only of the newest segment: brokers write to no other."""
+    return span.next_offset is None and is_torn_end(rejected, span)
 
 
 def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts: Counts) -> Iterator[pa.Buffer]:

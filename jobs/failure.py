@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
+from jobs.spark.interrupts import is_interrupted
 from schemas.exit_codes import ExitCode
 
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
@@ -38,6 +39,8 @@ def guarded(call: Callable[[], int], is_debug: bool) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except Exception as error:
+        if is_interrupted():
+            return ExitCode.INTERRUPTED
         if is_debug:
             traceback.print_exc()
         return told(error)

@@ -11,6 +11,7 @@ import sys
 from jobs.failure import say
 from jobs.flags import any_case
 from jobs.histories.history import History, add_at_flag, add_reader_flags, opened, print_answer
+from jobs.histories.unnamed import say_unnamed
 from jobs.histories.unseen import check_seen_at
 from schemas.exit_codes import ExitCode
 from schemas.history_words import GroupState
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     history = opened(arguments, "groups")
+    say_unnamed(history)
     found = listed(history, arguments)
     print_answer(COLUMNS, found, arguments.format)
     return ExitCode.CLEAN

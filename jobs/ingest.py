@@ -50,7 +50,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         help="partition of segments outside folders __consumer_offsets-N",
     )
     parser.add_argument("--snapshots", action="append", default=[], metavar="FILE", help="snapshots of end offsets")
-    parser.add_argument("--captured-at", metavar="T", help="when a text of kafka-get-offsets was taken (file's time)")
+    parser.add_argument("--captured-at", metavar="T", help="when a text of Kafka's tools was taken (file's time)")
     parser.add_argument(
         "--optimize", choices=("auto", "never", "full"), default="auto", help="whether to rewrite small files (auto)"
     )

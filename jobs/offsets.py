@@ -3,21 +3,27 @@
     groupscope offsets billing --at 2026-11-21T03:00 > offsets.csv
     kafka-consumer-groups.sh … --group billing --reset-offsets --from-file offsets.csv --execute
 
-Reads `offset_history`. A transaction that was open then counts for nothing, as it did for consumers.
+Reads `offset_history`. A transaction that was open then counts for nothing, as it did for consumers. Standard error
+names partitions that a reset by this CSV leaves out, and members that a reset has to wait for.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 
 from jobs.failure import say
-from jobs.histories.assigned import committed_at
-from jobs.histories.history import add_at_flag, add_reader_flags, opened, print_answer, state_at
+from jobs.histories import deleted_topics
+from jobs.histories.assigned import committed_at, members_at
+from jobs.histories.history import History, add_at_flag, add_reader_flags, opened, print_answer, state_at
 from jobs.histories.unseen import say_unseen_offsets
 from jobs.row_output import Format, csv_cell, time_text, visible, write_lines
 from schemas.exit_codes import ExitCode
+from udfs.listed import listed
 
 COLUMNS = ("topic", "partition", "offset")
+# Partitions in one line; of more only the number is said.
+MOST_NAMED = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not rows:
         say(visible(f"group {arguments.group} had no committed offset at {time_text(at)}"))
     say_below_zero(rows)
+    say_deleted_topics(history, {topic for topic, _ in committed})
+    say_later_partitions(history, arguments.group, at, set(committed))
+    say_active_members(history, arguments.group)
     say_unseen_offsets(history, arguments.group, at)
     if arguments.format == Format.CSV:
         # Without names of columns: Kafka's tool would take them for a partition.
@@ -45,13 +54,40 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
+def say_deleted_topics(history: History, topics: set[str]) -> None:
+    gone = sorted(topics & deleted_topics.deleted_topics(history.rows("topics", columns=deleted_topics.COLUMNS)))
+    if gone:
+        say(visible(f"deleted since: topic {listed(gone, MOST_NAMED)}. A broker takes no offset for it"))
+
+
+def say_later_partitions(history: History, group: str, at: datetime, there: set[tuple[str, int]]) -> None:
+    """A reset by the CSV leaves them where they are."""
+    now = history.newest_time()
+    assert now is not None
+    later = sorted(set(committed_at(history, group, now)) - there) if at < now else []
+    if later:
+        named = listed([f"{topic}-{partition}" for topic, partition in later], MOST_NAMED)
+        told = f"but one at {time_text(now)}. A reset leaves it there"
+        say(visible(f"{named}: no committed offset at {time_text(at)}, {told}"))
+
+
+def say_active_members(history: History, group: str) -> None:
+    """As far as the newest record shows."""
+    now = history.newest_time()
+    assert now is not None
+    members = members_at(history, group, now)
+    if members:
+        number = f"{len(members)} active member{'' if len(members) == 1 else 's'}"
+        told = f"{number} at {time_text(now)}. Kafka refuses a reset while a group has members: stop them first"
+        say(visible(f"group {group} has {told}"))
+
+
 def say_below_zero(rows: Sequence[tuple[str, int, int]]) -> None:
     """What was committed is data, whatever it is; but a reset to it would not put the group back."""
     odd = [f"{topic}-{partition} at {offset}" for topic, partition, offset in rows if partition < 0 or offset < 0]
     if odd:
-        more = f" and {len(odd) - 1} more" if odd[1:] else ""
         told = "below zero, as committed: kafka-consumer-groups sets the earliest offset in place of a negative one"
-        say(visible(f"{odd[0]}{more}: {told}"))
+        say(visible(f"{listed(odd, 1)}: {told}"))
 
 
 if __name__ == "__main__":

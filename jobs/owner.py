@@ -14,16 +14,22 @@ from jobs.histories.history import (
     History,
     add_at_flag,
     add_reader_flags,
+    add_wide_flag,
     expected,
     opened,
     print_answer,
     selected,
 )
-from jobs.histories.table_reader import Row, equal
+from jobs.histories.narrow import print_narrow
+from jobs.histories.table_reader import Condition, Row, equal
+from jobs.histories.unnamed import say_may_own, say_unnamed
 from jobs.histories.unseen import check_seen_at
-from jobs.row_output import time_text, visible
+from jobs.row_output import Format, time_text, visible
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import OWNER_COLUMNS
+
+# Of tables without --wide.
+NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase", "from_time", "confidence")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("partition", metavar="PARTITION", type=partition_number)
     add_at_flag(parser)
     add_reader_flags(parser)
+    add_wide_flag(parser)
 
 
 def partition_number(text: str) -> int:
@@ -42,19 +49,28 @@ def partition_number(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     history = opened(arguments, "owner")
     at = history.instant(arguments.at)
-    rows = owners(history, arguments.topic, arguments.partition, at)
-    if not rows:
+    found = owners(history, arguments.topic, arguments.partition, at)
+    rows = [row for row in found if row["topic"] is not None]
+    unnamed = {row["group_id"] for row in found if row["topic"] is None}
+    if not rows and not unnamed:
         check_known(history, arguments.topic, arguments.partition)
     is_seen = check_seen_at(history, at)
+    say_unnamed(history)
+    say_may_own(arguments.topic, arguments.partition, unnamed)
     if not rows:
         where = "in any group" if is_seen else "in any group that was seen"
         say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}"))
-    print_answer(OWNER_COLUMNS, selected(rows, OWNER_COLUMNS), arguments.format)
+    if arguments.format == Format.TABLE and not arguments.wide:
+        print_narrow(NARROW, selected(rows, NARROW), {row["member_id"] for row in rows})
+    else:
+        print_answer(OWNER_COLUMNS, selected(rows, OWNER_COLUMNS), arguments.format)
     return ExitCode.CLEAN
 
 
 def owners(history: History, topic: str, partition: int, at: datetime) -> list[Row]:
-    rows = history.rows_at("ownership_intervals", at, equal("topic", topic), equal("partition", partition))
+    """Those of topics without a name too, which may be this one."""
+    is_topic = Condition("topic", "=", topic, or_null=True)
+    rows = history.rows_at("ownership_intervals", at, is_topic, equal("partition", partition))
     return sorted(rows, key=lambda row: (row["group_id"], row["role"] or "", row["member_id"]))
 
 

@@ -92,8 +92,8 @@ class Ingest:
     max_rejected_share: float = setting(
         0.001,
         "share of a run's records",
-        "More records than this that cannot be decoded end a run with exit code 22, after everything is written. "
-        "Record types and versions unknown to this release do not count.",
+        "More records than this that cannot be decoded, or that damaged bytes held, end a run with exit code 22, after "
+        "everything is written. Record types and versions unknown to this release do not count, nor does a torn tail.",
         SHARE,
     )
     writer: str = setting(

@@ -29,7 +29,7 @@ from jobs.spark.quiet_java import keep_errors_to_us, quiet_java
 from jobs.warehouses.any_warehouse import AnyWarehouse, reading
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import FUNCTIONS
-from schemas.tables import TABLES
+from schemas.tables import USER_TABLES
 from schemas.views import VIEWS
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_results(spark, statements, arguments.format)
     finally:
         # A Spark that goes on running must not take them for what is asked of another warehouse.
-        for name in (*TABLES, *VIEWS):
+        for name in (*USER_TABLES, *VIEWS):
             spark.catalog.dropTempView(name)
         for name in FUNCTIONS:
             spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")
@@ -144,7 +144,7 @@ def bring_into_scope(
     named = named_in(statement.text for statement in statements)
     for name in named.tables:
         if name in versions:
-            frame = table_at(spark, warehouse.place(name), TABLES[name], versions[name])
+            frame = table_at(spark, warehouse.place(name), USER_TABLES[name], versions[name])
             frame.createOrReplaceTempView(name)
     for name in named.views:
         if set(VIEWS[name].reads) <= {*versions, *VIEWS}:

@@ -1,76 +1,128 @@
-"""What another assignor would give a group as it stands: how even, what moves, what stops meanwhile.
+"""What another assignor would give a group, also with other members or more partitions: balance, moves, stops.
 
-    groupscope whatif billing --assignor cooperative-sticky
+    groupscope whatif billing
+    groupscope whatif billing --assignor cooperative-sticky --verbose
+    groupscope whatif billing --remove-member billing-1-5f0c --add-members 2 --partitions orders=24
+    groupscope whatif billing --assignor uniform --print-spec | groupscope assign
 
-Reads `assignment_whatif`; with an assignor named it also recomputes which partitions would move, and how many each
-member would have. As JSON and CSV: rows of `assignment_whatif`; as JSON with `moves` and `members` where one is named.
+Reads `assignment_whatif`; recomputes who has each partition before and after. As JSON and CSV: rows of
+`assignment_whatif`; as JSON with `moves` and `members` where an assignor or a change is named, and with `owners` of all
+partitions where --verbose is.
 """
 
 import argparse
+import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobs.failure import Failure
-from jobs.histories.history import History, add_reader_flags, opened, print_answer, selected, states_of
+from jobs.histories.history import (
+    History,
+    add_reader_flags,
+    add_wide_flag,
+    opened,
+    print_answer,
+    selected,
+    states_of,
+)
+from jobs.histories.narrow import print_narrow
 from jobs.histories.recomputed import facts, newest_assignment
+from jobs.histories.short_ids import with_short_ids
 from jobs.histories.table_reader import Row, equal
+from jobs.pages.whatif_page import LABEL_WIDTH, Told, blocks
 from jobs.row_output import Format, pad, print_rows, visible, write_lines
 from schemas.exit_codes import ExitCode
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.history_words import Confidence
 from udfs.assignors.specs import GroupProtocol
 from udfs.recomputing.audited import Latest
-from udfs.recomputing.facts import Facts
-from udfs.recomputing.what_if import ALL_CHOICES, Move, moves
+from udfs.recomputing.what_if import ALL_CHOICES, EAGER
 from udfs.recomputing.what_if_answers import Answer, answers
+from udfs.recomputing.what_if_changes import GroupChange, WrongChange, assumed, changed
+from udfs.recomputing.what_if_costs import Lists, Move, best, moves_between, num_moved, num_stopped
+from udfs.recomputing.what_if_limits import left_out, why_refused
 from udfs.recomputing.what_if_questions import Question
+from udfs.recomputing.what_if_specs import spec_lines
 
 ASSIGNORS = tuple(dict.fromkeys(name for _, name in ALL_CHOICES))
+# Far beyond any group: more is a slip.
+MOST_ADDED = 100_000
 NAMES = (
     *("group_id", "group_type", "group_protocol", "assignor"),
     *("imbalance", "moves_from_current", "partitions_stopped", "is_possible", "reason", "confidence"),
 )
-LABEL_WIDTH = 12
-# Of partitions one by one; JSON has all.
-SHOWN_MOVES = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", metavar="GROUP")
     parser.add_argument("--assignor", choices=ASSIGNORS, help="Kafka's name of one assignor; default: each in a row")
+    parser.add_argument(
+        *("--remove-member",), action="append", default=[], metavar="M", help="without this member; may be repeated"
+    )
+    parser.add_argument("--add-members", type=number_of_members, default=0, metavar="N", help="with N members more")
+    parser.add_argument(
+        *("--partitions",), action="append", default=[], type=topic_number, metavar="TOPIC=N",
+        help="with N partitions of the topic; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--verbose", action="store_true", help="the owner of each partition before and after")
+    parser.add_argument("--print-spec", action="store_true", help="print the question, as lines for groupscope assign")
     add_reader_flags(parser)
+    add_wide_flag(parser)
 
 
-@dataclass(frozen=True)
-class Told:
-    """A row of assignment_whatif; by member, how many partitions it has now and then."""
+def number(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text}: a number from 1 on was expected")
+    return int(text)
 
-    row: Row
-    moves: Sequence[Move] = ()
-    members: Sequence[tuple[str, int, int]] = ()
+
+def number_of_members(text: str) -> int:
+    if (found := number(text)) > MOST_ADDED:
+        raise argparse.ArgumentTypeError(f"{text}: up to {MOST_ADDED} were expected")
+    return found
+
+
+def topic_number(text: str) -> tuple[str, int]:
+    topic, equals, count = text.rpartition("=")
+    if not equals or not topic:
+        raise argparse.ArgumentTypeError(f"{text}: TOPIC=N was expected, such as orders=24")
+    return topic, number(count)
 
 
 def run(arguments: argparse.Namespace) -> int:
     history = opened(arguments, "whatif")
-    rows = rows_of(history, arguments.group, arguments.assignor)
-    if arguments.assignor is None:
-        print_answer(NAMES, selected(rows, NAMES), arguments.format)
-        return ExitCode.CLEAN
+    change = GroupChange(tuple(arguments.remove_member), arguments.add_members, numbers_of(arguments.partitions))
+    rows = rows_of(history, arguments.group)
+    wanted = [row for row in rows if arguments.assignor in (None, row["assignor"])]
+    if not wanted:
+        raise not_offered(arguments.group, arguments.assignor, rows)
     known = facts(history)
     latest = newest_assignment(history, arguments.group, known)
-    told = [Told(row) if latest is None else told_of(row, latest, known) for row in rows]
-    if arguments.format == Format.TABLE:
-        write_lines(visible(f"{pad(label, LABEL_WIDTH, False)} {text}").rstrip() for label, text in lines(told, latest))
-    elif arguments.format == Format.CSV:
-        print_rows(NAMES, selected(rows, NAMES), arguments.format)
-    else:
-        whole = [[*(each.row[name] for name in NAMES), moves_of(each), members_of(each)] for each in told]
-        print_rows([*NAMES, "moves", "members"], whole, arguments.format)
+    if latest is None:
+        raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: has no assignment to ask about"))
+    try:
+        question = Question(changed(latest, change), known)
+    except WrongChange as error:
+        raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: {error}")) from None
+    if arguments.print_spec:
+        write_lines(spec_texts(question, wanted))
+        return ExitCode.CLEAN
+    told = [told_of(row, latest, question, change) for row in rows]
+    is_named = arguments.assignor is not None or bool(change) or arguments.verbose
+    show(told, latest, arguments, is_named)
     return ExitCode.CLEAN
 
 
-def rows_of(history: History, group: str, assignor: str | None) -> list[Row]:
+def numbers_of(partitions: Sequence[tuple[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for topic, count in partitions:
+        if found.setdefault(topic, count) != count:
+            told = f"--partitions {topic}={count}: one number for each topic was expected, {found[topic]} is another"
+            raise Failure(ExitCode.USAGE, visible(told))
+    return found
+
+
+def rows_of(history: History, group: str) -> list[Row]:
     """In the order in which choices are offered, or a failure that says why there is none."""
     if "assignment_whatif" not in history.reader.versions:
         told = f"{history.reader.warehouse.told}: holds no what-ifs, `groupscope assignments` makes them"
@@ -81,60 +133,99 @@ def rows_of(history: History, group: str, assignor: str | None) -> list[Row]:
         last = max(states_of(history, group), key=lambda row: row["from_offset"])
         now = f"it is {last['state']}" if last["is_open"] else "it is no more"
         raise Failure(ExitCode.USAGE, visible(f"group {group}: has no assignment to ask about, {now}"))
-    found.sort(key=lambda row: ALL_CHOICES.index((GroupProtocol(row["group_protocol"]), row["assignor"])))
-    wanted = [row for row in found if assignor in (None, row["assignor"])]
-    if not wanted:
-        offered = ", ".join(dict.fromkeys(row["assignor"] for row in found))
-        told = f"--assignor {assignor}: not for a {found[0]['group_type']} group, one of {offered} was expected"
-        raise Failure(ExitCode.USAGE, visible(f"group {group}: {told}"))
-    return wanted
+    return sorted(found, key=lambda row: ALL_CHOICES.index((GroupProtocol(row["group_protocol"]), row["assignor"])))
 
 
-def told_of(row: Row, latest: Latest, known: Facts) -> Told:
-    if not row["is_possible"]:
-        return Told(row)
-    (answer,) = answers([Question(latest, known)], GroupProtocol(row["group_protocol"]), row["assignor"])
-    if not isinstance(answer, Answer):
-        return Told(row)
-    now, then = answer.lists(answer.before), answer.lists(answer.after)
-    return Told(row, moves(answer), [(member, len(now[member]), len(then[member])) for member in now])
+def not_offered(group: str, assignor: str, rows: Sequence[Row]) -> Failure:
+    offered = ", ".join(dict.fromkeys(row["assignor"] for row in rows))
+    told = f"--assignor {assignor}: not for a {rows[0]['group_type']} group, one of {offered} was expected"
+    return Failure(ExitCode.USAGE, visible(f"group {group}: {told}"))
 
 
-def lines(told: Sequence[Told], latest: Latest | None) -> Iterator[tuple[str, str]]:
-    for number, each in enumerate(told):
-        if number:
-            yield "", ""
-        yield from lines_of(each, latest)
+def spec_texts(question: Question, rows: Sequence[Row]) -> Iterator[str]:
+    refused = ""
+    possible = []
+    for row in rows:
+        told = answer_of(question, GroupProtocol(row["group_protocol"]), row["assignor"])
+        if isinstance(told, str):
+            refused = told
+        else:
+            possible.append(row)
+    if not possible:
+        raise Failure(ExitCode.USAGE, visible(f"group {question.latest.group_id}: no assignor is possible, {refused}"))
+    for row in possible:
+        for line in spec_lines(question, GroupProtocol(row["group_protocol"]), row["assignor"]):
+            yield json.dumps(line)
 
 
-def lines_of(told: Told, latest: Latest | None) -> Iterator[tuple[str, str]]:
-    row = told.row
-    force = f", {latest.assignor} in force" if latest is not None and latest.assignor is not None else ""
-    yield "Group", f"{row['group_id']} ({row['group_type']}){force}"
-    yield "Assignor", f"{row['assignor']} of the {row['group_protocol']} protocol"
-    if not row["is_possible"]:
-        yield "Possible", f"no: {row['reason']}"
-        return
-    yield "Balance", f"at most {row['imbalance']} partitions apart, of members that subscribe to the same"
-    total = sum(now for _, now, _ in told.members)
-    yield "Partitions", f"{row['moves_from_current']} of {total} move, {row['partitions_stopped']} stop meanwhile"
-    yield from (("", move_text(move)) for move in told.moves[:SHOWN_MOVES])
-    if len(told.moves) > SHOWN_MOVES:
-        yield "", f"and {len(told.moves) - SHOWN_MOVES} more, with --format json"
-    for place, (member, now, then) in enumerate(told.members):
-        yield "" if place else "Members", f"{member}: {now} now, {then} then"
-    if row["reason"] is not None:
-        yield "Left out", row["reason"]
-    first, last = row["evidence_first_offset"], row["evidence_last_offset"]
-    yield "Evidence", f"{OFFSETS_TOPIC}-{row['evidence_partition']}, records {first} to {last} ({row['confidence']})"
+def told_of(row: Row, latest: Latest, question: Question, change: GroupChange) -> Told:
+    protocol, assignor = GroupProtocol(row["group_protocol"]), row["assignor"]
+    answer = answer_of(question, protocol, assignor)
+    if isinstance(answer, str):
+        nothing = dict.fromkeys(("imbalance", "moves_from_current", "partitions_stopped"))
+        return Told({**row, **nothing, "is_possible": False, "reason": answer} if change else row)
+    before, after = lists_of(latest), answer.lists(answer.after)
+    moves = moves_between(before, after)
+    members = [
+        (member, len(before.get(member, ())), len(after.get(member, ()))) for member in dict.fromkeys((*before, *after))
+    ]
+    if not change:
+        return Told(row, moves, members)
+    notes = [*left_out(question.latest, question.facts, protocol, assignor), *assumed(change)]
+    found = {
+        "imbalance": answer.imbalance(question.class_of_member),
+        "moves_from_current": num_moved(moves),
+        "partitions_stopped": num_stopped(moves, is_eager=(protocol, assignor) in EAGER),
+        "is_possible": True,
+        "reason": "; ".join(notes) or None,
+        "confidence": str(Confidence.LIKELY if notes else Confidence.CERTAIN),
+    }
+    return Told({**row, **found}, moves, members)
 
 
-def move_text(move: Move) -> str:
-    topic, partition = move.partition
-    return f"{topic}-{partition}: {' and '.join(move.before) or 'nobody'} to {' and '.join(move.after) or 'nobody'}"
+def answer_of(question: Question, protocol: GroupProtocol, assignor: str) -> Answer | str:
+    """Or why there is none."""
+    if (why := question.obstacle or why_refused(question.latest, protocol, assignor)) is not None:
+        return why
+    (answer,) = answers([question], protocol, assignor)
+    return answer if isinstance(answer, Answer) else f"Kafka's assignor fails: {answer}"
 
 
-def moves_of(told: Told) -> list[dict[str, Any]]:
+def lists_of(latest: Latest) -> Lists:
+    return {
+        member.member_id: [(topic, each) for topic, partitions in member.owned for each in partitions]
+        for member in latest.members
+    }
+
+
+def show(told: Sequence[Told], latest: Latest, arguments: argparse.Namespace, is_named: bool) -> None:
+    wanted = [each for each in told if arguments.assignor in (None, each.row["assignor"])]
+    rows = [each.row for each in wanted]
+    if arguments.format == Format.JSON and is_named:
+        more = ["moves", "members", *(["owners"] if arguments.verbose else [])]
+        parts = [[moves_of(each.moves), members_of(each), moves_of(each.partitions)] for each in wanted]
+        whole = [[*(row[name] for name in NAMES), *part[: len(more)]] for row, part in zip(rows, parts, strict=True)]
+        print_rows([*NAMES, *more], whole, arguments.format)
+    elif arguments.format != Format.TABLE:
+        print_rows(NAMES, selected(rows, NAMES), arguments.format)
+    else:
+        ids = set() if arguments.wide else {member for each in told for member, *_ in each.members}
+        if arguments.assignor is not None or arguments.verbose:
+            lines = with_short_ids(list(blocks(wanted, latest, is_verbose=arguments.verbose)), ids)
+            write_lines(visible(f"{pad(label, LABEL_WIDTH, False)} {text}").rstrip() for label, text in lines)
+        elif arguments.wide:
+            print_answer(NAMES, selected(rows, NAMES), arguments.format)
+        else:
+            print_narrow(NAMES, selected(rows, NAMES), ids, left_out=("group_id", "group_type"))
+        sentence = best([each.row for each in told], in_force(latest))
+        write_lines(["", visible(sentence or "No assignor is possible.")])
+
+
+def in_force(latest: Latest) -> tuple[str, str] | None:
+    return None if latest.assignor is None else (str(latest.group_type), latest.assignor)
+
+
+def moves_of(moves: Sequence[Move]) -> list[dict[str, Any]]:
     return [
         {
             "topic": topic,
@@ -142,12 +233,12 @@ def moves_of(told: Told) -> list[dict[str, Any]]:
             "from_member_ids": list(move.before),
             "to_member_ids": list(move.after),
         }
-        for move in told.moves
+        for move in moves
         for topic, partition in (move.partition,)
     ]
 
 
-def members_of(told: Told) -> list[dict[str, Any]]:
+def members_of(told: Told) -> list[Mapping[str, Any]]:
     names = ("member_id", "num_partitions_now", "num_partitions_then")
     return [dict(zip(names, each, strict=True)) for each in told.members]
 

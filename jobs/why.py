@@ -1,20 +1,25 @@
-"""Why a group rebalanced: the rebalance that holds an instant, or the nearest before it.
+"""Why a group rebalanced: the event that covers an instant, else the nearest before or after it.
 
     groupscope why billing --at 2026-11-21T03:00
 
-Reads `rebalances`, `membership_intervals` and `partition_moves`. As JSON and CSV: the row of `rebalances`; as JSON with
-`members` that came and went and the `moves` of partitions.
+An event is a rebalance, a static restart, a conversion, a deletion or a failover of the coordinator. CSV: the event's
+line, as `rebalances` gives it. JSON: a rebalance with its row of `rebalances`, the `members` that joined and left with
+what their records say of them, the `moves` of partitions, and the events `before` and `after`.
 """
 
 import argparse
 import sys
 from datetime import datetime
+from typing import Any
 
 from jobs.failure import Failure, say
-from jobs.histories.history import History, add_at_flag, add_reader_flags, column_names, opened, state_at
-from jobs.histories.rebalance import lines, rebalance_at
+from jobs.histories.history import History, add_at_flag, add_reader_flags, add_wide_flag, column_names, opened, state_at
+from jobs.histories.narrow import member_ids
+from jobs.histories.rebalance import Told, event_at, lines
+from jobs.histories.short_ids import with_short_ids
+from jobs.histories.timeline import COLUMNS, distance
 from jobs.histories.unseen import Unseen, unseen_of
-from jobs.row_output import Format, pad, print_rows, time_text, visible, write_lines
+from jobs.row_output import Format, pad, print_rows, visible, write_lines
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 
@@ -25,37 +30,61 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", metavar="GROUP")
     add_at_flag(parser)
     add_reader_flags(parser)
+    add_wide_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     history = opened(arguments, "why")
     at = history.instant(arguments.at)
-    told = rebalance_at(history, arguments.group, at)
+    told = event_at(history, arguments.group, at)
     if told is None:
-        # Says so where there was no such group.
         state = state_at(history, arguments.group, at)
-        missed = "".join(f"; {each}" for each in unseen_between(history, state["evidence_partition"], -1, at)[-1:])
-        message = f"group {arguments.group}: no rebalance is known at or before {time_text(at)}{missed}"
-        raise Failure(ExitCode.USAGE, visible(message))
-    row = told.rebalance
-    for each in unseen_between(history, row["evidence_partition"], row["assignment_offset"], at):
+        missed = "".join(f"; {each}" for each in unseen_of(history.coverage(state["evidence_partition"]))[-1:])
+        raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: no event is known{missed}"))
+    for each in unseen_around(history, told, at):
         say(f"{each}: the group may have rebalanced then")
-    names = column_names(TABLES["rebalances"])
     if arguments.format == Format.TABLE:
-        write_lines(visible(f"{pad(label, LABEL_WIDTH, False)} {text}").rstrip() for label, text in lines(told, at))
+        print_lines(history, told, at, is_wide=arguments.wide)
     elif arguments.format == Format.CSV:
-        print_rows(names, [[told.rebalance[name] for name in names]], arguments.format)
+        print_rows(COLUMNS, [list(told.event.values().values())], arguments.format)
     else:
-        whole = [told.rebalance[name] for name in names]
-        print_rows([*names, "members", "moves"], [[*whole, told.members, told.moves]], arguments.format)
+        whole = as_object(told)
+        print_rows(list(whole), [list(whole.values())], arguments.format)
     return ExitCode.CLEAN
 
 
-def unseen_between(history: History, partition: int, after_offset: int, at: datetime) -> list[Unseen]:
-    """Behind a record, and before the instant."""
-    found = unseen_of(history.coverage(partition))
-    is_before = (each for each in found if each.from_time is None or each.from_time <= at)
-    return [each for each in is_before if each.after_offset >= after_offset]
+def print_lines(history: History, told: Told, at: datetime, *, is_wide: bool) -> None:
+    rows = [[label, text] for label, text in lines(told, at)]
+    if not is_wide:
+        rows = with_short_ids(rows, member_ids(history, told.event.row["group_id"]))
+    write_lines(visible(f"{pad(label, LABEL_WIDTH, False)} {text}").rstrip() for label, text in rows)
+
+
+def as_object(told: Told) -> dict[str, Any]:
+    found: dict[str, Any] = told.event.values()
+    if told.event.is_rebalance:
+        found |= {name: told.event.row[name] for name in column_names(TABLES["rebalances"])}
+        found |= {"moves": told.moves}
+    neighbours = {"before": told.before, "after": told.after}
+    return {
+        **found,
+        "members": told.members,
+        **{name: None if each is None else each.values() for name, each in neighbours.items()},
+    }
+
+
+def unseen_around(history: History, told: Told, at: datetime) -> list[Unseen]:
+    """Spans of the log that were not seen where a nearer event may be: between the two events around the time."""
+    event = told.event
+    if distance(event, {}, at)[1] == 0:
+        return []
+    is_later = event.start is not None and event.start > at
+    first, last = (told.before, event) if is_later else (event, told.after)
+    return [
+        each
+        for each in unseen_of(history.coverage(event.row["evidence_partition"]))
+        if (first is None or each.after_offset >= first.offset) and (last is None or each.after_offset < last.offset)
+    ]
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ ASSIGNOR_UPGRADES = Table(
         Column("migration", Type.STRING, "From what to what.", is_nullable=False),
         Column("phase", Type.STRING, "How far it has come.", is_nullable=False),
         Column("members_done", WHO, "Members that have changed."),
-        Column("members_left", WHO, "Members that have not."),
+        Column("members_remaining", WHO, "Members that have not."),
         Column("started_time", Type.TIMESTAMP, "First record that shows it; NULL: not started."),
         Column("finished_time", Type.TIMESTAMP, "The record from which on every member has changed; NULL: not yet."),
         Column("readiness", Type.STRING, "Whether the rest can follow.", is_nullable=False),
@@ -169,12 +169,15 @@ RECOMPUTED_PARTITIONS = Table(
         Column("leader_epochs", EPOCHS, "From where on records of lower epochs do not count.", is_nullable=False),
         Column("topics", ListOf(Type.STRING), "Topics that its groups name.", is_nullable=False),
         Column("unnamed_topic_ids", ListOf(Type.STRING), "Ids of topics that nothing named.", is_nullable=False),
+        Column("unconfirmed_through_time", Type.TIMESTAMP,
+               "Newest time of an assignment that no snapshots confirm as yet; NULL: there is none."),
         Column("basis", Type.STRING, "What it rests on beside the log: when that changes it is done anew.",
                is_nullable=False),
         Column("verdicts", MapOf(Type.STRING, Type.BIGINT), "How many assignments there are of each verdict.",
                is_nullable=False),
     ),
     JOB,
+    is_state=True,
 )  # fmt: skip
 
 RECOMPUTED_GROUPS = Table(
@@ -190,6 +193,7 @@ RECOMPUTED_GROUPS = Table(
         Column("state", Type.STRING, "JSON, of no use to queries.", is_nullable=False),
     ),
     JOB,
+    is_state=True,
 )
 
 TABLES: tuple[Table, ...] = (

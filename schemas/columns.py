@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+STATE_FOLDER = "_state"
+
 
 class Type(StrEnum):
     """What one value is, by its name in SQL. Times are microseconds since 1970 in UTC."""
@@ -49,7 +51,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`order` is how the rows of a file stand; `job` is the command that writes them."""
+    """`order` is how the rows of a file stand; `job` is the command that writes them; `is_state`: only the job's next
+    run reads it, so no list that users see has it."""
 
     name: str
     grain: str
@@ -58,6 +61,12 @@ class Table:
     order: tuple[str, ...]
     columns: tuple[Column, ...]
     job: str
+    is_state: bool = False
+
+    @property
+    def folder(self) -> str:
+        """Where the table is below the warehouse."""
+        return f"{STATE_FOLDER}/{self.name}" if self.is_state else self.name
 
     def column(self, name: str) -> Column:
         (found,) = (column for column in self.columns if column.name == name)

@@ -4,7 +4,7 @@ is not here."""
 
 from schemas.columns import Column, Type
 from schemas.history_tables import REBALANCES
-from schemas.view_parts import total
+from schemas.view_parts import UNREAD, UNREAD_SUMS, total
 
 COLUMNS = (
     REBALANCES.column("cluster"),
@@ -46,6 +46,7 @@ COLUMNS = (
     Column("num_ready_to_migrate", Type.BIGINT, "Given at once, claimed by nobody: exact, the callback likely."),
     Column("num_lost", Type.BIGINT, "Lost by a member that came back without what it had: likely."),
     Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were nobody's: an upper bound."),
+    *UNREAD,
 )
 READS = ("rebalances", "partition_moves")
 SQL = f"""\
@@ -74,7 +75,8 @@ SELECT cluster, day_time, group_id, group_type, trigger, count(*) AS num_rebalan
   CAST(max(num_partitions) AS BIGINT) AS assigned_partitions,
   {total("num_moved")} AS num_moved, {total("num_returned")} AS num_returned,
   {total("num_withheld")} AS num_withheld, {total("num_ready_to_migrate")} AS num_ready_to_migrate,
-  {total("num_lost")} AS num_lost, {total("stopped_partition_ms")} AS stopped_partition_ms
+  {total("num_lost")} AS num_lost, {total("stopped_partition_ms")} AS stopped_partition_ms,
+  {UNREAD_SUMS}
 FROM dated
 GROUP BY cluster, day_time, group_id, group_type, trigger
 ORDER BY cluster, day_time DESC NULLS LAST, num_rebalances DESC, group_id, group_type, trigger

@@ -31,7 +31,9 @@ COLUMNS = (
     ),
     Column("type", Type.STRING, "Kafka's name of it, or COMMIT, ABORT; NULL: damaged batch, no key, unknown type."),
     Column("value_version", Type.INT, "Version of the value's layout; NULL: tombstones, damaged batches, no version."),
-    Column("num_records", Type.BIGINT, "Records of this kind; a damaged batch counts as one."),
+    Column(
+        "num_records", Type.BIGINT, "Records of this kind; of damaged batches and ranges of bytes those that they held."
+    ),
     Column("share_of_type", Type.DOUBLE, "Their share of all records of their type in the cluster, 0 to 1."),
     Column("num_offsets_partitions", Type.BIGINT, "Partitions of __consumer_offsets that hold any."),
     Column("first_record_time", Type.TIMESTAMP, "The earliest of them; NULL: no times."),
@@ -59,12 +61,13 @@ def case(subject: str, results: Mapping[str, str]) -> str:
     return f"CASE {subject} " + " ".join(f"WHEN {value} THEN {result}" for value, result in results.items()) + " END"
 
 
-def rows_of(table: str, record_type: str, marker: str = "''", reason: str = "''") -> str:
-    """One row a record. What it lacks is an empty text until the rows are counted: NULL alone has no type that every
-    engine knows."""
+def rows_of(table: str, record_type: str, marker: str = "''", reason: str = "''", number: str = "1") -> str:
+    """One row a record, or a range of bytes. What it lacks is an empty text until the rows are counted: NULL alone has
+    no type that every engine knows."""
     return f"""\
   SELECT cluster, offsets_partition, record_offset, record_time, value_version, {quoted(table)} AS table_name,
-    {record_type} AS record_type, {marker} AS marker, {reason} AS reason
+    {record_type} AS record_type, {marker} AS marker, {reason} AS reason,
+    CAST({number} AS BIGINT) AS number
   FROM {table}"""
 
 
@@ -74,7 +77,7 @@ def all_rows() -> str:
         for table, types in TABLES_BY_GROUP_TYPE.items()
     }
     parts = [
-        rows_of("rejected_records", "record_type", reason="reason"),
+        rows_of("rejected_records", "record_type", reason="reason", number="num_records"),
         rows_of("offset_commits", "key_version"),
         *(rows_of(table, str(number)) for table, number in TABLES_OF_ONE_TYPE.items()),
         *(rows_of(table, number) for table, number in by_group_type.items()),
@@ -92,7 +95,7 @@ WITH all_records AS (
 ),
 by_partition AS (
   SELECT cluster, table_name, record_type, marker, value_version, reason, offsets_partition,
-    count(*) AS num_records,
+    sum(number) AS num_records,
     min(record_offset) AS first_offset, max(record_offset) AS last_offset,
     min(record_time) AS first_time, max(record_time) AS last_time
   FROM all_records
@@ -125,9 +128,10 @@ clusters AS (
   GROUP BY cluster
 ),
 judged AS (
-  SELECT kinds.*, as_of_time, history_since_time, num_decoded / num_all AS coverage_share,
+  SELECT kinds.*, as_of_time, history_since_time, num_decoded / NULLIF(num_all, 0) AS coverage_share,
     CAST(num_records AS DOUBLE)
-      / CAST(sum(num_records) OVER (PARTITION BY kinds.cluster, record_type, type) AS DOUBLE) AS share_of_type,
+      / NULLIF(CAST(sum(num_records) OVER (PARTITION BY kinds.cluster, record_type, type) AS DOUBLE), 0)
+      AS share_of_type,
     CASE WHEN history_since_time <= as_of_time - INTERVAL '7' DAY
       THEN first_record_time > as_of_time - INTERVAL '7' DAY END AS is_new_this_week,
     CASE outcome WHEN 'malformed' THEN 1 WHEN 'unknown' THEN 2 ELSE 3 END AS severity

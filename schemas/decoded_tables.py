@@ -138,6 +138,20 @@ REJECTED_RECORDS = Table(
         Column("size_bytes", Type.BIGINT, "Bytes of the range; NULL for a record."),
         Column("from_offset", Type.BIGINT, "Lowest offset that the range may hold; NULL: a record, or not known."),
         Column("to_offset", Type.BIGINT, "Highest offset that it may hold; NULL: a record, or nothing stands behind."),
+        Column(
+            "num_records",
+            Type.BIGINT,
+            "Records of the row: 1; of a batch or range of bytes as many as it held, by its headers or by the offsets "
+            "between its neighbours. damaged_records counts these.",
+            is_nullable=False,
+        ),
+        Column(
+            "is_num_records_estimated",
+            Type.BOOLEAN,
+            "TRUE: no header could be believed. num_records is then the number of offsets between the neighbours, some "
+            "of which may have been compacted away, or 1 where a neighbour is missing.",
+            is_nullable=False,
+        ),
         Column("is_tombstone", Type.BOOLEAN, "TRUE: the record has no value; NULL for a batch."),
         Column("value_version", Type.INT, "The number that opens the value; NULL: batch, or too short for one."),
         *(column for column in ORIGIN if column.name in {"is_transactional", "producer_id", "producer_epoch"}),

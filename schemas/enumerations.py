@@ -8,7 +8,7 @@ from schemas.columns import Column, Type
 from schemas.meanings import Meant
 
 COLUMNS = (
-    Column("table_name", Type.STRING, "The table that has the value."),
+    Column("table_name", Type.STRING, "The table, view or command that has the value."),
     Column("column_name", Type.STRING, "Its column; of a field within a list: column.field."),
     Column("value", Type.STRING, "The value."),
     Column("meaning", Type.STRING, "What it says."),
@@ -34,6 +34,8 @@ HISTORY = (
     "partition_moves", "offset_history", "transactions", "topics", "coordinator_epochs", "history_coverage",
 )  # fmt: skip
 OF_GROUPS = HISTORY[:6]
+# A command whose lines are rows of no table.
+TIMELINE = "groupscope rebalances"
 OF_ASSIGNMENTS = ("assignment_audit", "assignment_whatif", "assignor_upgrades")
 # Tables of one column each, by the values that it takes.
 USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
@@ -46,6 +48,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (history_words.RebalanceOutcome, (("rebalances", "outcome"),)),
     (history_words.RebalanceTrigger, (("rebalances", "trigger"),)),
     (history_words.RebalanceMode, (("rebalances", "mode"),)),
+    (history_words.TimelineKind, ((TIMELINE, "kind"),)),
     (history_words.MemberChange, (("generation_members", "change"),)),
     (history_words.MoveKind, (("partition_moves", "kind"),)),
     (history_words.CommitVia, (("offset_history", "via"),)),

@@ -101,7 +101,12 @@ REBALANCES = history(
         Column("trigger", Type.STRING, "What set it off.", is_nullable=False),
         Column("mode", Type.STRING, "eager, cooperative or incremental; NULL: no assignment to tell by."),
         Column("members_joined", ListOf(Type.STRING), "Member ids that came.", is_nullable=False),
-        Column("members_left", ListOf(Type.STRING), "Member ids that went.", is_nullable=False),
+        Column(
+            "members_departed",
+            ListOf(Type.STRING),
+            "Member ids that left, timed out or were removed.",
+            is_nullable=False,
+        ),
         Column("num_members_before", Type.INT, "Members before.", is_nullable=False),
         Column("num_members_after", Type.INT, "Members after.", is_nullable=False),
         Column("leader_before", Type.STRING, "Classic: the leader before; else NULL."),
@@ -118,6 +123,16 @@ REBALANCES = history(
         Column("unpersisted_rounds", Type.INT, "Rounds before it that never reached an assignment; NULL: not told."),
         Column("sync_ms", Type.BIGINT, "Classic: from the end of the join phase to the assignment; NULL: not told."),
         Column("stopped_partition_ms", Type.BIGINT, "Sum of idle_ms over the partitions that stopped."),
+        Column("assignor_before", Type.STRING, "The assignor of the assignment before; NULL: none, or not recorded."),
+        Column("assignor_after", Type.STRING, "The assignor of this assignment; NULL: not recorded."),
+        Column("trigger_detail", Type.STRING, "What exactly changed, in words with names; NULL: not known."),
+        Column(
+            "unread_partition_low_ms", Type.BIGINT, "Sum of unread_low_ms over its partitions; NULL: nothing stopped."
+        ),
+        Column(
+            "unread_partition_high_ms", Type.BIGINT, "Sum of unread_high_ms over its partitions; NULL: nothing stopped."
+        ),
+        Column("longest_unread_high_ms", Type.BIGINT, "The largest unread_high_ms of a partition; NULL: none stopped."),
         *EVIDENCE,
     ),
 )
@@ -172,6 +187,9 @@ PARTITION_MOVES = history(
         Column("role", Type.STRING, "Streams: active, standby or warmup; else NULL."),
         Column("idle_ms", Type.BIGINT, "How long nobody owned it before; NULL: not told, or still so."),
         Column("commit_gap_ms", Type.BIGINT, "From the last commit before to the first after; NULL: one is missing."),
+        Column("unread_low_ms", Type.BIGINT, "How long nobody read it around the move, at least; NULL: not known."),
+        Column("unread_high_ms", Type.BIGINT, "How long nobody read it around the move, at most; NULL: not known."),
+        Column("unread_basis", Type.STRING, "The timeout that bounds it and what was assumed; NULL: no timeout does."),
         *EVIDENCE,
     ),
     ("group_id", "assignment_offset", "topic", "partition"),

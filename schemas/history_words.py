@@ -32,7 +32,7 @@ class LeaveKind(Meant):
     LEFT_OR_TIMED_OUT = "left_or_timed_out", "Gone; the log does not tell a leave from a timeout or a removal."
     SESSION_TIMEOUT_LIKELY = (
         "session_timeout_likely",
-        "Classic: its commits ended about a session timeout before it went.",
+        "Its commits ended about a session timeout before it was removed.",
     )
     REBALANCE_TIMEOUT_LIKELY = (
         "rebalance_timeout_likely",
@@ -77,19 +77,32 @@ class RebalanceOutcome(Meant):
 
 
 class RebalanceTrigger(Meant):
-    MEMBER_JOINED = "member_joined", "Members came."
-    MEMBER_LEFT = "member_left", "Members went, by leave, timeout or removal."
+    MEMBER_JOINED = "member_joined", "Members joined."
+    MEMBER_LEFT = "member_left", "Members left, timed out or were removed."
     STATIC_RESTART = "static_restart", "A static instance came back under another member id, and a rebalance followed."
     SUBSCRIPTION_CHANGED = "subscription_changed", "A member subscribed to other topics."
     REGEX_RESOLVED = "regex_resolved", "A subscribed pattern matched other topics."
     METADATA_CHANGED = "metadata_changed", "Subscribed topics changed: created, deleted, more partitions, racks."
-    ASSIGNOR_CHANGED = "assignor_changed", "The members agreed on another assignor."
+    ASSIGNOR_CHANGED = "assignor_changed", "Another assignor, or other settings of it."
     LEADER_REJOINED = "leader_rejoined", "Same members, same subscriptions: the leader or a member joined anew."
     PROTOCOL_MIGRATION = "protocol_migration", "The group went over to another protocol."
     COORDINATOR_FAILOVER = "coordinator_failover", "The coordinator moved and the round before it was lost."
     GROUP_CREATED = "group_created", "The first assignment of the group."
-    GROUP_EMPTIED = "group_emptied", "The last members went."
+    GROUP_EMPTIED = "group_emptied", "The last members left, timed out or were removed."
     UNKNOWN = "unknown", "Records are missing, or show nothing that changed."
+
+
+class TimelineKind(Meant):
+    """Of events in a group's life, as `rebalances` and `why` list them."""
+
+    REBALANCE = "rebalance", "A completed generation or a target epoch."
+    STATIC_RESTART = "static_restart", "A static instance restarted under another member id, without a rebalance."
+    CONVERSION = "conversion", "The group continued as a group of another type."
+    DELETION = "deletion", "The group was deleted, or has lost its last offset."
+    COORDINATOR_FAILOVER = (
+        "coordinator_failover",
+        "Another leader of the group's offsets partition wrote its first record.",
+    )
 
 
 class RebalanceMode(Meant):
@@ -140,7 +153,9 @@ class TransactionOutcome(Meant):
 class TopicSource(Meant):
     SNAPSHOT = "snapshot", "A snapshot has it."
     COMMIT = "commit", "A commit names topic and id."
-    GROUP_METADATA = "group_metadata", "A record of a group's subscribed topics has it."
+    RECORD = "record", "A record of a group's topics names both."
+    METADATA_HASH = "metadata_hash", "The hash over a group's topics matches for this name of the id alone."
+    SINGLE_SUBSCRIPTION = "single_subscription", "It is the one name left that all owners of the id subscribe to."
 
 
 class Severity(Meant):

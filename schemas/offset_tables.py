@@ -67,7 +67,18 @@ TOPICS = history(
         Column("to_time", Type.TIMESTAMP, "Last seen before another id of the name, or its absence; NULL: still so."),
         IS_OPEN,
         Column("num_partitions", Type.INT, "Partitions, newest known; NULL: no source gives the number."),
-        Column("source", Type.STRING, "Where it is known from: snapshot, commit or group_metadata.", is_nullable=False),
+        Column(
+            "source",
+            Type.STRING,
+            "What names it: snapshot, commit, record, metadata_hash or single_subscription.",
+            is_nullable=False,
+        ),
+        Column(
+            "confidence",
+            Type.STRING,
+            "certain; likely: by the one name left in a group of which records are missing.",
+            is_nullable=False,
+        ),
     ),
 )
 
@@ -103,7 +114,9 @@ HISTORY_COVERAGE = history(
         Column("num_records", Type.BIGINT, "Records known, undecodable ones among them.", is_nullable=False),
         Column("has_transactions", Type.BOOLEAN, "FALSE: an archive without producers, aborted commits look plain.",
                is_nullable=False),
-        Column("compacted_records_estimate", Type.BIGINT, "Offsets of the stretch without a record, at most.",
+        Column("compacted_records_estimate", Type.BIGINT, "Offsets without a record, at most; damaged ones left out.",
+               is_nullable=False),
+        Column("damaged_records", Type.BIGINT, "Records in batches and ranges of bytes that no copy could give.",
                is_nullable=False),
         IS_OPEN,
     ),

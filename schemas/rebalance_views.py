@@ -3,7 +3,7 @@
 from schemas.columns import Column, Type
 from schemas.history_columns import EVIDENCE
 from schemas.history_tables import REBALANCES
-from schemas.view_parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, total
+from schemas.view_parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, UNREAD, UNREAD_SUMS, named, total
 
 CHANGED = (
     Column("changed_member_id", Type.STRING, "A member that came, went or restarted, the first by id; NULL: none."),
@@ -58,8 +58,8 @@ joined AS (
     AND found.evidence_last_offset BETWEEN stretch.first_offset AND stretch.last_offset
 ),
 ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY stopped_partition_ms DESC NULLS LAST,
-    duration_ms DESC NULLS LAST, group_id, assignment_offset) AS BIGINT) AS rank
+  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY unread_partition_high_ms DESC NULLS LAST,
+    stopped_partition_ms DESC NULLS LAST, duration_ms DESC NULLS LAST, group_id, assignment_offset) AS BIGINT) AS rank
   FROM joined
 )
 SELECT {named(REBALANCES_COLUMNS)}
@@ -82,6 +82,7 @@ CAUSES_COLUMNS = (
     Column("longest_duration_ms", Type.BIGINT, "The longest."),
     Column("num_moved", Type.BIGINT, "Partitions that went from one member to another."),
     Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were nobody's."),
+    *UNREAD,
     *EVIDENCE[:3],
     *AS_OF,
 )
@@ -94,6 +95,7 @@ causes AS (
     min(start_time) AS first_start_time, max(start_time) AS last_start_time,
     {total("duration_ms")} AS duration_ms, max(duration_ms) AS longest_duration_ms,
     {total("num_moved")} AS num_moved, {total("stopped_partition_ms")} AS stopped_partition_ms,
+    {UNREAD_SUMS},
     min(evidence_partition) AS evidence_partition, min(evidence_first_offset) AS evidence_first_offset,
     max(evidence_last_offset) AS evidence_last_offset
   FROM rebalances
@@ -106,8 +108,8 @@ shared AS (
 ),
 ranked AS (
   SELECT shared.*, as_of_time, history_since_time,
-    CAST(row_number() OVER (PARTITION BY shared.cluster ORDER BY stopped_partition_ms DESC NULLS LAST,
-      num_rebalances DESC, group_id, group_type, trigger) AS BIGINT) AS rank
+    CAST(row_number() OVER (PARTITION BY shared.cluster ORDER BY unread_partition_high_ms DESC NULLS LAST,
+      stopped_partition_ms DESC NULLS LAST, num_rebalances DESC, group_id, group_type, trigger) AS BIGINT) AS rank
   FROM shared LEFT JOIN clusters ON clusters.cluster = shared.cluster
 )
 SELECT {named(CAUSES_COLUMNS)}

@@ -2,7 +2,7 @@
 to queries."""
 
 from schemas.columns import Column, ListOf, StructOf, Table, Type
-from schemas.history_columns import JOB
+from schemas.history_columns import JOB, TOPIC_PARTITION
 from schemas.history_tables import PARTITION_MOVES
 from schemas.record_columns import CLUSTER, GROUP_ID, OFFSETS_PARTITION
 
@@ -17,6 +17,7 @@ STRETCHES = ListOf(
             Column("complete_from_time", Type.TIMESTAMP, "Time of that record."),
             Column("num_records", Type.BIGINT, "Records known that count."),
             Column("has_transactions", Type.BOOLEAN, "FALSE: of an archive without producers."),
+            Column("damaged_records", Type.BIGINT, "Records in damaged bytes."),
         )
     )
 )
@@ -43,6 +44,26 @@ SIGHTINGS = ListOf(
         )
     )
 )
+NAMED = ListOf(
+    StructOf(
+        (
+            Column("topic", Type.STRING, "The topic; NULL: the record names it by id alone."),
+            Column("topic_id", Type.STRING, "Its id; NULL: the record has none."),
+            Column("num_partitions", Type.BIGINT, "One more than the highest partition so far."),
+            Column("from_time", Type.TIMESTAMP, "Earliest record that names that partition."),
+        )
+    )
+)
+AWAITED = ListOf(
+    StructOf(
+        (
+            Column("topic", Type.STRING, "The topic."),
+            Column("partition", Type.INT, "The partition."),
+            Column("end_offset", Type.BIGINT, "Its end, up to which all was committed."),
+            Column("seen_time", Type.TIMESTAMP, "The newest snapshot of it."),
+        )
+    )
+)
 
 REPLAYED_PARTITIONS = Table(
     "replayed_partitions",
@@ -63,9 +84,14 @@ REPLAYED_PARTITIONS = Table(
         Column("gap_lasts", ListOf(Type.BIGINT), "Where they end.", is_nullable=False),
         Column("leader_epochs", EPOCHS, "Leader epochs.", is_nullable=False),
         Column("topics", SIGHTINGS, "Topics that records name.", is_nullable=False),
-        Column("unnamed_topic_ids", ListOf(Type.STRING), "Ids of topics without a name.", is_nullable=False),
+        Column("named_partitions", NAMED, "Since when records name how many partitions of topics.", is_nullable=False),
+        Column("unnamed_topic_ids", ListOf(Type.STRING), "Ids that neither records nor snapshots name.",
+               is_nullable=False),
+        Column("snapshots_through_time", Type.TIMESTAMP, "The newest snapshot that was known; NULL: none."),
+        Column("awaited_ends", AWAITED, "Partitions that moved after their newest snapshot.", is_nullable=False),
     ),
     JOB,
+    is_state=True,
 )  # fmt: skip
 
 REPLAYED_GROUPS = Table(
@@ -81,6 +107,7 @@ REPLAYED_GROUPS = Table(
         Column("state", Type.STRING, "The state, as JSON.", is_nullable=False),
     ),
     JOB,
+    is_state=True,
 )
 
 # Partitions of topics that have changed hands, as long as something about that is still to come.
@@ -95,6 +122,33 @@ REPLAYED_MOVES = Table(
         Column("is_settled", Type.BOOLEAN, "TRUE: records of the group change it no more.", is_nullable=False),
         Column("is_awaiting_commit", Type.BOOLEAN, "TRUE: the first commit after it is to come.", is_nullable=False),
         Column("last_commit_time", Type.TIMESTAMP, "The last commit before it; NULL: none."),
+    ),
+    JOB,
+    is_state=True,
+)
+
+# On its way from the fold of groups to partition_moves, row by row beside it, and written nowhere: when reading ended.
+READING_ENDS = Table(
+    "reading_ends",
+    PARTITION_MOVES.grain,
+    "When the owner before a move stopped reading, as far as timeouts bound it.",
+    (),
+    (),
+    (
+        *TOPIC_PARTITION,
+        Column("stopped_time", Type.TIMESTAMP, "Nobody has owned the partition since; NULL: nothing is known."),
+        Column("first_time", Type.TIMESTAMP, "Reading ended no earlier."),
+        Column("last_time", Type.TIMESTAMP, "Reading ended no later."),
+        Column("basis", Type.STRING, "The timeout that says so; NULL: none does."),
+        Column(
+            "silent_offset",
+            Type.BIGINT,
+            "The record without its member, if commits may show a timeout; NULL: they may not.",
+        ),
+        Column("silent_first_time", Type.TIMESTAMP, "As first_time, if it fell silent."),
+        Column("silent_last_time", Type.TIMESTAMP, "As last_time, if it fell silent."),
+        Column("silent_basis", Type.STRING, "As basis, if it fell silent."),
+        Column("is_counted", Type.BOOLEAN, "TRUE: its rebalance counts it.", is_nullable=False),
     ),
     JOB,
 )

@@ -53,6 +53,7 @@ REPLAYED_OFFSETS = Table(
         Column("metadata", Type.STRING, "The text that the client attached."),
     ),
     JOB,
+    is_state=True,
 )  # fmt: skip
 
 TABLES: tuple[Table, ...] = (REPLAYED_OFFSETS,)

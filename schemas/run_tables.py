@@ -62,6 +62,7 @@ INGEST_COUNTS = StructOf(
         Column("decoded", Type.BIGINT, "Of these, rows written to decoded tables."),
         Column("rejected", Type.BIGINT, "Of these, rows written to rejected_records."),
         Column("already_known", Type.BIGINT, "Of these, records that the warehouse held."),
+        Column("damaged", Type.BIGINT, "Records in the batches and ranges of bytes that rejected counts as one each."),
         Column("first_offset", Type.BIGINT, "Lowest offset read; NULL: none."),
         Column("last_offset", Type.BIGINT, "Highest offset read; NULL: none."),
         Column("gaps", Type.BIGINT, "Stretches of missing offsets between these, mostly compacted away."),

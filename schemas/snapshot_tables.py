@@ -42,6 +42,18 @@ CLUSTER_SNAPSHOTS = Table(
             "Leaders of the offsets partitions; NULL: not captured.",
         ),
         Column("settings", MapOf(Type.STRING, Type.STRING), "Broker settings by name; NULL: not captured."),
+        Column(
+            "group_settings",
+            ListOf(
+                StructOf(
+                    (
+                        Column("group_id", Type.STRING, "The group."),
+                        Column("settings", MapOf(Type.STRING, Type.STRING), "Its own settings; empty: it has none."),
+                    )
+                )
+            ),
+            "What consumer, share and streams groups set for themselves; NULL: not captured.",
+        ),
     ),
     JOB,
 )

@@ -3,7 +3,7 @@
 from schemas.columns import Column, Type
 from schemas.history_columns import EVIDENCE
 from schemas.history_tables import REBALANCES
-from schemas.view_parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, seconds_between, total
+from schemas.view_parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, UNREAD, UNREAD_SUMS, named, seconds_between, total
 
 # At least so many, each beginning so soon after the one before.
 FEWEST, MINUTES = 5, 5
@@ -25,6 +25,7 @@ COLUMNS = (
     Column("rebalancing_ms", Type.BIGINT, "Sum of durations: a lower bound for classic groups."),
     Column("share_rebalancing", Type.DOUBLE, "Its share of the whole, which is taken in seconds; 0 to 1."),
     Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were nobody's."),
+    *UNREAD,
     *EVIDENCE[:3],
     *AS_OF,
 )
@@ -48,6 +49,7 @@ storms AS (
     {total("CASE WHEN to_generation > from_generation THEN to_generation - from_generation ELSE 1 END")}
       AS num_generations,
     {total("duration_ms")} AS rebalancing_ms, {total("stopped_partition_ms")} AS stopped_partition_ms,
+    {UNREAD_SUMS},
     min(evidence_partition) AS evidence_partition, min(evidence_first_offset) AS evidence_first_offset,
     max(evidence_last_offset) AS evidence_last_offset
   FROM numbered

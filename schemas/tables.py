@@ -13,7 +13,7 @@ from schemas import (
 from schemas.columns import Table
 
 # Of names, types and meaning of the tables: in Delta the property groupscope.contract_version.
-CONTRACT_VERSION = 1
+CONTRACT_VERSION = 2
 
 TABLES: dict[str, Table] = {
     table.name: table
@@ -28,3 +28,12 @@ TABLES: dict[str, Table] = {
         *run_tables.TABLES,
     )
 }
+
+
+def folder_of(name: str) -> str:
+    """Below the warehouse: of a table, or of a folder that is none, such as that of staged rows."""
+    return TABLES[name].folder if name in TABLES else name
+
+
+# What users see: lists, pages, SQL and the docs.
+USER_TABLES = {name: table for name, table in TABLES.items() if not table.is_state}

@@ -23,6 +23,13 @@ AS_OF = (
     Column("history_since_time", Type.TIMESTAMP, "The oldest record of the cluster."),
 )
 
+# What rebalances cost together.
+UNREAD = (
+    Column("unread_partition_low_ms", Type.BIGINT, "Sum of what they have, of rebalances in which something stopped."),
+    Column("unread_partition_high_ms", Type.BIGINT, "Likewise: for so long at most nobody read partitions."),
+    Column("longest_unread_high_ms", Type.BIGINT, "The largest of a partition."),
+)
+
 
 def seconds_between(earlier: str, later: str) -> str:
     """Whole seconds, as BIGINT: no engine has a finer difference in the words of the others."""
@@ -38,3 +45,9 @@ def total(column: str) -> str:
 
 def named(columns: tuple[Column, ...]) -> str:
     return ", ".join(column.name for column in columns)
+
+
+UNREAD_SUMS = f"""\
+{total("unread_partition_low_ms")} AS unread_partition_low_ms,
+    {total("unread_partition_high_ms")} AS unread_partition_high_ms,
+    max(longest_unread_high_ms) AS longest_unread_high_ms"""

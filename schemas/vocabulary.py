@@ -18,6 +18,7 @@ class RejectReason(Meant):
     TRAILING_BYTES = "trailing_bytes", "Bytes are left behind the last field."
     INVALID_UTF8 = "invalid_utf8", "A text that is not UTF-8."
     BAD_CRC = "bad_crc", "The batch is not what its checksum says."
+    BAD_OFFSET = "bad_offset", "The batch's offsets do not fit between those around it; no checksum covers them."
     TORN_BATCH = "torn_batch", "The file ends within a batch."
     UNSUPPORTED_CODEC = "unsupported_codec", "A compression that no release of Kafka has."
     UNKNOWN_MAGIC = "unknown_magic", "A format of batches that this release does not know."

@@ -13,6 +13,22 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+AHEAD = pytest.StashKey["subprocess.Popen[bytes] | None"]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    from tests.kafka import ahead
+
+    session.stash[AHEAD] = ahead.started_for(session)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    from tests.kafka import ahead
+
+    if (running := session.stash.get(AHEAD, None)) is not None:
+        ahead.stop(running)
+
+
 @pytest.fixture
 def seed() -> int:
     """Another one each time; GROUPSCOPE_SEED repeats a failure."""

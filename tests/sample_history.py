@@ -100,7 +100,7 @@ def timed_out(replayed: Replayed, event: Event) -> Row:
     gone = row_of(replayed, "membership_intervals", event.group, member_id=event["member_id"])
     assert gone["to_time"] >= (event.from_ms + event["session_timeout_ms"] - HEARTBEAT_MS) * 1000
     (rebalance,) = during(replayed, event)
-    assert (rebalance["trigger"], rebalance["members_left"]) == ("member_left", [event["member_id"]])
+    assert (rebalance["trigger"], rebalance["members_departed"]) == ("member_left", [event["member_id"]])
     return gone
 
 
@@ -121,7 +121,7 @@ def rebalance_storm(replayed: Replayed, event: Event) -> None:
     ids = [flap["member_id"] for flap in event["flaps"]]
     assert triggers(rows) == ["member_joined", "member_left"] * len(ids)
     assert [row["members_joined"] for row in rows[::2]] == [[member] for member in ids]
-    assert [row["members_left"] for row in rows[1::2]] == [[member] for member in ids]
+    assert [row["members_departed"] for row in rows[1::2]] == [[member] for member in ids]
     assert [row["to_generation"] for row in rows[::2]] == [flap["generation"] for flap in event["flaps"]]
 
 
@@ -217,7 +217,7 @@ def partitions_added(replayed: Replayed, event: Event) -> None:
     for seen in event["observations"]:
         assert_observed(replayed, event.group, seen)
     (rebalance,) = during(replayed, event)
-    assert (rebalance["members_joined"], rebalance["members_left"]) == ([], [])
+    assert (rebalance["members_joined"], rebalance["members_departed"]) == ([], [])
     assert rebalance["num_partitions"] == event["partitions_after"]
     assert rebalance["trigger"] in ("metadata_changed", "leader_rejoined")
 

@@ -44,10 +44,16 @@ class SlowOffsets:
         self.steps: list[tuple[str, int]] = []
         # Group, offsets of the pending commit and of its marker.
         self.revived: list[tuple[str, int, int]] = []
+        # By the rules of 3.7's preview coordinator, in which a COMMIT overrules whatever came before it.
+        self.preview: dict[Key, Row] = {}
+        self.preview_pending: dict[int | None, dict[Key, Row]] = defaultdict(dict)
+        # Group, offsets of the commit and of its marker, where it has another value from then on.
+        self.differing: list[tuple[str, int, int]] = []
         self.unexplained: list[tuple[Key, Row, Row]] = []
         for place, record in enumerate(log):
             self.apply(record)
-            if self.ends_write(place):
+            self.apply_to_preview(record)
+            if self.ends_deletion(place):
                 self.explain()
             self.note_alive(record)
         for row in self.committed.values():
@@ -68,6 +74,34 @@ class SlowOffsets:
         else:
             self.clock(record)
             self.commit(record)
+
+    def apply_to_preview(self, record: Row) -> None:
+        if record.get("hole"):
+            self.preview.clear()
+            self.preview_pending.clear()
+        elif "marker" in record:
+            entries = self.preview_pending.pop(record["producer_id"], {})
+            if record["marker"] == "COMMIT":
+                self.preview |= entries
+                self.compare_with_preview(entries, record)
+        else:
+            key = (record["group_id"], record["topic"], record["partition"])
+            is_told = record["is_transactional"]
+            if record["is_tombstone"]:
+                self.preview.pop(key, None)
+            elif is_told or (is_told is None and record["producer_id"] is not None):
+                self.preview_pending[record["producer_id"]][key] = record
+            else:
+                self.preview[key] = record
+
+    def compare_with_preview(self, entries: dict[Key, Row], marker: Row) -> None:
+        shown = ("committed_offset", "leader_epoch", "metadata")
+        for key, entry in entries.items():
+            ours = self.committed.get(key)
+            # What is deleted for today's coordinator is revived for all older ones.
+            is_readable = ours is not None and ours["topic_id"] is None and entry["topic_id"] is None
+            if ours is not None and is_readable and any(ours[name] != entry[name] for name in shown):
+                self.differing.append((key[0], entry["record_offset"], marker["record_offset"]))
 
     def clock(self, record: Row) -> None:
         group, time = record["group_id"], record["record_time"]
@@ -183,14 +217,19 @@ class SlowOffsets:
             row = self.close(key, record["record_offset"], time, record["is_exact"], "?")
             self.unexplained.append((key, row, record))
 
-    def ends_write(self, place: int) -> bool:
+    def ends_deletion(self, place: int) -> bool:
+        """Whether the write that the record is of has no tombstone behind it."""
         record = self.log[place]
         if "marker" in record or record.get("hole"):
             return False
-        after = [each for each in self.log[place + 1 :] if "marker" not in each][:1]
-        if not after or after[0].get("hole"):
-            return True
-        return after[0]["record_time"] is None or after[0]["record_time"] != record["record_time"]
+        for after in self.log[place + 1 :]:
+            if "marker" in after:
+                continue
+            if after.get("hole") or after["record_time"] is None or after["record_time"] != record["record_time"]:
+                return True
+            if after["is_tombstone"]:
+                return False
+        return True
 
     def explain(self) -> None:
         for key, row, tombstone in self.unexplained:

@@ -28,7 +28,7 @@ ALLOWED = {
 JOBS = frozenset(
     {"ingest", "capture", "replay", "assignments", "lag", "gate", "report", "audit", "dump", "sql", "doctor"}
 )
-JOBS |= {"groups", "describe", "why", "owner", "diff", "offsets", "assign", "whatif"}
+JOBS |= {"groups", "describe", "why", "owner", "diff", "offsets", "assign", "whatif", "rebalances"}
 CALL_JOBS = frozenset({"audit", "cli"})
 
 

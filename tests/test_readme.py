@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
+from udfs.snapshots import parse
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -42,7 +43,14 @@ def sample_workplace(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
-READERS = ("groups", "describe", "owner", "diff", "offsets", "why", "whatif")
+def test_the_line_of_a_snapshot_is_one() -> None:
+    (shown,) = re.findall(r"```\n(\{\"captured_at.+?)```", README, flags=re.DOTALL)
+    (row,) = parse(shown.replace("\n", ""), 0).clusters
+    assert row["group_settings"] == [{"group_id": "billing", "settings": [("consumer.session.timeout.ms", "6000")]}]
+    assert None not in row.values()
+
+
+READERS = ("groups", "describe", "owner", "diff", "offsets", "rebalances", "why", "whatif")
 
 
 def needs_spark(command: str) -> bool:

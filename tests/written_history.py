@@ -60,7 +60,7 @@ def rebalance(group: str, offset: int, begin: float, end: float | None, **more: 
         "outcome": "open" if end is None else "completed",
         "trigger": "member_joined",
         "members_joined": [],
-        "members_left": [],
+        "members_departed": [],
         **evidence(offset, offset),
         **more,
     }

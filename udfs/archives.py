@@ -153,6 +153,8 @@ def problem_rows(batch: pa.RecordBatch, cluster: str, run_id: str) -> pa.Table:
         "field": rows.column("problem_field"),
         "source_file": rows.column("source_file"),
         "size_bytes": pc.binary_length(rows.column("raw")).cast(pa.int64()),
+        "num_records": pa.repeat(pa.scalar(1, pa.int64()), rows.num_rows),
+        "is_num_records_estimated": pa.repeat(pa.scalar(False), rows.num_rows),
         "run_id": text_column(run_id, rows.num_rows),
         "detail": rows.column("problem_detail"),
         "value_bytes": rows.column("raw"),

@@ -1,51 +1,54 @@
-"""Snapshots of what the offsets log does not hold: our own JSON lines, or the text that kafka-get-offsets prints.
+"""Snapshots of what the offsets log does not hold: our own JSON lines, or the text that kafka-get-offsets or
+kafka-topics --describe prints.
 
 Which offsets kafka-get-offsets was asked for stands nowhere in its text, so all are taken for end offsets.
 """
 
 import json
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from schemas.fields import ZERO_UUID
 from schemas.vocabulary import NONE
+from udfs.described_topics import DESCRIBED, described_topics
+from udfs.snapshot_fields import (
+    ANY_TEXT,
+    INT,
+    LONG,
+    Malformed,
+    Member,
+    Row,
+    Snapshots,
+    fields_of,
+    groups,
+    list_of,
+    maybe,
+    number_of,
+    object_of,
+    rack,
+    settings,
+    shown,
+    topic_id,
+    topic_name,
+    unknown,
+    whole,
+)
 
-INT, LONG = 2**31 - 1, 2**63 - 1
 # The end of the year 9999: what follows is no time in a table.
 LAST_MS = 253_402_300_799_999
-TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-TOPIC_ID = re.compile(r"[a-zA-Z0-9_-]{22}")
-NUMBER = re.compile(r"-?[0-9]{1,19}")
-# Longer values are cut where a message shows them.
-SHOWN = 80
-
-Row = dict[str, Any]
-Reader = Callable[[Any, str], Any]
-
-
-class Malformed(Exception):
-    """Names the line, the field, what stands there and what was expected."""
-
-
-@dataclass
-class Snapshots:
-    """Rows of cluster_snapshots and topic_snapshots without cluster and run; times in ms."""
-
-    clusters: list[Row] = field(default_factory=list)
-    topics: list[Row] = field(default_factory=list)
 
 
 def parse(text: str, captured_at_ms: int) -> Snapshots:
-    """Either format, told by the first character; JSON lines bring times of their own."""
+    """Any of the formats, told by how the first line begins; JSON lines bring times of their own."""
     # Not by splitlines, which also cuts at characters that JSON may hold in strings.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
         raise Malformed("empty, snapshots were expected")
-    return (
-        json_snapshots(lines) if lines[0][1].lstrip().startswith(("{", "[")) else text_snapshot(lines, captured_at_ms)
-    )
+    first = lines[0][1].lstrip()
+    if first.startswith(("{", "[")):
+        return json_snapshots(lines)
+    if first.startswith(DESCRIBED):
+        return described_topics(lines, captured_at_ms)
+    return text_snapshot(lines, captured_at_ms)
 
 
 # What kafka-get-offsets prints
@@ -68,10 +71,6 @@ def text_row(number: int, line: str) -> Row:
         # Empty, or -1, where no leader could tell.
         "log_end_offset": unknown(whole(NONE, LONG)(number_of(offset), f"{place}offset")) if offset else None,
     }
-
-
-def number_of(text: str) -> int | str:
-    return int(text) if NUMBER.fullmatch(text) else text
 
 
 # JSON lines
@@ -100,109 +99,13 @@ def read_snapshot(found: Snapshots, line: Any, place: str) -> None:
     for topic in told.pop("topics"):
         for partition in topic.pop("partitions"):
             found.topics.append({**captured, **topic, **partition})
-    found.clusters.append({**captured, **told})
+    found.clusters.append({**captured, "group_settings": told.pop("groups"), **told})
 
-
-@dataclass(frozen=True)
-class Member:
-    """A field of an object: how it is read, and whether it must be there."""
-
-    read: Reader
-    is_required: bool = False
-
-
-def fields_of(value: Any, members: Mapping[str, Member], place: str) -> Row:
-    """The known fields; others may come from a later release."""
-    if not isinstance(value, dict):
-        raise Malformed(f"{place.removesuffix(':')}: {shown(value)}, an object expected")
-    places = {name: f"{place} {name}" if place.endswith(":") else f"{place}.{name}" for name in members}
-    for name, member in members.items():
-        if member.is_required and name not in value:
-            raise Malformed(f"{places[name]}: missing")
-    return {
-        name: member.read(value.get(name), places[name]) if member.is_required or value.get(name) is not None else None
-        for name, member in members.items()
-    }
-
-
-def whole(lowest: int, highest: int) -> Reader:
-    def read(value: Any, place: str) -> int:
-        if type(value) is not int or not lowest <= value <= highest:
-            raise Malformed(f"{place}: {shown(value)}, an integer from {lowest} to {highest} expected")
-        return value
-
-    return read
-
-
-def unknown(value: int) -> int | None:
-    return None if value == NONE else value
-
-
-def maybe(lowest: int, highest: int) -> Reader:
-    """An integer; null and -1 where nobody knows."""
-    read = whole(lowest, highest)
-
-    def read_maybe(value: Any, place: str) -> int | None:
-        return None if value is None else unknown(read(value, place))
-
-    return read_maybe
-
-
-def matching(pattern: re.Pattern[str], expected: str) -> Reader:
-    def read(value: Any, place: str) -> str:
-        if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise Malformed(f"{place}: {shown(value)}, {expected} expected")
-        return value
-
-    return read
-
-
-def list_of(read: Reader) -> Reader:
-    def read_list(value: Any, place: str) -> list[Any]:
-        if not isinstance(value, list):
-            raise Malformed(f"{place}: {shown(value)}, a list expected")
-        return [read(item, f"{place}[{number}]") for number, item in enumerate(value)]
-
-    return read_list
-
-
-def object_of(members: Mapping[str, Member]) -> Reader:
-    return lambda value, place: fields_of(value, members, place)
-
-
-def rack(value: Any, place: str) -> str | None:
-    return None if value is None else ANY_TEXT(value, place)
-
-
-def topic_id(value: Any, place: str) -> str | None:
-    """Kafka's id of no topic is none."""
-    told: str = ID_TEXT(value, place)
-    return None if told == ZERO_UUID else told
-
-
-def settings(value: Any, place: str) -> list[tuple[str, str | None]]:
-    """Values as texts, as brokers tell them."""
-    if not isinstance(value, dict):
-        raise Malformed(f"{place}: {shown(value)}, an object expected")
-    return sorted((ANY_TEXT(name, place), setting(told, f"{place}.{name}")) for name, told in value.items())
-
-
-def setting(value: Any, place: str) -> str | None:
-    if isinstance(value, (dict, list)):
-        raise Malformed(f"{place}: {shown(value)}, a text, number or truth value expected")
-    if value is None:
-        return None
-    return str(ANY_TEXT(value if isinstance(value, str) else json.dumps(value), place))
-
-
-topic_name = matching(TOPIC, "a topic's name (letters, digits, . _ -, at most 249)")
-ID_TEXT = matching(TOPIC_ID, "a topic id of 22 characters")
-ANY_TEXT = matching(re.compile(r"[^\ud800-\udfff]*", re.DOTALL), "a text")
 
 PARTITION = {
     "partition": Member(whole(0, INT), is_required=True),
     "log_start_offset": Member(maybe(NONE, LONG)),
-    "log_end_offset": Member(maybe(NONE, LONG), is_required=True),
+    "log_end_offset": Member(maybe(NONE, LONG)),
     "leader_epoch": Member(maybe(NONE, INT)),
     "racks": Member(list_of(rack)),
 }
@@ -227,13 +130,8 @@ SNAPSHOT = {
     "brokers": Member(list_of(object_of(BROKER))),
     "offsets_partitions": Member(list_of(object_of(OFFSETS_PARTITION))),
     "settings": Member(settings),
+    "groups": Member(groups),
 }
-
-
-def shown(value: Any) -> str:
-    # In ASCII: JSON may hold half of a surrogate pair, which cannot be printed.
-    told = json.dumps(value)
-    return told if len(told) <= SHOWN else f"{told[:SHOWN]}…"
 
 
 # Rows of many files together

@@ -1,4 +1,5 @@
-"""Which topics the groups of a live cluster commit offsets of: each broker is asked about the groups it coordinates."""
+"""Which groups a live cluster has, and which topics they commit offsets of: each broker is asked about the groups it
+coordinates."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +7,7 @@ from dataclasses import dataclass, field
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.errors import ConnectionLost, error_name
 from jobs.broker.share_messages import messages
-from udfs.snapshots import shown
+from udfs.snapshot_fields import shown
 
 Tell = Callable[[str], None]
 
@@ -17,6 +18,8 @@ DESCRIBE = 8  # of the operations that ACLs allow
 FEW = 3
 
 NO_ERROR, FORBIDDEN, ABSENT = 0, 30, 69
+# Types of groups that may have settings of their own.
+WITH_SETTINGS = frozenset({"consumer", "share", "streams"})
 # A coordinator that loads its groups, or has just lost them to another broker.
 MOVING = frozenset({14, 15, 16})
 
@@ -28,6 +31,8 @@ class Moving(Exception):
 @dataclass
 class Found:
     topics: set[str] = field(default_factory=set)
+    # That may have settings of their own.
+    with_settings: set[str] = field(default_factory=set)
     # Groups by the reason why nobody tells what they have committed.
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
@@ -35,8 +40,8 @@ class Found:
         self.left_out.setdefault(why, []).extend(groups)
 
 
-def committed_topics(cluster: KafkaCluster, tell: Tell) -> set[str]:
-    """Of all groups of every kind; what ACLs hide is told."""
+def found_groups(cluster: KafkaCluster, tell: Tell) -> Found:
+    """All groups of every kind; what ACLs hide is told."""
     patience = cluster.patience()
     while True:
         found = Found()
@@ -54,7 +59,7 @@ def committed_topics(cluster: KafkaCluster, tell: Tell) -> set[str]:
         tell("groups that the user lacks DESCRIBE on are left out: DESCRIBE on the cluster shows all")
     for why, groups in found.left_out.items():
         tell(f"offsets of {some('group', groups)} are left out: {why}")
-    return found.topics
+    return found
 
 
 def some(what: str, names: Collection[str]) -> str:
@@ -81,6 +86,7 @@ def read_node(cluster: KafkaCluster, node: int, found: Found) -> None:
     answer = cluster.asked_once(ListGroupsRequest(), node)
     is_there(answer.error_code)
     of_share = [each.group_id for each in answer.groups if each.group_type == "share"]
+    found.with_settings.update(each.group_id for each in answer.groups if each.group_type in WITH_SETTINGS)
     others = [each.group_id for each in answer.groups if each.group_type != "share"]
     for part in parts(others):
         for group, code, topics in committed(cluster, node, part):

@@ -14,12 +14,14 @@ import pyarrow as pa
 
 from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic
 from jobs.broker.errors import Forbidden
-from jobs.broker.groups import committed_topics, some
+from jobs.broker.group_settings import group_settings
+from jobs.broker.groups import found_groups, some
 from jobs.failure import say
 from jobs.sources.snapshot_files import snapshot_table
 from schemas.snapshot_tables import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.vocabulary import OFFSETS_TOPIC
-from udfs.snapshots import TOPIC, parse
+from udfs.snapshot_fields import TOPIC
+from udfs.snapshots import parse
 
 Snapshot = dict[str, Any]
 Tell = Callable[[str], None]
@@ -52,6 +54,15 @@ SETTINGS = (
     "offsets.topic.segment.bytes",
     "transaction.max.timeout.ms",
 )
+# What timeouts of one group depend on, where it has its own.
+GROUP_SETTINGS = (
+    "consumer.heartbeat.interval.ms",
+    "consumer.session.timeout.ms",
+    "share.heartbeat.interval.ms",
+    "share.session.timeout.ms",
+    "streams.heartbeat.interval.ms",
+    "streams.session.timeout.ms",
+)
 
 
 def captured(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tell: Tell = say) -> Snapshot:
@@ -59,7 +70,8 @@ def captured(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tel
 
     The time is to be taken before the call: no end offset is then older than the snapshot says.
     """
-    found = found_topics(cluster, {*topics, *committed_topics(cluster, tell), OFFSETS_TOPIC}, tell)
+    groups = found_groups(cluster, tell)
+    found = found_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, tell)
     offsets = found_offsets(cluster, found.values(), tell)
     nodes = cluster.nodes()
     racks = {node.id: node.rack for node in nodes}
@@ -69,6 +81,7 @@ def captured(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tel
         "brokers": [{"id": each.id, "host": each.host, "port": each.port, "rack": each.rack} for each in nodes],
         "offsets_partitions": leaders(found.get(OFFSETS_TOPIC)),
         "settings": found_settings(cluster, tell),
+        "groups": found_group_settings(cluster, groups.with_settings, tell),
     }
 
 
@@ -97,6 +110,15 @@ def found_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
     except Forbidden as error:
         tell(f"{error}: left out")
         return None
+
+
+def found_group_settings(cluster: KafkaCluster, groups: Iterable[str], tell: Tell) -> list[dict[str, Any]] | None:
+    """A group without settings of its own too: it may have had some before."""
+    left_out: dict[str, list[str]] = {}
+    found = group_settings(cluster, set(groups), GROUP_SETTINGS, left_out)
+    for why, names in left_out.items():
+        tell(f"settings of {some('group', names)} are left out: {why}")
+    return None if found is None else [{"group_id": name, "settings": own} for name, own in sorted(found.items())]
 
 
 def topic_part(

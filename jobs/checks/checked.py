@@ -1,22 +1,19 @@
 """What the checks of a warehouse share: what they find, the tables that open, and the footers of their files."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError
 
 from jobs.failure import Failure
-from jobs.warehouses.delta_tables import files_of
+from jobs.replaying.lost_rows import PROGRESS, clusters_with, rebuilding
+from jobs.warehouses.delta_tables import UNREADABLE, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
-
-# What reading a damaged table or file may raise.
-UNREADABLE = (DeltaError, OSError, pa.ArrowException, ValueError)
+from schemas.tables import TABLES
 
 REBUILD = "ingest its sources into a new warehouse, or put the table's files back from a backup"
 
@@ -62,6 +59,19 @@ class Checked:
             except UNREADABLE:
                 continue
 
+    def mend(self, table: str, clusters: Collection[str] | None = None) -> str:
+        """Tables that a job makes anew from the decoded ones need no sources. `clusters`: whose rows are lost; None:
+        those of all."""
+        job = TABLES[table].job
+        if job not in PROGRESS:
+            return REBUILD
+        return rebuilding(self.warehouse, job, clusters_with(self.runs, job) if clusters is None else clusters)
+
+    def mend_table(self, table: str) -> str:
+        """Where a table is not as it must be, whatever its rows."""
+        mend = self.mend(table)
+        return mend if mend == REBUILD else f"delete the folder {self.warehouse.path(table)}, then: {mend}"
+
 
 class Check(NamedTuple):
     name: str
@@ -77,7 +87,3 @@ def findings(check: Check, checked: Checked) -> list[Finding]:
     except (*UNREADABLE, Failure) as error:
         return [Finding(Status.BROKEN, check.name, None, f"could not be checked: {one_line(error)}", REBUILD)]
     return found or [Finding(Status.OK, check.name, None, check.good)]
-
-
-def one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -24,7 +24,7 @@ def check_nulls(checked: Checked) -> Iterator[Finding]:
             for column in required:
                 if nulls := num_nulls(path, footer, column):
                     told = f"{nulls} NULLs in {path.name}, none were expected: Spark refuses to read the table"
-                    yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", told, REBUILD)
+                    yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", told, checked.mend(name))
 
 
 def num_nulls(path: Any, footer: pq.FileMetaData, column: str) -> int:
@@ -51,7 +51,7 @@ def check_keys(checked: Checked) -> Iterator[Finding]:
             number += twice.num_rows
         if number:
             told = f"{number} keys stand in several rows, the first: {example}"
-            yield Finding(Status.BROKEN, "keys", name, told, REBUILD)
+            yield Finding(Status.BROKEN, "keys", name, told, checked.mend(name))
 
 
 def repeated(rows: pa.Table, key: list[str]) -> pa.Table:

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from jobs.checks.checked import REBUILD, UNREADABLE, Check, Checked, Finding, Status, one_line
-from jobs.warehouses.delta_tables import CONTRACT_PROPERTY, open_table
+from jobs.checks.checked import Check, Checked, Finding, Status
+from jobs.replaying.lost_rows import PROGRESS, clusters_with, file_damage, has_progress
+from jobs.warehouses.delta_tables import CONTRACT_PROPERTY, UNREADABLE, clusters_of, one_line, open_table
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished
 from jobs.warehouses.table_files import STATISTICS_COLUMNS
@@ -74,12 +75,12 @@ def check_manifests(checked: Checked) -> Iterator[Finding]:
 
 def check_opens(checked: Checked) -> Iterator[Finding]:
     for name, told in checked.unopened.items():
-        yield Finding(Status.BROKEN, "tables", name, f"cannot be opened: {told}", REBUILD)
+        yield Finding(Status.BROKEN, "tables", TABLES[name].folder, f"cannot be opened: {told}", checked.mend(name))
     jobs = {row["job"] for row in checked.runs}
     for name, table in TABLES.items():
         is_due = name in checked.versions or table.job in jobs
         if is_due and name not in checked.tables and name not in checked.unopened:
-            yield Finding(Status.BROKEN, "tables", name, "is not there", REBUILD)
+            yield Finding(Status.BROKEN, "tables", table.folder, "is not there", checked.mend(name))
     if not checked.runs and not checked.unopened:
         yield Finding(Status.WARN, "tables", RUNS, "no run has finished yet", "run `groupscope ingest`")
 
@@ -100,7 +101,9 @@ def check_protocol(checked: Checked) -> Iterator[Finding]:
         found = delta.protocol().min_reader_version
         if found != READER_PROTOCOL:
             told = f"needs a reader of Delta protocol {found}, {READER_PROTOCOL} was expected"
-            yield Finding(Status.BROKEN, "protocol", name, told, f"a table feature was switched on: {REBUILD}")
+            yield Finding(
+                Status.BROKEN, "protocol", name, told, f"a table feature was switched on: {checked.mend_table(name)}"
+            )
 
 
 def check_schema(checked: Checked) -> Iterator[Finding]:
@@ -109,7 +112,7 @@ def check_schema(checked: Checked) -> Iterator[Finding]:
         declared = table_schema(TABLES[name])
         for column in declared:
             if told := difference(found, column):
-                yield Finding(Status.BROKEN, "schema", f"{name}.{column.name}", told, REBUILD)
+                yield Finding(Status.BROKEN, "schema", f"{name}.{column.name}", told, checked.mend_table(name))
             elif comment_of(found.field(column.name)) != comment_of(column):
                 told = "has another comment than this release declares"
                 yield Finding(Status.WARN, "schema", f"{name}.{column.name}", told, "harmless")
@@ -142,19 +145,33 @@ def comment_of(field: pa.Field) -> bytes | None:
 
 def check_files(checked: Checked) -> Iterator[Finding]:
     for name in checked.tables:
+        ran = clusters_with(checked.runs, TABLES[name].job)
         for path, row in checked.files(name):
             if told := damage(path, row):
-                yield Finding(Status.BROKEN, "files", f"{name}/{path.name}", told, REBUILD)
+                mend = checked.mend(name, clusters_of(row, ran))
+                yield Finding(Status.BROKEN, "files", f"{TABLES[name].folder}/{path.name}", told, mend)
+
+
+def check_progress(checked: Checked) -> Iterator[Finding]:
+    """Rows of other clusters go with a table that is lost: their jobs have to begin anew too."""
+    for job, table in PROGRESS.items():
+        for cluster in sorted(clusters_with(checked.runs, job)) if table in checked.tables else ():
+            try:
+                is_lost = not has_progress(checked.warehouse, job, cluster)
+            except UNREADABLE:
+                continue  # which is a finding about its files
+            if is_lost:
+                told = f"rows of cluster {cluster} were lost with a table that the run of another cluster made anew"
+                yield Finding(Status.BROKEN, "progress", TABLES[table].folder, told, checked.mend(table, [cluster]))
 
 
 def damage(path: Path, row: dict[str, Any]) -> str | None:
+    if told := file_damage(path, row):
+        return told
     try:
-        size = path.stat().st_size
-        if size != row["size_bytes"]:
-            return f"has {size} bytes, {row['size_bytes']} were expected"
         rows = pq.read_metadata(path).num_rows
     except UNREADABLE as error:
-        return "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {one_line(error)}"
+        return f"cannot be read: {one_line(error)}"
     return None if row["num_records"] in (None, rows) else f"has {rows} rows, {row['num_records']} were expected"
 
 
@@ -223,6 +240,7 @@ CHECKS = (
     Check("protocol", "any Delta reader of protocol 1 reads every table", check_protocol),
     Check("schema", "columns, types and comments are those of this release", check_schema),
     Check("files", "every file is there, whole", check_files),
+    Check("progress", "no cluster has lost its history with a table", check_progress),
     Check("statistics", "every file has statistics of its key columns", check_statistics),
     Check("orphans", "no file lies there that no table names", check_orphans),
 )

@@ -40,7 +40,8 @@ def end_offsets(history: History, topics: Iterable[str], at: datetime) -> dict[t
 
 def newest_cluster(history: History, at: datetime, column: str) -> Row | None:
     """The nearest snapshot at or before the instant that has the column."""
-    rows = history.rows("cluster_snapshots", Condition("captured_time", "<=", at))
+    columns = ["captured_time", "brokers", "offsets_partitions", "settings"]
+    rows = history.rows("cluster_snapshots", Condition("captured_time", "<=", at), columns=columns)
     there = [row for row in rows if row[column] is not None]
     return max(there, key=lambda row: row["captured_time"], default=None)
 

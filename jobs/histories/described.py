@@ -12,7 +12,7 @@ from jobs.histories.history import History
 from jobs.histories.table_reader import Row
 from jobs.row_output import time_text
 from schemas.history_words import GroupState
-from schemas.vocabulary import NONE, GroupType
+from schemas.vocabulary import GroupType
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,21 @@ def known_end(commit: Row | None, end: EndOffset | None) -> EndOffset | None:
     return None if is_other else end
 
 
+def empty_columns(answer: Answer) -> set[str]:
+    """Without any value."""
+    return {name for place, name in enumerate(answer.names) if all(row[place] is None for row in answer.rows)}
+
+
 def partition_cells(tp: tuple[str, int], commit: Row | None, end: EndOffset | None, is_verbose: bool) -> list[Any]:
+    """Kafka's tool shows nothing of a commit below zero."""
+    commit = None if commit is None or commit["committed_offset"] < 0 else commit
     current = commit["committed_offset"] if commit else None
     epoch = [commit["leader_epoch"] if commit else None] if is_verbose else []
     return [*tp, *epoch, current, end.offset if end else None, lag(commit, end)]
 
 
 def lag(commit: Row | None, end: EndOffset | None) -> int | None:
-    if commit is None or end is None or commit["committed_offset"] in (None, NONE):
+    if commit is None or end is None:
         return None
     found = int(end.offset - commit["committed_offset"])
     # The partition has grown since the snapshot. A commit that was beyond the end when that was taken stays negative,

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from jobs.histories.assigned import Partitions
+from jobs.histories.group_records import group_records
 from jobs.histories.history import History
-from jobs.histories.table_reader import Condition, Row, equal
+from jobs.histories.table_reader import Condition, Row
 from schemas.vocabulary import GroupType
 
 
@@ -44,29 +45,21 @@ def epochs_at(history: History, state: Row, at: datetime) -> Epochs:
 def newest_rows(history: History, state: Row, at: datetime, table: str, names: list[str]) -> list[Row]:
     """By member where there is one. A deletion is a record without values."""
     newest: dict[str | None, Row] = {}
-    for row in records(history, state, at, table, ["group_type", *names]):
+    for row in group_records(history, state, until(at), table, ["group_type", *names]):
         if row["group_type"] == state["group_type"]:
             newest[row.get("member_id")] = row
     return list(newest.values())
 
 
-def records(history: History, state: Row, at: datetime, table: str, names: list[str]) -> list[Row]:
-    """Of the group until then, in order."""
-    rows = history.rows(
-        table,
-        equal("offsets_partition", state["evidence_partition"]),
-        equal("group_id", state["group_id"]),
-        Condition("record_time", "<=", at),
-        columns=["record_offset", *names],
-    )
-    return sorted(rows, key=lambda row: int(row["record_offset"]))
+def until(at: datetime) -> Condition:
+    return Condition("record_time", "<=", at)
 
 
 def topics_of_tasks(history: History, state: Row, at: datetime) -> dict[str, list[str]]:
     """By subtopology of a streams group, the topics that its tasks read."""
     if state["group_type"] != GroupType.STREAMS:
         return {}
-    topologies = records(history, state, at, "streams_group_topologies", ["subtopologies"])
+    topologies = group_records(history, state, until(at), "streams_group_topologies", ["subtopologies"])
     return {
         each["subtopology_id"]: [
             *(each["source_topics"] or []),

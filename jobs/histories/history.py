@@ -38,6 +38,13 @@ def add_reader_flags(parser: argparse.ArgumentParser) -> None:
     add_format_flag(parser)
 
 
+def add_wide_flag(parser: argparse.ArgumentParser) -> None:
+    """Of commands whose tables have more than fits a terminal."""
+    parser.add_argument(
+        "--wide", action="store_true", help="tables with all columns and full member ids; csv and json always have them"
+    )
+
+
 def add_at_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at",
@@ -58,6 +65,10 @@ class History:
     def rows(self, table: str, *conditions: Condition, columns: Sequence[str] | None = None) -> list[Row]:
         names = columns or [column.name for column in TABLES[table].columns]
         return self.coordinators.rows(table, names, equal("cluster", self.cluster), *conditions)
+
+    def reader_rows(self, table: str, columns: Sequence[str]) -> list[Row]:
+        """Of tables that are not of groups."""
+        return self.reader.rows(table, columns, equal("cluster", self.cluster))
 
     def rows_at(self, table: str, at: datetime, *conditions: Condition) -> list[Row]:
         """The intervals that hold the instant."""

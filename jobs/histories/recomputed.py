@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jobs.histories import deleted_topics
 from jobs.histories.history import History
 from jobs.histories.table_reader import equal
 from jobs.recomputing.known_facts import COLUMNS, known_topics
@@ -19,7 +20,10 @@ PARTS: Mapping[str, Callable[[str, Any, Facts], Latest | None]] = {
 
 
 def facts(history: History) -> Facts:
-    return Facts(known_topics(history.reader.arrow("topic_snapshots", COLUMNS), history.cluster))
+    rows = history.rows("topics", columns=["topic_id", *deleted_topics.COLUMNS])
+    logged = {row["topic_id"]: row["topic"] for row in rows if row["topic_id"] is not None}
+    topics = known_topics(history.reader.arrow("topic_snapshots", COLUMNS), history.cluster, logged)
+    return Facts(topics, deleted_topics=deleted_topics.deleted_topics(rows))
 
 
 def newest_assignment(history: History, group: str, known: Facts) -> Latest | None:

@@ -6,14 +6,17 @@ Without Spark where the warehouse is on local disks; elsewhere by Spark, which l
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from jobs.failure import Failure
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import files_of, open_table
+from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
 
@@ -70,15 +73,22 @@ class TableReader:
         terms = [expression(each) for each in conditions]
         whole = reduce(lambda left, right: left & right, terms) if terms else None
         # By paths, so that Arrow's threads read without calling back into Python: see delta_tables.rows_of.
-        return ds.dataset(paths, format="parquet").to_table(columns=columns, filter=whole)
+        try:
+            return ds.dataset(paths, format="parquet").to_table(columns=columns, filter=whole)
+        except (OSError, pa.ArrowInvalid) as error:
+            lost = next((path for path in paths if not Path(path).is_file()), None)
+            raise unusable(lost or paths[0], "is not there" if lost else "cannot be read") from error
 
     def files(self, table: str, conditions: Sequence[Condition]) -> Iterator[str]:
         root = self.warehouse.local_root
         assert root is not None
-        delta = open_table(root / table, self.versions[table])
-        for file in [] if delta is None else files_of(delta).to_pylist():
+        folder = root / TABLES[table].folder
+        delta = open_table(folder, self.versions[table])
+        if delta is None:
+            raise unusable(folder, "is not there")
+        for file in files_of(delta).to_pylist():
             if all(may_hold(file, condition) for condition in conditions):
-                yield str(root / table / unquote(file["path"]))
+                yield str(folder / unquote(file["path"]))
 
     def read_by_spark(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
         from pyspark.sql import functions
@@ -95,6 +105,10 @@ class TableReader:
             )
             frame = frame.filter(compared | column.isNull() if each.or_null else compared)
         return frame.select(*columns).toArrow()
+
+
+def unusable(path: object, what: str) -> Failure:
+    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{path}: {what}, `groupscope doctor` says how to mend it")
 
 
 def is_of_no_value(condition: Condition) -> bool:
@@ -116,7 +130,13 @@ def may_hold(file: Mapping[str, Any], condition: Condition) -> bool:
     """By the least and greatest value that Delta's log tells of the column, where it tells any."""
     least = (file.get("min") or {}).get(condition.column)
     greatest = (file.get("max") or {}).get(condition.column)
-    # Times are cut to milliseconds there, so they exclude nothing for certain.
-    if condition.operator != "=" or least is None or greatest is None or not isinstance(condition.value, int | str):
+    # They tell nothing of NULL. Times are cut to milliseconds there, so they exclude nothing for certain.
+    if (
+        condition.or_null
+        or condition.operator != "="
+        or least is None
+        or greatest is None
+        or not isinstance(condition.value, int | str)
+    ):
         return True
     return bool(least <= condition.value <= greatest)

@@ -12,6 +12,7 @@ from jobs.row_output import time_text, visible
 from schemas.exit_codes import ExitCode
 from schemas.history_words import OffsetEnd
 from schemas.vocabulary import OFFSETS_TOPIC
+from udfs.listed import listed
 
 # Partitions without a known offset; of more only the number is said.
 MOST_NAMED = 5
@@ -77,10 +78,9 @@ def say_unseen_offsets(history: History, group: str, at: datetime) -> None:
     newest = {(row["topic"], row["partition"]): row for row in sorted(rows, key=lambda row: int(row["from_offset"]))}
     unseen = sorted(place for place, row in newest.items() if is_cut(row, at))
     if unseen:
-        named = ", ".join(f"{topic}-{partition}" for topic, partition in unseen[:MOST_NAMED])
-        more = f" and {len(unseen) - MOST_NAMED} more" if unseen[MOST_NAMED:] else ""
+        named = listed([f"{topic}-{partition}" for topic, partition in unseen], MOST_NAMED)
         told = "is not known, the log behind the last commit was not seen"
-        say(visible(f"group {group}: what was committed for {named}{more} at {time_text(at)} {told}"))
+        say(visible(f"group {group}: what was committed for {named} at {time_text(at)} {told}"))
 
 
 def is_cut(row: Row, at: datetime) -> bool:

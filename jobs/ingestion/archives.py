@@ -63,7 +63,8 @@ def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch
             raise other_log(names, counts.partition, contradiction) from None
         yield
     if is_final:
-        task.retract_ranges(partition, decoded)
+        # Nothing between an archive's records is missing but what it leaves out, such as markers.
+        task.retract_ranges(partition, decoded + ([] if last is None else [(first, last)]))
     elif last is not None:
         task.answer.held.append(Held(partition, first, last))
     task.note_facts(facts.by_file.values(), partition)

@@ -1,6 +1,6 @@
 """From what tasks answered to what the run changes: counts that add up, files of each table, rows of `source_files`."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -11,15 +11,18 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from jobs.failure import Failure
+from jobs.ingestion.known_ranges import made_good_together
 from jobs.ingestion.log_span import SpanFacts
 from jobs.ingestion.plan import Reading
-from jobs.ingestion.task_answers import NO_PARTITION, Answer, Counts, merged_facts
+from jobs.ingestion.task_answers import NO_PARTITION, Answer, Counts, KnownRange, merged_facts
 from jobs.sources.archive_files import ArchiveFile
 from jobs.sources.segment_source import Marks, SegmentFile
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.table_files import TableFile
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
+from udfs.framing.rejected_ranges import RejectedRange
+from udfs.offset_ranges import Range, joined
 from udfs.tables.arrow_schema import table_schema
 
 Row = dict[str, Any]
@@ -38,6 +41,7 @@ class Outcome:
     retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
     retracted_ranges: list[tuple[str, int | None]] = field(default_factory=list)
     conflicts: list[tuple[int, int]] = field(default_factory=list)
+    damage: list[RejectedRange] = field(default_factory=list)
     # Rows of an archive that are no records of the offsets topic.
     num_other_topics: int = 0
 
@@ -45,8 +49,8 @@ class Outcome:
         return sum(int(row[name]) for row in self.counts)
 
 
-def outcome_of(answers: Sequence[Answer]) -> Outcome:
-    """Raises the first failure that a task told."""
+def outcome_of(answers: Sequence[Answer], rejected: Mapping[int, Sequence[KnownRange]]) -> Outcome:
+    """`rejected`: ranges of bytes of earlier runs. Raises the first failure that a task told."""
     for each in answers:
         if each.failure is not None:
             raise Failure(*each.failure)
@@ -59,7 +63,19 @@ def outcome_of(answers: Sequence[Answer]) -> Outcome:
         outcome.retracted_records += each.retracted_records
         outcome.retracted_ranges += each.retracted_ranges
         outcome.conflicts += each.conflicts
+        outcome.damage += each.damage
+    gone = made_good_together(rejected, seen_by_partition(answers))
+    outcome.retracted_ranges += sorted(gone.difference(outcome.retracted_ranges))
+    outcome.damage.sort(key=lambda each: (each.source_file, each.rejected.byte_position))
     return outcome
+
+
+def seen_by_partition(answers: Iterable[Answer]) -> dict[int, list[Range]]:
+    found: dict[int, list[Range]] = defaultdict(list)
+    for each in answers:
+        for partition, ranges in each.seen.items():
+            found[partition] += ranges
+    return {partition: joined(ranges) for partition, ranges in found.items()}
 
 
 def counts_by_partition(units: Iterable[Counts]) -> list[Row]:
@@ -67,7 +83,7 @@ def counts_by_partition(units: Iterable[Counts]) -> list[Row]:
     found = []
     for partition, group in groupby(sorted(units, key=unit_order), key=lambda unit: unit.partition):
         of = None if partition == NO_PARTITION else partition
-        row: Row = {"offsets_partition": of, "read": 0, "decoded": 0, "rejected": 0, "already_known": 0}
+        row: Row = {"offsets_partition": of, "read": 0, "decoded": 0, "rejected": 0, "already_known": 0, "damaged": 0}
         first = last = None
         gaps = 0
         for unit in group:
@@ -75,6 +91,7 @@ def counts_by_partition(units: Iterable[Counts]) -> list[Row]:
             row["rejected"] += unit.rejected
             row["already_known"] += unit.known
             row["read"] += unit.read
+            row["damaged"] += unit.damaged
             gaps += unit.gaps
             if unit.first_offset is not None:
                 if last is not None and unit.first_offset <= last:
@@ -165,7 +182,7 @@ def written(root: Path, table: str, rows: Rows, run_id: str) -> list[DataFile]:
     """Few rows that the driver has, as a file of the table."""
     if not len(rows):
         return []
-    file = TableFile(root / table, TABLES[table], run_id)
+    file = TableFile(root / TABLES[table].folder, TABLES[table], run_id)
     file.write(arrow_rows(table, rows))
     done = file.close()
     return [] if done is None else [done]

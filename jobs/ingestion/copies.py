@@ -6,20 +6,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from jobs.failure import Failure
+from jobs.ingestion.known_ranges import without_damaged
 from jobs.ingestion.log_span import SpanFacts
 from jobs.ingestion.plan import Part
+from jobs.sources.segment_files import Span
 from schemas.exit_codes import ExitCode
-from udfs.framing.framed import Batches, Framed, Records, Rejected
-
-
-@dataclass
-class RejectedRange:
-    """Bytes that made no batch, and the offsets that they may hold, as far as the batches around them tell."""
-
-    source_file: str
-    rejected: Rejected
-    from_offset: int
-    to_offset: int | None = None
+from schemas.vocabulary import RejectReason
+from udfs.framing.framed import Framed, Records, Rejected
+from udfs.framing.offset_order import with_rising_offsets
+from udfs.framing.rejected_ranges import RejectedRange, RejectedRanges
+from udfs.offset_ranges import Range
 
 
 @dataclass
@@ -29,24 +25,72 @@ class Copy:
     spans: Iterable[Part]
     piece_bytes: int
     facts: list[SpanFacts] = field(default_factory=list)
-    ranges: list[RejectedRange] = field(default_factory=list)
+    rejected: RejectedRanges = field(default_factory=RejectedRanges)
     last_offset: int | None = None
-    end_of_batches: int = -1
+    # From where to where it was read.
+    covered: list[Range] = field(default_factory=list)
+
+    @property
+    def ranges(self) -> list[RejectedRange]:
+        return self.rejected.found
 
     def records(self) -> Iterator[Records]:
         for part in self.spans:
             facts = part.span.facts()
             self.facts.append(facts)
-            self.end_of_batches = max(self.end_of_batches, part.first - 1)
-            for framed in part.span.framed_pieces(self.piece_bytes):
-                self.note_ranges(framed, part, facts)
+            if part.is_first_known:
+                self.rejected.begin(part.first)
+            for framed in self.framed_pieces(part, facts):
                 note(framed, facts)
                 if len(framed.records):
                     self.check_rising(framed.records, facts.source_file)
                     yield framed.records
             if part.last is not None:
-                self.close_ranges(part.last + 1)
+                self.rejected.close(part.last)
+            self.note_covered(part, facts)
             part.span.complete(facts)
+        self.rejected.close(None)
+        self.go_back_to_open_end()
+
+    def go_back_to_open_end(self) -> None:
+        """Damage that nothing follows is read again once something does: then its offsets are known."""
+        for facts in self.facts[-1:]:
+            for each in self.ranges:
+                if each.source_file == facts.source_file and each.to_offset is None:
+                    facts.read_to = min(facts.read_to, each.rejected.byte_position)
+
+    def note_covered(self, part: Part, facts: SpanFacts) -> None:
+        first = part.first if part.is_first_known else facts.first_offset
+        last = self.rejected.before if part.last is None else part.last
+        if first is not None and last is not None and first <= last:
+            self.covered.append((first, last))
+
+    def intact(self) -> list[Range]:
+        """Offsets that it shows, or shows to be compacted away."""
+        return without_damaged(self.covered, self.ranges)
+
+    def framed_pieces(self, part: Part, facts: SpanFacts) -> Iterator[Framed]:
+        """Without what is at fault, which is noted."""
+        bounds = (part.first - 1, part.last) if isinstance(part.span, Span) else (-1, None)
+        zeros, before = 0, bounds[0]
+        for piece in part.span.framed_pieces(self.piece_bytes):
+            framed = with_rising_offsets(piece, before, bounds[1])
+            torn = [each for each in framed.rejected if part.is_newest and part.span.is_torn_end(each)]
+            for each in torn:
+                facts.torn_tail_bytes, facts.read_to = each.size_bytes, each.byte_position
+            rejected = [each for each in framed.rejected if each not in torn]
+            self.rejected.take(framed.batches, rejected, facts.source_file)
+            if len(framed.batches):
+                before = int(framed.batches.last_offset[-1])
+            # Zeros at the end of a piece may go on in the next one, and end there.
+            zeros = framed.zero_tail_bytes + (zeros if is_nothing(framed) else 0)
+            yield framed
+        facts.read_to -= zeros
+        if zeros and part.last is not None and self.rejected.may_hold(part.last):
+            # Brokers cut off what they preallocated once a segment is full: batches were here.
+            facts.read_to += zeros
+            wrong = Rejected(facts.read_to - zeros, zeros, RejectReason.BAD_LENGTH, "batch_length", "zeros to the end")
+            self.rejected.wait(wrong, facts.source_file)
 
     def check_rising(self, records: Records, source_file: str) -> None:
         offsets = records.offset
@@ -59,34 +103,9 @@ class Copy:
             raise Failure(ExitCode.UNREADABLE_INPUT, f"{source_file}: {told}")
         self.last_offset = int(offsets[-1])
 
-    def note_ranges(self, framed: Framed, part: Part, facts: SpanFacts) -> None:
-        """Ranges lie between batches: the one before may have come with an earlier piece, the one after is awaited."""
-        batches = framed.batches
-        if len(batches):
-            self.close_ranges(int(batches.base_offset[0]))
-        for rejected in framed.rejected:
-            if part.is_newest and part.span.is_torn_end(rejected):
-                facts.torn_tail_bytes, facts.read_to = rejected.size_bytes, rejected.byte_position
-                continue
-            before, after = neighbours(batches, rejected.byte_position)
-            first = (self.end_of_batches if before is None else before) + 1
-            self.ranges.append(RejectedRange(facts.source_file, rejected, first, None if after is None else after - 1))
-        if framed.zero_tail_bytes:
-            facts.read_to -= framed.zero_tail_bytes
-        if len(batches):
-            self.end_of_batches = int(batches.last_offset[-1])
 
-    def close_ranges(self, base_offset: int) -> None:
-        for waiting in self.ranges:
-            if waiting.to_offset is None:
-                waiting.to_offset = base_offset - 1
-
-
-def neighbours(batches: Batches, position: int) -> tuple[int | None, int | None]:
-    """Last offset of the batch before the position, first offset of the one behind it."""
-    after = int(np.searchsorted(batches.position, position))
-    before_offset = int(batches.last_offset[after - 1]) if after else None
-    return before_offset, int(batches.base_offset[after]) if after < len(batches) else None
+def is_nothing(framed: Framed) -> bool:
+    return not len(framed.batches) and not framed.rejected
 
 
 def note(framed: Framed, facts: SpanFacts) -> None:

@@ -34,7 +34,10 @@ class DirectWriter:
 
     def assignment(self, told: Told) -> Assignment:
         files = known_files(self.warehouse) if told.may_be_known else {}
-        return Assignment(self.warehouse.root, self.about.cluster, self.about.run_id, files, told.known_ranges)
+        about = self.about
+        return Assignment(
+            self.warehouse.root, about.cluster, about.run_id, files, told.known_ranges, intact=told.intact
+        )
 
     def read_units(
         self,

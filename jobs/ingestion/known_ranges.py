@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from jobs.ingestion.copies import RejectedRange
 from jobs.ingestion.task_answers import KnownRange
+from jobs.sources.live_cuts import without
+from udfs.framing.rejected_ranges import RejectedRange
+from udfs.offset_ranges import Range, joined
 
 Stretch = tuple[int, int]
 
@@ -12,31 +14,57 @@ def sort_out(
     found: Sequence[RejectedRange],
     earlier: Sequence[KnownRange],
     read: Mapping[str, Stretch],
-    decoded: Sequence[Stretch],
+    seen: Sequence[Stretch],
 ) -> tuple[list[RejectedRange], list[tuple[str, int]]]:
     """Of those `found` the ones to write, and of the `earlier` ones, by file and position, those that go. `read` says
-    from where to where each file was read, `decoded` which offsets are decoded here or in the warehouse."""
-    known = {(each.source_file, each.byte_position) for each in earlier}
-    again = {(each.source_file, each.rejected.byte_position) for each in found}
-    gone = []
+    from where to where each file was read, `seen` which offsets are decoded or lie in an undamaged copy, here or in the
+    warehouse."""
+    seen = joined(seen)
+    again = {(each.source_file, each.rejected.byte_position): each for each in found}
+    kept, gone = set(), []
     for each in earlier:
         place = (each.source_file, each.byte_position)
         start, end = read.get(each.source_file, (0, 0))
         is_gone = start <= each.byte_position < end and place not in again
-        if is_gone or is_made_good(each.from_offset, each.to_offset, decoded):
+        is_told_now = each.to_offset is None and place in again and again[place].to_offset is not None
+        if is_gone or is_told_now or is_made_good(each.from_offset, each.to_offset, seen):
             gone.append(place)
+        else:
+            kept.add(place)
     unknown = [
         each
-        for each in found
-        if (each.source_file, each.rejected.byte_position) not in known
-        and not is_made_good(each.from_offset, each.to_offset, decoded)
+        for place, each in again.items()
+        if place not in kept and not is_made_good(each.from_offset, each.to_offset, seen)
     ]
     return unknown, gone
 
 
-def is_made_good(first: int | None, last: int | None, decoded: Iterable[Stretch]) -> bool:
-    """Whether another copy gave a record that the range may have held."""
+def made_good_together(
+    earlier: Mapping[int, Sequence[KnownRange]], seen: Mapping[int, Sequence[Stretch]]
+) -> set[tuple[str, int]]:
+    """Of the `earlier` ranges those that several tasks of a run make good, each a part of it: the segments of another
+    copy may end amid them."""
+    return {
+        (each.source_file, each.byte_position)
+        for partition, stretches in seen.items()
+        for each in earlier.get(partition, ())
+        if is_made_good(each.from_offset, each.to_offset, stretches)
+    }
+
+
+def is_made_good(first: int | None, last: int | None, seen: Iterable[Stretch]) -> bool:
+    """Whether other copies show all that the range may have held. What they lack of it was compacted away."""
     if first is None:
         return False
     last = first if last is None else last
-    return any(begin <= last and first <= end for begin, end in decoded)
+    return first <= last and any(begin <= first and last <= end for begin, end in seen)
+
+
+def without_damaged(ranges: Sequence[Range], damaged: Sequence[KnownRange | RejectedRange]) -> list[Range]:
+    return list(without(ranges, sorted(bounds_of(each.from_offset, each.to_offset, ranges) for each in damaged)))
+
+
+def bounds_of(first: int | None, last: int | None, ranges: Sequence[Range]) -> Range:
+    """What is not known of a damaged range may be anywhere in the copy."""
+    ends = [end for _, end in ranges] or [0]
+    return 0 if first is None else first, max(ends) if last is None else last

@@ -10,8 +10,8 @@ from itertools import groupby, pairwise
 
 from jobs.ingestion.log_span import LogSpan
 from jobs.sources.places import RemotePath
-from jobs.sources.segment_files import Span, spans_of
-from jobs.sources.segment_source import BASE_NAME, Marks, SegmentFile, read_on_from
+from jobs.sources.segment_files import BASE_NAME, Span, first_offset_of, spans_of
+from jobs.sources.segment_source import Marks, SegmentFile, read_on_from
 from udfs.offset_ranges import Range
 
 NO_END = 2**63 - 1
@@ -45,6 +45,8 @@ class Part:
     # None of what stands at its end is above; None: not known.
     last: int | None
     is_newest: bool
+    # FALSE: nothing says where it begins, though not below `first`.
+    is_first_known: bool = True
 
 
 @dataclass(frozen=True)
@@ -146,9 +148,15 @@ def spans(found: list[Reading], span_bytes: int) -> Iterator[Part]:
         else:
             parts = (Span(file.path, reading.start, file.size, file.inode, file.size),)
         for part in parts:
-            # The last batch of a file that is cut in parts is good where the cut is.
-            is_end = part.end == file.size and reading.last != NO_END
-            yield Part(part, reading.first, reading.last if is_end else None, reading.is_newest)
+            is_begin = part.start == reading.start
+            is_first_known = is_begin and (reading.start > 0 or first_offset_of(file.path) is not None)
+            yield Part(part, reading.first, last_of(part, reading), reading.is_newest, is_first_known)
+
+
+def last_of(part: Span, reading: Reading) -> int | None:
+    if part.end < reading.file.size:
+        return None if part.next_offset is None else part.next_offset - 1
+    return None if reading.last == NO_END else reading.last
 
 
 def task_bytes(total: int, cores: int) -> int:

@@ -44,7 +44,7 @@ class TableFiles:
 
     def write(self, name: str, rows: pa.Table, partition: int) -> None:
         if name not in self.files:
-            self.files[name] = TableFile(self.root / name, TABLES[name], self.run_id)
+            self.files[name] = TableFile(self.root / TABLES[name].folder, TABLES[name], self.run_id)
         self.files[name].write(rows, partition)
 
     def hold(self, name: str, rows: pa.Table, partition: int) -> None:

@@ -14,8 +14,9 @@ from jobs.failure import Failure, say
 from jobs.flags import instant
 from jobs.ingestion.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
 from jobs.ingestion.direct_writer import DirectWriter
+from jobs.ingestion.intact_ranges import state_with_intact
 from jobs.ingestion.plan import Reading, readings, size_of, task_bytes, tasks, unchanged_beside, units
-from jobs.ingestion.state import State, state_of
+from jobs.ingestion.state import State
 from jobs.ingestion.summary import Progress, exit_code_of, summary, warnings
 from jobs.ingestion.task_answers import Answer
 from jobs.ingestion.tasks import unit_steps
@@ -60,7 +61,7 @@ class Ingest:
 
     def run(self, *, is_retry: bool) -> dict[str, Any]:
         if is_retry:
-            outcome = outcome_of(self.writer.retry())
+            outcome = outcome_of(self.writer.retry(), {})
         else:
             # First, since what is wrong with them is told at once, and reading the source may take long.
             snapshots = self.snapshots()
@@ -102,11 +103,11 @@ class Ingest:
         from jobs.sources.live_span import LiveLog
 
         log = LiveLog(servers, client_properties(self.arguments.command_config))
-        state, is_retry = state_of(self.warehouse, self.cluster), self.arguments.retry_rejected
+        state, is_retry = state_with_intact(self.warehouse, self.cluster), self.arguments.retry_rejected
         topics = partial(known_topics, self.warehouse, self.cluster)
         source = LiveSource(log, state, self.writer, self.workers, self.settings.ingest, topics, is_retry)
         read = source.read()
-        outcome = outcome_of(read.answers)
+        outcome = outcome_of(read.answers, state.rejected)
         outcome.source_rows = read.source_rows(self.cluster, self.run_id)
         self.live_snapshots = rows_of_snapshots(read.snapshots, self.cluster, self.run_id)
         self.num_files_read = len(read.plan.units)
@@ -119,7 +120,7 @@ class Ingest:
         from jobs.ingestion.archives import archive_steps
         from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, unreadable_told
 
-        state, spark = state_of(self.warehouse, self.cluster), self.workers.spark
+        state, spark = state_with_intact(self.warehouse, self.cluster), self.workers.spark
         found = archive_files(spark, path)
         changed = [file for file in found if state.archives.get(file.path) != (file.size_bytes, file.modified_ms)]
         self.num_files_read, self.num_files_unchanged = len(changed), len(found) - len(changed)
@@ -128,10 +129,15 @@ class Ingest:
         seen = Observation()
         frame = archive_frame(spark, path, [file.path for file in changed], seen)
         by_partition = frame.repartition(2 * self.workers.num_cores, "partition").sortWithinPartitions(*SORTED_BY)
-        told = Told(state.rejected, may_be_known=bool(state.ranges), known_partitions=frozenset(state.ranges))
+        told = Told(
+            state.rejected,
+            may_be_known=bool(state.ranges),
+            known_partitions=frozenset(state.ranges),
+            intact=state.intact,
+        )
         with unreadable_told(path):
             answers = self.writer.read_frames([by_partition], archive_steps, self.writer.assignment(told))
-        outcome = outcome_of(answers)
+        outcome = outcome_of(answers, state.rejected)
         outcome.source_rows = archive_rows(changed, answers, self.cluster, self.run_id)
         # What a file that is read again has of broken lines it brings again.
         outcome.retracted_ranges += [(file.path, None) for file in changed if file.path in state.archives]
@@ -149,7 +155,7 @@ class Ingest:
         return {name: new_snapshots(self.warehouse, name, found, self.cluster) for name, found in tables.items()}
 
     def read_segments(self, place: str) -> Outcome:
-        state = state_of(self.warehouse, self.cluster)
+        state = state_with_intact(self.warehouse, self.cluster)
         if self.arguments.retry_rejected:
             state = without_marks_of_damaged(state)
         files = self.segment_files(place)
@@ -158,7 +164,7 @@ class Ingest:
         if not found:
             return Outcome()
         answers = self.read_remote(place, found, state) if is_remote(place) else self.read_local(found, state)
-        outcome = outcome_of(answers)
+        outcome = outcome_of(answers, state.rejected)
         beside = unchanged_beside(files, found)
         outcome.source_rows = [
             *source_rows(found, answers, self.cluster, self.run_id),
@@ -181,7 +187,7 @@ class Ingest:
         planned = tasks(units(found, state.ranges, size), size)
         sizes = [size_of(task) for task in planned]
         progress = Progress(sizes, self.num_files_read, time.monotonic())
-        told = Told(state.rejected, any(unit.may_be_known for task in planned for unit in task))
+        told = Told(state.rejected, any(unit.may_be_known for task in planned for unit in task), intact=state.intact)
         assignment = self.writer.assignment(told)
         return self.writer.read_units(planned, assignment, progress, unit_steps, is_little=is_little)
 
@@ -191,7 +197,7 @@ class Ingest:
 
         spark, size = self.workers.spark, task_bytes(sum(reading.size for reading in found), 1)
         planned = list(units(found, state.ranges, size))
-        told = Told(state.rejected, any(unit.may_be_known for unit in planned))
+        told = Told(state.rejected, any(unit.may_be_known for unit in planned), intact=state.intact)
         steps = partial(content_steps, expected_files(planned, [reading.file for reading in found]))
         frames, assignment = content_frames(spark, planned), self.writer.assignment(told)
         with unreadable_told(f"segments:{place}"):

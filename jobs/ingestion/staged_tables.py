@@ -11,14 +11,19 @@ from jobs.failure import Failure
 from jobs.ingestion.row_sinks import serialized
 from jobs.ingestion.staging import Staging, table_rows
 from jobs.queries.table_frames import first_line
+from jobs.spark.tasks import with_settings
 from jobs.spark.types import table_type
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.first_version import create_table
+from jobs.warehouses.hadoop_files import HadoopFiles
 from jobs.warehouses.manifest import RUNS, Manifest, Staged, run_rows
 from jobs.warehouses.spark_tables import (
     append,
     compact,
+    forget_logs,
     frame_at,
+    has_log,
+    is_committed,
     overwrite,
     overwrite_where,
     prepare_session,
@@ -55,10 +60,13 @@ def change_tables(
     versions = {}
     for name in manifest.changes:
         place = place_of(name)
-        if name not in earlier:
+        if name in manifest.anew:
+            clear(spark, place, manifest.sequence)
+        if name not in earlier or name in manifest.anew:
             create_table(spark, place, TABLES[name])
             failpoint("table_created", name)
-        is_touched = name in blobs or name == REJECTED or staged.optimize == "full" or name in staged.replaced
+        is_changed = name in blobs or name in staged.replaced or name in manifest.anew
+        is_touched = is_changed or name == REJECTED or staged.optimize == "full"
         if is_touched:
             change_table(spark, place, name, blobs.get(name), manifest)
             compact(spark, place, staged.limits, staged.optimize)
@@ -69,6 +77,14 @@ def change_tables(
     # In one part: another would be an empty file, which Delta writes and does not name.
     content = spark.createDataFrame([(bytearray(serialized(rows)),)], "content binary").coalesce(1)
     append(table_rows(content, TABLES[RUNS]), place_of(RUNS), manifest.sequence)
+
+
+def clear(spark: SparkSession, place: str, sequence: int) -> None:
+    """Makes room for a table whose log cannot be read, unless an earlier attempt at the run has made it already."""
+    if has_log(spark, place) and is_committed(spark, place, sequence):
+        return
+    HadoopFiles(spark, place).remove("")
+    forget_logs(spark)
 
 
 def change_table(spark: SparkSession, place: str, name: str, blobs: DataFrame | None, manifest: Manifest) -> None:
@@ -84,6 +100,11 @@ def change_table(spark: SparkSession, place: str, name: str, blobs: DataFrame | 
                 kept = kept.join(keys, is_named(kept, keys, staged), "left_anti")
             overwrite(kept if new is None else kept.unionByName(new), place, manifest.sequence)
             return
+    if name in staged.repaired:
+        with with_settings(spark, {"spark.sql.files.ignoreMissingFiles": "true"}):
+            left = frame_at(spark, place, version_of(spark, place)).where(f"NOT ({staged.replaced[name]})")
+            overwrite(left if new is None else left.unionByName(new), place, manifest.sequence)
+        return
     # The first version of a table is an empty one.
     if name in staged.replaced and version_of(spark, place) > 0:
         rows = spark.createDataFrame([], table_type(TABLES[name])) if new is None else new

@@ -47,7 +47,9 @@ class StagedWriter:
     def assignment(self, told: Told) -> Assignment:
         root, cluster, run_id = self.warehouse.local_root, self.about.cluster, self.about.run_id
         held = told.known_partitions
-        return Assignment(root, cluster, run_id, {}, told.known_ranges, is_staged=True, held_partitions=held)
+        return Assignment(
+            root, cluster, run_id, {}, told.known_ranges, is_staged=True, intact=told.intact, held_partitions=held
+        )
 
     def read_units(
         self,
@@ -109,7 +111,9 @@ class StagedWriter:
             # The ranges are counted as read by the task that met them.
             counts = Counts(each.partition)
             task.answer.counts.append(counts)
-            unknown = task.sort_out_ranges(each.ranges, each.read, decoded.get(each.partition, []), counts)
+            unknown = task.sort_out_ranges(
+                each.ranges, each.read, [*decoded.get(each.partition, []), *each.intact], counts
+            )
             task.write_ranges(unknown, counts)
         return task.answer
 

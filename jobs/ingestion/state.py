@@ -53,7 +53,8 @@ LIVE = "kafka"
 @dataclass
 class State:
     """`marks` and `archives` (size, time) by file; by offsets partition the `ranges` of offsets that earlier runs read,
-    those of them that are `of_files`, and of live logs what was `asked` for and what the log is known by."""
+    those of them that are `of_files`, and of live logs what was `asked` for and what the log is known by;
+    `intact` is what some copy holds undamaged."""
 
     marks: dict[str, Marks] = field(default_factory=dict)
     archives: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class State:
     of_files: dict[int, list[Range]] = field(default_factory=dict)
     asked: dict[int, list[Range]] = field(default_factory=dict)
     log_ids: dict[int, str] = field(default_factory=dict)
+    intact: dict[int, list[Range]] = field(default_factory=dict)
 
 
 def state_of(warehouse: AnyWarehouse, cluster: str) -> State:

@@ -12,6 +12,7 @@ from jobs.run_result import iso
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import UNKNOWN_REASONS
 
+MOST_NAMED_RANGES = 3
 VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.REJECTED_SHARE: "too_many_rejected"}
 
 
@@ -38,11 +39,18 @@ def human_seconds(seconds: float) -> str:
     return f"{seconds / 60:.0f} min"
 
 
+def rejected_share(outcome: Outcome) -> tuple[int, int]:
+    """Records that could not be read, and all. A damaged range is counted by the records that it held, not as one too;
+    types and versions of newer releases are no damage."""
+    unknown = sum(outcome.reasons[reason] for reason in UNKNOWN_REASONS)
+    num_ranges, damaged = len(outcome.damage), outcome.total("damaged")
+    rejected = outcome.total("rejected") - unknown - num_ranges + damaged
+    return rejected, outcome.total("read") - num_ranges + damaged
+
+
 def exit_code_of(outcome: Outcome, max_rejected_share: float) -> ExitCode:
-    rejected = sum(number for reason, number in outcome.reasons.items() if reason not in UNKNOWN_REASONS)
-    if rejected > max_rejected_share * outcome.total("read"):
-        return ExitCode.REJECTED_SHARE
-    return ExitCode.CLEAN
+    rejected, records = rejected_share(outcome)
+    return ExitCode.REJECTED_SHARE if rejected > max_rejected_share * records else ExitCode.CLEAN
 
 
 def summary(
@@ -61,9 +69,30 @@ def summary(
         **counts,
         "records_per_second": round(counts["read"] / seconds) if seconds else None,
         "reject_reasons": dict(outcome.reasons.most_common()),
+        **damage_of(outcome),
         "num_other_topics": outcome.num_other_topics,
         "num_epoch_conflicts": len(outcome.conflicts),
         "rows_added": dict(sorted(outcome.num_rows.items())),
+    }
+
+
+def damage_of(outcome: Outcome) -> dict[str, Any]:
+    """How many records damaged ranges of bytes held, and where the first of these are."""
+    first = outcome.damage[:MOST_NAMED_RANGES]
+    return {
+        "damaged_records": outcome.total("damaged"),
+        "num_damaged_ranges": len(outcome.damage),
+        "is_damage_estimated": any(each.is_num_records_estimated for each in outcome.damage),
+        "first_damaged_ranges": [
+            {
+                "source_file": each.source_file,
+                "byte_position": each.rejected.byte_position,
+                "size_bytes": each.rejected.size_bytes,
+                "reason": str(each.rejected.reason),
+                "num_records": each.num_records,
+            }
+            for each in first
+        ],
     }
 
 
@@ -72,10 +101,17 @@ def closing_line(found: Mapping[str, Any]) -> str:
     if found["reject_reasons"]:
         reason, number = next(iter(found["reject_reasons"].items()))
         rejected += f" (most: {reason}, {number:,})"
+    if found["num_damaged_ranges"]:
+        rejected += f", {damage_told(found)}"
     known = f"{found['already_known']:,} already known"
     counts = f"{found['read']:,} records read: {found['decoded']:,} decoded, {rejected}, {known}"
     speed = f"{found['seconds']:.1f} s, {found['records_per_second'] or 0:,} records/s"
     return f"run {found['run_id']}: {things_read(found)}; {counts}; {speed}"
+
+
+def damage_told(found: Mapping[str, Any]) -> str:
+    about = "about " if found["is_damage_estimated"] else ""
+    return f"{about}{found['damaged_records']:,} records damaged in {found['num_damaged_ranges']:,} of these"
 
 
 def things_read(found: Mapping[str, Any]) -> str:
@@ -96,8 +132,7 @@ def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> lis
     if unknown:
         found.append(f"{unknown:,} records are of types or versions that this release does not know: kept, not decoded")
     if code is ExitCode.REJECTED_SHARE:
-        rejected, read = outcome.total("rejected") - unknown, outcome.total("read")
-        found.append(
-            f"{rejected:,} of {read:,} records rejected, at most {max_rejected_share:.1%} expected (max_rejected_share)"
-        )
+        rejected, records = rejected_share(outcome)
+        told = f"{rejected:,} of {records:,} records rejected or damaged"
+        found.append(f"{told}, at most {max_rejected_share:.1%} expected (max_rejected_share)")
     return found

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jobs.ingestion.copies import RejectedRange
 from jobs.ingestion.known_rows import KnownFile
 from jobs.ingestion.log_span import SpanFacts
 from jobs.warehouses.delta_tables import DataFile
+from udfs.framing.rejected_ranges import RejectedRange
+from udfs.offset_ranges import Range
 
 # Of lines that do not say which partition they are of.
 NO_PARTITION = -1
@@ -36,18 +37,22 @@ class Assignment:
     known_ranges: Mapping[int, Sequence[KnownRange]]
     # Whether Spark writes the tables, and sees later what of these offsets partitions the warehouse has already.
     is_staged: bool = False
+    # Offsets that some copy in the warehouse holds undamaged.
+    intact: Mapping[int, Sequence[Range]] = field(default_factory=dict)
     held_partitions: frozenset[int] = frozenset()
 
 
 @dataclass
 class Counts:
-    """Of one unit; `first_offset` to `last_offset` with `gaps` stretches missing between."""
+    """Of one unit; `first_offset` to `last_offset` with `gaps` stretches missing between. `damaged`: records in
+    rejected ranges of bytes; each range also counts as one of `read` and of `rejected`."""
 
     partition: int
     read: int = 0
     decoded: int = 0
     rejected: int = 0
     known: int = 0
+    damaged: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
     gaps: int = 0
@@ -63,6 +68,7 @@ class Held:
     last: int
     ranges: list[RejectedRange] = field(default_factory=list)
     read: dict[str, tuple[int, int]] = field(default_factory=dict)
+    intact: list[Range] = field(default_factory=list)
 
 
 @dataclass
@@ -77,9 +83,13 @@ class Answer:
     retracted_ranges: list[tuple[str, int]] = field(default_factory=list)
     # Partition and offset where two leader epochs wrote different records.
     conflicts: list[tuple[int, int]] = field(default_factory=list)
+    # Rejected ranges of bytes that are told now for the first time.
+    damage: list[RejectedRange] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
     # By offsets partition: stretches of offsets that are decoded.
     decoded: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    # And what is decoded or lies in an undamaged copy, where rejected ranges were looked through.
+    seen: dict[int, list[Range]] = field(default_factory=dict)
     failure: tuple[int, str] | None = None
 
 

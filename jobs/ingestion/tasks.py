@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from jobs.failure import Failure, os_error_line
 from jobs.ingestion.broken_lines import NO_LINES, sort_out_lines, with_lines, without_lines
-from jobs.ingestion.copies import Copy, RejectedRange
+from jobs.ingestion.copies import Copy
 from jobs.ingestion.known_ranges import sort_out
 from jobs.ingestion.known_rows import KnownRows, known_rows
 from jobs.ingestion.log_span import SpanFacts
@@ -27,7 +27,9 @@ from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.decoding.decode import decode
 from udfs.framing.framed import Records
+from udfs.framing.rejected_ranges import RejectedRange
 from udfs.known import REJECTED, Contradiction, merge
+from udfs.offset_ranges import Range, joined
 from udfs.tables.origin import Origin
 from udfs.tables.shape import Shaper, rejected_ranges
 
@@ -95,7 +97,7 @@ class Task:
         self.answer.counts.append(counts)
         if is_alone and not unit.may_be_known:
             yield from self.copy_through(copies[0], counts)
-            ranges = self.sort_out_ranges(ranges_of(copies), read_of(copies), [], counts)
+            ranges = self.sort_out_ranges(ranges_of(copies), read_of(copies), copies[0].intact(), counts)
         else:
             ranges = yield from self.merge(copies, unit, counts)
         counts.read += sum(len(copy.ranges) for copy in copies)
@@ -128,12 +130,13 @@ class Task:
                 raise other_log(names, unit.partition, contradiction) from None
             yield
         ranges = ranges_of(copies)
+        intact = [each for copy in copies for each in copy.intact()]
         if is_final:
             # Of what stands behind the last record only the warehouse can tell.
             decoded += runs_of(decoded_offsets([known.take_until(reach_of(ranges))]))
-            return self.sort_out_ranges(ranges, read_of(copies), decoded, counts)
+            return self.sort_out_ranges(ranges, read_of(copies), decoded + intact, counts)
         last = max(unit.first - 1 if counts.last_offset is None else counts.last_offset, reach_of(ranges))
-        self.answer.held.append(Held(unit.partition, unit.first, last, ranges, read_of(copies)))
+        self.answer.held.append(Held(unit.partition, unit.first, last, ranges, read_of(copies), intact))
         return []
 
     def known_rows(self, partition: int, first: int) -> KnownRows:
@@ -184,8 +187,14 @@ class Task:
 
     def retract_ranges(self, partition: int, decoded: list[tuple[int, int]]) -> None:
         """Those of segments that an archive makes good."""
-        _, gone = sort_out([], self.assignment.known_ranges.get(partition, []), {}, decoded)
+        _, gone = sort_out([], self.assignment.known_ranges.get(partition, []), {}, self.note_seen(partition, decoded))
         self.answer.retracted_ranges += gone
+
+    def note_seen(self, partition: int, decoded: list[Range]) -> list[Range]:
+        """With what the warehouse knows."""
+        seen = joined([*decoded, *self.assignment.intact.get(partition, [])])
+        self.answer.seen.setdefault(partition, []).extend(seen)
+        return seen
 
     def sort_out_ranges(
         self,
@@ -195,7 +204,8 @@ class Task:
         counts: Counts,
     ) -> list[RejectedRange]:
         """The ranges that are to be written."""
-        unknown, gone = sort_out(ranges, self.assignment.known_ranges.get(counts.partition, []), read, decoded)
+        seen = self.note_seen(counts.partition, decoded)
+        unknown, gone = sort_out(ranges, self.assignment.known_ranges.get(counts.partition, []), read, seen)
         self.answer.retracted_ranges += gone
         counts.known += len(ranges) - len(unknown)
         return unknown
@@ -205,14 +215,11 @@ class Task:
         return self.shaper.tables(records, decode(records.keys, records.values, records.is_control), origin)
 
     def write_ranges(self, ranges: list[RejectedRange], counts: Counts) -> None:
-        origin = Origin(self.assignment.cluster, counts.partition, self.assignment.run_id)
-        for each in ranges:
-            rows = rejected_ranges([each.rejected], each.source_file, origin)
-            for name in ("from_offset", "to_offset"):
-                place = rows.schema.get_field_index(name)
-                value = pa.array([getattr(each, name)], rows.schema.field(place).type)
-                rows = rows.set_column(place, rows.schema.field(place), value)
-            self.write(REJECTED, rows, counts)
+        if ranges:
+            origin = Origin(self.assignment.cluster, counts.partition, self.assignment.run_id)
+            self.write(REJECTED, rejected_ranges(ranges, origin), counts)
+            counts.damaged += sum(each.num_records for each in ranges)
+            self.answer.damage += ranges
 
     def write(self, name: str, rows: pa.Table, counts: Counts) -> None:
         if name == REJECTED:
@@ -234,7 +241,8 @@ class Task:
 
 def reach_of(ranges: Iterable[RejectedRange]) -> int:
     """The highest offset that one of the ranges may hold."""
-    return max((each.from_offset if each.to_offset is None else each.to_offset for each in ranges), default=-1)
+    bounds = (offset for each in ranges for offset in (each.from_offset, each.to_offset) if offset is not None)
+    return max(bounds, default=-1)
 
 
 def ranges_of(copies: Iterable[Copy]) -> list[RejectedRange]:

@@ -1,7 +1,7 @@
 """What a run of an ingest asks of whoever writes its rows: the tasks themselves, or Spark."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from jobs.ingestion.tasks import Task
 from jobs.settings import Tables
 from jobs.warehouses.manifest import Manifest
 from schemas.tables import TABLES
+from udfs.offset_ranges import Range
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,6 +47,8 @@ class Told:
     known_ranges: Mapping[int, Sequence[KnownRange]]
     may_be_known: bool
     known_partitions: frozenset[int] = frozenset()
+    # Offsets that some copy holds undamaged.
+    intact: Mapping[int, Sequence[Range]] = field(default_factory=dict)
 
 
 class IngestWriter(Protocol):

@@ -3,15 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jobs.histories.unnamed import unnamed_ids, unnamed_text
 from jobs.ingestion.state import LIVE
 from jobs.row_output import row_lines
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
+from schemas.tables import USER_TABLES
 
+DAMAGE_QUERY = (
+    "SELECT source_file, byte_position, reason, num_records FROM rejected_records WHERE byte_position IS NOT NULL"
+)
 MEANINGS = {
     ExitCode.CLEAN: "clean",
-    ExitCode.REJECTED_SHARE: "more records rejected than max_rejected_share allows",
+    ExitCode.REJECTED_SHARE: "more records rejected or damaged than max_rejected_share allows",
 }
 
 
@@ -24,16 +28,47 @@ def page(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> Iterator[str]:
     yield f"Records      {result['read']:,} read: {counts(result)}"
     for reason, number in result["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
+    yield from damage_lines(result)
     replay, assignments = result["replay"], result["assignments"]
     yield f"Replayed     {replay['num_records']:,} records of {replay['num_partitions']:,} offsets partitions"
     yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
     yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
+    if ids := unnamed_topics(warehouse, result["cluster"]):
+        yield f"Topics       {unnamed_text(ids)}"
     yield f"Took         {sum(each['seconds'] for each in (result, replay, assignments)):.1f} s"
     yield f"Warehouse    {warehouse.told}"
     yield ""
     yield from row_lines(("table", "rows", "added", "grain"), table_rows(warehouse, result), "table")
     yield ""
     yield f'Ask it: groupscope sql --warehouse {warehouse.told} "SELECT * FROM v_decode_coverage"'
+
+
+def damage_lines(result: Mapping[str, Any]) -> Iterator[str]:
+    """What this run met; the query lists what earlier ones met too."""
+    number = result["num_damaged_ranges"]
+    if not number:
+        return
+    about = "about " if result["is_damage_estimated"] else ""
+    yield f"Damaged      {about}{result['damaged_records']:,} records in {number:,} batches or byte ranges"
+    for each in result["first_damaged_ranges"]:
+        yield (
+            f"             {each['source_file']}, byte {each['byte_position']:,}: {each['reason']}, "
+            f"{each['num_records']:,} records"
+        )
+    if number > len(result["first_damaged_ranges"]):
+        yield f"             and {number - len(result['first_damaged_ranges']):,} more"
+    yield f"             {DAMAGE_QUERY}"
+
+
+def unnamed_topics(warehouse: AnyWarehouse, cluster: str) -> set[str]:
+    partitions, topics = (
+        [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] == cluster]
+        for rows in (
+            warehouse.rows("replayed_partitions", ["cluster", "unnamed_topic_ids"]),
+            warehouse.rows("topics", ["cluster", "topic_id"]),
+        )
+    )
+    return unnamed_ids(partitions, topics)
 
 
 def verdicts(numbers: Mapping[str, int]) -> str:
@@ -54,7 +89,7 @@ def table_rows(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> list[tuple
     """Every table of the warehouse."""
     num_rows = warehouse.num_rows()
     return [
-        (name, num_rows[name], int(result["rows_added"].get(name, 0)), TABLES[name].grain)
-        for name in TABLES
+        (name, num_rows[name], int(result["rows_added"].get(name, 0)), USER_TABLES[name].grain)
+        for name in USER_TABLES
         if name in num_rows
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jobs.pages.generated_page import write_or_check
 from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, sql_type
-from schemas.tables import CONTRACT_VERSION, TABLES
+from schemas.tables import CONTRACT_VERSION, USER_TABLES
 
 PAGE = Path("docs/tables.md")
 
@@ -77,9 +77,9 @@ def table_lines(table: Table) -> Iterator[str]:
 
 
 def page() -> str:
-    contents = [f"- [{table.name}](#{table.name}): {table.comment}" for table in TABLES.values()]
+    contents = [f"- [{table.name}](#{table.name}): {table.comment}" for table in USER_TABLES.values()]
     lines = [INTRODUCTION, *contents, ""]
-    for table in TABLES.values():
+    for table in USER_TABLES.values():
         lines += table_lines(table)
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -9,6 +9,7 @@ from jobs.queries.views import spark_view, text_literal
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import FUNCTIONS
+from schemas.tables import USER_TABLES
 from schemas.views import VIEWS
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def register(
         spark.sql(f"USE {name_literal(database)}")
     used = spark.catalog.currentDatabase()
     rows: list[tuple[str | None, ...]] = []
-    names = sorted(tables)
+    names = sorted(name for name in tables if name in USER_TABLES)
     for name in names:
         location, full_name = warehouse.place(name).removeprefix("file:"), f"{name_literal(used)}.{name}"
         if spark.catalog.tableExists(full_name):

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from schemas.history_functions import FUNCTIONS
-from schemas.tables import TABLES
+from schemas.tables import USER_TABLES
 from schemas.views import VIEWS, View
 
 # Statements that name tables by other means than by writing them out.
@@ -70,12 +70,12 @@ def named_in(texts: Iterable[str]) -> Named:
     """What the statements may name, with the tables that views and functions read; rather too much than too little."""
     words = set(re.findall(r"\w+", " ".join(texts).lower()))
     if words & NAMES_ANY:
-        return Named(list(TABLES), list(VIEWS), list(FUNCTIONS))
+        return Named(list(USER_TABLES), list(VIEWS), list(FUNCTIONS))
     views = with_read(words & VIEWS.keys())
     functions = words & FUNCTIONS.keys()
     tables = words.union(*(VIEWS[name].reads for name in views), (FUNCTIONS[name].reads for name in functions))
     return Named(*([name for name in known if name in named] for known, named in (
-        (TABLES, tables), (VIEWS, views), (FUNCTIONS, functions))))  # fmt: skip
+        (USER_TABLES, tables), (VIEWS, views), (FUNCTIONS, functions))))  # fmt: skip
 
 
 def with_read(names: set[str]) -> set[str]:

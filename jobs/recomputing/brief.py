@@ -3,12 +3,12 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from jobs.replaying.told import Reached, Told
-from udfs.recomputing.facts import Facts
+from udfs.recomputing.facts import Facts, KnownTopic
 
 
 @dataclass
@@ -24,6 +24,8 @@ class Progress(Reached):
     topics: set[str] = field(default_factory=set)
     unnamed_topic_ids: set[str] = field(default_factory=set)
     num_of_verdicts: Counter[str] = field(default_factory=Counter)
+    # Microseconds.
+    unconfirmed_through_time: int | None = None
 
     def add(self, other: "Progress") -> None:
         """Another slice of the same offsets partition."""
@@ -32,6 +34,7 @@ class Progress(Reached):
         self.topics |= other.topics
         self.unnamed_topic_ids |= other.unnamed_topic_ids
         self.num_of_verdicts += other.num_of_verdicts
+        self.unconfirmed_through_time = latest(self.unconfirmed_through_time, other.unconfirmed_through_time)
 
     def row(self, cluster: str) -> dict[str, Any]:
         return {
@@ -45,6 +48,7 @@ class Progress(Reached):
             ],
             "topics": sorted(self.topics),
             "unnamed_topic_ids": sorted(self.unnamed_topic_ids),
+            "unconfirmed_through_time": self.unconfirmed_through_time,
             "basis": self.basis,
             "verdicts": sorted(self.num_of_verdicts.items()),
         }
@@ -62,6 +66,7 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
         set(row["topics"]),
         set(row["unnamed_topic_ids"]),
         Counter(dict(row["verdicts"])),
+        row["unconfirmed_through_time"],
     )
 
 
@@ -80,15 +85,29 @@ def latest(one: int | None, other: int | None) -> int | None:
     return max((each for each in (one, other) if each is not None), default=None)
 
 
-def basis_of(facts: Facts, topics: Iterable[str], unnamed_topic_ids: Iterable[str]) -> str:
-    """What rows of groups rest on that name these topics. When a topic was last seen as it is does not count: each
-    further snapshot would change it."""
+def basis_of(facts: Facts, progress: Progress) -> str:
+    """What rows of its groups rest on. When a topic was last seen as it is counts only as far as it may confirm what is
+    unconfirmed yet: each further snapshot would change it."""
+    through = progress.unconfirmed_through_time
     about = {
         "default_assignor": facts.default_assignor,
         "migration_policy": facts.migration_policy,
         "rules": [asdict(rule) for rule in facts.rules],
-        "topics": {name: [(asdict(each.topic), each.first_time) for each in facts.topics.get(name, ())]
-                   for name in sorted(topics)},
-        "names": {topic_id: facts.names.get(topic_id) for topic_id in sorted(unnamed_topic_ids)},
-    }  # fmt: skip
+        "topics": {
+            name: [basis_of_topic(each, through) for each in facts.topics.get(name, ())]
+            for name in sorted(progress.topics)
+        },
+        "named_times": {name: facts.named_times[name] for name in sorted(progress.topics & facts.named_times.keys())},
+        "whole_times": [] if through is None else sorted({min(time, through) for time in facts.whole_times}),
+        "names": {topic_id: facts.names.get(topic_id) for topic_id in sorted(progress.unnamed_topic_ids)},
+        "deleted": sorted(progress.topics & facts.deleted_topics),
+        "ids": sorted(each for each, name in facts.logged_names.items() if name in progress.topics),
+    }
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
+
+
+def basis_of_topic(known: KnownTopic, through: int | None) -> list[Any]:
+    """Records that come after what is unconfirmed confirm none of it."""
+    last = None if through is None else min(known.last_time, through)
+    whole = known.whole_time if through is not None and (known.whole_time or 0) <= through else None
+    return [asdict(known.topic), known.first_time, last, known.exceeded, whole]

@@ -1,21 +1,31 @@
 """What is known beside the log for recomputing assignments: topics and settings of snapshots, and rules of the
 settings file."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.histories.captured import ASSIGNOR_NAMES, ASSIGNORS
+from jobs.histories.deleted_topics import COLUMNS as TOPIC_ENDS
+from jobs.histories.deleted_topics import deleted_topics
+from jobs.replaying.known_state import PROGRESS, with_micros
 from jobs.settings import Settings
 from jobs.warehouses.any_warehouse import AnyWarehouse
+from schemas.vocabulary import OFFSETS_TOPIC
 from udfs.assignors.specs import Topic
 from udfs.recomputing.facts import Facts, GroupRule, KnownTopic
+from udfs.recomputing.named_counts import NamedCounts, named_counts
+from udfs.replay.named_partitions import NamedPartitions, merged
 
 MIGRATION = "group.consumer.migration.policy"
 # Characters that no rack's name has.
 BETWEEN, NO_RACK, EMPTY, NOT_CAPTURED = "\x1f", "\x1e", "\x1d", "\x1c"
+NOTHING_NAMED = NamedCounts()
 COLUMNS = ["cluster", "captured_time", "topic", "topic_id", "partition", "racks"]
 
 
@@ -23,13 +33,22 @@ def facts_of(warehouse: AnyWarehouse, cluster: str, settings: Settings) -> Facts
     told = newest_settings(warehouse, cluster)
     first = told.get(ASSIGNORS, settings.broker.default_assignor).split(",")[0].strip()
     policy = told.get(MIGRATION)
+    rows, ends = warehouse.rows("topic_snapshots", COLUMNS), topic_rows(warehouse, cluster)
+    logged = logged_names(ends)
+    counts = named_counts(logged_partitions(warehouse, cluster), logged)
+    topics = known_topics(rows, cluster, logged, counts)
+    whole = whole_times(rows, cluster)
     return Facts(
-        known_topics(warehouse.rows("topic_snapshots", COLUMNS), cluster),
+        topics,
         ASSIGNOR_NAMES.get(first, first) or None,
         None if policy is None else policy.lower(),
         tuple(
             GroupRule(each.pattern, each.copartitioned, each.redundancy, each.is_rack_local) for each in settings.groups
         ),
+        whole,
+        first_times(counts, topics) if whole else {},
+        logged,
+        deleted_topics(ends),
     )
 
 
@@ -42,26 +61,109 @@ def newest_settings(warehouse: AnyWarehouse, cluster: str) -> dict[str, str]:
     return {name: value for told in ours.column("settings").to_pylist() for name, value in told or () if value}
 
 
-def known_topics(rows: pa.Table | None, cluster: str) -> Mapping[str, Sequence[KnownTopic]]:
-    """Each different count, id or racks of a topic once, from the first to the last snapshot in a row that has it."""
+def topic_rows(warehouse: AnyWarehouse, cluster: str) -> list[dict[str, Any]]:
+    rows = warehouse.rows("topics", ["topic_id", *TOPIC_ENDS], cluster)
+    return [] if rows is None else list(rows.to_pylist())
+
+
+def logged_names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Of topics by id, as the newest replay found them in the log and in snapshots: `rows` of topics."""
+    names: dict[str, str] = {}
+    for name, topic_id in sorted((row["topic"], row["topic_id"]) for row in rows if row["topic_id"] is not None):
+        names.setdefault(topic_id, name)
+    return names
+
+
+def logged_partitions(warehouse: AnyWarehouse, cluster: str) -> list[NamedPartitions]:
+    """Since when records name how many partitions, in all offsets partitions, as the newest replay found them."""
+    rows = warehouse.rows(PROGRESS, ["named_partitions"], cluster)
+    listed: list[Any] = [] if rows is None else with_micros(rows.column("named_partitions").to_pylist())
+    return merged(*([NamedPartitions(**each) for each in some] for some in listed))
+
+
+def first_times(counts: NamedCounts, known: Collection[str]) -> dict[str, int]:
+    """Of topics that are not known."""
+    return {name: min(each.time for each in steps) for name, steps in counts.by_name.items() if name not in known}
+
+
+def whole_times(rows: pa.Table | None, cluster: str) -> tuple[int, ...]:
+    """Of snapshots that list all topics: without the one that the log is of they list some alone."""
+    if rows is None:
+        return ()
+    is_ours = pc.and_(pc.equal(rows.column("cluster"), cluster), pc.equal(rows.column("topic"), OFFSETS_TOPIC))
+    times = rows.filter(is_ours).column("captured_time").cast(pa.int64())
+    return tuple(sorted(pc.unique(times).to_pylist()))
+
+
+def known_topics(
+    rows: pa.Table | None,
+    cluster: str,
+    logged: Mapping[str, str] = MappingProxyType({}),
+    counts: NamedCounts = NOTHING_NAMED,
+) -> Mapping[str, Sequence[KnownTopic]]:
+    """Each different count, id or racks of a topic once, from the first to the last snapshot in a row that has it.
+    `logged`: names of topics by id, as the log records them; `counts`: what records contradict."""
     found: dict[str, list[KnownTopic]] = {}
     if rows is None:
         return found
     ours = rows.filter(pc.equal(rows.column("cluster"), cluster))
     ours = ours.sort_by([("topic", "ascending"), ("captured_time", "ascending"), ("partition", "ascending")])
     racks, texts = coded_racks(ours.column("racks"))
+    ids: dict[str, list[str]] = {}
+    for logged_id, name in sorted(logged.items()):
+        ids.setdefault(name, []).append(logged_id)
     before = None
     for name, time, topic_id, partitions, of_partitions in topics_by_snapshot(ours, racks):
         known = found.setdefault(name, [])
         now = (name, topic_id, partitions, of_partitions.tobytes())
         if now != before:
             topic = Topic(name, partitions, topic_id, racks_of(of_partitions, texts))
-        if known and known[-1].topic == topic:
-            known[-1] = KnownTopic(topic, known[-1].first_time, time)
-        else:
-            known.append(KnownTopic(topic, time, time))
+        add(known, judged(KnownTopic(topic, time, time), known, ids.get(name, ()), counts))
         before = now
+    return {name: identified(known, ids.get(name, ())) for name, known in found.items()}
+
+
+def judged(new: KnownTopic, earlier: Sequence[KnownTopic], logged: Sequence[str], counts: NamedCounts) -> KnownTopic:
+    """Whether records contradict the snapshot. Of a name without an id it may be any topic that had the name."""
+    topic, name = new.topic, new.topic.name
+    if name not in counts.by_name:
+        return new
+    own = topic.topic_id or (logged[0] if len(logged) == 1 else None)
+    since = max((each.last_time for each in earlier if own and each.topic.topic_id not in (None, own)), default=None)
+    most = counts.most(name, own, new.first_time, since)
+    return replace(
+        new,
+        exceeded=most if most > topic.partitions else 0,
+        whole_time=counts.first_time(name, own, topic.partitions, since),
+    )
+
+
+def add(known: list[KnownTopic], new: KnownTopic) -> None:
+    """Text of Kafka's tools has no racks: it takes none away."""
+    last = known[-1] if known else None
+    is_same = last is not None and new.topic in (last.topic, replace(last.topic, racks=None))
+    if last is not None and is_same and new.exceeded == last.exceeded:
+        known[-1] = replace(last, last_time=new.last_time)
+    else:
+        known.append(new)
+
+
+def identified(known: Sequence[KnownTopic], logged: Sequence[str]) -> list[KnownTopic]:
+    """A name without an id is the topic that has it elsewhere: in the snapshots around it, which may have two, else in
+    the log where that has one alone."""
+    ids = [each.topic.topic_id for each in known]
+    found: list[KnownTopic] = []
+    for at, each in enumerate(known):
+        own = ids[at] or id_around(ids, at, logged)
+        add(found, replace(each, topic=replace(each.topic, topic_id=own)))
     return found
+
+
+def id_around(ids: Sequence[str | None], at: int, logged: Sequence[str]) -> str | None:
+    before = next((each for each in reversed(ids[:at]) if each is not None), None)
+    after = next((each for each in ids[at:] if each is not None), None)
+    candidates = {before, after} - {None} or set(logged)
+    return candidates.pop() if len(candidates) == 1 else None
 
 
 def topics_by_snapshot(rows: pa.Table, racks: np.ndarray) -> Iterator[tuple[str, int, str | None, int, np.ndarray]]:

@@ -30,7 +30,7 @@ PROGRESS = RECOMPUTED_PARTITIONS.name
 WRITTEN = WrittenTables(
     JOB, whole=(PROGRESS,), renewed=tuple(table.name for table in RENEWED), read=GROUP_TABLES
 )  # fmt: skip
-INPUTS = (*DECODED, "cluster_snapshots", "topic_snapshots")
+INPUTS = (*DECODED, "cluster_snapshots", "topic_snapshots", "topics", "replayed_partitions")
 
 
 class Recomputation(LogRun):
@@ -76,7 +76,7 @@ class Recomputation(LogRun):
         of_groups = Sizes(sizes.of_groups, sizes.of_groups).only(chosen)
         answers = self.without_failures(tables, tables.answers(brief, of_groups) if chosen else [])
         self.reached = progress_after(brief, answers)
-        tables.take(answers, {PROGRESS: progress_table(self.cluster, self.reached.values())}, is_full=self.is_full)
+        tables.take(answers, {PROGRESS: progress_table(self.cluster, self.reached.values())})
         return answers
 
     def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def merged_begins(known: Mapping[int, Progress], new: Begins) -> dict[int, dict[
 
 def stands(progress: Progress, facts: Facts, begins: Mapping[int, int]) -> bool:
     """Whether earlier runs were told all that matters: what is known beside the log, and where leaders began."""
-    if basis_of(facts, progress.topics, progress.unnamed_topic_ids) != progress.basis:
+    if basis_of(facts, progress) != progress.basis:
         return False
     through = -1 if progress.through_offset is None else progress.through_offset
     return all(first > through or progress.begins.get(epoch) == first for epoch, first in begins.items())
@@ -125,6 +125,7 @@ def progress_after(brief: Brief, answers: Sequence[Answer[Any]]) -> dict[int, Pr
         else:
             done[progress.partition] = replace(progress)
     for place, progress in done.items():
+        progress.basis = basis_of(brief.facts, progress)
         if place not in whole:
             progress.num_of_verdicts = progress.num_of_verdicts + found[place].num_of_verdicts
     return found | done

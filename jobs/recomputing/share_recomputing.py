@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.recomputing.brief import Brief, Progress, basis_of, latest
+from jobs.recomputing.brief import Brief, Progress, latest
 from jobs.recomputing.group_states import PARTS, GroupStates, PartOfStates
 from jobs.recomputing.named_topics import identified, named
 from jobs.recomputing.row_tables import row_table, state_table
@@ -88,6 +88,7 @@ class ShareRecomputing:
     named: set[str] = field(default_factory=set)
     identified: set[str] = field(default_factory=set)
     through: tuple[int | None, int | None] = (None, None)
+    unconfirmed_through_time: int | None = None
 
     def __post_init__(self) -> None:
         self.slice = Slice(self.share.number, self.share.num_slices)
@@ -125,6 +126,9 @@ class ShareRecomputing:
 
     def write_audited(self, rows: Sequence[Audited]) -> None:
         self.num_of_verdicts.update(row.verdict.value for row in rows)
+        for row in rows:
+            if row.is_unconfirmed:
+                self.unconfirmed_through_time = latest(self.unconfirmed_through_time, row.record_time)
         self.write(ASSIGNMENT_AUDIT, rows)
 
     def write_groups(self) -> None:
@@ -160,7 +164,8 @@ class ShareRecomputing:
 
     @property
     def progress(self) -> Progress:
-        """Of the whole offsets partition but for the verdicts, which are those of new rows."""
+        """Of the whole offsets partition but for the verdicts, which are those of new rows. Its basis is that of all
+        slices together."""
         brief, before = self.brief, self.earlier or Progress(self.share.partition, "")
         names, known = brief.facts.names, self.identified | before.unnamed_topic_ids
         topics = before.topics | self.named | {names[each] for each in known if each in names}
@@ -170,9 +175,10 @@ class ShareRecomputing:
             brief.through_run_id,
             latest(before.through_offset, self.through[0]),
             latest(before.through_time, self.through[1]),
-            basis_of(brief.facts, topics, unnamed),
+            "",
             dict(brief.begins.get(self.share.partition, {})),
             topics,
             unnamed,
             self.num_of_verdicts,
+            latest(before.unconfirmed_through_time, self.unconfirmed_through_time),
         )

@@ -1,20 +1,35 @@
 """What the tasks of a replay are told, and how far they came."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from jobs.replaying.told import Reached, Told
 from udfs.offset_ranges import Range
 from udfs.replay.coverage import Coverage, Stretch
+from udfs.replay.damage import Damage
+from udfs.replay.end_offsets import Awaited, EndOffsets
 from udfs.replay.leader_epochs import Epoch, LeaderEpochs
+from udfs.replay.named_partitions import NamedPartitions
+from udfs.replay.reading_ends import Setting
 from udfs.replay.topic_names import Sighting
 
 # Groups with records in several offsets partitions, each with these.
 SplitGroups = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+class OwnTimeouts(NamedTuple):
+    """That a group sets for itself. `partition`: its offsets partition; None: nobody tells how many there are."""
+
+    partition: int | None
+    group_id: str
+    group_type: str
+    session_ms: int | None
+    heartbeat_ms: int | None
 
 
 @dataclass(frozen=True)
@@ -27,12 +42,37 @@ class Rules:
     topic_deletions: tuple[tuple[str, int, int], ...] = ()
     # Asked for only where nobody tells the number of offsets partitions.
     split_groups: SplitGroups = ()
+    # Of one offsets partition, as far as it is covered.
+    damage: tuple[Damage, ...] = ()
+    # Of topics by id, where what groups were assigned tells it alone.
+    inferred_names: tuple[tuple[str, str], ...] = ()
+    # Type of group, session timeout and heartbeat interval.
+    timeouts: tuple[tuple[str, int | None, int | None], ...] = ()
+    own_timeouts: tuple[OwnTimeouts, ...] = ()
 
-    def of_partition(self, partition: int, topics: set[str]) -> "Rules":
-        """What one offsets partition rests on; `topics` are those that its records name."""
+    def of_partition(self, partition: int, topics: set[str], unsure_ids: Collection[str]) -> "Rules":
+        """What one offsets partition rests on: its records name these topics, and these ids that nothing else names."""
         deletions = tuple(each for each in self.topic_deletions if each[0] in topics)
         split = tuple(each for each in self.split_groups if partition in each[1])
-        return replace(self, topic_deletions=deletions, split_groups=split)
+        names = tuple(each for each in self.inferred_names if each[0] in unsure_ids)
+        own = self.own_timeouts_in(partition)
+        return replace(self, topic_deletions=deletions, split_groups=split, inferred_names=names, own_timeouts=own)
+
+    def own_timeouts_in(self, partition: int) -> tuple[OwnTimeouts, ...]:
+        return tuple(each for each in self.own_timeouts if each.partition in (None, partition))
+
+    def timeouts_by_type(self) -> dict[str, Setting]:
+        return {group_type: Setting(session, heartbeat) for group_type, session, heartbeat in self.timeouts}
+
+    def timeouts_by_group(self, partition: int) -> dict[tuple[str, str], Setting]:
+        """Of groups of the offsets partition that set their own, by group and type."""
+        by_type = self.timeouts_by_type()
+        return {
+            (each.group_id, each.group_type): by_type.get(each.group_type, Setting()).with_own(
+                each.session_ms, each.heartbeat_ms
+            )
+            for each in self.own_timeouts_in(partition)
+        }
 
     def text(self) -> str:
         return json.dumps(asdict(self))
@@ -47,6 +87,10 @@ class Progress(Reached):
     epochs: LeaderEpochs
     sightings: list[Sighting]
     unnamed_topic_ids: list[str]
+    # Of the newest snapshot that was known.
+    snapshots_through: int | None = None
+    awaited: list[Awaited] = field(default_factory=list)
+    named: list[NamedPartitions] = field(default_factory=list)
 
     @property
     def through_offset(self) -> int | None:
@@ -70,7 +114,10 @@ class Progress(Reached):
             "topics": [
                 asdict(each) for each in sorted(self.sightings, key=lambda each: (*each.key[:1], each.key[1] or ""))
             ],
+            "named_partitions": [each._asdict() for each in self.named],
             "unnamed_topic_ids": sorted(self.unnamed_topic_ids),
+            "snapshots_through_time": self.snapshots_through,
+            "awaited_ends": [asdict(each) for each in sorted(self.awaited)],
         }
 
 
@@ -87,6 +134,8 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
     return Progress(
         row["offsets_partition"], row["through_run_id"], row["rules"], coverage, LeaderEpochs(epochs),
         [Sighting(**each) for each in row["topics"]], list(row["unnamed_topic_ids"]),
+        row["snapshots_through_time"], [Awaited(**each) for each in row["awaited_ends"]],
+        [NamedPartitions(**each) for each in row["named_partitions"]],
     )  # fmt: skip
 
 
@@ -96,7 +145,15 @@ class Assignment(Told[Progress]):
     # Of topics, by id.
     names: Mapping[str, str]
     rules: Rules
+    damage: Mapping[int, Sequence[Damage]] = field(default_factory=dict)
+    end_offsets: EndOffsets = field(default_factory=EndOffsets.none)
+
+    @cached_property
+    def sure_names(self) -> Collection[str]:
+        """Ids that records or snapshots name."""
+        return self.names.keys() - dict(self.rules.inferred_names).keys()
 
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
         covered = {place: each for place, each in self.covered.items() if place in partitions}
-        return {**super().of_partitions(partitions), "covered": covered}
+        damage = {place: each for place, each in self.damage.items() if place in partitions}
+        return {**super().of_partitions(partitions), "covered": covered, "damage": damage}

@@ -12,11 +12,11 @@ from jobs.ingestion.row_sinks import deserialized
 from jobs.replaying.commit_pass import TRANSACTIONS
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.history_files import HistoryFiles
-from jobs.replaying.known_state import KnownHistory
+from jobs.replaying.known_state import KnownFile, KnownHistory
 from jobs.replaying.log_files import LogFile
 from jobs.replaying.told import Answer
 from jobs.settings import Tables
-from jobs.warehouses.delta_tables import Change, DataFile, Removed, partitioning
+from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed, partitioning
 from jobs.warehouses.small_files import rewrite, rewrites, small
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
@@ -33,7 +33,7 @@ class Changes:
     removed: dict[str, list[Removed]] = field(default_factory=dict)
     num_removed_rows: dict[str, int] = field(default_factory=dict)
 
-    def take(self, answers: Sequence[Answer[Any]], *, is_full: bool) -> None:
+    def take(self, answers: Sequence[Answer[Any]]) -> None:
         for each in answers:
             for name, file in each.files:
                 self.added.setdefault(name, []).append(file)
@@ -44,7 +44,7 @@ class Changes:
             # What may still change has been made anew; closed rows only of what was done from its beginning.
             for may_change, gone in ((True, answered), (False, whole)):
                 files = self.known.of(name, may_change=may_change)
-                self.drop(name, files, None if is_full else gone)
+                self.drop(name, files, None if self.known.is_full else gone)
 
     def add_transactions(self, answers: Sequence[Answer[Any]]) -> None:
         """Those of offsets partitions whose groups were replayed in slices."""
@@ -56,43 +56,69 @@ class Changes:
             files.write(TRANSACTIONS, merged(tables), partition)
         self.added.setdefault(TRANSACTIONS, []).extend(file for _, file in files.close())
 
-    def drop(self, name: str, files: Iterable[LogFile], partitions: Collection[int] | None) -> None:
-        """Rows of these offsets partitions; None: of all."""
-        column = partition_column(TABLES[name])
-        kept = HistoryFiles(self.warehouse.root, self.run_id)
+    def drop(self, name: str, files: Iterable[KnownFile], partitions: Collection[int] | None) -> None:
+        """Rows of the cluster and these offsets partitions; None: of all."""
+        kept: dict[str, HistoryFiles] = {}
         for file in files:
             span = range(file.first_partition, file.last_partition + 1)
             if partitions is not None and not any(place in span for place in partitions):
                 continue
-            with pq.ParquetFile(file.path, pre_buffer=False) as parquet:
-                num_rows = parquet.metadata.num_rows
-                if partitions is not None and not all(place in partitions for place in span):
-                    rows = parquet.read(use_threads=False).cast(table_schema(TABLES[name]))
-                    mask = pc.is_in(rows.column(column), value_set=pa.array(sorted(partitions), pa.int32()))
-                    left = rows.filter(pc.invert(mask))
-                    num_rows -= left.num_rows
-                    self.keep(kept, name, left)
+            num_kept = 0
+            if file.is_mixed or (partitions is not None and not all(place in partitions for place in span)):
+                left = self.rows_left(file, name, partitions)
+                num_kept = left.num_rows
+                self.keep(kept, name, left)
             self.removed.setdefault(name, []).append(Removed(file.path.name, is_data_change=True))
-            self.num_removed_rows[name] = self.num_removed_rows.get(name, 0) + num_rows
-        for _, done in kept.close():
-            self.added.setdefault(name, []).append(done)
+            self.num_removed_rows[name] = self.num_removed_rows.get(name, 0) + file.num_rows - num_kept
+        for each in kept.values():
+            self.added.setdefault(name, []).extend(done for _, done in each.close())
 
-    def keep(self, into: HistoryFiles, name: str, rows: pa.Table) -> None:
+    def rows_left(self, file: KnownFile, name: str, partitions: Collection[int] | None) -> pa.Table:
+        """Those that stay of a file: of other offsets partitions, and of clusters that lose nothing."""
+        try:
+            rows = read([file], name)
+        except UNREADABLE:
+            if not self.known.is_full:
+                raise
+            # Only the rows of other clusters would stay.
+            self.known.lost |= self.known.others
+            return table_schema(TABLES[name]).empty_table()
+        gone = {self.known.cluster, *(self.known.lost if name == self.known.written.progress else ())}
+        goes = pc.is_in(rows.column("cluster"), value_set=pa.array(sorted(gone), pa.string()))
+        if partitions is not None:
+            places = rows.column(partition_column(TABLES[name]))
+            goes = pc.and_(goes, pc.is_in(places, value_set=pa.array(sorted(partitions), pa.int32())))
+        return rows.filter(pc.invert(goes))
+
+    def keep(self, into: dict[str, HistoryFiles], name: str, rows: pa.Table) -> None:
+        """In files of one cluster each."""
         column = partition_column(TABLES[name])
-        for partition in sorted(pc.unique(rows.column(column)).to_pylist()):
-            into.write(name, rows.filter(pc.equal(rows.column(column), partition)), partition)
+        for cluster in sorted(pc.unique(rows.column("cluster")).to_pylist()):
+            files = into.setdefault(cluster, HistoryFiles(self.warehouse.root, self.run_id))
+            ours = rows.filter(pc.equal(rows.column("cluster"), cluster))
+            places = ours.column(column) if column in rows.column_names else pa.array([0] * ours.num_rows)
+            for partition in sorted(pc.unique(places).to_pylist()):
+                files.write(name, ours.filter(pc.equal(places, partition)), partition)
 
     def replace_whole(self, tables: Mapping[str, pa.Table]) -> None:
-        """Tables of few rows, all of the cluster at once, where they differ from what is there."""
-        for name, rows in tables.items():
+        """Tables of few rows, all of the cluster at once, where they differ from what is there. Progress comes last:
+        that of clusters which lose rows goes too, so that they begin anew."""
+        progress = self.known.written.progress
+        for name, rows in sorted(tables.items(), key=lambda each: each[0] == progress):
             held = [file for may_change in (True, False) for file in self.known.of(name, may_change=may_change)]
-            if held and equal(rows, read(held, name), name):
+            if held and not self.known.is_full and equal(rows, self.ours(held, name), name):
                 continue
             self.drop(name, held, None)
+            if name == progress:
+                self.drop(name, self.known.files_of_others(name), None)
             files = HistoryFiles(self.warehouse.root, self.run_id)
             if rows.num_rows:
                 files.write(name, rows, 0)
             self.added.setdefault(name, []).extend(done for _, done in files.close())
+
+    def ours(self, files: Sequence[KnownFile], name: str) -> pa.Table:
+        rows = read(files, name)
+        return rows.filter(pc.equal(rows.column("cluster"), self.known.cluster))
 
     def of_tables(self, limits: Tables) -> dict[str, Change]:
         return {name: self.with_small_files_rewritten(name, limits) for name in self.known.written.names}
@@ -105,7 +131,7 @@ class Changes:
         root, gone = self.warehouse.root, {file.name for file in removed}
         held = self.known.of(name, may_change=False)
         old = [file.path for file in held if file.path.name not in gone]
-        new = [root / name / file.name for file in added if not file.is_open]
+        new = [root / TABLES[name].folder / file.name for file in added if not file.is_open]
         files = [small(path, is_new) for is_new, paths in ((False, old), (True, new)) for path in paths]
         work = rewrites(root, name, self.run_id, files, limits, "auto")
         is_open = False if partitioning(TABLES[name]) else None

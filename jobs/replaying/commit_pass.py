@@ -10,6 +10,7 @@ from jobs.replaying.partition_log import COLUMNS, COMMITS, MARKERS, PartitionLog
 from jobs.replaying.slices import Slice
 from schemas.tables import TABLES
 from udfs.replay.commits import Finished, OffsetReplay
+from udfs.replay.named_partitions import NamedPartitions, merged, named_by_commits
 from udfs.replay.topic_names import Key, Sighting, merge, of_commits
 from udfs.tables.arrow_schema import table_schema
 
@@ -25,6 +26,7 @@ class CommitPass:
     files: HistoryFiles
     partition: int
     sightings: dict[Key, Sighting] = field(default_factory=dict)
+    named: list[NamedPartitions] = field(default_factory=list)
     # Of a slice alone: what others have of the same transactions is added where they meet.
     transactions: list[pa.Table] = field(default_factory=list)
     num_records: int = 0
@@ -33,6 +35,7 @@ class CommitPass:
         for end, tables in self.log.windows((COMMITS, MARKERS), list(holes), WINDOW_ROWS):
             commits, markers = self.rows(tables, COMMITS), self.rows(tables, MARKERS)
             merge(self.sightings, of_commits(commits))
+            self.named = merged(self.named, named_by_commits(commits))
             self.num_records += commits.num_rows
             self.write(self.replay.take(commits, markers))
             if end in holes:

@@ -1,6 +1,7 @@
 """Which stretches of each offsets partition's log the sources cover, by what `source_files` says was read.
 
-An offset without a record inside of a stretch was compacted away; what lies outside has not been seen at all.
+An offset without a record inside of a stretch was compacted away, or was in bytes that are damaged; what lies outside
+has not been seen at all.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobs.ingestion.state import LIVE, rows_of_cluster
+from jobs.replaying.damaged_ranges import damaged_ranges
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from udfs.offset_ranges import Range, joined
 
@@ -28,7 +30,13 @@ def covered_ranges(warehouse: AnyWarehouse, cluster: str) -> dict[int, list[Rang
     for row in rows:
         if row["offsets_partition"] is not None:
             by_partition[row["offsets_partition"]].append(row)
-    return {partition: joined(ranges_of(some)) for partition, some in sorted(by_partition.items())}
+    damage = damaged_ranges(warehouse, cluster)
+    return {
+        partition: joined(
+            [*ranges_of(some), *((each.first_offset, each.last_offset) for each in damage.get(partition, ()))]
+        )
+        for partition, some in sorted(by_partition.items())
+    }
 
 
 def ranges_of(rows: Iterable[Row]) -> list[Range]:

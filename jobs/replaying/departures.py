@@ -1,5 +1,4 @@
-"""How members of classic groups went: groups name those of which the log does not tell, commits tell when they were
-heard last."""
+"""How members left: groups name those of which the log does not show it, commits show when each was active last."""
 
 from dataclasses import dataclass
 
@@ -33,26 +32,46 @@ class Departures:
         places = places_of(keys(ended, KEY), keys(gone, KEY))
         return cls(gone, ended.filter(places.is_valid()), places.drop_null().to_numpy())
 
-    def told(self, members: pa.Table, last_commits: Numbers, newest_offsets: Numbers, gaps: Gaps) -> pa.Table:
-        """Closed rows of membership_intervals. The answers are about the stays, each as of its end."""
+    def timed_out(self, last_commits: Numbers, newest_offsets: Numbers, gaps: Gaps) -> Flags:
+        """By member. The answers are about the stays, each as of its end."""
+        last, until = self.last_heard(last_commits, newest_offsets, gaps), numbers(self.gone.column("to_time"))
+        is_told = (last != NONE) & (until != NONE)
+        are_silent = are_session_timeouts(np.where(is_told, until - last, 0) // 1000, self.gone)
+        return np.asarray(is_told & are_silent)
+
+    def are_of(self, moves: pa.Table, silent_offsets: pa.ChunkedArray, timed_out: Flags) -> Flags:
+        """Whether the owners before these moves are among those that timed out."""
+        found = np.zeros(moves.num_rows, np.bool_)
+        rows = np.flatnonzero(silent_offsets.is_valid().to_numpy())
+        if len(rows) and self.gone.num_rows:
+            some = moves.select(["group_id", "from_member_id"]).append_column("to_offset", silent_offsets)
+            some = some.take(pa.array(rows)).rename_columns(list(KEY))
+            places = places_of(keys(some, KEY), keys(self.gone, KEY)).fill_null(-1).to_numpy()
+            found[rows] = (places >= 0) & timed_out[places]
+        return found
+
+    def told(self, members: pa.Table, are_silent: Flags) -> pa.Table:
+        """Closed rows of membership_intervals."""
         unclear = pc.equal(members.column("leave_kind"), LeaveKind.LEFT_OR_TIMED_OUT).fill_null(False)
         rows = np.flatnonzero(unclear.to_numpy())
         some = members.take(pa.array(rows))
         found = places_of(keys(some, KEY), keys(self.gone, KEY)).fill_null(-1).to_numpy()
-        place, rows, some = found[found >= 0], rows[found >= 0], some.filter(pa.array(found >= 0))
-        last, until = self.last_heard(last_commits, newest_offsets, gaps)[place], numbers(some.column("to_time"))
-        is_told = (last != NONE) & (until != NONE)
+        place, rows = found[found >= 0], rows[found >= 0]
         timed_out = np.zeros(members.num_rows, np.bool_)
-        timed_out[rows] = is_told & self.are_timeouts(place, np.where(is_told, until - last, 0) // 1000)
+        timed_out[rows] = are_silent[place]
         words = {"leave_kind": LeaveKind.SESSION_TIMEOUT_LIKELY, "ended_by": LeaveKind.SESSION_TIMEOUT_LIKELY,
                  "confidence": Confidence.LIKELY}  # fmt: skip
         for name, word in words.items():
             members = replaced(members, name, pc.if_else(pa.array(timed_out), word.value, members.column(name)))
         return members
 
-    def are_timeouts(self, place: Positions, silent_ms: Numbers) -> Flags:
-        timeouts = (numbers(self.gone.column(f"{kind}_timeout_ms"))[place] for kind in ("session", "rebalance"))
-        return are_session_timeouts(silent_ms, *timeouts)
+    def by_group(self, are_silent: Flags) -> dict[str, dict[tuple[str, int], bool]]:
+        """Whether each timed out, by id and record."""
+        found: dict[str, dict[tuple[str, int], bool]] = {}
+        columns = (self.gone.column(name).to_pylist() for name in KEY)
+        for group_id, member_id, offset, is_silent in zip(*columns, are_silent.tolist(), strict=True):
+            found.setdefault(group_id, {})[member_id, offset] = is_silent
+        return found
 
     def last_heard(self, last_commits: Numbers, newest_offsets: Numbers, gaps: Gaps) -> Numbers:
         """By member, the time of its last commit; NONE: it made none, or a later one may be missing in the log."""

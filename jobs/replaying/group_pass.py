@@ -6,28 +6,35 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
+from jobs.replaying.partition_log import DELETING, GROUP_TABLES, PartitionLog
 from jobs.replaying.slices import Slice
 from schemas.history_words import GroupState
-from schemas.tables import TABLES
+from schemas.replay_log_tables import READING_ENDS
+from schemas.tables import TABLES as WRITTEN
 from udfs.replay.classic_records import classic_records
 from udfs.replay.fold import Fold
 from udfs.replay.group import Context
 from udfs.replay.modern_records import modern_records
+from udfs.replay.named_partitions import NamedPartitions, merged, named_by_groups
 from udfs.replay.records import Record
 from udfs.replay.rows import Rows, arrow_rows
 from udfs.replay.silence import departures_table
 from udfs.replay.topic_codes import TopicCodes
 from udfs.replay.topic_names import Key, Sighting, merge, of_groups
+from udfs.replay.unclear_details import unclear_details_table
 from udfs.replay.uncollected import uncollected
 
 CLASSIC, KNOWN_TOPICS = "classic_group_metadata", "group_partition_metadata"
-DELETING = (CLASSIC, "group_metadata")
 # As Python objects, records take hundreds of bytes each.
 WINDOW_ROWS = 1 << 14
 
 # Commits are asked about these, and offsets expire by those: they are held until the end.
-ASKED = ("ownership_intervals", "partition_moves", "membership_intervals", "group_state_intervals")
+ASKED = (
+    "ownership_intervals", "partition_moves", READING_ENDS.name, "rebalances", "membership_intervals",
+    "group_state_intervals",
+)  # fmt: skip
+# Beside those of the warehouse one that goes into another table.
+TABLES = {**WRITTEN, READING_ENDS.name: READING_ENDS}
 # More of the others are written before, in an order that begins anew: no group's rows may fill the memory.
 MOST_HELD_ROWS = 1 << 20
 
@@ -77,8 +84,10 @@ class GroupPass:
     write: Callable[[str, pa.Table], None] | None
     states: dict[str, str] = field(default_factory=dict)
     sightings: dict[Key, Sighting] = field(default_factory=dict)
+    named: list[NamedPartitions] = field(default_factory=list)
     tombstones: list[pa.Table] = field(default_factory=list)
     departures: list[pa.Table] = field(default_factory=list)
+    unclear: list[pa.Table] = field(default_factory=list)
     num_records: int = 0
 
     @uncollected()
@@ -101,9 +110,12 @@ class GroupPass:
         self.closed.take(self.context.rows)
         self.departures.append(departures_table(self.context.departures))
         self.context.departures.clear()
+        self.unclear.append(unclear_details_table(self.context.unclear))
+        self.context.unclear.clear()
 
     def note(self, tables: Mapping[str, pa.Table]) -> None:
         self.num_records += sum(rows.num_rows for rows in tables.values())
+        self.named = merged(self.named, named_by_groups(tables))
         if KNOWN_TOPICS in tables:
             merge(self.sightings, of_groups(tables[KNOWN_TOPICS]))
         for name in DELETING:

@@ -3,6 +3,7 @@
 Whatever was asked of an earlier run's log is not asked again: its answer stands in the row as that run left it.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.replaying.departures import Departures
+from jobs.replaying.rebalance_costs import Costs
 from jobs.replaying.row_keys import keys, places_of, replaced
+from jobs.replaying.unread_times import QuietTimes, reading_times, unread_columns
 from schemas.tables import TABLES
+from udfs.replay.end_offsets import Awaited, EndOffsets
 from udfs.replay.gaps import Gaps
-from udfs.replay.nullable import NONE
+from udfs.replay.nullable import NONE, Flags, Numbers
 from udfs.replay.questions import Answers, Questions
 from udfs.tables.arrow_schema import table_schema
 
@@ -21,6 +25,7 @@ OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_
 # A conversion of the group may make its topics known by name alone.
 OWNERSHIP_KEY = tuple(name for name in TABLES[OWNERSHIP].key if name != "topic_id")
 MOVES_KEY = TABLES[MOVES].key
+UNREAD = ("unread_low_ms", "unread_high_ms", "unread_basis")
 
 
 @dataclass
@@ -31,11 +36,21 @@ class Handovers:
 
     owners: pa.Table
     moves: pa.Table
+    # Beside each move its row of reading_ends.
+    ends: pa.Table
     departures: Departures
     held_owners: pa.Table
     waiting: pa.Table
     through: int
     last_hole: int
+    snapshots: EndOffsets
+
+    def __post_init__(self) -> None:
+        self.quiet = QuietTimes(self.snapshots, self.moves)
+        size = self.moves.num_rows
+        longest = reading_times(self.moves, self.ends, np.zeros(size, np.bool_), np.full(size, NONE))
+        # Moves of which it counts what was committed.
+        self.compared = self.quiet.asked(longest)
 
     def can_be_told(self) -> bool:
         """Whether what is asked of the log of earlier runs stands in rows that they left. Mostly so; but a partition
@@ -52,11 +67,14 @@ class Handovers:
         return True
 
     def questions(self) -> Questions:
-        """Beginnings of ownership, then its ends, then moves, then the ends of stays whose members went."""
+        """Beginnings of ownership, then its ends; of moves the values of some, then the times of all; then the ends of
+        stays whose members went."""
         ends, stays = self.owners.column("to_offset"), self.departures.stays
+        compared = self.moves.take(pa.array(self.compared))
         asked = [
             (self.owners, self.owners.column("from_offset")),
             (self.owners, ends.fill_null(-1)),
+            (compared, compared.column("move_offset")),
             (self.moves, self.moves.column("move_offset")),
             (stays, stays.column("to_offset")),
         ]
@@ -66,11 +84,15 @@ class Handovers:
             whole(names),
             np.concatenate([rows.column("partition").to_numpy() for rows, _ in asked]),
             np.concatenate([offsets.to_numpy() for _, offsets in asked]),
-            np.arange(sum(rows.num_rows for rows, _ in asked)) >= 2 * self.owners.num_rows,
+            np.arange(sum(rows.num_rows for rows, _ in asked)) >= self.first_of_moves(),
         )
 
-    def answered(self, answers: Answers) -> tuple[pa.Table, pa.Table, pa.Table]:
-        """Rows of ownership_intervals, partition_moves and replayed_moves."""
+    def first_of_moves(self) -> int:
+        """The first question about the times of a move."""
+        return int(2 * self.owners.num_rows + len(self.compared))
+
+    def answered_owners(self, answers: Answers) -> pa.Table:
+        """Rows of ownership_intervals."""
         count = self.owners.num_rows
         is_named = np.asarray(self.owners.column("topic").is_valid().to_numpy())
         committed = [answers.committed[start : start + count] for start in (0, count)]
@@ -78,12 +100,12 @@ class Handovers:
         is_ended = np.asarray(self.owners.column("to_offset").is_valid().to_numpy())
         ends = nullable(committed[1], is_named & is_ended & (committed[1] != NONE))
         owners = replaced(self.owners, "start_offset", self.with_held_starts(starts))
-        return replaced(owners, "end_offset", ends), *self.answered_moves(answers, 2 * count)
+        return replaced(owners, "end_offset", ends)
 
-    def told_members(self, members: pa.Table, answers: Answers, gaps: Gaps) -> pa.Table:
-        """Closed rows of membership_intervals."""
-        start = 2 * self.owners.num_rows + self.moves.num_rows
-        return self.departures.told(members, answers.last_commit_time[start:], answers.newest_offset[start:], gaps)
+    def timed_out(self, answers: Answers, gaps: Gaps) -> Flags:
+        """By member that went."""
+        start = self.first_of_moves() + self.moves.num_rows
+        return self.departures.timed_out(answers.last_commit_time[start:], answers.newest_offset[start:], gaps)
 
     def with_held_starts(self, starts: pa.Array) -> pa.Array:
         if not self.held_owners.num_rows:
@@ -93,8 +115,8 @@ class Handovers:
         is_held = pc.less_equal(self.owners.column("from_offset"), self.through).combine_chunks()
         return pc.if_else(is_held, held, starts)
 
-    def answered_moves(self, answers: Answers, start: int) -> tuple[pa.Table, pa.Table]:
-        moves = self.moves
+    def answered_moves(self, answers: Answers, timed_out: Flags) -> "AnsweredMoves":
+        moves, start = self.moves, self.first_of_moves()
         end = start + moves.num_rows
         last, after = answers.last_commit_time[start:end], answers.next_commit_time[start:end]
         is_named = np.asarray(moves.column("topic").is_valid().to_numpy())
@@ -113,27 +135,66 @@ class Handovers:
         gaps = pc.if_else(pa.array(is_held & ~awaits), known, gaps)
         waits = np.where(is_held, awaits, True) & (last != NONE) & (after == NONE)
         waits &= moves.column("move_offset").to_numpy() > self.last_hole
-        return self.split_moves(replaced(moves, "commit_gap_ms", gaps), waits, nullable(last, last != NONE))
+        fell_silent = self.departures.are_of(moves, self.ends.column("silent_offset"), timed_out)
+        times = reading_times(moves, self.ends, fell_silent, last)
+        committed = self.compared_offsets(answers)
+        unread = unread_columns(times, self.quiet, committed)
+        moves = replaced(moves, "commit_gap_ms", gaps)
+        for name in UNREAD:
+            # Of a move of an earlier run what that run found.
+            moves = replaced(moves, name, pc.if_else(pa.array(is_held), held.column(name), unread[name]))
+        is_counted = np.asarray(self.ends.column("is_counted").to_numpy())
+        is_settled = ~np.asarray(moves.column("is_open").to_numpy())
+        costs, settled_costs = (Costs.of(moves, which) for which in (is_counted, is_counted & is_settled))
+        moves, waiting = self.split_moves(moves, is_settled, waits, nullable(last, last != NONE))
+        return AnsweredMoves(moves, waiting, costs, settled_costs, self.quiet.awaited(times, committed))
 
-    def split_moves(self, moves: pa.Table, waits: np.ndarray, last: pa.Array) -> tuple[pa.Table, pa.Table]:
-        is_settled = pc.invert(moves.column("is_open").combine_chunks())
-        is_open = pc.or_(pc.invert(is_settled), pa.array(waits))
+    def compared_offsets(self, answers: Answers) -> Numbers:
+        """By move, what was committed, where that counts."""
+        found = np.full(self.moves.num_rows, NONE)
+        start = 2 * self.owners.num_rows
+        is_named = self.moves.column("topic").is_valid().to_numpy()[self.compared]
+        found[self.compared] = np.where(is_named, answers.committed[start : start + len(self.compared)], NONE)
+        return found
+
+    def split_moves(
+        self, moves: pa.Table, is_settled: Flags, waits: np.ndarray, last: pa.Array
+    ) -> tuple[pa.Table, pa.Table]:
+        is_open = pa.array(~is_settled | waits)
         moves = replaced(moves, "is_open", is_open)
-        columns = [*moves.columns, is_settled, pa.array(waits), last.cast(pa.timestamp("us", "UTC"))]
+        columns = [*moves.columns, pa.array(is_settled), pa.array(waits), last.cast(pa.timestamp("us", "UTC"))]
         return moves, pa.table(columns, schema=table_schema(TABLES[WAITING])).filter(is_open)
 
 
-def moves_to_ask(made: pa.Table, waiting: pa.Table, touched: pa.ChunkedArray) -> pa.Table:
+@dataclass(frozen=True)
+class AnsweredMoves:
+    """Rows of partition_moves and replayed_moves; what their rebalances cost, and of that what no later run counts
+    again; partitions of which the next snapshot tells whether there was anything to read."""
+
+    moves: pa.Table
+    waiting: pa.Table
+    costs: Costs
+    settled_costs: Costs
+    awaited: Collection[Awaited]
+
+
+def moves_to_ask(
+    made: pa.Table, ends: pa.Table, waiting: pa.Table, touched: pa.ChunkedArray
+) -> tuple[pa.Table, pa.Table]:
     """What the fold made, and what still waits of earlier runs but was not made again. `touched`: for each of those,
-    whether its group had records."""
+    whether its group had records. `ends` are rows of reading_ends beside those made."""
     if not waiting.num_rows:
-        return made
+        return made, ends
     kept = waiting.filter(pc.or_(waiting.column("is_settled"), pc.invert(touched)))
     names = made.column_names
     rows = kept.select(names)
     rows = replaced(rows, "is_open", pc.invert(kept.column("is_settled")).combine_chunks())
     is_new = places_of(keys(rows, MOVES_KEY), keys(made, MOVES_KEY)).is_null()
-    return pa.concat_tables([made, rows.filter(is_new)])
+    rows = rows.filter(is_new)
+    # When reading ended, and what it cost, is known of these.
+    nothing = {name: pa.nulls(rows.num_rows, ends.schema.field(name).type) for name in ends.column_names}
+    nothing["is_counted"] = pa.repeat(False, rows.num_rows)
+    return pa.concat_tables([made, rows]), pa.concat_tables([ends, pa.table(nothing, ends.schema)])
 
 
 def whole(columns: list[pa.ChunkedArray]) -> pa.Array:

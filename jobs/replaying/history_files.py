@@ -30,7 +30,7 @@ class HistoryFiles:
         for is_open, part in by_openness(table, rows):
             key = (name, is_open)
             if key not in self.files:
-                self.files[key] = TableFile(self.root / name, table, self.run_id)
+                self.files[key] = TableFile(self.root / table.folder, table, self.run_id)
             ordered = part if is_ordered else part.take(places_in_order(part, table))
             for start in range(0, ordered.num_rows, MOST_ROWS):
                 self.files[key].write(ordered.slice(start, MOST_ROWS), partition)

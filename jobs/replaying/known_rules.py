@@ -7,17 +7,27 @@ each rule is that of the newest snapshot that tells it, and one that tells nothi
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.assignment import Rules
+from jobs.replaying.assignment import OwnTimeouts, Rules
 from jobs.replaying.known_state import rows_of
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from schemas.vocabulary import OFFSETS_TOPIC
+from udfs.replay.end_offsets import EndOffsets
+from udfs.replay.group_partition import partition_for
+from udfs.replay.modern_values import GroupType
 from udfs.replay.topic_names import Key, Snapshots
 
 RETENTION = "offsets.retention.minutes"
 NUM_OFFSETS_PARTITIONS = "offsets.topic.num.partitions"
+# Each with the type of group before it; in settings of brokers `group.` and the type.
+TIMEOUTS = ("session.timeout.ms", "heartbeat.interval.ms")
+TIME, GROUP_SETTINGS = "captured_time", "group_settings"
+CAPTURED = ("cluster", TIME, "offsets_partitions", "settings")
+
+Settings = Sequence[tuple[str, str | None]]
 
 
 def snapshots_of(warehouse: AnyWarehouse, cluster: str) -> Snapshots:
@@ -35,18 +45,57 @@ def snapshots_of(warehouse: AnyWarehouse, cluster: str) -> Snapshots:
     return Snapshots(found)
 
 
+def end_offsets_of(warehouse: AnyWarehouse, cluster: str) -> EndOffsets:
+    columns = ["cluster", "captured_time", "topic", "topic_id", "partition", "log_end_offset"]
+    rows = warehouse.rows("topic_snapshots", columns)
+    return EndOffsets.none() if rows is None else EndOffsets.of(rows.filter(pc.equal(rows.column("cluster"), cluster)))
+
+
 def rules_of(warehouse: AnyWarehouse, cluster: str, snapshots: Snapshots, last_seen: int) -> Rules:
     """`last_seen`: the highest offsets partition that there are records of."""
-    captured = sorted(rows_of(warehouse, "cluster_snapshots", cluster), key=lambda row: int(row["captured_time"]))
+    captured = sorted(rows_of(warehouse, "cluster_snapshots", cluster, CAPTURED), key=lambda row: row[TIME])
     minutes = newest_setting(captured, RETENTION)
     retention = None if minutes is None else minutes * 60_000
     number = num_offsets_partitions(captured, snapshots, last_seen)
-    return Rules(retention, number, tuple(snapshots.deletions()))
+    session, heartbeat = ({each: newest_setting(captured, f"group.{each}.{name}") for each in GroupType}
+                          for name in TIMEOUTS)  # fmt: skip
+    timeouts = tuple((each.value, session[each], heartbeat[each]) for each in GroupType)
+    own = own_timeouts(newest_group_settings(warehouse, cluster), number)
+    return Rules(retention, number, tuple(snapshots.deletions()), timeouts=timeouts, own_timeouts=own)
 
 
 def newest_setting(captured: Sequence[Mapping[str, Any]], name: str) -> int | None:
-    values = [dict(row["settings"] or ()).get(name) for row in captured]
-    return next((int(value) for value in reversed(values) if value is not None and value.isdecimal()), None)
+    values = (number_in(row["settings"], name) for row in reversed(captured))
+    return next((value for value in values if value is not None), None)
+
+
+def number_in(settings: Settings | None, name: str) -> int | None:
+    value = dict(settings or ()).get(name)
+    return int(value) if value is not None and value.isdecimal() else None
+
+
+def newest_group_settings(warehouse: AnyWarehouse, cluster: str) -> dict[str, Settings]:
+    """Of each group all that the newest snapshot says that lists it: what it does not name any more was taken back."""
+    rows = warehouse.rows("cluster_snapshots", ["cluster", TIME, GROUP_SETTINGS], cluster)
+    if rows is None:
+        return {}
+    # As columns: snapshots are many, and each lists all groups.
+    listed = rows.sort_by(TIME).column(GROUP_SETTINGS).combine_chunks().flatten()
+    places = pa.table({"group_id": listed.field("group_id"), "place": pa.array(np.arange(len(listed)))})
+    newest = places.group_by("group_id").aggregate([("place", "max")])
+    settings = listed.field("settings").take(newest.column("place_max").combine_chunks())
+    return dict(zip(newest.column("group_id").to_pylist(), settings.to_pylist(), strict=True))
+
+
+def own_timeouts(settings: Mapping[str, Settings], num_partitions: int | None) -> tuple[OwnTimeouts, ...]:
+    found = []
+    for group_id, own in sorted(settings.items()):
+        for each in GroupType if own else ():
+            session, heartbeat = (number_in(own, f"{each}.{name}") for name in TIMEOUTS)
+            if session is not None or heartbeat is not None:
+                partition = None if num_partitions is None else partition_for(group_id, num_partitions)
+                found.append(OwnTimeouts(partition, group_id, each.value, session, heartbeat))
+    return tuple(found)
 
 
 def num_offsets_partitions(captured: Sequence[Mapping[str, Any]], snapshots: Snapshots, last_seen: int) -> int | None:

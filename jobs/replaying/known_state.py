@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.flags import EPOCH
@@ -13,9 +13,11 @@ from jobs.ingestion.state import DECODED, known_files
 from jobs.replaying.assignment import Progress, progress_of
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.log_files import LogFile
+from jobs.replaying.lost_rows import clusters_with, usable
 from jobs.replaying.written_tables import WrittenTables
 from jobs.warehouses.any_warehouse import AnyWarehouse
-from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, open_table, partitioning
+from jobs.warehouses.delta_tables import IS_OPEN, clusters_of, file_path, files_of, open_table, partitioning
+from jobs.warehouses.manifest import versions_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 
@@ -26,6 +28,7 @@ WRITTEN = WrittenTables(
     whole=("topics", "coordinator_epochs", "history_coverage", PROGRESS),
     renewed=("replayed_groups", "replayed_moves", "replayed_offsets"),
 )
+ANY_PARTITION = 0, 2**31 - 1
 INPUTS = (*DECODED, "source_files", "cluster_snapshots", "topic_snapshots")
 
 
@@ -37,37 +40,68 @@ def decoded_files(warehouse: Warehouse) -> dict[str, list[LogFile]]:
     }
 
 
+@dataclass(frozen=True)
+class KnownFile(LogFile):
+    """`is_mixed`: other clusters may have rows in it too, as after Spark has made one of several files."""
+
+    num_rows: int
+    is_mixed: bool
+
+
 @dataclass
 class KnownHistory:
-    """Files of the job's tables that hold rows of the cluster, as the newest run left them: a file holds rows of one
-    cluster alone."""
+    """Files of the job's tables that hold rows of the cluster, as the newest run left them. A full run reads none of
+    them, so they need not be there."""
 
     warehouse: Warehouse
     cluster: str
     written: WrittenTables
+    is_full: bool
     versions: Mapping[str, int] = field(init=False)
     # By table; whether rows of the file may still change.
-    known: dict[str, list[tuple[LogFile, bool]]] = field(default_factory=dict)
+    known: dict[str, list[tuple[KnownFile, bool]]] = field(default_factory=dict)
+    # Tables whose logs a full run cannot read, and other clusters that lose rows with what is lost.
+    anew: set[str] = field(default_factory=set)
+    lost: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.versions = self.warehouse.versions()
 
-    def of(self, name: str, *, may_change: bool) -> list[LogFile]:
+    def of(self, name: str, *, may_change: bool) -> list[KnownFile]:
         if name not in self.known:
             self.known[name] = list(self.read(name))
         return [file for file, may in self.known[name] if may is may_change]
 
-    def read(self, name: str) -> Iterator[tuple[LogFile, bool]]:
-        version = self.versions.get(name)
-        delta = None if version is None else open_table(self.warehouse.path(name), version)
-        if delta is None:
+    @cached_property
+    def others(self) -> set[str]:
+        """Other clusters that have rows in the job's tables."""
+        runs = self.warehouse.run_rows(["cluster", "job", "num_offsets_partitions"])
+        return clusters_with(runs, self.written.job) - {self.cluster}
+
+    def read(self, name: str) -> Iterator[tuple[KnownFile, bool]]:
+        if name not in self.versions:
             return
-        table = TABLES[name]
+        delta = usable(self.warehouse.path(name), self.versions[name])
+        if isinstance(delta, str):
+            assert self.is_full, f"{name} {delta}"
+            self.anew.add(name)
+            self.lost |= self.others
+            return
         for row in files_of(delta).to_pylist():
-            if row["min"] is None or row["min"].get("cluster") == self.cluster:
-                may_change = self.may_change(name, row)
-                path = self.warehouse.path(name) / file_path(row["path"])
-                yield LogFile(path, *partitions_in(path, partition_column(table))), may_change
+            if clusters_of(row, [self.cluster]):
+                yield self.known_file(name, row), self.may_change(name, row)
+
+    def known_file(self, name: str, row: Mapping[str, Any]) -> KnownFile:
+        path = self.warehouse.path(name) / file_path(row["path"])
+        span = ANY_PARTITION if self.is_full else partitions_in(path, partition_column(TABLES[name]))
+        return KnownFile(path, *span, row["num_records"] or 0, bool(clusters_of(row, self.others)))
+
+    def files_of_others(self, name: str) -> Iterator[KnownFile]:
+        """Of clusters that lose rows, and that this cluster has no rows in."""
+        delta = None if name in self.anew else open_table(self.warehouse.path(name), self.versions.get(name))
+        for row in [] if delta is None else files_of(delta).to_pylist():
+            if clusters_of(row, self.lost) and not clusters_of(row, [self.cluster]):
+                yield self.known_file(name, row)
 
     def may_change(self, name: str, file: Mapping[str, Any]) -> bool:
         return bool(file["partition"][IS_OPEN]) if partitioning(TABLES[name]) else name in self.written.renewed
@@ -78,7 +112,7 @@ def partitions_in(path: Any, column: str) -> tuple[int, int]:
     metadata = pq.read_metadata(path)
     names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
     if column not in names:
-        return 0, 2**31 - 1
+        return ANY_PARTITION
     place = names.index(column)
     found = [metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)]
     return min(each.min for each in found), max(each.max for each in found)
@@ -88,12 +122,12 @@ def progress_by_partition(warehouse: AnyWarehouse, cluster: str) -> dict[int, Pr
     return {row["offsets_partition"]: progress_of(row) for row in rows_of(warehouse, PROGRESS, cluster)}
 
 
-def rows_of(warehouse: AnyWarehouse, table: str, cluster: str) -> list[dict[str, Any]]:
+def rows_of(
+    warehouse: AnyWarehouse, table: str, cluster: str, columns: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
     """With times as microseconds."""
-    rows = warehouse.rows(table)
-    if rows is None:
-        return []
-    return [with_micros(row) for row in rows.filter(pc.equal(rows.column("cluster"), cluster)).to_pylist()]
+    rows = warehouse.rows(table, columns, cluster)
+    return [] if rows is None else [with_micros(row) for row in rows.to_pylist()]
 
 
 def with_micros(value: Any) -> Any:
@@ -118,7 +152,7 @@ def has_seen(run: Mapping[str, Any] | None, tables: Iterable[str], versions: Map
     """Whether the run has seen all there is."""
     if run is None:
         return False
-    seen = dict(run["table_versions"])
+    seen = versions_of(run)
     return all(seen.get(name) == versions.get(name) for name in tables)
 
 

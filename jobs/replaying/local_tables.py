@@ -9,9 +9,10 @@ import pyarrow as pa
 from jobs.replaying.assignment import SplitGroups
 from jobs.replaying.changes import Changes
 from jobs.replaying.epoch_begins import epoch_begins
+from jobs.replaying.inferred_names import TARGETS, TOPIC_IDS, computed_in, topic_ids
 from jobs.replaying.known_state import KnownHistory, decoded_files, is_of_run
-from jobs.replaying.log_files import LogFile
-from jobs.replaying.partition_log import GROUP_TABLES
+from jobs.replaying.log_files import LogFile, Opened, Wanted
+from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
 from jobs.replaying.plan import TASKS_PER_CORE, buckets, rows_by_partition, shares
 from jobs.replaying.record_names import COLUMNS, named_in
 from jobs.replaying.split_groups import split_groups
@@ -21,6 +22,7 @@ from jobs.replaying.told import Answer, Told
 from jobs.spark.tasks import Workers
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.warehouse import Warehouse
+from udfs.recomputing.topic_naming import Computed
 from udfs.replay.topic_names import Sighting
 
 
@@ -32,7 +34,8 @@ class LocalTables:
 
     def __post_init__(self) -> None:
         self.files: dict[str, list[LogFile]] = decoded_files(self.warehouse)
-        self.known = KnownHistory(self.warehouse, self.about.cluster, self.about.written)
+        self.known = KnownHistory(self.warehouse, self.about.cluster, self.about.written, is_full=self.about.is_full)
+        self.opened = Opened()
         self.changes = Changes(self.warehouse, self.about.run_id, self.known)
 
     def names(self, after_run: str | None) -> list[Sighting]:
@@ -41,6 +44,17 @@ class LocalTables:
             for name in COLUMNS
             for sighting in named_in(is_of_run(self.files.get(name, []), after_run), name, self.about.cluster)
         ]
+
+    def target_ids(self, partitions: Collection[int], after_run: Mapping[int, str]) -> set[str]:
+        logs = (self.log(partition, after_run.get(partition)) for partition in partitions)
+        return set().union(*(topic_ids(rows) for log in logs for rows in log.parts(TARGETS, [TOPIC_IDS[0]])))
+
+    def computed(self, partitions: Collection[int], unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
+        return [each for partition in partitions for each in computed_in(self.log(partition, None), unnamed, known)]
+
+    def log(self, partition: int, after_run: str | None) -> PartitionLog:
+        files = {name: self.files.get(name, []) for name in GROUP_TABLES}
+        return PartitionLog(Wanted(self.about.cluster, partition, after_run), files, self.opened)
 
     def split_groups(self, partitions: Collection[int]) -> SplitGroups:
         return split_groups(self.files, self.about.cluster, partitions)
@@ -78,12 +92,18 @@ class LocalTables:
         planned_tasks = buckets(planned, sizes.all, num_cores * TASKS_PER_CORE)
         return answers_by_spark(self.workers.spark, work, whole, planned_tasks)
 
-    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
-        self.changes.take(answers, is_full=is_full)
+    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table]) -> None:
+        self.changes.take(answers)
         self.changes.replace_whole(whole)
 
     def manifest_changes(self) -> dict[str, Change]:
         return self.changes.of_tables(self.about.settings.tables)
+
+    def anew(self) -> tuple[str, ...]:
+        return tuple(sorted(self.known.anew))
+
+    def lost_clusters(self) -> frozenset[str]:
+        return frozenset(self.known.lost)
 
     def rows_added(self) -> dict[str, int]:
         return self.changes.net_rows()

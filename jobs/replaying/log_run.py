@@ -2,11 +2,12 @@
 says of it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from jobs.failure import Failure
+from jobs.failure import Failure, say
 from jobs.replaying.local_tables import LocalTables
+from jobs.replaying.lost_rows import clusters_with, has_progress, lost_rows, rebuilding
 from jobs.replaying.tables import About, LogTables
 from jobs.replaying.told import Answer, Work
 from jobs.replaying.written_tables import WrittenTables
@@ -19,8 +20,9 @@ from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.manifest import Manifest, Staged
 from jobs.warehouses.warehouse import STAGING, Warehouse
 from schemas.exit_codes import ExitCode
+from schemas.tables import USER_TABLES
 
-RUN_COLUMNS = ["run_id", "job", "cluster", "table_versions", "config_hash"]
+RUN_COLUMNS = ["run_id", "job", "cluster", "table_versions", "config_hash", "num_offsets_partitions"]
 
 
 class LogRun(ABC):
@@ -61,7 +63,8 @@ class LogRun(ABC):
     def run(self) -> dict[str, Any]:
         answers: list[Answer[Any]] = []
         tables = None
-        if self.is_full or not self.is_up_to_date():
+        self.check_lost_rows()
+        if self.is_full or self.has_lost_progress() or not self.is_up_to_date():
             tables = self.tables()
             answers = self.answers(tables)
         failpoint("files_written")
@@ -72,15 +75,48 @@ class LogRun(ABC):
         counts = {"num_offsets_partitions": found["num_partitions"]}
         row = run_row(found, self.started_ms, finished_ms, settings_hash(self.settings), counts)
         staged = self.nothing_staged() if tables is None else tables.staged()
-        self.warehouse.write(Manifest(self.run_id, self.sequence, finished_ms, changes, (row,), staged))
+        anew = () if tables is None else tables.anew()
+        self.warehouse.write(Manifest(self.run_id, self.sequence, finished_ms, changes, (row,), staged, anew))
         if tables is not None:
             tables.clean_up()
+            self.say_whose_rows_went(tables.lost_clusters())
         return found
+
+    def check_lost_rows(self) -> None:
+        """A run that goes on would leave the rows out that are lost."""
+        if self.is_full:
+            return
+        if not isinstance(self.warehouse, Warehouse):
+            self.check_remote_logs()
+            return
+        for each in lost_rows(self.warehouse, self.written.job, clusters_with(self.runs, self.written.job)):
+            if self.cluster in each.clusters:
+                command = rebuilding(self.warehouse, self.written.job, [self.cluster])
+                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{each.path}: {each.what}. Rebuild it: {command}")
+
+    def check_remote_logs(self) -> None:
+        """Each file by itself would take long there: Spark says when it cannot read one."""
+        from jobs.warehouses.spark_tables import has_log
+
+        for name in self.written.names:
+            place = self.warehouse.place(name)
+            if name in self.warehouse.versions() and not has_log(self.workers.spark, place):
+                command = rebuilding(self.warehouse, self.written.job, [self.cluster])
+                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: is not there. Rebuild it: {command}")
+
+    def has_lost_progress(self) -> bool:
+        job = self.written.job
+        return self.cluster in clusters_with(self.runs, job) and not has_progress(self.warehouse, job, self.cluster)
+
+    def say_whose_rows_went(self, clusters: Collection[str]) -> None:
+        if clusters:
+            command = rebuilding(self.warehouse, self.written.job, clusters)
+            say(f"rows of {', '.join(sorted(clusters))} were lost with the same files. Rebuild them too: {command}")
 
     def tables(self) -> LogTables:
         about = About(
-            self.cluster, self.run_id, self.settings, self.written, self.work, self.spark_from_records
-        )  # fmt: skip
+            *(self.cluster, self.run_id, self.settings, self.written, self.work, self.spark_from_records, self.is_full)
+        )
         if isinstance(self.warehouse, Warehouse):
             return LocalTables(self.warehouse, self.workers, about)
         from jobs.replaying.staged_tables import StagedTables
@@ -116,5 +152,5 @@ class LogRun(ABC):
             **self.told(answers),
             "num_records": sum(each.num_records for each in answers),
             "num_groups": sum(each.num_groups for each in answers),
-            "rows_added": dict(rows_added),
+            "rows_added": {name: number for name, number in rows_added.items() if name in USER_TABLES},
         }

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from jobs.replaying.log_files import (
     EPOCH,
+    MOST,
     OFFSET,
     LogFile,
     Opened,
@@ -28,6 +29,8 @@ from udfs.replay.leader_epochs import NO_EPOCH, LeaderEpochs
 
 COMMITS, MARKERS, REJECTED = "offset_commits", "transaction_markers", REJECTED_RECORDS.name
 GROUP_TABLES = tuple(table.name for table in TABLES if table.name not in (COMMITS, MARKERS, REJECTED))
+# Tables whose tombstones delete a group.
+DELETING = ("classic_group_metadata", "group_metadata")
 # What no replay looks at.
 LEFT_OUT = frozenset({"cluster", "offsets_partition", "key_version", "record_bytes", "run_id", "out_of_range"})
 COLUMNS = {
@@ -110,6 +113,11 @@ class PartitionLog:
     def rows(self, name: str, columns: Sequence[str]) -> TableRows:
         return TableRows(self.opened, self.wanted, columns, self.found.get(name, []))
 
+    def parts(self, name: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Of one table, without an order."""
+        for piece in self.found.get(name, ()):
+            yield self.opened.read(piece, columns, self.wanted)
+
     def is_empty(self) -> bool:
         """Row groups that are shared with other partitions have to be looked into."""
         return all(not rows.num_rows for rows in self.offset_parts())
@@ -118,6 +126,15 @@ class PartitionLog:
         for name in self.found:
             for piece in self.found[name]:
                 yield self.opened.read(piece, [OFFSET, EPOCH], self.wanted)
+
+    def offsets_between(self, first: int, last: int) -> np.ndarray:
+        """Of records that are known, each as often as it is there."""
+        found = [np.empty(0, np.int64)]
+        for piece in self.all_pieces(list(self.found)):
+            if piece.first <= last and piece.last >= first:
+                offsets = self.opened.read(piece, [OFFSET], self.wanted).column(OFFSET).drop_null().to_numpy()
+                found.append(offsets[(offsets >= first) & (offsets <= last)])
+        return np.concatenate(found)
 
     def first_offset(self) -> int | None:
         firsts = [pc.min(part.column(OFFSET)).as_py() for part in self.offset_parts()]
@@ -197,6 +214,16 @@ class PartitionLog:
                     if least is None or least <= time:
                         return True
         return False
+
+    def deletion_times(self, through: int = MOST) -> pa.Array:
+        """Times of tombstones of groups and offsets, of records up to that offset; each once."""
+        found = []
+        for name in (COMMITS, *DELETING):
+            for piece in self.found.get(name, ()):
+                rows = self.opened.read(piece, [OFFSET, "is_tombstone", "record_time"], self.wanted)
+                is_chosen = pc.and_(rows.column("is_tombstone"), pc.less_equal(rows.column(OFFSET), through))
+                found.append(pc.unique(rows.filter(is_chosen).column("record_time").cast(pa.int64())))
+        return pc.unique(pa.chunked_array(found, pa.int64())).drop_null()
 
     def rejected(self) -> pa.Table:
         """Records that cannot be read but have a place in the log."""

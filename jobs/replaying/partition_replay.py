@@ -5,7 +5,7 @@ First the groups, from their own records; then the commits, which are most of th
 when partitions changed hands, the commits answer.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -20,23 +20,30 @@ from jobs.replaying.handovers import MOVES, OWNERSHIP, WAITING, Handovers, moves
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.partition_anomalies import add_misplaced, add_unreadable
 from jobs.replaying.partition_log import PartitionLog, Survey
+from jobs.replaying.rebalance_costs import Costs
+from jobs.replaying.settled_details import Details, with_details
 from jobs.replaying.slices import Slice
 from jobs.replaying.told import Share
 from schemas.tables import TABLES
 from udfs.replay.commits import Finished, OffsetReplay
+from udfs.replay.end_offsets import Awaited, still_awaited
 from udfs.replay.fold import Fold
 from udfs.replay.gaps import Gaps
 from udfs.replay.group import Context
+from udfs.replay.modern_json import with_answers
+from udfs.replay.named_partitions import merged
 from udfs.replay.offset_endings import OffsetFacts, topic_deletions
 from udfs.replay.rows import Rows
 from udfs.replay.simple_groups import Live, Replayed, add_simple_groups
 from udfs.replay.topic_codes import TopicCodes
 from udfs.replay.topic_names import merge
+from udfs.replay.unclear_details import Silent, settled_details
 from udfs.tables.arrow_schema import table_schema
 
 STATES, OFFSETS, STATE_ROWS = "replayed_groups", "replayed_offsets", "group_state_intervals"
+REBALANCES, ENDS = "rebalances", "reading_ends"
 # Open rows of groups without records of their own stay what they are.
-CARRIED = (MEMBERSHIP, "rebalances", "generation_members")
+CARRIED = (MEMBERSHIP, REBALANCES, "generation_members")
 
 
 @dataclass
@@ -59,11 +66,15 @@ class PartitionReplay:
         self.holes = {last: time for last, time in all_holes.items() if last >= self.through}
         self.last_hole = max(all_holes, default=-1)
         is_late = any(each.first_offset > 0 for each in self.progress.coverage.stretches[:1])
-        self.unseen = [*([-1] if is_late else []), *all_holes]
+        # The cleaner takes a record only for a later one of its key; damage takes any.
+        damage = self.assignment.damage.get(self.share.partition, ())
+        before_damage = {each.first_offset - 1 for each in damage}
+        self.unseen = [*([-1] if is_late else []), *sorted(before_damage | set(all_holes))]
         held = self.assignment.held if self.through >= 0 else None
         self.earlier = EarlierRows(self.assignment.cluster, self.share.partition, self.slice, held)
         self.topics = TopicCodes(self.assignment.names)
         self.transactions: list[pa.Table] = []
+        self.awaited: Collection[Awaited] = ()
 
     def run(self) -> int | None:
         """How many records of groups and commits there were; None, and nothing written: what earlier runs left does not
@@ -73,8 +84,10 @@ class PartitionReplay:
         rows = self.history_rows()
         self.note_anomalies(rows, held_states, held_offsets)
         states = of_groups(held_states, touched)
+        rules = self.assignment.rules
+        timeouts, own = rules.timeouts_by_type(), rules.timeouts_by_group(self.share.partition)
         fold = Fold(
-            Context(self.topics, self.gaps, self.unseen),
+            Context(self.topics, self.gaps, self.unseen, timeouts=timeouts, own_timeouts=own),
             dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
         )
         write = self.write if self.through < 0 else None
@@ -143,8 +156,10 @@ class PartitionReplay:
         owners = pa.concat_tables([groups.closed.table(OWNERSHIP), groups.open.table(OWNERSHIP)])
         held = of_groups(self.earlier.rows(OWNERSHIP), groups.states)
         departures = Departures.of(pa.concat_tables(groups.departures), owners)
-        moves = moves_to_ask(made, waiting, is_touched)
-        return Handovers(owners, moves, departures, held, waiting, self.through, self.last_hole)
+        ends = pa.concat_tables([groups.closed.table(ENDS), groups.open.table(ENDS)])
+        moves, ends = moves_to_ask(made, ends, waiting, is_touched)
+        snapshots = self.assignment.end_offsets
+        return Handovers(owners, moves, ends, departures, held, waiting, self.through, self.last_hole, snapshots)
 
     def add_simple(self, fold: Fold, groups: GroupPass, finished: Finished) -> None:
         live: dict[str, list[Live]] = {}
@@ -161,15 +176,21 @@ class PartitionReplay:
         groups.open.take(opened)
 
     def write_rows(self, groups: GroupPass, handovers: Handovers, finished: Finished, touched: Collection[str]) -> None:
-        owners, moves, waiting = handovers.answered(finished.answers)
-        for name, rows in ((OWNERSHIP, owners), (MOVES, moves), (WAITING, waiting)):
+        timed_out = handovers.timed_out(finished.answers, self.gaps)
+        answered = handovers.answered_moves(finished.answers, timed_out)
+        self.awaited = answered.awaited
+        owners = handovers.answered_owners(finished.answers)
+        for name, rows in ((OWNERSHIP, owners), (MOVES, answered.moves), (WAITING, answered.waiting)):
             self.write(name, rows)
-        members = handovers.told_members(groups.closed.table(MEMBERSHIP), finished.answers, self.gaps)
-        groups.closed.of[MEMBERSHIP] = [members]
+        groups.closed.of[MEMBERSHIP] = [handovers.departures.told(groups.closed.table(MEMBERSHIP), timed_out)]
+        silent = handovers.departures.by_group(timed_out)
+        details = settled_details(pa.concat_tables(groups.unclear), silent)
         for of in (groups.closed, groups.open):
+            of.of[REBALANCES] = [answered.costs.added_to(with_details(of.table(REBALANCES), details))]
             for name in of.of:
-                if name not in (OWNERSHIP, MOVES):
+                if name not in (OWNERSHIP, MOVES, ENDS):
                     self.write(name, of.table(name))
+        self.settle_states(groups, silent, details, answered.settled_costs)
         for name in (*CARRIED, OWNERSHIP):
             self.write(name, self.earlier.untouched(name, groups.states))
         self.write("offset_history", self.earlier.untouched("offset_history", touched))
@@ -179,6 +200,17 @@ class PartitionReplay:
         is_simple = pc.and_(is_classic, held.column("generation_or_epoch").is_null())
         self.write(STATE_ROWS, without_groups(held.filter(is_simple), touched))
         self.write(STATE_ROWS, without_groups(held.filter(pc.invert(is_simple)), groups.states))
+
+    def settle_states(self, groups: GroupPass, silent: Mapping[str, Silent], details: Details, costs: Costs) -> None:
+        """What commits answered goes into the states of groups, for runs to come."""
+        told: dict[str, dict[int, str | None]] = {}
+        for (group_id, offset), text in details.items():
+            told.setdefault(group_id, {})[offset] = text
+        unfinished = groups.open.table(REBALANCES).column("group_id").to_pylist()
+        counted = costs.by_assignment() if unfinished else {}
+        for group_id in {*silent, *unfinished} & groups.states.keys():
+            answers = silent.get(group_id, {}), counted, told.get(group_id, {})
+            groups.states[group_id] = with_answers(groups.states[group_id], *answers)
 
     def write_states(
         self, groups: GroupPass, finished: Finished, states: pa.Table, offsets: pa.Table, touched: Collection[str]
@@ -198,7 +230,12 @@ class PartitionReplay:
         for each in passes:
             merge(known, each.sightings.values())
         self.progress.sightings = list(known.values())
-        unnamed = {topic_id for name, topic_id in self.topics.topics if name is None and topic_id is not None}
+        self.progress.named = merged(self.progress.named, *(each.named for each in passes))
+        sure = self.assignment.sure_names
+        ends, progress = self.assignment.end_offsets, self.progress
+        progress.awaited = sorted({*still_awaited(ends, progress.awaited), *self.awaited})
+        progress.snapshots_through = ends.through_time
+        unnamed = {topic_id for _, topic_id in self.topics.topics if topic_id is not None and topic_id not in sure}
         self.progress.unnamed_topic_ids = sorted({*self.progress.unnamed_topic_ids, *unnamed})
 
     def write(self, name: str, rows: pa.Table) -> None:

@@ -1,12 +1,14 @@
 """One run of a replay."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from jobs.replaying.assignment import Assignment, Progress
 from jobs.replaying.covered_ranges import covered_ranges
-from jobs.replaying.known_rules import rules_of, snapshots_of
+from jobs.replaying.damaged_ranges import damaged_ranges
+from jobs.replaying.inferred_names import inferred
+from jobs.replaying.known_rules import end_offsets_of, rules_of, snapshots_of
 from jobs.replaying.known_state import (
     INPUTS,
     JOB,
@@ -16,16 +18,19 @@ from jobs.replaying.known_state import (
     progress_by_partition,
 )
 from jobs.replaying.log_run import LogRun
-from jobs.replaying.share_replay import partitions_to_replay, replay_share
+from jobs.replaying.share_replay import partitions_to_replay, replay_share, rules_text
 from jobs.replaying.tables import LogTables
 from jobs.replaying.told import Answer
 from jobs.replaying.whole_tables import whole_tables
-from udfs.replay.topic_names import Snapshots, merge, names_of
+from udfs.replay.named_partitions import merged
+from udfs.replay.topic_names import Sighting, Snapshots, merge, names_of
 
 
 class Replay(LogRun):
     written = WRITTEN
     work = staticmethod(replay_share)
+    # Topics that are named by what groups were assigned.
+    inferred: Sequence[Sighting] = ()
 
     @property
     def spark_from_records(self) -> int:
@@ -42,8 +47,11 @@ class Replay(LogRun):
         sizes = tables.sizes({*assignment.covered, *earlier}, after)
         chosen = partitions_to_replay(assignment, sizes.all)
         answers = self.without_failures(tables, tables.answers(assignment, sizes.only(chosen)) if chosen else [])
-        progress = earlier | progress_of_all(answers)
-        tables.take(answers, whole_tables(self.cluster, progress.values(), snapshots), is_full=self.is_full)
+        made = progress_of_all(answers)
+        for each in made.values():
+            each.rules = rules_text(assignment, each)
+        progress = earlier | made
+        tables.take(answers, whole_tables(self.cluster, progress.values(), snapshots, self.inferred))
         return answers
 
     def assignment(self, tables: LogTables, earlier: Mapping[int, Progress], snapshots: Snapshots) -> Assignment:
@@ -51,7 +59,9 @@ class Replay(LogRun):
         for known in earlier.values():
             merge(sightings, known.sightings)
         merge(sightings, tables.names(min((each.through_run_id for each in earlier.values()), default=None)))
+        names = names_of(sightings.values())
         covered = covered_ranges(self.warehouse, self.cluster)
+        self.inferred = self.inferred_names(tables, earlier, covered, names)
         rules = rules_of(self.warehouse, self.cluster, snapshots, max(covered, default=-1))
         if rules.num_offsets_partitions is None:
             rules = replace(rules, split_groups=tables.split_groups(covered))
@@ -61,9 +71,23 @@ class Replay(LogRun):
             through_run_id=self.newest_run(),
             earlier=earlier,
             covered=covered,
-            names=names_of(sightings.values()),
-            rules=rules,
+            names={**names_of(self.inferred), **names},
+            rules=replace(rules, inferred_names=tuple(sorted(names_of(self.inferred).items()))),
+            damage=damaged_ranges(self.warehouse, self.cluster),
+            end_offsets=end_offsets_of(self.warehouse, self.cluster),
         )
+
+    def inferred_names(
+        self, tables: LogTables, earlier: Mapping[int, Progress], covered: Collection[int], known: Mapping[str, str]
+    ) -> list[Sighting]:
+        """Of ids that nothing names, by what groups were assigned. Ids of earlier runs are remembered."""
+        after = {partition: each.through_run_id for partition, each in earlier.items()}
+        ids = {topic_id for each in earlier.values() for topic_id in each.unnamed_topic_ids}
+        ids |= tables.target_ids(sorted(covered), after)
+        unnamed = ids - known.keys()
+        if not unnamed:
+            return []
+        return inferred(tables.computed(sorted(covered), unnamed, known), known)
 
     def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
         return {"num_partitions_replayed_whole": len({partition for each in answers for partition in each.whole})}
@@ -79,4 +103,6 @@ def progress_of_all(answers: Sequence[Answer[Progress]]) -> dict[int, Progress]:
             merge(sightings, progress.sightings)
             known.sightings = list(sightings.values())
             known.unnamed_topic_ids = sorted({*known.unnamed_topic_ids, *progress.unnamed_topic_ids})
+            known.named = merged(known.named, progress.named)
+            known.awaited = sorted({*known.awaited, *progress.awaited})
     return found

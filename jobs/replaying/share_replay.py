@@ -1,7 +1,10 @@
 """The replay of a share: from where earlier runs came to, or from the beginning where what is new changes that."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+
+import pyarrow.compute as pc
 
 from jobs.ingestion.row_sinks import serialized
 from jobs.replaying.assignment import Assignment, Progress
@@ -13,6 +16,8 @@ from jobs.replaying.slices import Slice
 from jobs.replaying.told import Answer, Share
 from udfs.offset_ranges import Range
 from udfs.replay.coverage import Coverage, Stretch
+from udfs.replay.damage import damage_up_to
+from udfs.replay.end_offsets import fingerprint
 from udfs.replay.leader_epochs import LeaderEpochs
 
 
@@ -35,7 +40,8 @@ def replay_share(
     if earlier is not None:
         new = log_of(assignment, share.partition, opened, earlier.through_run_id)
         covered = assignment.covered.get(share.partition, ())
-        if not begins_anew(assignment, earlier, new, covered):
+        whole = partial(log_of, assignment, share.partition, opened, None)
+        if not begins_anew(assignment, earlier, new, whole, covered):
             if replay_from(assignment, share, new, earlier, files, into):
                 return
             if share.num_slices > 1:
@@ -59,6 +65,7 @@ def replay_from(
     log.epochs = progress.epochs
     log.begin_epochs()
     survey = log.survey(progress.coverage, Slice(share.number, share.num_slices))
+    note_damage(assignment, share.partition, progress.coverage, log.opened)
     replay = PartitionReplay(assignment, share, log, survey, progress, through, files)
     num_records = replay.run()
     if num_records is None:
@@ -66,14 +73,30 @@ def replay_from(
     into.num_records += num_records
     into.num_groups += len(survey.first_records)
     into.transactions += [(share.partition, serialized(rows)) for rows in replay.transactions]
-    progress.rules = rules_text(assignment, progress)
     into.progress.append(progress)
     return True
 
 
+def note_damage(assignment: Assignment, partition: int, coverage: Coverage, opened: Opened) -> None:
+    """Each lies in one stretch: what was damaged is covered."""
+    damage = assignment.damage.get(partition, ())
+    log = log_of(assignment, partition, opened, None) if damage else None
+    for stretch in coverage.stretches:
+        stretch.damaged_records = sum(
+            each.num_left(log.offsets_between(each.first_offset, each.last_offset))
+            for each in damage
+            if log is not None and stretch.first_offset <= each.first_offset <= stretch.last_offset
+        )
+
+
 def rules_text(assignment: Assignment, progress: Progress) -> str:
     topics = {each.topic for each in progress.sightings}
-    return assignment.rules.of_partition(progress.partition, topics).text()
+    rules = assignment.rules.of_partition(progress.partition, topics, progress.unnamed_topic_ids)
+    reached = max((each.last_offset for each in progress.coverage.stretches), default=-1)
+    damage = damage_up_to(assignment.damage.get(progress.partition, ()), reached)
+    ends = assignment.end_offsets.of_topics(topics)
+    seen = fingerprint(ends, progress.snapshots_through, progress.coverage.last_time, progress.awaited)
+    return replace(rules, damage=damage).text() + seen
 
 
 def log_of(assignment: Assignment, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
@@ -95,10 +118,18 @@ def progress_from(
     epochs = LeaderEpochs({number: replace(each) for number, each in earlier.epochs.of.items()})
     sightings = [replace(each) for each in earlier.sightings]
     unnamed = list(earlier.unnamed_topic_ids)
-    return Progress(partition, assignment.through_run_id, "", coverage, epochs, sightings, unnamed)
+    found = Progress(partition, assignment.through_run_id, "", coverage, epochs, sightings, unnamed)
+    found.awaited, found.named = list(earlier.awaited), list(earlier.named)
+    return found
 
 
-def begins_anew(assignment: Assignment, earlier: Progress, new: PartitionLog, covered: Sequence[Range]) -> bool:
+def begins_anew(
+    assignment: Assignment,
+    earlier: Progress,
+    new: PartitionLog,
+    whole: Callable[[], PartitionLog],
+    covered: Sequence[Range],
+) -> bool:
     """Whether what is new changes what earlier runs made of the log before it."""
     if not rests_on_the_same(assignment, earlier, covered):
         return True
@@ -108,11 +139,19 @@ def begins_anew(assignment: Assignment, earlier: Progress, new: PartitionLog, co
         return False
     if through is None or first <= through:
         return True
-    return new.is_torn(through, time)
+    return new.is_torn(through, time) or goes_on_deleting(new, whole, through, time)
+
+
+def goes_on_deleting(new: PartitionLog, whole: Callable[[], PartitionLog], through: int, time: int | None) -> bool:
+    """Why something was deleted is told by what else was deleted at the same time, also in another batch."""
+    times = new.deletion_times()
+    if time is None or not len(times) or pc.min(times).as_py() > time:
+        return False
+    return bool(pc.any(pc.is_in(times, value_set=whole().deletion_times(through))).as_py())
 
 
 def rests_on_the_same(assignment: Assignment, earlier: Progress, covered: Sequence[Range]) -> bool:
-    if any(topic_id in assignment.names for topic_id in earlier.unnamed_topic_ids):
+    if any(topic_id in assignment.sure_names for topic_id in earlier.unnamed_topic_ids):
         return False
     if rules_text(assignment, earlier) != earlier.rules:
         return False

@@ -4,31 +4,30 @@ replays them in a folder of its own, and takes what comes of it into the tables.
 import pickle
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial, reduce
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.ingestion.row_sinks import Blob, Blobs, deserialized, serialized
-from jobs.ingestion.staging import ANSWER, SCHEMA, Staging, batch_of
+from jobs.ingestion.row_sinks import Blobs
+from jobs.ingestion.staging import ANSWER, SCHEMA, Staging
 from jobs.ingestion.state import DECODED
 from jobs.replaying.assignment import SplitGroups
 from jobs.replaying.earlier_rows import partition_column
-from jobs.replaying.log_files import LogFile
-from jobs.replaying.partition_log import COMMITS, GROUP_TABLES
+from jobs.replaying.inferred_names import TARGETS, TOPIC_IDS, computed_in
+from jobs.replaying.log_files import LogFile, Wanted
+from jobs.replaying.lost_remote_rows import RemoteLosses, remote_losses
+from jobs.replaying.lost_rows import clusters_with
+from jobs.replaying.partition_log import COMMITS, GROUP_TABLES, PartitionLog
 from jobs.replaying.record_names import COLUMNS, sightings
 from jobs.replaying.split_groups import NAMING
+from jobs.replaying.staged_tasks import packed_rows, replayed, replayed_partition
 from jobs.replaying.tables import About, Begins, Sizes
-from jobs.replaying.tasks import answer
-from jobs.replaying.told import Answer, Share, Told, Work
+from jobs.replaying.told import Answer, Told
 from jobs.spark.tasks import Workers, failures_told
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import IS_OPEN, Change, partitioning
@@ -37,6 +36,7 @@ from jobs.warehouses.spark_tables import arrow_rows, frame_at, prepare_session
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import STAGING
 from schemas.tables import TABLES
+from udfs.recomputing.topic_naming import Computed
 from udfs.replay.topic_names import Sighting
 from udfs.tables.arrow_schema import table_schema
 
@@ -52,6 +52,7 @@ class StagedTables:
     replaced: dict[str, str] = field(default_factory=dict)
     num_rows: dict[str, int] = field(default_factory=dict)
     blobs: Blobs = field(default_factory=Blobs)
+    losses: RemoteLosses = field(default_factory=RemoteLosses)
 
     @property
     def spark(self) -> SparkSession:
@@ -78,6 +79,43 @@ class StagedTables:
                     rows = rows.where(F.col("topic_id").isNotNull())
                 found += sightings(arrow_rows(rows, TABLES[name], columns), name)
         return [sighting for sighting in found if sighting.topic_id is not None]
+
+    def target_ids(self, partitions: Collection[int], after_run: Mapping[int, str]) -> set[str]:
+        frame = self.frame(TARGETS)
+        if frame is None:
+            return set()
+        told = frame.select("offsets_partition", "run_id", F.explode(".".join(TOPIC_IDS)).alias("topic_id")).distinct()
+        rows = told.where(F.col("offsets_partition").isin(list(partitions))).collect()
+        return {row["topic_id"] for row in rows if row["run_id"] > after_run.get(row["offsets_partition"], "")}
+
+    def computed(self, partitions: Collection[int], unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
+        frame = self.frame(TARGETS)
+        if frame is None:
+            return []
+        wanted = F.array(*map(F.lit, sorted(unnamed)))
+        having = frame.where(F.arrays_overlap(F.col(".".join(TOPIC_IDS)), wanted)).select("offsets_partition")
+        places = {row["offsets_partition"] for row in having.distinct().collect()}
+        return [
+            each
+            for partition in sorted(places.intersection(partitions))
+            for each in self.computed_in(partition, unnamed, known)
+        ]
+
+    def computed_in(self, partition: int, unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
+        with tempfile.TemporaryDirectory(prefix="groupscope-") as folder:
+            files = {}
+            for name in GROUP_TABLES:
+                file = TableFile(Path(folder) / name, TABLES[name], self.about.run_id)
+                file.write(self.rows_of(name, partition), partition)
+                if file.close() is not None:
+                    files[name] = [LogFile(file.folder / file.name, partition, partition)]
+            return computed_in(PartitionLog(Wanted(self.about.cluster, partition), files), unnamed, known)
+
+    def rows_of(self, name: str, partition: int) -> pa.Table:
+        frame = self.frame(name)
+        if frame is None:
+            return table_schema(TABLES[name]).empty_table()
+        return arrow_rows(frame.where(F.col("offsets_partition") == partition), TABLES[name])
 
     def split_groups(self, partitions: Collection[int]) -> SplitGroups:
         found = [frame for name in NAMING if (frame := self.frame(name)) is not None]
@@ -156,24 +194,36 @@ class StagedTables:
                 elif name in self.about.written.renewed:
                     yield name, frame
 
-    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
+    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table]) -> None:
         for each in answers:
             for name, number in each.num_rows.items():
                 self.num_rows[name] = self.num_rows.get(name, 0) + number
         answered = sorted({progress.partition for each in answers for progress in each.progress})
         anew = sorted({partition for each in answers for partition in each.whole})
+        if self.about.is_full:
+            self.losses = self.found_losses()
+        versions = self.warehouse.versions()
         for name in self.about.written.names:
-            gone = self.gone(name, None if is_full else answered, anew)
-            if gone is not None and self.warehouse.versions().get(name, 0) > 0:
+            gone = self.gone(name, None if self.about.is_full else answered, anew)
+            if gone is not None and versions.get(name, 0) > 0 and name not in self.losses.anew:
                 self.replaced[name] = gone
         for name, rows in whole.items():
             self.num_rows[name] = rows.num_rows
             if rows.num_rows:
                 self.blobs.write(name, rows, 0)
 
+    def found_losses(self) -> RemoteLosses:
+        versions = self.warehouse.versions()
+        places = {name: self.warehouse.place(name) for name in self.about.written.names if name in versions}
+        runs = self.warehouse.run_rows(["cluster", "job", "num_offsets_partitions"])
+        return remote_losses(self.spark, places, versions, clusters_with(runs, self.about.written.job))
+
     def gone(self, name: str, answered: Sequence[int] | None, anew: Sequence[int]) -> str | None:
         """As Spark's SQL says it. `answered` None: of all offsets partitions. None: no rows."""
         of_cluster = f"cluster = {quoted(self.about.cluster)}"
+        if name == self.about.written.progress and self.lost_clusters():
+            # Those who lose rows begin anew.
+            of_cluster = f"cluster IN ({', '.join(map(quoted, sorted({self.about.cluster, *self.lost_clusters()})))})"
         if name in self.about.written.whole or answered is None:
             return of_cluster
         if not answered:
@@ -195,7 +245,15 @@ class StagedTables:
         self.staging.add("driver", self.blobs.taken())
         tables = tuple(sorted(name for name, number in self.num_rows.items() if number))
         limits = self.about.settings.tables
-        return Staged(self.staging.folder, tables, self.about.cluster, (), (), limits, "auto", dict(self.replaced))
+        repaired = tuple(sorted(self.losses.repaired))
+        folder, cluster = self.staging.folder, self.about.cluster
+        return Staged(folder, tables, cluster, (), (), limits, "auto", dict(self.replaced), repaired)
+
+    def anew(self) -> tuple[str, ...]:
+        return tuple(sorted(self.losses.anew))
+
+    def lost_clusters(self) -> frozenset[str]:
+        return frozenset(self.losses.clusters) - {self.about.cluster}
 
     def rows_added(self) -> dict[str, int]:
         return {name: number for name, number in sorted(self.num_rows.items()) if number}
@@ -207,60 +265,3 @@ class StagedTables:
 def quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
-
-
-def packed_rows(name: str, frame: DataFrame, partitions: Sequence[int]) -> DataFrame:
-    rows = frame.where(F.col(partition_column(TABLES[name])).isin(list(partitions)))
-    return rows.select(*table_schema(TABLES[name]).names).mapInArrow(partial(packed, name), SCHEMA)
-
-
-def packed(name: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    column = partition_column(TABLES[name])
-    for batch in batches:
-        rows = pa.Table.from_batches([batch]).cast(table_schema(TABLES[name]))
-        for partition in pc.unique(rows.column(column)).to_pylist():
-            ours = rows.filter(pc.equal(rows.column(column), partition))
-            yield batch_of(Blob(name, serialized(ours), partition))
-
-
-def replayed(work: Work, told: Told[Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """`batches` are blobs of all tables, those of one offsets partition together."""
-    rows = (
-        (partition, kind, content)
-        for batch in batches
-        for partition, kind, content in zip(
-            batch.column("partition").to_pylist(),
-            batch.column("kind").to_pylist(),
-            batch.column("content"),
-            strict=True,
-        )
-    )
-    for partition, group in groupby(rows, key=itemgetter(0)):
-        blobs = ((kind, deserialized(content.as_buffer())) for _, kind, content in group)
-        yield from map(batch_of, replayed_partition(work, told, partition, blobs))
-
-
-def replayed_partition(
-    work: Work, told: Told[Any], partition: int, rows: "Iterator[tuple[str, pa.Table]] | Sequence[tuple[str, pa.Table]]"
-) -> Iterator[Blob]:
-    with tempfile.TemporaryDirectory(prefix="groupscope-") as folder:
-        files: dict[str, TableFile] = {}
-        for name, part in rows:
-            if name not in files:
-                files[name] = TableFile(Path(folder) / "held" / name, TABLES[name], told.run_id)
-            files[name].write(part, partition)
-        found = {
-            name: [LogFile(file.folder / file.name, partition, partition)]
-            for name, file in files.items()
-            if file.close() is not None
-        }
-        decoded = {name: found[name] for name in DECODED if name in found}
-        held = {name: some for name, some in found.items() if name not in decoded}
-        whole = replace(told, root=Path(folder) / "made", files=decoded, held=held)
-        done = answer(work, whole, [Share(partition)])
-        for name, file in done.files:
-            with pq.ParquetFile(Path(folder) / "made" / name / file.name) as made:
-                for group in range(made.num_row_groups):
-                    found_rows = made.read_row_group(group).cast(table_schema(TABLES[name]))
-                    yield Blob(name, serialized(found_rows), partition)
-        yield Blob(ANSWER, pickle.dumps(replace(done, files=[])), partition)

@@ -12,6 +12,7 @@ from jobs.replaying.written_tables import WrittenTables
 from jobs.settings import Settings
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.manifest import Staged
+from udfs.recomputing.topic_naming import Computed
 from udfs.replay.topic_names import Sighting
 
 # Of each offsets partition, by leader epoch the lowest offset of a record.
@@ -28,6 +29,7 @@ class About:
     written: WrittenTables
     work: Work
     spark_from_records: int
+    is_full: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,14 @@ class LogTables(Protocol):
         """Topics that records of later runs name with their ids."""
         ...
 
+    def target_ids(self, partitions: Collection[int], after_run: Mapping[int, str]) -> set[str]:
+        """Ids of topics in target assignments of later runs."""
+        ...
+
+    def computed(self, partitions: Collection[int], unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
+        """What target assignments with ids that have no name tell."""
+        ...
+
     def split_groups(self, partitions: Collection[int]) -> SplitGroups:
         """Groups that records in several of these offsets partitions name."""
         ...
@@ -59,13 +69,21 @@ class LogTables(Protocol):
 
     def answers(self, told: Told[Any], sizes: Sizes) -> list[Answer[Any]]: ...
 
-    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table], *, is_full: bool) -> None:
+    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table]) -> None:
         """What the run writes: what tasks made, and tables that are made anew as a whole."""
         ...
 
     def manifest_changes(self) -> dict[str, Change]: ...
 
     def staged(self) -> Staged | None: ...
+
+    def anew(self) -> tuple[str, ...]:
+        """Tables that begin anew, since what is there cannot be read."""
+        ...
+
+    def lost_clusters(self) -> frozenset[str]:
+        """Other clusters whose rows go with what is lost."""
+        ...
 
     def rows_added(self) -> dict[str, int]: ...
 

@@ -10,11 +10,14 @@ from jobs.replaying.known_state import PROGRESS
 from schemas.tables import TABLES
 from udfs.replay.coverage import coverage_rows
 from udfs.replay.leader_epochs import epoch_rows
-from udfs.replay.topic_names import Snapshots, topic_rows
+from udfs.replay.topic_names import Sighting, Snapshots, topic_rows
 from udfs.tables.arrow_schema import table_schema
 
 
-def whole_tables(cluster: str, progress: Iterable[Progress], snapshots: Snapshots) -> dict[str, pa.Table]:
+def whole_tables(
+    cluster: str, progress: Iterable[Progress], snapshots: Snapshots, inferred: Iterable[Sighting] = ()
+) -> dict[str, pa.Table]:
+    """`inferred`: topics that are named by what groups were assigned."""
     known = sorted(progress, key=lambda each: each.partition)
     rows: dict[str, list[dict[str, Any]]] = {
         PROGRESS: [each.row(cluster) for each in known],
@@ -24,6 +27,8 @@ def whole_tables(cluster: str, progress: Iterable[Progress], snapshots: Snapshot
         "coordinator_epochs": [
             row for each in known for row in epoch_rows(cluster, each.partition, each.epochs.of.items())
         ],
-        "topics": topic_rows(cluster, [sighting for each in known for sighting in each.sightings], snapshots),
+        "topics": topic_rows(
+            cluster, [*(sighting for each in known for sighting in each.sightings), *inferred], snapshots
+        ),
     }
     return {name: pa.Table.from_pylist(found, table_schema(TABLES[name])) for name, found in rows.items()}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from jobs.ingestion.state import DECODED
+from jobs.replaying.lost_rows import PROGRESS
 from schemas.tables import TABLES
 
 
@@ -15,6 +16,11 @@ class WrittenTables:
     renewed: tuple[str, ...]
     # Decoded tables that tasks read.
     read: tuple[str, ...] = DECODED
+
+    @property
+    def progress(self) -> str:
+        """The table that says how far the job has come."""
+        return PROGRESS[self.job]
 
     @property
     def names(self) -> tuple[str, ...]:

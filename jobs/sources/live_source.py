@@ -106,7 +106,8 @@ class LiveSource:
         is_little = total < self.settings.spark_from_bytes
         planned = tasks(plan.units, total if is_little else task_bytes(total, self.workers.num_cores))
         progress = Progress([size_of(task) for task in planned], len(plan.units), time.monotonic(), "ranges")
-        told = Told(self.state.rejected, any(unit.may_be_known for unit in plan.units))
+        is_known = any(unit.may_be_known for unit in plan.units)
+        told = Told(self.state.rejected, is_known, intact=self.state.intact)
         steps = partial(live_steps, self.log)
         return self.writer.read_units(planned, self.writer.assignment(told), progress, steps, is_little=is_little)
 

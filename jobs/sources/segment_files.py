@@ -21,7 +21,7 @@ from schemas.vocabulary import RejectReason
 from udfs.framing.entries import is_entry
 from udfs.framing.frame import frame
 from udfs.framing.framed import Framed, Records, Rejected
-from udfs.framing.resync import LARGEST_ENTRY
+from udfs.framing.resync import LARGEST_ENTRY, SHORTEST_LOOK
 from udfs.slices import PADDING, padded
 
 PIECE_BYTES = 4 << 20
@@ -30,7 +30,9 @@ SMALLEST_LENGTH = 14
 HEADER_BYTES = 61
 # Brokers take no larger batch unless they are told to.
 LARGEST_TORN_BATCH = 1 << 20
+MAGIC_OF_BATCHES = 2
 ENTRY_HEADER = struct.Struct(">qi")
+BASE_NAME = re.compile(r"\d{20}\.log")
 FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 
 
@@ -46,6 +48,8 @@ class Span:
     file_size: int | None = None
     # The whole file, where it is not a local one.
     content: pa.Buffer | None = None
+    # Of the good batch behind it in the file; None: none, or it does not say.
+    next_offset: int | None = None
 
     @property
     def name(self) -> str:
@@ -83,6 +87,12 @@ def offsets_partition_of(path: FilePath) -> int | None:
     return int(match[1]) if match else None
 
 
+def first_offset_of(path: FilePath) -> int | None:
+    """No record of a segment is below: its name says so, which is surer than bytes that may be damaged. None: another
+    name."""
+    return int(path.stem) if BASE_NAME.fullmatch(path.name) else None
+
+
 def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
     """Cuts a file between batches. Lengths lead from one to the next, but a wrong one leads into the midst of others,
     so a cut is made only before a good batch; from the first implausible length on it is one span."""
@@ -102,7 +112,7 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
                 break
             position += ENTRY_HEADER.size + length
             if position - start >= span_bytes and is_entry_at(file, position):
-                yield Span(path, start, position, inode, size)
+                yield Span(path, start, position, inode, size, next_offset=base_offset_at(file, position))
                 start = position
     if start < size:
         yield Span(path, start, size, inode, size)
@@ -131,6 +141,13 @@ def is_entry_at(file: BinaryIO, position: int) -> bool:
         return False
     raw = header + file.read(size - len(header))
     return len(raw) == size and is_entry(padded(raw), size)
+
+
+def base_offset_at(file: BinaryIO, position: int) -> int | None:
+    """Of a good entry; compressed messages of the older formats say their last offset alone."""
+    file.seek(position)
+    header = file.read(SHORTEST_LOOK)
+    return int(ENTRY_HEADER.unpack_from(header)[0]) if header[-1] == MAGIC_OF_BATCHES else None
 
 
 def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed]:

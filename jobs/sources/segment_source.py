@@ -2,18 +2,16 @@
 
 import glob
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.failure import Failure
 from jobs.sources.places import FilePath, RemotePath
-from jobs.sources.segment_files import FOLDER, batch_crc, opened
+from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, opened
 from schemas.exit_codes import ExitCode
 
 SUFFIX = ".log"
-BASE_NAME = re.compile(r"\d{20}\.log")
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def segment_file(path: Path, partition: int) -> SegmentFile:
 
 
 def base_offset_of(path: FilePath) -> int:
-    return int(path.stem) if BASE_NAME.fullmatch(path.name) else 0
+    return first_offset_of(path) or 0
 
 
 def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:

@@ -2,8 +2,8 @@
 
     tables = read_snapshots(["captures/", "offsets-*.txt.gz"], "prod", run_id, captured_at_ms=None)
 
-Files are JSON lines or what kafka-get-offsets prints, plain or gzipped. The latter tells no time: then it is the one
-given, else the file's own.
+Files are JSON lines or what kafka-get-offsets or kafka-topics --describe prints, plain or gzipped. Text tells no time:
+then it is the one given, else the file's own.
 """
 
 import glob
@@ -23,7 +23,8 @@ from jobs.flags import EPOCH
 from schemas.columns import Table
 from schemas.exit_codes import ExitCode
 from schemas.snapshot_tables import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
-from udfs.snapshots import Contradiction, Malformed, Snapshots, merged, parse
+from udfs.snapshot_fields import Malformed, Snapshots
+from udfs.snapshots import Contradiction, merged, parse
 from udfs.tables.arrow_schema import table_schema
 
 if TYPE_CHECKING:  # most snapshots are read without Spark

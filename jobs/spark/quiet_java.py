@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from jobs.spark.interrupts import quiet_interrupts
+
 STANDARD_ERROR = 2
 SHOWN_BYTES = 4096
 
@@ -15,7 +17,8 @@ SHOWN_BYTES = 4096
 def quiet_java(is_debug: bool) -> Iterator[None]:
     """A Java that starts in here writes its standard error into a file without a name, for as long as it lives.
 
-    When it does not start, the end of what it said is shown. A Java that runs already is not touched.
+    When it does not start, the end of what it said is shown. A Java that runs already is not touched. Interrupts end
+    the run without a trace from then on.
     """
     if is_debug:
         yield
@@ -25,8 +28,9 @@ def quiet_java(is_debug: bool) -> Iterator[None]:
     with tempfile.TemporaryFile() as said:
         os.dup2(said.fileno(), STANDARD_ERROR)
         try:
-            yield
-        except BaseException:
+            with quiet_interrupts():
+                yield
+        except Exception:
             said.seek(max(0, said.seek(0, os.SEEK_END) - SHOWN_BYTES))
             os.write(kept, said.read())
             raise

@@ -34,12 +34,12 @@ class AnyWarehouse(Protocol):
         """Versions of all tables that belong together, by the newest row of `runs`."""
         ...
 
-    def rows(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
-        """Of the table as the newest finished run left it; None when there is none yet."""
+    def rows(self, table: str, columns: Sequence[str] | None = None, cluster: str | None = None) -> pa.Table | None:
+        """Of the table as the newest finished run left it, all or those of one cluster; None when there is none yet."""
         ...
 
     def num_rows(self) -> dict[str, int]:
-        """Of every table that there is."""
+        """Of every table that there is and that users see."""
         ...
 
     def run_rows(self, columns: list[str]) -> list[dict[str, Any]]:

@@ -4,16 +4,18 @@ Files are written elsewhere; here they are only named to Delta's log. delta-rs r
 application version, so `commit` reads the recorded one first: committing the same change again does nothing.
 """
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable, Schema
-from deltalake.exceptions import TableNotFoundError
+from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
 
 from schemas.columns import Table
@@ -21,6 +23,8 @@ from schemas.tables import CONTRACT_VERSION
 from udfs.tables.arrow_schema import table_schema
 
 APPLICATION = "groupscope"
+# What reading a damaged table or file may raise.
+UNREADABLE = (DeltaError, OSError, pa.ArrowException, ValueError)
 CONTRACT_PROPERTY = "groupscope.contract_version"
 IS_OPEN = "is_open"
 # Runs name versions of tables, which must stay readable: an audit asks for them years later.
@@ -67,6 +71,24 @@ def open_table(path: Path, version: int | None = None) -> DeltaTable | None:
         return DeltaTable(path, version=version)
     except TableNotFoundError:
         return None
+
+
+def one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def clear(path: Path, change: Change, sequence: int) -> None:
+    """Makes room for a table whose log cannot be read, unless an earlier attempt at the change has made it already."""
+    try:
+        if (delta := open_table(path)) is not None and is_done(delta, sequence):
+            return
+    except UNREADABLE:
+        pass
+    shutil.rmtree(path / "_delta_log", ignore_errors=True)
+    added = {file.name for file in change.added}
+    for file in path.glob("*.parquet"):
+        if file.name not in added:
+            file.unlink()
 
 
 def create(path: Path, table: Table) -> DeltaTable:
@@ -127,16 +149,30 @@ def files_of(delta: DeltaTable) -> pa.Table:
     return pa.table(delta.get_add_actions(flatten=False))
 
 
-def rows_of(delta: DeltaTable, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
+def rows_of(
+    delta: DeltaTable, table: Table, columns: Sequence[str] | None = None, cluster: str | None = None
+) -> pa.Table:
     """File after file, on this thread. delta-rs reads by threads of Arrow that call back into Python: when one of them
-    is still at it while the process ends, the process is aborted (apache/arrow#34314)."""
+    is still at it while the process ends, the process is aborted (apache/arrow#34314). Files without rows of the
+    cluster are not read: they may be damaged."""
     schema = table_schema(table)
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
     parts = [wanted.empty_table()]
-    for path in map(file_path, delta.file_uris()):
-        with pq.ParquetFile(path, pre_buffer=False) as file:
-            parts.append(file.read(wanted.names, use_threads=False).cast(wanted))
+    for uri, row in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
+        if cluster is not None and not clusters_of(row, [cluster]):
+            continue
+        with pq.ParquetFile(file_path(uri), pre_buffer=False) as file:
+            rows = file.read([*{*wanted.names, "cluster"}], use_threads=False)
+        if cluster is not None:
+            rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
+        parts.append(rows.select(wanted.names).cast(wanted))
     return pa.concat_tables(parts)
+
+
+def clusters_of(file: Mapping[str, Any], known: Iterable[str]) -> frozenset[str]:
+    """Clusters that the file may hold rows of, by what Delta's log says of it."""
+    least, most = ((file[side] or {}).get("cluster") for side in ("min", "max"))
+    return frozenset(each for each in known if (least is None or least <= each) and (most is None or each <= most))
 
 
 def file_path(uri: str) -> Path:

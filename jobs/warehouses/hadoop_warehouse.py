@@ -14,11 +14,11 @@ from jobs.sources.archive_files import is_of_java, java_message
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.hadoop_files import HadoopFiles
 from jobs.warehouses.hadoop_lock import LOCK_FILE, HadoopLock
-from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, SUFFIX, Manifest, manifest_text, parse_manifest
+from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, SUFFIX, Manifest, manifest_text, parse_manifest, versions_of
 from jobs.warehouses.spark_tables import arrow_rows, frame_at, prepare_session, version_of
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
 from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
+from schemas.tables import TABLES, USER_TABLES, folder_of
 
 
 @dataclass
@@ -35,12 +35,12 @@ class HadoopWarehouse:
         return HadoopFiles(self.spark, self.told)
 
     def place(self, table: str) -> str:
-        return f"{self.told}/{table}"
+        return f"{self.told}/{folder_of(table)}"
 
     def versions(self) -> dict[str, int]:
         version = self.runs_version()
         newest = max(self.run_rows(["run_id", "table_versions"]), key=lambda row: str(row["run_id"]), default=None)
-        return {} if newest is None else {**dict(newest["table_versions"]), RUNS: version}
+        return {} if newest is None else {**versions_of(newest), RUNS: version}
 
     def runs_version(self) -> int:
         has_runs = self.files.exists(f"{RUNS}/_delta_log")
@@ -54,17 +54,21 @@ class HadoopWarehouse:
             self.runs = version, arrow_rows(frame_at(self.spark, self.place(RUNS), version), TABLES[RUNS])
         return [dict(row) for row in self.runs[1].select(columns).to_pylist()]
 
-    def rows(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+    def rows(self, table: str, columns: Sequence[str] | None = None, cluster: str | None = None) -> pa.Table | None:
         version = self.versions().get(table)
         if version is None:
             return None
-        return arrow_rows(frame_at(self.spark, self.place(table), version), TABLES[table], columns)
+        frame = frame_at(self.spark, self.place(table), version)
+        return arrow_rows(
+            frame if cluster is None else frame.where(frame["cluster"] == cluster), TABLES[table], columns
+        )
 
     def num_rows(self) -> dict[str, int]:
         return {
             # The first version of a table is an empty one.
             name: frame_at(self.spark, self.place(name), version).count() if version > 0 else 0
             for name, version in self.versions().items()
+            if name in USER_TABLES
         }
 
     def clusters(self) -> list[str]:

@@ -14,10 +14,10 @@ def leftovers(root: Path, finished: Collection[str], manifest: Manifest | None =
     """Files of runs other than the finished ones, and those of the manifest's run that it does not name: a task that
     was tried again has written its files twice."""
     found = []
-    for table in TABLES:
-        for path in sorted((root / table).glob("part-*.parquet")):
+    for name, table in TABLES.items():
+        for path in sorted((root / table.folder).glob("part-*.parquet")):
             match = NAME.fullmatch(path.name)
-            if match and (match["run"] not in finished or is_unnamed(match["run"], table, path.name, manifest)):
+            if match and (match["run"] not in finished or is_unnamed(match["run"], name, path.name, manifest)):
                 found.append(path)
     for folder in (root, root / RUNS_FOLDER):
         found += sorted(folder.glob("*.begun"))

@@ -39,6 +39,8 @@ class Staged:
     optimize: str
     # By table, a condition of Spark's SQL: rows that go where new ones come.
     replaced: dict[str, str] = field(default_factory=dict)
+    # Tables that lost files: what is left of them is written anew.
+    repaired: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,16 +53,23 @@ class Manifest:
     # The rows of `runs`, but for the versions of tables, which are known when these are committed.
     runs: tuple[dict[str, Any], ...]
     staged: Staged | None = None
+    # Tables whose logs cannot be read: they begin anew.
+    anew: tuple[str, ...] = ()
 
 
 def run_rows(manifest: Manifest, versions: Mapping[str, int]) -> pa.Table:
     """The rows of `runs`, with the versions of all tables that belong together."""
-    named = [(name, version) for name, version in sorted(versions.items()) if name != RUNS]
+    named = sorted((TABLES[name].folder, version) for name, version in versions.items() if name != RUNS)
     rows = [{**row, "table_versions": named} for row in manifest.runs]
     for row in rows:
         for name in ("started_time", "finished_time", "as_of_time"):
             row[name] = None if row[name] is None else datetime.fromtimestamp(row[name] / 1000, UTC)
     return pa.Table.from_pylist(rows, table_schema(TABLES[RUNS]))
+
+
+def versions_of(run: Mapping[str, Any]) -> dict[str, int]:
+    """By table, as a row of `runs` names them by their folders."""
+    return {folder.rpartition("/")[2]: version for folder, version in dict(run["table_versions"]).items()}
 
 
 def manifest_path(warehouse: Path, run_id: str) -> Path:
@@ -94,7 +103,8 @@ def parse_manifest(text: str, place: str) -> Manifest:
             for name, change in found["changes"].items()
         }
         staged = None if found["staged"] is None else parse_staged(found["staged"])
-        return Manifest(found["run_id"], found["sequence"], found["time_ms"], changes, tuple(found["runs"]), staged)
+        runs, anew = tuple(found["runs"]), tuple(found["anew"])
+        return Manifest(found["run_id"], found["sequence"], found["time_ms"], changes, runs, staged, anew)
     except (ValueError, KeyError, TypeError) as error:
         told = f"{place}: not a manifest of this release ({error}), the one of an unfinished run was expected"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
@@ -102,7 +112,8 @@ def parse_manifest(text: str, place: str) -> Manifest:
 
 def parse_staged(found: dict[str, Any]) -> Staged:
     rows = {name: tuple(map(tuple, found[name])) for name in ("retracted_records", "retracted_ranges")}
-    return Staged(**{**found, **rows, "tables": tuple(found["tables"]), "limits": Tables(**found["limits"])})
+    names = {name: tuple(found[name]) for name in ("tables", "repaired")}
+    return Staged(**{**found, **rows, **names, "limits": Tables(**found["limits"])})
 
 
 def write_whole(path: Path, text: str) -> None:

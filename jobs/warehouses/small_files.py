@@ -74,8 +74,9 @@ def small(path: Path, is_new: bool) -> Small:
 def rewrite(work: Rewrite) -> DataFile:
     table = TABLES[work.table]
     names = [column.name for column in table.columns]
-    file = TableFile(work.root / work.table, table, work.run_id)
-    rows = ordered(pa.concat_tables([read(work.root / work.table / each.name, table) for each in work.files]), table)
+    folder = work.root / table.folder
+    file = TableFile(folder, table, work.run_id)
+    rows = ordered(pa.concat_tables([read(folder / each.name, table) for each in work.files]), table)
     if "offsets_partition" not in names or not rows.num_rows:
         file.write(rows)
     else:

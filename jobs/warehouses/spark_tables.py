@@ -9,7 +9,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.settings import Tables
-from jobs.sources.archive_files import FileSystem, none
+from jobs.sources.archive_files import FileSystem, is_of_java, none
 from jobs.warehouses.delta_tables import APPLICATION
 from jobs.warehouses.hadoop_files import HadoopFiles
 from schemas.columns import Table
@@ -76,6 +76,26 @@ def snapshot(spark: SparkSession, place: str) -> Any:
     system = FileSystem(spark)
     log = system.java.org.apache.spark.sql.delta.DeltaLog.forTable(system.session, place)
     return log.update(False, none(system), none(system))
+
+
+def forget_logs(spark: SparkSession) -> None:
+    """What is known of tables' logs, which may have been taken away since."""
+    FileSystem(spark).java.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
+def has_log(spark: SparkSession, place: str) -> bool:
+    return any(name.endswith(".json") for name in HadoopFiles(spark, place).names("_delta_log"))
+
+
+def is_committed(spark: SparkSession, place: str, sequence: int) -> bool:
+    """Whether the run, or a later one, has changed the table; not when its log cannot be read."""
+    try:
+        found = snapshot(spark, place).transactions().get(APPLICATION)
+    except Exception as error:
+        if not is_of_java(error):
+            raise
+        return False
+    return bool(found.isDefined() and found.get() >= sequence)
 
 
 def frame_at(spark: SparkSession, place: str, version: int) -> DataFrame:

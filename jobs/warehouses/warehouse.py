@@ -11,7 +11,17 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from jobs.failure import Failure, os_error_line
-from jobs.warehouses.delta_tables import Change, commit, create, files_of, is_done, open_table, rows_of, sequence_of
+from jobs.warehouses.delta_tables import (
+    Change,
+    clear,
+    commit,
+    create,
+    files_of,
+    is_done,
+    open_table,
+    rows_of,
+    sequence_of,
+)
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.leftovers import remove_leftovers
 from jobs.warehouses.lock import LOCK_FILE, locked
@@ -22,13 +32,14 @@ from jobs.warehouses.manifest import (
     read_manifest,
     run_rows,
     unfinished,
+    versions_of,
     write_manifest,
     write_whole,
 )
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
 from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
+from schemas.tables import TABLES, USER_TABLES, folder_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,7 +64,7 @@ class Warehouse:
         return self.root
 
     def path(self, table: str) -> Path:
-        return self.root / table
+        return self.root / folder_of(table)
 
     def place(self, table: str) -> str:
         """As Spark takes it, whatever its default file system is."""
@@ -68,7 +79,7 @@ class Warehouse:
         """Versions of all tables that belong together, by the newest row of `runs`."""
         rows = self.run_rows(["run_id", "table_versions"])
         newest = max(rows, key=lambda row: row["run_id"], default=None)
-        return {} if newest is None else {**dict(newest["table_versions"]), RUNS: self.runs_version()}
+        return {} if newest is None else {**versions_of(newest), RUNS: self.runs_version()}
 
     def runs_version(self) -> int:
         runs = open_table(self.path(RUNS))
@@ -78,14 +89,14 @@ class Warehouse:
         runs = open_table(self.path(RUNS))
         return [] if runs is None else rows_of(runs, TABLES[RUNS], columns).to_pylist()
 
-    def rows(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+    def rows(self, table: str, columns: Sequence[str] | None = None, cluster: str | None = None) -> pa.Table | None:
         delta = self.open(table)
-        return None if delta is None else rows_of(delta, TABLES[table], columns)
+        return None if delta is None else rows_of(delta, TABLES[table], columns, cluster)
 
     def num_rows(self) -> dict[str, int]:
         """Delta's log knows how many rows each file has."""
         versions = self.versions()
-        opened = ((name, open_table(self.path(name), versions[name])) for name in TABLES if name in versions)
+        opened = ((name, open_table(self.path(name), versions[name])) for name in USER_TABLES if name in versions)
         return {name: sum(files_of(delta).column("num_records").to_pylist()) for name, delta in opened if delta}
 
     def write_text(self, name: str, text: str) -> None:
@@ -113,6 +124,8 @@ class Warehouse:
     def finish_files(self, manifest: Manifest) -> None:
         versions = {}
         for name, change in manifest.changes.items():
+            if name in manifest.anew:
+                clear(self.path(name), change, manifest.sequence)
             create(self.path(name), TABLES[name])
             failpoint("table_created", name)
             versions[name] = commit(self.path(name), TABLES[name], change, manifest.sequence, manifest.time_ms)

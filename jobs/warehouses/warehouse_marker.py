@@ -26,6 +26,10 @@ def check_marker(text: str | None, root: str, expected: str) -> None:
     except (ValueError, KeyError, TypeError):
         told = f'{root}/{MARKER}: not readable, {{"contract_version": {CONTRACT_VERSION}}} was expected'
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+    if isinstance(version, int) and version < CONTRACT_VERSION:
+        told = f"was written by an older release (contract {version}, this release writes {CONTRACT_VERSION})"
+        mend = "Read the log again into a new folder: groupscope audit --source … --warehouse NEW"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: {told}. {mend}")
     if not isinstance(version, int) or version > CONTRACT_VERSION:
         told = f"{root}: of contract version {version}, at most {CONTRACT_VERSION} was expected: use a newer groupscope"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)

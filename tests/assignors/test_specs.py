@@ -69,7 +69,6 @@ WRONG: list[tuple[Any, str]] = [
         "topics[0].racks: 1 lists, expected one for each",
     ),
     (spec(topics=[{"name": "a", "partitions": 1, "topic_id": "short"}]), 'topics[0].topic_id: "short"'),
-    (spec(group_protocol="consumer"), "topics[0].topic_id: missing"),
     (
         spec(group_protocol="consumer", topics=[A, A | {"name": "b"}]),
         'topics[1].topic_id: "AAAAAAAAAAAAAAAAAAAAAQ" again',

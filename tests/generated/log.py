@@ -45,6 +45,7 @@ class LoggedBatch:
     is_control: bool = False
     # Of data: whether the marker that ended it was ABORT; None while it is open, or where there is no transaction.
     outcome: int | None = None
+    leader_epoch: int = 0
 
     def bytes(self) -> bytes:
         if not self.records:
@@ -56,7 +57,7 @@ class LoggedBatch:
         return batch_of(
             *body, base_offset=self.base_offset, last_delta=self.last_offset - self.base_offset, base_time=base_time,
             max_time=max(each.time for each in self.records), attributes=attributes, producer_id=self.producer_id,
-            producer_epoch=0 if self.producer_id != NO_PRODUCER else -1,
+            producer_epoch=0 if self.producer_id != NO_PRODUCER else -1, leader_epoch=self.leader_epoch,
         )  # fmt: skip
 
 
@@ -94,10 +95,15 @@ class Log:
         self.batches[-1] = replace(self.batches[-1], is_control=True)
 
 
-def generated(seed: int, partition: int, partitions: int, topics: Topics, operations: int = OPERATIONS) -> Log:
+def generated(
+    seed: int, partition: int, partitions: int, topics: Topics, operations: int = OPERATIONS, groups: int = GROUPS
+) -> Log:
     """Several groups at a time, their operations now and then in one batch, and not all of one time."""
     chance = random.Random(seed)
-    lives = [Life(name, topics, chance, place % 6 == 5) for place, name in enumerate(names(partition, partitions))]
+    found = names(partition, partitions, groups)
+    # One in six is a share group; of fewer, now and then one.
+    share = 5 if groups > 5 else chance.randrange(6)
+    lives = [Life(name, topics, chance, place % 6 == share) for place, name in enumerate(found)]
     log = Log(chance)
     waiting: list[tuple[int, KeyValue]] = []
     for _ in range(operations):
@@ -124,11 +130,11 @@ def flush(log: Log, waiting: list[tuple[int, KeyValue]]) -> None:
         waiting.clear()
 
 
-def names(partition: int, partitions: int) -> list[str]:
+def names(partition: int, partitions: int, groups: int = GROUPS) -> list[str]:
     """Groups that belong to the partition."""
     found: list[str] = []
     number = 0
-    while len(found) < GROUPS:
+    while len(found) < groups:
         name = f"group-{number}"
         if offsets_partition(name, partitions) == partition:
             found.append(name)

@@ -52,11 +52,13 @@ def spawned(
 
 def rows(warehouse: Path, table: str) -> list[dict[str, Any]]:
     """As the newest run left them."""
-    found = DeltaTable(warehouse / table, version=versions(warehouse).get(table)).to_pyarrow_table()
+    folder = TABLES[table].folder
+    found = DeltaTable(warehouse / folder, version=versions(warehouse).get(folder)).to_pyarrow_table()
     return [dict(row) for row in found.to_pylist()]
 
 
 def versions(warehouse: Path) -> dict[str, int]:
+    """By the table's folder."""
     runs = DeltaTable(warehouse / "runs").to_pyarrow_table(columns=["run_id", "table_versions"]).to_pylist()
     return dict(max(runs, key=lambda row: str(row["run_id"]))["table_versions"])
 

@@ -20,7 +20,7 @@ HISTORY = [table.name for table in (*history_tables.TABLES, *offset_tables.TABLE
 STATES = [table.name for table in (*replay_log_tables.TABLES, *replay_state_tables.TABLES)]
 ASSIGNMENTS = [table.name for table in assignment_tables.TABLES]
 # What is of the run, not of the log.
-OF_THE_RUN = {"through_run_id", "rules"}
+OF_THE_RUN = {"through_run_id", "rules", "snapshots_through_time"}
 
 
 def replay(warehouse: Path, *arguments: str | Path) -> dict[str, Any]:
@@ -45,8 +45,8 @@ def result_of(job: str, warehouse: Path, *arguments: str | Path) -> dict[str, An
     return found
 
 
-def killed_at(point: str, job: str, warehouse: Path) -> int:
-    command = [sys.executable, "-m", "jobs.cli", job, "--warehouse", str(warehouse)]
+def killed_at(point: str, job: str, warehouse: Path, *arguments: str) -> int:
+    command = [sys.executable, "-m", "jobs.cli", job, "--warehouse", str(warehouse), *arguments]
     environment = {**os.environ, VARIABLE: point}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False, timeout=120).returncode
 

@@ -1,8 +1,11 @@
 """`groupscope assign` over its pipes."""
 
+import base64
+import hashlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 TOPICS = [{"name": "a", "partitions": 5}, {"name": "b", "partitions": 3}]
@@ -152,3 +155,39 @@ def test_share_groups_and_the_proposals_assignor_are_answered_too() -> None:
     ]
     assert [answer["order"] for answer in found] == ["exact"] * 4
     assert refused["error"].startswith("line 5: members[2].subscribed_topics: other topics than those of members[0]")
+
+
+def test_a_file_is_answered_as_standard_input_is(tmp_path: Path) -> None:
+    lines = [CLASSIC | {"id": 1}, CLASSIC | {"id": 2, "assignor": "roundrobin"}]
+    file = tmp_path / "specs.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    done = assign([], str(file), "--assignor", "range")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == assign(lines, "--assignor", "range").stdout
+    missing = assign([], str(tmp_path / "absent.jsonl"))
+    assert (missing.returncode, missing.stdout) == (21, "")
+    told = "No such file or directory, a file of JSON lines was expected"
+    assert missing.stderr == f"groupscope: {tmp_path}/absent.jsonl: {told}\n"
+
+
+def test_topic_ids_that_are_left_out_are_assumed() -> None:
+    """Whoever knows the id gets the order that goes by it; here the answer is that of the stand-ins."""
+    topics = [{"name": name, "partitions": 3} for name in "ab"]
+    members = [{"member_id": member, "subscribed_topics": ["a", "b"]} for member in ("m", "n")]
+    stand_ins = [
+        topic | {"topic_id": base64.urlsafe_b64encode(hashlib.md5(topic["name"].encode()).digest()).decode()[:22]}
+        for topic in topics
+    ]
+    for protocol, assignor in (("consumer", "uniform"), ("consumer", "range"), ("share", "simple")):
+        asked = {"group_protocol": protocol, "assignor": assignor, "topics": topics, "members": members}
+        without, partly, known = answers(
+            assign([asked, asked | {"topics": [stand_ins[0], topics[1]]}, asked | {"topics": stand_ins}])
+        )
+        assert known["order"] == "exact"
+        assert "assumed" not in known
+        assert without == partly == known | {"order": "set", "assumed": ["topic_id"]}
+
+
+def test_topic_ids_of_classic_groups_are_not_asked_for() -> None:
+    (answer,) = answers(assign([CLASSIC], "--assignor", "range"))
+    assert set(answer) == {"id", "assignment", "order"}

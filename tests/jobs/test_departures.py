@@ -5,9 +5,11 @@ their next heartbeats. Sessions here take 10 s, so that a silence of 9 to 18.3 s
 5 s from commit to commit and a third of a session from heartbeat to heartbeat.
 """
 
+import random
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -15,12 +17,14 @@ import pytest
 
 from tests.generated.classic import assignment, subscription
 from tests.generated.log import T0, Kept, LoggedBatch, write
+from tests.generated.modern import CONSUMER, Modern, ModernMember
 from tests.generated.topics import KeyValue, written
 from tests.jobs.ingested import ingest, rows
 from tests.jobs.replayed_logs import HISTORY, assert_same, replay, told
 
 LEFT, TIMED_OUT, STATIC = "left_or_timed_out", "session_timeout_likely", "static_expired_likely"
 GOES: Final = 60.0
+TOPIC_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"[:21] + "Q"
 Event = tuple[float, KeyValue]
 
 
@@ -149,3 +153,60 @@ def test_nothing_is_told_where_a_later_commit_may_be_missing(tmp_path: Path) -> 
     cleaned = [batch for batch in made if not T0 + 48_000 < batch.records[0].time < T0 + 60_000]
     assert len(cleaned) < len(made)
     assert kinds(history(tmp_path, cleaned)) == dict.fromkeys(("killed", "closed"), (LEFT, "certain"))
+
+
+# -- details of rebalances, which in other groups may come later than the departure
+
+
+def consumer_group(group: str, last_commit: float) -> list[Event]:
+    """Two members with a partition each. The first goes at second 60; at 62 the other gets its partition."""
+    of = Modern(CONSUMER, group, {"t": (TOPIC_ID, 2)}, random.Random(0))
+    found: list[Event] = []
+
+    def add(seconds: float, pairs: Sequence[KeyValue]) -> None:
+        found.extend((seconds, pair) for pair in pairs)
+
+    for seconds, name in ((0.0, "gone"), (1.0, "stays")):
+        add(seconds, [*of.join_as(ModernMember(name, None, "c", ("t",)), 0), *of.retarget(0)])
+    gone, stays = of.members
+    for seconds, member in ((2.0, gone), (3.0, stays)):
+        add(seconds, of.advance(member))
+    (partition,) = (partition for _, partition in gone.owned)
+    at = T0 + round(last_commit * 1000)
+    commit = {"offset": 1, "leader_epoch": -1, "metadata": "", "commit_timestamp": at, "topic_id": TOPIC_ID}
+    add(last_commit, [written(1, {"group": group, "topic": "t", "partition": partition}, commit)])
+    add(GOES, of.leave(0, gone))
+    add(62, of.retarget(0))
+    add(64, of.advance(stays))
+    return found
+
+
+def operations(some: Sequence[Event]) -> list[LoggedBatch]:
+    """Each of the events of one time is one write."""
+    found, offset = [], 0
+    for seconds, events_then in groupby(sorted(some, key=lambda event: event[0]), key=lambda event: event[0]):
+        kept = [Kept(offset + at, T0 + round(seconds * 1000), *pair) for at, (_, pair) in enumerate(events_then)]
+        found.append(LoggedBatch(offset, kept[-1].offset, tuple(kept)))
+        offset += len(kept)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("last_commit", "kind", "verb"), [(12.0, TIMED_OUT, "timed out"), (59.9, LEFT, "left or timed out")]
+)
+def test_the_detail_of_a_rebalance_says_how_the_member_went_wherever_runs_end(
+    tmp_path: Path, last_commit: float, kind: str, verb: str
+) -> None:
+    log = operations(consumer_group("g", last_commit))
+    whole = history(tmp_path / "whole", log)
+    assert kinds(whole)["g"][0] == kind
+    details = {row["trigger_detail"] for row in rows(whole, "rebalances") if row["trigger"] == "member_left"}
+    assert details == {f"member gone (c, 10.0.0.1) {verb}"}
+    times = [batch.records[0].time for batch in log]
+    for until in (61, 63):
+        end = sum(time < T0 + until * 1000 for time in times)
+        grown = history(tmp_path / str(until), log[:end], log)
+        assert_same(told(whole, HISTORY), told(grown, HISTORY), f"cut at {until}")
+    # The target may be there when the departure is answered, and its rebalance over when runs end once more.
+    ends = [sum(time < T0 + until * 1000 for time in times) for until in (50, 63)]
+    assert_same(told(whole, HISTORY), told(history(tmp_path / "three", *(log[:end] for end in ends), log), HISTORY), "")

@@ -203,7 +203,7 @@ MANIFEST = "_runs/run-0003.manifest.json"
         ),
         (remake(TOPICS.append(pa.field("more", pa.int32()))), {("warn", "schema", "topic_snapshots.more")}),
         (
-            remake(TOPICS, {"groupscope.contract_version": "2"}),
+            remake(TOPICS, {"groupscope.contract_version": "3"}),
             {("broken", "schema", "topic_snapshots")},
         ),
         (drop_table, {("broken", "tables", "topic_snapshots")}),

@@ -159,10 +159,14 @@ def story(tmp_path: Path, rng: np.random.Generator) -> Story:
     other = WrittenBatch(0, 0, (Written(0, *commit("group", "topic", 0, 18)),), 0)
     later = [replace(batch, leader_epoch=99) for batch in random_log(rng, 10, log[-3].base_offset)]
     damaged = write_copy(tmp_path / "damaged", 3, [unknown, *compacted(log, rng, 0.2)], rng)
-    (first, *_) = sorted((damaged / "__consumer_offsets-3").iterdir())
-    raw = bytearray(first.read_bytes())
-    raw[len(unknown.bytes) + 70] ^= 0xFF
-    first.write_bytes(raw)
+    segments = sorted((damaged / "__consumer_offsets-3").iterdir())
+    # The first batch after `unknown`, which may fill a segment of its own.
+    place = len(unknown.bytes) + 70
+    if len(first := bytearray(segments[0].read_bytes())) < place:
+        segments, place = segments[1:], 70
+        first = bytearray(segments[0].read_bytes())
+    first[place] ^= 0xFF
+    segments[0].write_bytes(first)
     return Story(
         damaged,
         write_copy(tmp_path / "later" / "good", 3, [known, *log], rng),
@@ -215,7 +219,7 @@ def test_a_remote_warehouse_holds_what_a_local_one_does(
     assert cli.main(["audit", *flags[:2], "--source", f"segments:{mounted}/later/good"]) == ExitCode.CLEAN
     assert history(tmp_path / "remote") == history(tmp_path / "local")
     left = {name for name in os.listdir(tmp_path / "remote") if name.startswith("_")}
-    assert left == {"_runs", "_warehouse.json"}
+    assert left == {"_runs", "_state", "_warehouse.json"}
     (told,) = [line for line in capfd.readouterr().out.splitlines() if line.startswith("offset_commits ")]
     assert told.split()[1] == f"{len(rows(tmp_path / 'local', 'offset_commits')):,}"
 

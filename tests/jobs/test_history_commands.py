@@ -22,6 +22,16 @@ STATE = {**GROUP, "protocol_type": "consumer", "num_members": 0}
 MODERN = {"group_id": "modern", "group_type": "consumer"}
 STREAMS = {"group_id": "words", "group_type": "streams"}
 OWNED = {**GROUP, "topic": "orders", "phase": "assigned"}
+PAYLOAD = {"version": 3, "owned_partitions": [], "generation_id": 1, "rack_id": None, "user_data": None}
+SUBSCRIBED = {
+    "rebalance_timeout_ms": 300_000,
+    "session_timeout_ms": 45_000,
+    "subscription": {**PAYLOAD, "topics": ["orders"]},
+    "assignment": None,
+    "subscription_bytes": b"",
+    "assignment_bytes": b"",
+    "payload_json": None,
+}
 COMMIT = {**GROUP, "topic": "orders", "via": "plain", "num_commits": 1}
 
 
@@ -81,11 +91,18 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**interval(31, None, 7), **COMMIT, "group_id": "connect", "partition": 1, "committed_offset": 200},
         {**interval(10, None, 2), **COMMIT, "group_id": "connect", "partition": 2, "committed_offset": 130},
         {**interval(5, None, 1), **COMMIT, "group_id": "offsets alone", "partition": 0, "committed_offset": 1},
+        {**interval(55, None, 12), **COMMIT, **MODERN, "partition": 0, "committed_offset": 5},
+        {**interval(65, None, 13), **COMMIT, **MODERN, "partition": 3, "committed_offset": 1},
     ],
     "rebalances": [
         rebalance("billing", 2, 9, 10, from_generation=None, trigger="group_created", members_joined=["one"]),
         rebalance("billing", 9, 40, 41, from_generation=1, to_generation=2, members_joined=["two"], num_moved=1)
+        | {"trigger_detail": "member two (10.0.0.2) joined"}
         | {"num_partitions": 3, "stopped_partition_ms": 1000, "leader_after": "two", "mode": "eager"},
+    ],
+    "classic_group_metadata": [
+        {**GROUP, "offsets_partition": 3, "record_offset": 9, "record_time": at(41), "generation": 2}
+        | {"members": [{**ONE, "group_instance_id": None, **SUBSCRIBED}, {**TWO, **SUBSCRIBED}]}
     ],
     "generation_members": [
         {**GROUP, "group_type": "classic", "assignment_offset": offset, "member_id": member, "change": "joined"}
@@ -208,13 +225,14 @@ def test_offsets_stand_as_kafka_orders_them_members_of_most_partitions_first(ask
         "2026-11-21T03:00:30.000Z",
         "",
     ]
-    assert ask("describe", "billing", "--at", second(42))[1].splitlines()[0].split() == [*names, "CLIENT-ID"]
+    wide = ask("describe", "billing", "--wide", "--at", second(42))[1]
+    assert wide.splitlines()[0].split() == [*names, "CLIENT-ID"]
     assert found[1:] == [
         ["billing", "orders", "0", "100", "130", "30", "one", "/10.0.0.1", "c1"],
         # Of the snapshot before, since the nearest has not this partition; never committed.
         ["billing", "orders", "2", "", "122", "", "one", "/10.0.0.1", "c1"],
-        # -1 is an offset without lag.
-        ["billing", "orders", "1", "-1", "131", "", "two", "/10.0.0.2", "c2"],
+        # Committed as -1, of which the tool shows nothing.
+        ["billing", "orders", "1", "", "131", "", "two", "/10.0.0.2", "c2"],
         # Nobody's, and of another topic than the snapshot's.
         ["billing", "orders", "7", "7", "", "", "", "", ""],
     ]
@@ -225,7 +243,9 @@ def test_offsets_stand_as_kafka_orders_them_members_of_most_partitions_first(ask
 def test_a_table_has_hyphens_as_kafka_prints_them_and_says_whose_end_offsets_they_are(ask: Ask) -> None:
     code, out, err = ask("describe", "billing", "--at", second(42))
     assert code == 0
-    assert out.splitlines()[-1].split() == ["billing", "orders", "7", "7", "-", "-", "-", "-", "-"]
+    assert out.splitlines()[-1].split() == ["orders", "7", "7", "-", "-", "-", "-", "-"]
+    code, wide, _ = ask("describe", "billing", "--wide", "--at", second(42))
+    assert wide.splitlines()[-1].split() == ["billing", "orders", "7", "7", "-", "-", "-", "-", "-"]
     assert err == (
         "groupscope: LOG-END-OFFSET and LAG are those of the snapshot of 2026-11-21T03:00:30.000Z, the newest before\n"
     )
@@ -334,29 +354,61 @@ def test_two_instants_differ_by_what_changed(ask: Ask) -> None:
     assert rows(ask, "diff", "billing", "--from", second(20), "--to", second(20)) == found[:1]
 
 
-def test_why_tells_the_rebalance_of_the_instant_or_the_nearest_before(ask: Ask) -> None:
+def test_why_shows_the_rebalance_that_covers_the_time_with_the_events_around_it(ask: Ask) -> None:
     code, out, _ = ask("why", "billing", "--at", second(40.2))
     lines = [line.split(maxsplit=1) for line in out.splitlines()]
     assert code == 0
     assert lines[:4] == [
         ["Group", "billing (classic)"],
         ["Rebalance", "generation 1 to 2, completed"],
-        ["Trigger", "member_joined (certain): Members came."],
-        ["Time", "from 2026-11-21T03:00:40.000Z or earlier to 2026-11-21T03:00:41.000Z: 1,000 ms at least"],
+        ["Trigger", "member_joined (certain): member two (10.0.0.2) joined"],
+        ["Time", "from 2026-11-21T03:00:40.000Z or earlier to 2026-11-21T03:00:41.000Z: at least 1.0 s"],
     ]
     assert "two (client c2, host /10.0.0.2, instance second)" in out
-    assert "orders-1 moved: one to two, nobody's for 1,000 ms, no commit for 32,000 ms" in out
+    assert "orders-1 moved: one to two, unowned for 1.0 s; 32.0 s between commits" in out
     assert "orders-0 lost: by one, which got it again\n" in out
     assert "Evidence     __consumer_offsets-3, records 9 to 9" in out
-    assert "over 10.000 s before the instant asked for" in ask("why", "billing", "--at", second(51))[1]
-    told = json.loads(ask("why", "billing", "--at", second(39.9), "--format", "json")[1])
-    assert (told["trigger"], [row["member_id"] for row in told["members"]], told["moves"]) == (
-        "group_created",
-        ["one"],
-        [],
-    )
+    assert ["Before", "2026-11-21T03:00:09.000Z rebalance to generation 1, group_created"] in lines
+    assert ["After", "2026-11-21T03:01:10.000Z deletion: was Empty at generation 3"] in lines
     table = rows(ask, "why", "billing", "--at", second(51))
     assert dict(zip(*table, strict=True))["to_generation"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "generation", "words"),
+    [
+        # Before the first one there was: an answer in the future beats none.
+        (1, 1, "; began 8.0 s after the requested time"),
+        (39.9, 2, "; began 100 ms after the requested time"),
+        (40, 2, "1.0 s\n"),
+        (41, 2, "1.0 s\n"),
+        (46, 2, "; ended 5.0 s before the requested time"),
+    ],
+)
+def test_why_shows_the_nearest_event_in_either_direction(ask: Ask, seconds: float, generation: int, words: str) -> None:
+    out = ask("why", "billing", "--at", second(seconds))[1]
+    assert f" to {generation}, completed" in out
+    assert words in next(line + "\n" for line in out.splitlines() if line.startswith("Time"))
+
+
+def test_members_have_the_fields_of_their_type(ask: Ask) -> None:
+    told = json.loads(ask("why", "billing", "--at", second(40.2), "--format", "json")[1])
+    (member,) = told["members"]
+    assert {name: member[name] for name in ("generation", "session_timeout_ms", "subscribed_topics")} == {
+        "generation": 2,
+        "session_timeout_ms": 45_000,
+        "subscribed_topics": ["orders"],
+    }
+    assert "member_epoch" not in member
+
+
+def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(ask: Ask) -> None:
+    code, out, err = ask("offsets", "connect", "--at", second(60))
+    assert (code, err) == (0, "")
+    _, out, err = ask("offsets", "modern", "--at", second(60))
+    assert out == "orders,0,5\n"
+    assert "orders-3: no committed offset at 2026-11-21T03:01:00.000Z, but one at 2026-11-21T03:01:40.000Z" in err
+    assert "group modern has 2 active members at 2026-11-21T03:01:40.000Z. Kafka refuses a reset" in err
 
 
 @pytest.mark.parametrize(
@@ -391,10 +443,12 @@ def test_why_tells_the_rebalance_of_the_instant_or_the_nearest_before(ask: Ask) 
             "--at 2026-11-20: before the history, which begins at 2026-11-21T03:00:00.000Z",
         ),
         (["groups", "--at", "noon"], "--at 'noon': ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, epoch "),
+        (["why", "offsets alone"], "group offsets alone: no event is known"),
         (
-            ["why", "billing", "--at", second(1)],
-            "group billing: no rebalance is known at or before 2026-11-21T03:00:01",
+            ["rebalances", "billing", "--from", second(2), "--to", second(1)],
+            "--from 2026-11-21T03:00:02.000Z is after --to 2026-11-21T03:00:01.000Z",
         ),
+        (["rebalances", "biling"], "group biling: not in the history, one of its 5 groups was expected, such as bill"),
         (["owner", "order", "1"], "topic order: not in the history, one of its 2 topics was expected, such as orders"),
         (
             ["owner", "orders", "8"],

@@ -298,8 +298,13 @@ def test_a_file_in_place_of_a_warehouse(tmp_path: Path, capsys: Capsys, source: 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"contract_version": 2}', "of contract version 2, at most 1 was expected: use a newer groupscope"),
-        ('{"contract_version": "1"}', "of contract version 1, at most 1 was expected"),
+        ('{"contract_version": 3}', "of contract version 3, at most 2 was expected: use a newer groupscope"),
+        (
+            '{"contract_version": 1}',
+            ": was written by an older release (contract 1, this release writes 2). "
+            "Read the log again into a new folder: groupscope audit --source … --warehouse NEW",
+        ),
+        ('{"contract_version": "1"}', "of contract version 1, at most 2 was expected"),
         ("", "not readable"),
         ("[]", "not readable"),
     ],

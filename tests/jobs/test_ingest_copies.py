@@ -222,6 +222,24 @@ def test_a_batch_that_one_copy_damaged_comes_from_another(
     assert {row["reason"] for row in rows(tmp_path / "w", "rejected_records")} <= {"unknown_record_type"}
 
 
+def test_several_segments_of_another_copy_make_a_damaged_batch_good_together(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """The cleaner took the batch before it, so that it may have held offsets on both sides of a segment's border."""
+    log = random_log(rng, 6)
+    raw = [bytearray(batch.bytes) for batch in (log[0], *log[2:])]
+    bad, good = (tmp_path / name / "__consumer_offsets-3" for name in ("bad", "good"))
+    for home in (bad, good):
+        home.mkdir(parents=True)
+    (good / f"{0:020}.log").write_bytes(raw[0])
+    (good / f"{log[2].base_offset:020}.log").write_bytes(b"".join(raw[1:]))
+    raw[1][-1] ^= 0xFF
+    (bad / f"{0:020}.log").write_bytes(b"".join(raw))
+    assert ingest(tmp_path / "w", "--source", f"segments:{bad}")["reject_reasons"]["bad_crc"] == 1
+    ingest(tmp_path / "w", "--source", f"segments:{good}")
+    assert "batch" not in {row["part"] for row in rows(tmp_path / "w", "rejected_records")}
+
+
 def test_a_damaged_file_that_is_replaced_loses_its_rejected_rows(tmp_path: Path, rng: np.random.Generator) -> None:
     log = random_log(rng, 6)
     path = tmp_path / "a" / "__consumer_offsets-3" / f"{0:020}.log"

@@ -47,7 +47,7 @@ def expected_counts(logs: dict[Path, SlowLog], known: set[tuple[int, int, int]])
     seen, offsets = set(known), dict[int, set[int]]()
     for path, log in logs.items():
         partition = partition_of(path)
-        count = found.setdefault(partition, {"offsets_partition": partition, **dict.fromkeys(COUNTS, 0)})
+        count = found.setdefault(partition, {"offsets_partition": partition, **dict.fromkeys((*COUNTS, "damaged"), 0)})
         for each in log.records:
             count["read"] += 1
             key = (partition, each.offset, each.leader_epoch)

@@ -30,6 +30,7 @@ SNAPSHOT: dict[str, Any] = {
     "brokers": [{"id": 1, "host": "kafka-1", "port": 9092, "rack": "a"}, {"id": 2, "host": "kafka-2", "port": 9092}],
     "offsets_partitions": [{"partition": 0, "leader": 1}],
     "settings": {"offsets.retention.minutes": 10_080, "a.b": "c"},
+    "groups": [{"group_id": "h", "settings": {}}, {"group_id": "g", "settings": {"share.session.timeout.ms": 60_000}}],
 }
 TEXT = "orders:0:9\norders:1:7\npayments:0:\n"
 
@@ -63,6 +64,10 @@ def test_a_snapshot_becomes_rows_of_both_tables_once(tmp_path: Path) -> None:
         ],
         "offsets_partitions": [{"partition": 0, "leader": 1}],
         "settings": [("a.b", "c"), ("offsets.retention.minutes", "10080")],
+        "group_settings": [
+            {"group_id": "g", "settings": [("share.session.timeout.ms", "60000")]},
+            {"group_id": "h", "settings": []},
+        ],
     }
     topics = rows(w, "topic_snapshots")
     common = {"cluster": "sample", "captured_time": at(T), "topic": "orders", "topic_id": ID, "run_id": first["run_id"]}
@@ -85,7 +90,7 @@ def test_a_snapshot_becomes_rows_of_both_tables_once(tmp_path: Path) -> None:
 
 def test_the_same_settings_in_another_order_are_the_same(tmp_path: Path) -> None:
     settings = dict(reversed(SNAPSHOT["settings"].items()))
-    other = SNAPSHOT | {"settings": settings, "captured_at": T}
+    other = SNAPSHOT | {"settings": settings, "groups": SNAPSHOT["groups"][::-1], "captured_at": T}
     ingest(tmp_path / "w", "--snapshots", written(tmp_path / "a.jsonl", SNAPSHOT))
     again = ingest(tmp_path / "w", "--snapshots", written(tmp_path / "b.jsonl", other))
     assert sum(again["rows_added"].values()) == 0
@@ -113,6 +118,7 @@ def test_a_text_has_the_time_that_is_given_or_that_of_its_file(tmp_path: Path) -
         ({"topics": [SNAPSHOT["topics"][0] | {"topic_id": ID[:-1] + "g"}]}, "topic_id AAAAAAAAAAAAAAAAAAAAAg"),
         ({"brokers": [{"id": 1, "host": "kafka-9", "port": 9092}]}, "brokers "),
         ({"settings": {"offsets.retention.minutes": 5}}, "settings "),
+        ({"groups": [{"group_id": "g", "settings": {}}]}, "group_settings "),
     ],
 )
 def test_a_snapshot_of_another_cluster_is_told(

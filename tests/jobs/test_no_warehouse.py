@@ -12,6 +12,7 @@ COMMANDS = (
     ["assignments"],
     ["groups"],
     ["why", "billing"],
+    ["rebalances", "billing"],
     ["doctor"],
     ["whatif", "g"],
 )

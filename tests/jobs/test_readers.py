@@ -73,12 +73,12 @@ def test_types_nullability_and_comments_are_as_declared(warehouse: Path, spark: 
     declared = [
         (column.name, sql_type(column.type), column.is_nullable, column.comment) for column in TABLES[name].columns
     ]
-    delta = pa.schema(DeltaTable(warehouse / name).schema().to_arrow())
-    frame = spark.read.format("delta").load(str(warehouse / name))
+    delta = pa.schema(DeltaTable(warehouse / TABLES[name].folder).schema().to_arrow())
+    frame = spark.read.format("delta").load(str(warehouse / TABLES[name].folder))
     assert arrow_columns(delta) == declared == spark_columns(frame.schema)
     assert frame.schema == table_type(TABLES[name])
     assert delta.equals(table_schema(TABLES[name]))
-    described = spark.sql(f"DESCRIBE delta.`{warehouse / name}`").limit(len(declared)).collect()
+    described = spark.sql(f"DESCRIBE delta.`{warehouse / TABLES[name].folder}`").limit(len(declared)).collect()
     assert [(row.col_name, row.comment) for row in described] == [(name, comment) for name, *_, comment in declared]
 
 
@@ -115,12 +115,12 @@ def spark_sql(kind: DataType) -> str:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_delta_rs_duckdb_and_spark_read_the_same_rows(warehouse: Path, spark: "SparkSession", name: str) -> None:
-    delta = DeltaTable(warehouse / name)
+    delta = DeltaTable(warehouse / TABLES[name].folder)
     held = delta.to_pyarrow_table()
     if name not in ("group_partition_metadata", "replayed_moves"):
         assert held.num_rows > 0
     assert as_set(by_duckdb(delta)) == as_set(held)
-    assert as_set(spark.read.format("delta").load(str(warehouse / name)).toArrow()) == as_set(held)
+    assert as_set(spark.read.format("delta").load(str(warehouse / TABLES[name].folder)).toArrow()) == as_set(held)
 
 
 def by_duckdb(delta: DeltaTable) -> pa.Table:
@@ -146,17 +146,17 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_old_readers_and_writers_of_delta_may_use_the_tables(warehouse: Path, name: str) -> None:
-    delta = DeltaTable(warehouse / name)
+    delta = DeltaTable(warehouse / TABLES[name].folder)
     protocol = delta.protocol()
     assert (protocol.min_reader_version, protocol.reader_features) == (1, None)
     assert protocol.min_writer_version in (2, 3)
     assert protocol.writer_features is None
-    assert delta.metadata().configuration["groupscope.contract_version"] == "1"
+    assert delta.metadata().configuration["groupscope.contract_version"] == "2"
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_statistics_of_files_are_true(warehouse: Path, name: str) -> None:
-    check_statistics(DeltaTable(warehouse / name), warehouse / name)
+    check_statistics(DeltaTable(warehouse / TABLES[name].folder), warehouse / TABLES[name].folder)
 
 
 def check_statistics(delta: DeltaTable, folder: Path) -> None:

@@ -130,7 +130,7 @@ def test_too_many_rejected_records_are_an_exit_code_of_their_own(
     done = elsewhere.submit("--source", f"segments:{damaged}", "--warehouse", tmp_path / "w", *always_spark)
     assert done.returncode == ExitCode.REJECTED_SHARE, done.stderr
     # spark-submit prints on one stream what Python writes on two.
-    assert "rejected, at most 0.1% expected (max_rejected_share)" in done.stdout
+    assert "records rejected or damaged, at most 0.1% expected (max_rejected_share)" in done.stdout
     assert sum(map(len, history(tmp_path / "w").values())) > 5000
 
 

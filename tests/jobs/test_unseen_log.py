@@ -148,11 +148,12 @@ def test_members_that_may_still_be_there_have_not_gone(ask: Ask) -> None:
 
 def test_why_tells_that_rebalances_may_have_been_missed(ask: Ask) -> None:
     missed = f"groupscope: {HOLE}: the group may have rebalanced then\n"
-    for second, expected in ((39, ""), (40, missed), (60, missed), (75, missed), (80, "")):
+    # The rebalance of second 9 ends at 10. Later ones may be nearer, before or after the time.
+    for second, expected in ((10, ""), (39, missed), (40, missed), (60, missed), (75, missed), (80, "")):
         code, _, err = ask("three", "why", "billing", "--at", time(second))
         assert (code, err) == (0, expected), second
     code, _, err = ask("three", "why", "late", "--at", time(75))
-    assert (code, err) == (2, f"groupscope: group late: no rebalance is known at or before {told(75)}; {HOLE}\n")
+    assert (code, err) == (2, f"groupscope: group late: no event is known; {HOLE}\n")
 
 
 @pytest.mark.parametrize("words", [("offsets",), ("describe",)])

@@ -135,11 +135,18 @@ def members_of(group: str) -> list[dict[str, Any]]:
     return found
 
 
+BEST = (
+    "range of the consumer protocol wins: members even, 0 partitions move, 0 stop; "
+    "range of the classic protocol (in force): members even, 0 partitions move, 10 stop."
+)
+
+
 def test_a_table_tells_it_in_lines(ask: Ask) -> None:
     code, out, _ = ask("classic-range", "--assignor", "cooperative-sticky")
     assert code == 0
     labels = [line[:12].strip() for line in out.splitlines()]
-    assert labels == ["Group", "Assignor", "Balance", "Partitions", "", "", "Members", "", "Evidence"]
+    assert labels == ["Group", "Assignor", "Balance", "Partitions", "", "", "Members", "", "Evidence", "", BEST[:12]]
+    assert out.endswith(f"\n\n{BEST}\n")
     assert "2 of 10 move, 2 stop meanwhile" in out
     # One name, two assignors: the leader's and the coordinator's.
     both = ask("classic-range", "--assignor", "range")[1]
@@ -188,3 +195,96 @@ def test_a_warehouse_without_what_ifs_says_what_makes_them(tmp_path: Path, capfd
     capfd.readouterr()
     assert cli.main(["whatif", "classic-range", "--warehouse", str(folder)]) == ExitCode.UNUSABLE_WAREHOUSE
     assert capfd.readouterr().err.endswith("holds no what-ifs, `groupscope assignments` makes them\n")
+
+
+# -- with other members, or more partitions
+
+
+MORE = ("--add-members", "2", "--partitions", "orders=9")
+
+
+def test_a_group_with_other_members_and_more_partitions(ask: Ask) -> None:
+    gone, *_ = recorded("classic-range")
+    for row in rows(ask, "classic-range", *MORE, "--remove-member", gone, "--verbose"):
+        owners = {(each["topic"], each["partition"]): each for each in row["owners"]}
+        had = {each: member for member, some in recorded("classic-range").items() for each in some}
+        assert {each: of["from_member_ids"] for each, of in owners.items()} == {
+            each: [had[each]] if each in had else [] for each in owners
+        }
+        assert {each for each in owners if each[0] == "orders"} == {("orders", number) for number in range(9)}
+        given = {member for of in owners.values() for member in of["to_member_ids"]}
+        assert given == {"new-1", "new-2", *recorded("classic-range")} - {gone}
+        assert [each for each in row["owners"] if each["from_member_ids"] != each["to_member_ids"]] == row["moves"]
+        assert "new-1 and so on are stand-ins" in row["reason"]
+
+
+def test_verbose_tells_the_owner_of_each_partition_before_and_after(ask: Ask) -> None:
+    code, out, _ = ask("classic-range", "--assignor", "cooperative-sticky", "--verbose", "--wide")
+    assert code == 0
+    lines = [line.strip() for line in out.splitlines()]
+    for member, some in recorded("classic-range").items():
+        for topic, partition in some:
+            assert any(line.startswith(f"{topic}-{partition}: {member} ") for line in lines)
+    assert sum(line.endswith(" keeps it") for line in lines) == 8
+
+
+@pytest.mark.parametrize("words", [(), MORE, ("--add-members", "1")], ids=" ".join)
+@pytest.mark.parametrize("group", [*CLASSIC, "modern-uniform", "modern-range"])
+def test_assign_answers_the_question_that_is_printed_as_the_what_if_does(
+    group: str, words: tuple[str, ...], ask: Ask, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = ask(group, *words, "--print-spec")
+    assert (code, err) == (0, "")
+    (tmp_path / "specs.jsonl").write_text(out)
+    assert cli.main(["assign", str(tmp_path / "specs.jsonl")]) == 0
+    asked = [json.loads(line) for line in out.splitlines()]
+    answered = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    # Of several rebalances the last one counts.
+    lists = {(line["group_protocol"], line["assignor"]): answer["assignment"]
+             for line, answer in zip(asked, answered, strict=True)}  # fmt: skip
+    found = [row for row in rows(ask, group, *words, "--verbose") if row["is_possible"]]
+    assert set(lists) == {(row["group_protocol"], row["assignor"]) for row in found}
+    for row in found:
+        told = {
+            member: sorted((of["topic"], of["partition"]) for of in row["owners"] if member in of["to_member_ids"])
+            for member in (each["member_id"] for each in row["members"])
+        }
+        assert told == {
+            each["member_id"]: sorted((topic, partition) for topic, partition in each["partitions"])
+            for each in lists[row["group_protocol"], row["assignor"]]
+        }
+
+
+def test_a_member_is_named_by_as_much_of_its_id_as_screens_show(ask: Ask) -> None:
+    gone, *_ = recorded("classic-range")
+    answers = [rows(ask, "classic-range", "--remove-member", each) for each in (gone, gone[:-30])]
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    (["--remove-member", "rangers"], "--remove-member rangers: no member of the group, one of its 2 members was "
+     "expected, such as range-"),
+    (["--remove-member", "range"], "--remove-member range: 2 members' ids begin so, such as range-"),
+    (["--partitions", "clicks=9"], "--partitions clicks=9: no member subscribes to it, one of its 2 topics was"),
+    (["--partitions", "orders=5"], "--partitions orders=5: orders has 6 and Kafka takes none away, 6 or more were"),
+    (["--partitions", "orders=99999999"], "more than a cluster can hold, up to 20000000 were expected"),
+    (["--partitions", "orders=8", "--partitions", "orders=9"], "--partitions orders=9: one number for each topic"),
+    (["--partitions", "orders=0"], "0: a number from 1 on was expected"),
+    (["--partitions", "orders"], "orders: TOPIC=N was expected, such as orders=24"),
+    (["--add-members", "0"], "0: a number from 1 on was expected"),
+    (["--add-members", "-1"], "-1: a number from 1 on was expected"),
+    (["--add-members", "1000001"], "1000001: up to 100000 were expected"),
+])  # fmt: skip
+def test_a_change_that_no_group_can_make_is_told_in_one_line(words: list[str], told: str, ask: Ask) -> None:
+    code, out, err = ask("classic-range", *words)
+    assert (code, out, err.count("\n")) == (ExitCode.USAGE, "", 1)
+    assert told in err
+
+
+def test_a_group_without_members_has_no_answer(ask: Ask) -> None:
+    words = [word for member in recorded("classic-range") for word in ("--remove-member", member)]
+    code, out, err = ask("classic-range", *words)
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert err.endswith("--remove-member: names all 2 members, one or more must stay\n")
+    # All of them are replaced.
+    assert ask("classic-range", *words, "--add-members", "1")[0] == 0

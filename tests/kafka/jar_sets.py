@@ -19,25 +19,11 @@ KAFKA_4_3_1: Final = kafka(
 )
 # The last release with the old coordinator, and the last to write record type 4.
 KAFKA_3_9_1: Final = kafka("3.9.1", "kafka_2.13", "kafka-tools")
-# Only for their record classes: 4.0's shapes of types 9, 11 and 15; 3.7's early shapes of types 4, 5, 7 and 8.
+# Only for its record classes: 4.0's shapes of types 9, 11 and 15.
 KAFKA_4_0_1: Final = kafka("4.0.1", "kafka_2.13")
+# The first release with the new coordinator, as a preview: early shapes of types 4, 5, 7 and 8.
 KAFKA_3_7_2: Final = kafka("3.7.2", "kafka_2.13")
-# Only for the share groups' assignor of its line.
-KAFKA_4_1_2: Final = JarSet(
-    "kafka-group-coordinator-4.1.2",
-    (
-        *(
-            f"org.apache.kafka:kafka-{module}:4.1.2"
-            for module in (
-                *("group-coordinator", "group-coordinator-api", "coordinator-common"),
-                *("server-common", "metadata", "clients"),
-            )
-        ),
-        "org.pcollections:pcollections:4.0.2",
-        "org.slf4j:slf4j-api:1.7.36",
-    ),
-    is_transitive=False,
-)
+KAFKA_4_1_2: Final = kafka("4.1.2", "kafka_2.13", "kafka-tools")
 # A Java compiler that is a jar: a runtime without a compiler compiles the tests' programs by it.
 ECJ: Final = JarSet("ecj-3.38.0", ("org.eclipse.jdt:ecj:3.38.0",), is_transitive=False)
 # 4.3.1's modules bring no way to log: without it a broker that does not start says nothing.

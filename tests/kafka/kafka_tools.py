@@ -12,9 +12,13 @@ SECONDS: Final = 120
 TOPIC: Final = re.compile(r"Topic: (\S+)\s+TopicId: (\S+)\s+PartitionCount: (\d+)")
 PARTITION: Final = re.compile(r"Topic: (\S+)\s+Partition: (\d+)\s+Leader: (\d+)")
 SETTING: Final = re.compile(r"\s+([\w.]+)=(.*) sensitive=")
+GROUP_CONFIGS: Final = re.compile(r"Dynamic configs for group (.+) are:")
 NODE: Final = re.compile(r"(\S+):(\d+) \(id: (\d+) rack: ([^\s)]+)")
 EARLIEST, LATEST = "-2", "-1"
 TOPICS, OFFSETS = "org.apache.kafka.tools.TopicCommand", "org.apache.kafka.tools.GetOffsetShell"
+GROUPS = "org.apache.kafka.tools.GroupsCommand"
+CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+CONFIGS = "kafka.admin.ConfigCommand"
 SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 DELETE_RECORDS = "org.apache.kafka.tools.DeleteRecordsCommand"
 
@@ -48,7 +52,31 @@ def described(broker: Broker) -> str:
 
 def settings(broker: Broker) -> dict[str, str]:
     arguments = ["--describe", "--all", "--entity-type", "brokers", "--entity-name", "1"]
-    return dict(SETTING.findall(tool(broker, "kafka.admin.ConfigCommand", *arguments)))
+    return dict(SETTING.findall(tool(broker, CONFIGS, *arguments)))
+
+
+def set_for_group(broker: Broker, group: str, **settings: int) -> None:
+    told = ",".join(f"{name.replace('_', '.')}={value}" for name, value in settings.items())
+    tool(broker, CONFIGS, "--alter", "--entity-type", "groups", "--entity-name", group, "--add-config", told)
+
+
+def group_settings(broker: Broker) -> dict[str, dict[str, str]]:
+    """Of each group that sets some for itself."""
+    found: dict[str, dict[str, str]] = {}
+    for line in tool(broker, CONFIGS, "--describe", "--entity-type", "groups").splitlines():
+        if about := GROUP_CONFIGS.match(line):
+            own = found.setdefault(about[1], {})
+        elif setting := SETTING.match(line):
+            own[setting[1]] = setting[2]
+    return found
+
+
+def groups_by_type(broker: Broker) -> dict[str, str]:
+    """Names of groups, and of which type they are; a release before 4.0 lists those of consumers alone."""
+    main = GROUPS if broker.release is KAFKA_4_3 else CONSUMER_GROUPS
+    words = ["--list"] if broker.release is KAFKA_4_3 else ["--list", "--type"]
+    rows = [line.split() for line in tool(broker, main, *words).splitlines()[1:]]
+    return {row[0]: row[1].lower() for row in rows if len(row) > 1}
 
 
 def nodes(broker: Broker) -> list[dict[str, object]]:

@@ -7,7 +7,6 @@ import hashlib
 import json
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +15,9 @@ from typing import Any, Final
 
 from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.jars import jar_folder
-from tests.kafka.broker import Broker, kafka_command, running
+from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.capture import HERE, MADE_BY, scenario_sources
+from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
 from tests.kafka.java_programs import compile_java
 from tests.kafka.live_broker import copied_segments
 from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
@@ -28,7 +28,7 @@ WATCHING: Final = (
     SAMPLE / "Seen.java",
     SAMPLE / "Story.java",
 )
-SECONDS: Final = 240
+SECONDS: Final = 900
 
 CLASSIC: Final = "eager,cooperative,staticClassic,emptiedAndDeleted,simple,transactions"
 CONSUMER: Final = "consumer,staticConsumer,converted"
@@ -73,14 +73,13 @@ def key(release: Release) -> str:
 
 
 def make(release: Release, folder: Path) -> None:
-    with (
-        tempfile.TemporaryDirectory(prefix="groupscope-observed-") as scratch,
-        running(release, Path(scratch)) as broker,
-    ):
+    def play(broker: Broker) -> None:
         run("Observations", broker, folder / "played.out", str(folder / "seen.jsonl"), *PLAYS[release.name])
         # Long before anybody's session ends: who was a member stays one in the log.
         broker.stop()
         copied_segments(broker, folder / "log")
+
+    on_fresh_broker(release, folder, {}, play)
 
 
 def watching_classes() -> Path:
@@ -95,8 +94,7 @@ def run(main: str, broker: Broker, output: Path, *arguments: str) -> None:
     with output.open("wb") as said:
         done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
     if done.returncode:
-        sides = output.read_text(errors="replace")[-6000:], broker.output.read_text(errors="replace")[-4000:]
-        raise RuntimeError(f"{broker.release.name}: {sides[0]}\nThe broker said: {sides[1]}")
+        raise PlayError(broker, output.read_text(errors="replace"))
 
 
 def main(names: Sequence[str]) -> int:

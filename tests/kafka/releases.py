@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from jobs.spark.jars import JarSet
-from tests.kafka.jar_sets import KAFKA_3_9_1, KAFKA_4_3_1, LOGGING
+from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_1_2, KAFKA_4_3_1, LOGGING
 
 # A broker as small and as hasty as it can be: one replica of everything, timers that fire within a test's patience.
 COMMON: Final = {
@@ -67,6 +67,13 @@ KAFKA_4_3: Final = Release(
     "org.apache.kafka.tools.DumpLogSegments",
     ("group.version=1", "share.version=1", "streams.version=1", "transaction.version=2"),
 )
+KAFKA_4_1: Final = Release(
+    "4.1.2",
+    (KAFKA_4_1_2, LOGGING),
+    COMMON | NEW_COORDINATOR | SHARE_AND_STREAMS,
+    "org.apache.kafka.tools.DumpLogSegments",
+    ("group.version=1", "share.version=1", "transaction.version=2"),
+)
 # Formatting a 3.9 node knows no `group.version`: both coordinators are chosen by properties alone.
 KAFKA_3_9_OLD: Final = Release(
     "3.9.1-old",
@@ -88,4 +95,20 @@ KAFKA_3_9_NEW: Final = Release(
     "kafka.tools.DumpLogSegments",
 )
 
+# The first preview of the new coordinator.
+KAFKA_3_7_NEW: Final = Release(
+    "3.7.2-new",
+    (KAFKA_3_7_2, LOGGING),
+    COMMON
+    | NEW_COORDINATOR
+    | {
+        "group.coordinator.new.enable": "true",
+        "group.coordinator.rebalance.protocols": "classic,consumer",
+        # It does not verify transactions before it appends to them, and the log refuses what nobody verified.
+        "transaction.partition.verification.enable": "false",
+    },
+    "kafka.tools.DumpLogSegments",
+)
+
+# Those of which everything that a release can write is captured.
 RELEASES: Final = {release.name: release for release in (KAFKA_4_3, KAFKA_3_9_OLD, KAFKA_3_9_NEW)}

@@ -42,7 +42,9 @@ Right = tuple[str, ...]
 OFFSETS_TOPIC = "__consumer_offsets"
 COMMITTED = {"billing": "orders", "audits": "payments"}
 ACLS, CONFIGS = "org.apache.kafka.tools.AclCommand", "kafka.admin.ConfigCommand"
-READ, TOPICS, GROUPS, CLUSTER, SETTINGS = operations_page.rights()
+# It has read the same as others have committed, and sets a timeout for itself.
+SHARED = "shared"
+READ, TOPICS, GROUPS, CLUSTER, SETTINGS, GROUP_SETTINGS = operations_page.rights()
 SETTLING_SECONDS = 20
 
 
@@ -103,6 +105,8 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         make_topics(user.broker, *COMMITTED.values())
         for group, topic in COMMITTED.items():
             commit(user.broker, group, topic, 5)
+        kafka_tools.start_share_group(user.broker, SHARED, "orders")
+        kafka_tools.set_for_group(user.broker, SHARED, share_session_timeout_ms=9000)
         for right in operations_page.rights():
             user.change(right, "--add")
         yield user
@@ -156,6 +160,7 @@ def test_with_these_rights_everything_is_read(guarded: Guarded, tmp_path: Path, 
     assert topics(snapshot) == {*COMMITTED.values(), OFFSETS_TOPIC}
     assert without_address(snapshot) == without_address(captured(tmp_path / "all.jsonl", *guarded.source_of_all))
     assert snapshot["settings"]
+    assert snapshot["groups"] == [{"group_id": SHARED, "settings": {"share.session.timeout.ms": "9000"}}]
     ends = [row["log_end_offset"] for row in rows(tmp_path / "ours", "topic_snapshots")]
     assert len(ends) == 2 * (2 * len(COMMITTED) + 4)
     assert None not in ends
@@ -186,6 +191,7 @@ def test_without_a_right_happens_what_the_page_says(
     missing = {READ: {OFFSETS_TOPIC}, TOPICS: set(COMMITTED.values()), GROUPS: set(COMMITTED.values())}
     assert topics(whole) - topics(snapshot) == missing.get(loss.right, set())
     assert (snapshot["settings"] is None) == (loss.right == SETTINGS)
+    assert snapshot["groups"] == ([] if loss.right == GROUP_SETTINGS else whole["groups"])
     assert snapshot["brokers"] == whole["brokers"]
     told(capsys)
     # The next run goes on.
@@ -237,9 +243,14 @@ def test_the_queries_of_the_page(guarded: Guarded, tmp_path: Path, capfd: pytest
         ingest(tmp_path / "w", *guarded.source)
     uncaptured, written, late = (answer(tmp_path / "w", query, capfd) for query in operations_page.blocks("sql"))
     assert uncaptured == [{"topic": "orders", "commits": 5}]
-    by_partition = {row["offsets_partition"] for row in rows(tmp_path / "w", "offset_commits")}
-    assert {row["offsets_partition"] for row in written} == by_partition
-    assert {row["offsets_partition"]: row["asked"] for row in late} == dict.fromkeys(by_partition, 5)
+    committed, shared = (
+        {row["offsets_partition"] for row in rows(tmp_path / "w", table)}
+        for table in ("offset_commits", "group_partition_metadata")
+    )
+    assert {row["offsets_partition"] for row in written} == committed | shared
+    asked = {row["offsets_partition"]: row["asked"] for row in late}
+    assert {place: asked.pop(place) for place in committed - shared} == dict.fromkeys(committed - shared, 5)
+    assert asked.keys() == shared
     assert {row["gone"] for row in late} == {0}
 
 

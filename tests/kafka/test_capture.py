@@ -16,7 +16,7 @@ from kafka.protocol.broker_version_data import BrokerVersionData
 from jobs import cli
 from jobs.broker import groups as kafka_groups
 from jobs.broker.connection import KafkaConnection
-from jobs.capturing.captured import SETTINGS
+from jobs.capturing.captured import GROUP_SETTINGS, SETTINGS
 from jobs.spark.jars import jar_folder
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
@@ -134,6 +134,33 @@ def test_a_snapshot_says_what_kafkas_own_tools_say(
     settings = kafka_tools.settings(broker)
     assert snapshot["settings"] == {name: settings[name] for name in SETTINGS if name in settings}
     assert snapshot["settings"]["offsets.retention.minutes"] == "10080"
+
+
+def test_settings_of_groups_are_those_that_kafka_configs_shows(
+    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_groups, "GROUPS_A_REQUEST", 2)
+    types = kafka_tools.groups_by_type(broker)
+    named = sorted(name for name, kind in types.items() if kind != "classic")
+    assert bool(named) == (broker.release is not KAFKA_3_9_OLD)
+    if broker.release is KAFKA_4_3:
+        for name in named[::2]:
+            kafka_tools.set_for_group(broker, name, consumer_session_timeout_ms=7000, streams_heartbeat_interval_ms=700)
+        # Also of what timeouts do not depend on.
+        kafka_tools.set_for_group(broker, "shared", share_session_timeout_ms=9000, share_record_lock_duration_ms=20000)
+    snapshot = capture_line(broker, tmp_path / "snapshots")
+    if broker.release.name == "3.9.1-new":
+        # It has consumer groups, and no settings of any.
+        assert snapshot["groups"] is None
+        return
+    shown = kafka_tools.group_settings(broker) if broker.release is KAFKA_4_3 else {}
+    own = {name: {key: value for key, value in found.items() if key in GROUP_SETTINGS} for name, found in shown.items()}
+    assert snapshot["groups"] == [{"group_id": name, "settings": own.get(name, {})} for name in named]
+    assert bool(own) == (broker.release is KAFKA_4_3)
+    (row,) = rows_by_snapshots(tmp_path / "warehouse", tmp_path / "snapshots")
+    assert {each["group_id"]: dict(each["settings"]) for each in row["group_settings"]} == {
+        name: own.get(name, {}) for name in named
+    }
 
 
 @pytest.mark.parametrize("broker", [KAFKA_3_9_OLD.name], indirect=True)

@@ -70,7 +70,7 @@ def assert_who(replayed: Replayed, act: dict[str, Any], rebalance: dict[str, Any
     """Who came or went is the client that did."""
     clients = {row["member_id"]: row["client_id"] for row in replayed.rows("membership_intervals", act["group"])}
     came = [clients[member] for member in rebalance["members_joined"]]
-    went = [clients[member] for member in rebalance["members_left"]]
+    went = [clients[member] for member in rebalance["members_departed"]]
     comes = act["trigger"] in ("group_created", "member_joined", "protocol_migration")
     goes = act["trigger"] in ("member_left", "group_emptied")
     assert (came, went) == ([act["client_id"]] * comes, [act["client_id"]] * goes)

@@ -30,7 +30,7 @@ ASSIGNMENTS = {
         **GROUP,
         **EVIDENCE,
         **typed("STRING", "migration phase readiness"),
-        **typed(WHO, "members_done members_left"),
+        **typed(WHO, "members_done members_remaining"),
         **typed("TIMESTAMP", "started_time finished_time"),
         "blockers": "ARRAY<STRUCT<kind: STRING, member_id: STRING, detail: STRING>>",
     },

@@ -63,8 +63,10 @@ HISTORY = {
         **typed("INT", "num_unowned unpersisted_rounds"),
         **typed("TIMESTAMP", "start_time end_time"),
         **typed("BOOLEAN", "is_start_exact is_open is_follow_up"),
-        **typed("STRING", "outcome trigger mode leader_before leader_after"),
-        **typed("ARRAY<STRING>", "members_joined members_left"),
+        **typed("STRING", "outcome trigger mode leader_before leader_after assignor_before assignor_after"),
+        **typed("BIGINT", "unread_partition_low_ms unread_partition_high_ms longest_unread_high_ms"),
+        "trigger_detail": "STRING",
+        **typed("ARRAY<STRING>", "members_joined members_departed"),
     },
     "generation_members": {
         **GROUP,
@@ -81,10 +83,11 @@ HISTORY = {
         **GROUP,
         **EVIDENCE,
         **TOPIC_PARTITION,
-        **typed("BIGINT", "assignment_offset idle_ms commit_gap_ms"),
+        **typed("BIGINT", "assignment_offset idle_ms commit_gap_ms unread_low_ms unread_high_ms"),
         **typed("STRING", "from_member_id to_member_id kind"),
         # Beyond the contract: a partition of a streams group moves in each role, and later than the assignment.
-        "role": "STRING",
+        # And what bounds the time that it was unread.
+        **typed("STRING", "role unread_basis"),
         "move_offset": "BIGINT",
         "move_time": "TIMESTAMP",
         "is_open": "BOOLEAN",
@@ -111,7 +114,7 @@ HISTORY = {
     },
     "topics": {
         **CLUSTER,
-        **typed("STRING", "topic topic_id source"),
+        **typed("STRING", "topic topic_id source confidence"),
         **typed("TIMESTAMP", "from_time to_time"),
         "is_open": "BOOLEAN",
         "num_partitions": "INT",
@@ -125,7 +128,8 @@ HISTORY = {
     },
     "history_coverage": {
         **CLUSTER,
-        **typed("BIGINT", "first_offset last_offset compacted_records_estimate complete_from_offset num_records"),
+        **typed("BIGINT", "first_offset last_offset compacted_records_estimate damaged_records"),
+        **typed("BIGINT", "complete_from_offset num_records"),
         **typed("TIMESTAMP", "from_time to_time complete_from_time"),
         "offsets_partition": "INT",
         "has_transactions": "BOOLEAN",

@@ -43,6 +43,7 @@ def random_rows(rng: np.random.Generator, number: int) -> Rows:
         if table == "rejected_records":
             row |= {"record_type": one_of(None, 1, 9, 15, 99), "reason": one_of(*RejectReason).value}
             row |= one_of({}, {"offsets_partition": None}, {"record_offset": None})
+            row |= {"num_records": int(one_of(1, 7))}
         found[table].append({name: row[name] for name in row if name in {c.name for c in TABLES[table].columns}})
     return found
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from jobs.histories import timeline
 from schemas import enumerations
 from schemas.assignment_words import Verdict
 from schemas.history_words import RebalanceTrigger
@@ -55,10 +56,12 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
                 "to_generation": offset,
                 "is_follow_up": one_of(True, False),
                 "members_joined": one_of([], ["m1"]),
-                "members_left": [],
+                "members_departed": [],
                 **{name: count() for name in ("num_moved", "num_returned", "num_withheld", "num_partitions")},
                 **{name: count() for name in ("unpersisted_rounds", "sync_ms", "stopped_partition_ms")},
                 "num_ready_to_migrate": count(),
+                **{name: count() for name in ("unread_partition_low_ms", "unread_partition_high_ms")},
+                "longest_unread_high_ms": count(),
             }
         )
         rows["assignment_audit"].append(
@@ -132,9 +135,10 @@ def test_among_many_rebalances_there_are_storms(rng: np.random.Generator) -> Non
 def test_every_word_of_the_history_is_in_dim_enum_with_its_meaning() -> None:
     rows = by_duckdb("dim_enum", {})
     assert len({(row["table_name"], row["column_name"], row["value"]) for row in rows}) == len(rows)
-    known = {**TABLES, **VIEWS}
+    known = {name: {column.name for column in of.columns} for name, of in (TABLES | VIEWS).items()}
+    known["groupscope rebalances"] = set(timeline.COLUMNS)
     for row in rows:
-        columns = {column.name for column in known[row["table_name"]].columns}
+        columns = known[row["table_name"]]
         # Words of a list's structs are named by the column and the field.
         assert row["column_name"].split(".")[0] in columns
     used = {enumeration for enumeration, _ in enumerations.USES}

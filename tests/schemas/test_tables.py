@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type, sql_type
-from schemas.tables import CONTRACT_VERSION, TABLES
+from schemas.tables import CONTRACT_VERSION, TABLES, USER_TABLES
 from tests.schemas.assignment_contract import ASSIGNMENTS
 from tests.schemas.history_contract import HISTORY
 
@@ -151,6 +151,9 @@ DECODED = {
         "source_file": "STRING",
         "byte_position": "BIGINT",
         "size_bytes": "BIGINT",
+        "num_records": "BIGINT",
+        # Beyond the contract: whether num_records is an estimate.
+        "is_num_records_estimated": "BOOLEAN",
         # Beyond the contract: without it the bytes of a marker would pass for a commit when they are decoded again.
         "is_control": "BOOLEAN",
         "from_offset": "BIGINT",
@@ -191,6 +194,7 @@ COLUMNS = {
         "brokers": "ARRAY<STRUCT<id: INT, host: STRING, port: INT, rack: STRING>>",
         "offsets_partitions": "ARRAY<STRUCT<partition: INT, leader: INT>>",
         "settings": "MAP<STRING, STRING>",
+        "group_settings": "ARRAY<STRUCT<group_id: STRING, settings: MAP<STRING, STRING>>>",
     },
     "topic_snapshots": {
         "cluster": "STRING",
@@ -218,7 +222,7 @@ COLUMNS = {
         "num_offsets_partitions": "INT",
         "num_files_unchanged": "BIGINT",
         "ingest_counts": "ARRAY<STRUCT<offsets_partition: INT, read: BIGINT, decoded: BIGINT, rejected: BIGINT, "
-        "already_known: BIGINT, first_offset: BIGINT, last_offset: BIGINT, gaps: BIGINT>>",
+        "already_known: BIGINT, damaged: BIGINT, first_offset: BIGINT, last_offset: BIGINT, gaps: BIGINT>>",
         "table_versions": "MAP<STRING, BIGINT>",
     },
 }
@@ -252,8 +256,16 @@ def fields(kind: ColumnType) -> Iterator[Column]:
 
 def test_every_table_of_the_contract_is_declared() -> None:
     assert set(TABLES) == set(COLUMNS) | STATES
+    assert set(USER_TABLES) == set(COLUMNS)
     assert all(name == table.name for name, table in TABLES.items())
-    assert CONTRACT_VERSION == 1
+    assert CONTRACT_VERSION == 2
+
+
+def test_state_lies_in_a_folder_of_its_own() -> None:
+    assert {table.name: table.folder for table in TABLES.values()} == {
+        **{name: name for name in COLUMNS},
+        **{name: f"_state/{name}" for name in STATES},
+    }
 
 
 @pytest.mark.parametrize("name", COLUMNS)

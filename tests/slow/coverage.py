@@ -52,8 +52,8 @@ def of_cluster(cluster: str, all_kinds: Mapping[tuple[Any, ...], list[Row]]) -> 
     kinds = {kind: rows for kind, rows in all_kinds.items() if kind[0] == cluster}
     times = [row["record_time"] for rows in kinds.values() for row in rows if row["record_time"]]
     newest, oldest = max(times, default=None), min(times, default=None)
-    num_all = sum(map(len, kinds.values()))
-    num_decoded = sum(len(rows) for kind, rows in kinds.items() if kind[5] is None)
+    num_all = sum(map(num_records, kinds.values()))
+    num_decoded = sum(num_records(rows) for kind, rows in kinds.items() if kind[5] is None)
     found = [one_kind(kind, rows, kinds, newest, oldest) for kind, rows in kinds.items()]
     for row in found:
         row.update(as_of_time=newest, history_since_time=oldest, coverage_share=num_decoded / num_all)
@@ -61,6 +61,11 @@ def of_cluster(cluster: str, all_kinds: Mapping[tuple[Any, ...], list[Row]]) -> 
     for rank, row in enumerate(found, 1):
         row["rank"] = rank
     return found
+
+
+def num_records(rows: list[Row]) -> int:
+    """Rows of rejected ranges of bytes are about several."""
+    return sum(row.get("num_records", 1) for row in rows)
 
 
 def one_kind(
@@ -74,7 +79,7 @@ def one_kind(
     offsets = [
         row["record_offset"] for row in rows if row["offsets_partition"] == lowest and row["record_offset"] is not None
     ]
-    alike = sum(len(some) for other, some in kinds.items() if other[2:4] == (number, type_name))
+    alike = sum(num_records(some) for other, some in kinds.items() if other[2:4] == (number, type_name))
     reaches_back = newest is not None and oldest <= newest - WEEK
     return {
         "cluster": cluster,
@@ -83,8 +88,8 @@ def one_kind(
         "record_type": number,
         "type": type_name,
         "value_version": version,
-        "num_records": len(rows),
-        "share_of_type": len(rows) / alike,
+        "num_records": num_records(rows),
+        "share_of_type": num_records(rows) / alike,
         "num_offsets_partitions": len(partitions),
         "first_record_time": min(times, default=None),
         "last_record_time": max(times, default=None),

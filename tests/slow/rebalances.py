@@ -101,7 +101,7 @@ def rebalances(rows: Rows) -> list[Row]:
                 **cluster_times(rows, row["cluster"]),
             }
         )
-    worst = ("stopped_partition_ms", "duration_ms")
+    worst = ("unread_partition_high_ms", "stopped_partition_ms", "duration_ms")
     return ranked(
         found, lambda row: (*(descending(row[name]) for name in worst), row["group_id"], row["assignment_offset"])
     )
@@ -126,6 +126,7 @@ def causes(rows: Rows) -> list[Row]:
                 "longest_duration_ms": most(row["duration_ms"] for row in of_cause),
                 "num_moved": total(row["num_moved"] for row in of_cause),
                 "stopped_partition_ms": total(row["stopped_partition_ms"] for row in of_cause),
+                **unread(of_cause),
                 **bounds(of_cause),
                 **cluster_times(rows, of_cause[0]["cluster"]),
             }
@@ -133,6 +134,7 @@ def causes(rows: Rows) -> list[Row]:
     return ranked(
         found,
         lambda row: (
+            descending(row["unread_partition_high_ms"]),
             descending(row["stopped_partition_ms"]),
             -row["num_rebalances"],
             row["group_id"],
@@ -140,6 +142,12 @@ def causes(rows: Rows) -> list[Row]:
             row["trigger"],
         ),
     )
+
+
+def unread(some: list[Row]) -> Row:
+    sums = ("unread_partition_low_ms", "unread_partition_high_ms")
+    longest = most(row["longest_unread_high_ms"] for row in some)
+    return {**{name: total(row[name] for row in some) for name in sums}, "longest_unread_high_ms": longest}
 
 
 def bounds(some: list[Row]) -> Row:
@@ -196,6 +204,7 @@ def storm(rows: Rows, streak: list[Row]) -> Row:
         "rebalancing_ms": busy,
         "share_rebalancing": None if busy is None and length_s else share(busy, length_s),
         "stopped_partition_ms": total(row["stopped_partition_ms"] for row in streak),
+        **unread(streak),
         **bounds(streak),
         **cluster_times(rows, streak[0]["cluster"]),
     }
@@ -243,6 +252,7 @@ def daily(rows: Rows) -> list[Row]:
                 "assigned_partitions": most(row["num_partitions"] for row in of_day),
                 "num_lost": len(lost),
                 **{name: total(row[name] for row in of_day) for name in sums},
+                **unread(of_day),
             }
         )
     return sorted(

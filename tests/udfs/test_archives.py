@@ -124,5 +124,6 @@ def test_a_row_that_is_no_record_is_kept_whole_among_the_rejected(offset: int | 
     assert told_columns == {
         "cluster": "prod", "offsets_partition": 2, "part": "batch", "reason": "bad_json", "source_file": "b.json",
         "size_bytes": 2, "run_id": "run-1", "detail": "an object expected", "value_bytes": b"\xff{",
+        "num_records": 1, "is_num_records_estimated": False,
         **({} if offset is None else {"record_offset": offset}),
     }  # fmt: skip

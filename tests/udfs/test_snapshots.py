@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from udfs.snapshots import Contradiction, Malformed, Snapshots, merged, parse
+from udfs.snapshot_fields import Malformed, Snapshots
+from udfs.snapshots import Contradiction, merged, parse
 
 NOW = 1_700_000_000_000
 ID = "Jx5m2k3lQ0-Yb_7wPz1aAg"
@@ -31,6 +32,10 @@ FULL: dict[str, Any] = {
     "brokers": [{"id": 1, "host": "kafka-1", "port": 9092, "rack": None}],
     "offsets_partitions": [{"partition": 0, "leader": 1}, {"partition": 1, "leader": -1}],
     "settings": {"offsets.retention.minutes": 10080, "a": "b", "c": None, "auto.create.topics.enable": False},
+    "groups": [
+        {"group_id": "g", "settings": {"consumer.session.timeout.ms": 6000, "from_a_later_release": "x"}, "later": 1},
+        {"group_id": "a/\u2028", "settings": {}},
+    ],
     "from_a_later_release": {},
 }
 
@@ -69,6 +74,13 @@ def test_a_line_of_ours() -> None:
         "settings": [
             ("a", "b"), ("auto.create.topics.enable", "false"), ("c", None), ("offsets.retention.minutes", "10080"),
         ],
+        "group_settings": [
+            {"group_id": "a/\u2028", "settings": []},
+            {
+                "group_id": "g",
+                "settings": [("consumer.session.timeout.ms", "6000"), ("from_a_later_release", "x")],
+            },
+        ],
     }  # fmt: skip
 
 
@@ -98,6 +110,68 @@ def test_what_kafka_get_offsets_prints() -> None:
 
 
 NO_TOPIC = "a topic's name (letters, digits, . _ -, at most 249) expected"
+PARTITION = ["topics", 0, "partitions", 1]
+
+
+def test_end_offsets_may_be_left_out() -> None:
+    found = parse(json.dumps(changed([*PARTITION, "log_end_offset"], ...)), 1)
+    assert "log_end_offset" not in known(found.topics)[1]
+
+
+DESCRIBED = """\
+Topic: a.b_c-d\tTopicId: {id}\tPartitionCount: 2\tReplicationFactor: 2\tConfigs: cleanup.policy=compact,x=Leader
+\tTopic: a.b_c-d\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\tElr: \tLastKnownElr: 
+\tTopic: a.b_c-d\tPartition: 1\tLeader: none\tReplicas: 2,1\tIsr: \tElr: 2\tLastKnownElr: 
+
+Topic: __consumer_offsets\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: 
+\tTopic: __consumer_offsets\tPartition: 0\tLeader: 3\tReplicas: 3\tIsr: 3
+"""  # noqa: W291
+
+
+def test_what_kafka_topics_prints() -> None:
+    found = parse(DESCRIBED.format(id=ID), NOW)
+    assert known(found.topics) == [
+        {"captured_time": NOW, "topic": "a.b_c-d", "topic_id": ID, "partition": 0},
+        {"captured_time": NOW, "topic": "a.b_c-d", "topic_id": ID, "partition": 1},
+        {"captured_time": NOW, "topic": "__consumer_offsets", "partition": 0},
+    ]
+    assert found.clusters == [{"captured_time": NOW, "offsets_partitions": [{"partition": 0, "leader": 3}]}]
+
+
+def test_spaces_may_stand_where_kafka_topics_writes_tabs() -> None:
+    text = DESCRIBED.format(id=ID)
+    assert parse(text.replace("\t", "  "), NOW) == parse(text, NOW)
+
+
+ONE = "Topic: t\tTopicId: {id}\tPartitionCount: 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"{ONE}\nnonsense", 'line 2: "nonsense", a line of kafka-topics --describe expected'),
+        ("Topic: a/b\tPartitionCount: 1", f'line 1: Topic: "a/b", {NO_TOPIC}'),
+        ("Topic: t\tTopicId: x\tPartitionCount: 1", 'line 1: TopicId: "x", a topic id of 22 characters expected'),
+        ("Topic: t\tPartitionCount: x", 'line 1: PartitionCount: "x", an integer from 1 to 2147483647 expected'),
+        ("Topic: t\tLeader: 1", 'line 1: "Topic: t\\tLeader: 1", a PartitionCount or a Partition expected'),
+        (f"{ONE}\n{ONE}", 'line 2: Topic: "t" stands here a second time, each topic once expected'),
+        ("Topic: t\tPartition: 0", 'line 1: "Topic: t\\tPartition: 0", the line of topic t before it expected'),
+        (f"{ONE}\nTopic: t\tPartition: 1", "line 2: Partition: 1, an integer from 0 to 0 expected"),
+        (ONE, "line 1: 0 of 1 partitions of t follow, all of them expected"),
+        (
+            f"{ONE}\nTopic: t\tPartition: 0\nTopic: t\tPartition: 0",
+            "line 3: Partition: 0 stands here a second time, each partition once expected",
+        ),
+        (
+            f"{ONE}\nTopic: t\tPartition: 0\tLeader: x",
+            'line 2: Leader: "x", an integer from -1 to 2147483647 expected',
+        ),
+    ],
+)
+def test_a_malformed_description_is_told_with_its_line(text: str, told: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        parse(text.format(id=ID), NOW)
+    assert str(caught.value) == told
 
 
 @pytest.mark.parametrize(
@@ -125,9 +199,6 @@ def test_a_malformed_text_is_told_with_its_line(text: str, told: str) -> None:
     assert str(caught.value) == told
 
 
-PARTITION = ["topics", 0, "partitions", 1]
-
-
 @pytest.mark.parametrize(
     ("path", "value", "told"),
     [
@@ -141,7 +212,6 @@ PARTITION = ["topics", 0, "partitions", 1]
         (["topics", 0, "topic"], "a/b", f'topics[0].topic: "a/b", {NO_TOPIC}'),
         (["topics", 0, "topic_id"], "short", 'topics[0].topic_id: "short", a topic id of 22 characters expected'),
         ([*PARTITION, "partition"], ..., "topics[0].partitions[1].partition: missing"),
-        ([*PARTITION, "log_end_offset"], ..., "topics[0].partitions[1].log_end_offset: missing"),
         (
             [*PARTITION, "log_end_offset"],
             1.5,
@@ -158,6 +228,14 @@ PARTITION = ["topics", 0, "partitions", 1]
         (["settings"], [], "settings: [], an object expected"),
         (["settings", "a"], [1], "settings.a: [1], a text, number or truth value expected"),
         (["settings", "a"], "\ud800", 'settings.a: "\\ud800", a text expected'),
+        (["groups"], {}, "groups: {}, a list expected"),
+        (["groups", 1], "g", 'groups[1]: "g", an object expected'),
+        (["groups", 1, "group_id"], ..., "groups[1].group_id: missing"),
+        (["groups", 1, "group_id"], 7, "groups[1].group_id: 7, a text expected"),
+        (["groups", 1, "group_id"], "g", 'groups: group_id "g" twice, each group once expected'),
+        (["groups", 1, "settings"], ..., "groups[1].settings: missing"),
+        (["groups", 1, "settings"], None, "groups[1].settings: null, an object expected"),
+        (["groups", 0, "settings", "x"], [1], "groups[0].settings.x: [1], a text, number or truth value expected"),
     ],
 )
 def test_a_malformed_field_is_told_with_its_place(path: list[str | int], value: object, told: str) -> None:

@@ -3,12 +3,13 @@
 import base64
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from udfs.assignors.spec_values import INT32_MAX, SpecError, Value, shown
+from udfs.assignors.stand_in_ids import stand_in_id
 from udfs.assignors.subscriptions import Unreadable, read_subscription
 
 # Far beyond what a cluster can hold: a count above is a slip, and would only fill the memory.
@@ -63,6 +64,8 @@ class Spec:
     assignable: Owned | None = None
     release: Release = NEWEST_RELEASE
     jdk: int = JDKS[0]
+    # Fields that stand-ins were taken for.
+    assumed: tuple[str, ...] = ()
 
 
 SPEC_FIELDS = (
@@ -91,7 +94,7 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
     refuse_others(fields, "", protocol)
     # Records of modern groups name topics by id, and Kafka's maps hold each id once.
     keys = ("name",) if protocol == GroupProtocol.CLASSIC else ("name", "topic_id")
-    topics = distinct(required(fields, "", "topics"), keys, lambda each: read_topic(each, protocol))
+    topics = distinct(required(fields, "", "topics"), keys, read_topic)
     members = distinct(required(fields, "", "members"), ("member_id",), lambda each: read_member(each, protocol))
     if not members:
         raise fields["members"].fail("at least one member")
@@ -103,6 +106,9 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
         for i, member in enumerate(members):
             check_known(f"members[{i}].target", member.target, known)
     assignable = fields.get("assignable")
+    given = tuple(topic.topic_id for topic in topics)
+    if protocol != GroupProtocol.CLASSIC:
+        topics = tuple(replace(topic, topic_id=topic.topic_id or stand_in_id(topic.name)) for topic in topics)
     return Spec(
         group_protocol=protocol,
         assignor=required(fields, "", "assignor").name(),
@@ -112,6 +118,7 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
         assignable=read_owned(assignable) if assignable else None,
         release=read_release(fields["release"]) if "release" in fields else NEWEST_RELEASE,
         jdk=fields["jdk"].one_of(JDKS) if "jdk" in fields else JDKS[0],
+        assumed=("topic_id",) if protocol != GroupProtocol.CLASSIC and None in given else (),
     )
 
 
@@ -140,19 +147,18 @@ def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> 
     for value in values.items():
         one = read(value)
         for key in keys:
-            if getattr(one, key) in seen[key]:
-                raise SpecError(f"{value.path}.{key}: {shown(getattr(one, key))} again, expected each once")
-            seen[key].add(getattr(one, key))
+            if (given := getattr(one, key)) in seen[key]:
+                raise SpecError(f"{value.path}.{key}: {shown(given)} again, expected each once")
+            if given is not None:
+                seen[key].add(given)
         found.append(one)
     return tuple(found)
 
 
-def read_topic(value: Value, protocol: GroupProtocol) -> Topic:
+def read_topic(value: Value) -> Topic:
     fields = value.object(TOPIC_FIELDS)
     name = required(fields, value.path, "name").name()
     partitions = required(fields, value.path, "partitions").number()
-    if protocol != GroupProtocol.CLASSIC:
-        required(fields, value.path, "topic_id")
     topic_id = optional(fields, "topic_id", read_topic_id)
     racks = optional(fields, "racks", read_racks)
     if racks is not None and len(racks) != partitions:

@@ -15,8 +15,9 @@ import numpy as np
 
 from udfs.framing.batch_records import records_of
 from udfs.framing.checksums import Bytes
+from udfs.framing.claims import claims
 from udfs.framing.entries import Entries, find_entries
-from udfs.framing.framed import Batches, Fault, Framed, Records, Rejected, Wrong
+from udfs.framing.framed import Batches, Claim, Fault, Framed, Records, Rejected, Wrong
 from udfs.framing.legacy_columns import legacy_batches, legacy_records
 from udfs.framing.legacy_messages import Entry, read_legacy_entry
 from udfs.framing.record_batches import (
@@ -146,6 +147,10 @@ class Framing:
             for n, fault in self.faults.items()
         ]
         ranges.sort(key=lambda rejected: rejected.byte_position)
-        if not base_position:
-            return ranges
-        return [replace(rejected, byte_position=rejected.byte_position + base_position) for rejected in ranges]
+        return [
+            replace(each, byte_position=each.byte_position + base_position, claims=self.claims_of(each))
+            for each in ranges
+        ]
+
+    def claims_of(self, rejected: Rejected) -> tuple[Claim, ...]:
+        return claims(self.data, rejected.byte_position, rejected.byte_position + rejected.size_bytes)

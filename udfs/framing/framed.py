@@ -98,14 +98,24 @@ class Wrong(Exception):
 
 
 @dataclass(frozen=True)
+class Claim:
+    """The offsets that the header of a rejected batch names, and how many records."""
+
+    base_offset: int
+    last_offset: int
+    num_records: int
+
+
+@dataclass(frozen=True)
 class Rejected:
-    """One range of bytes from which no record was read."""
+    """One range of bytes from which no record was read. `claims`: what the headers in it say, if they can be read."""
 
     byte_position: int
     size_bytes: int
     reason: RejectReason
     field: str
     detail: str
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)

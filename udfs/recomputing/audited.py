@@ -56,6 +56,8 @@ class Audited:
     evidence_first_offset: int
     evidence_last_offset: int
     confidence: Confidence
+    # Snapshots that come later may say more of it. No column.
+    is_unconfirmed: bool = False
 
 
 @dataclass(frozen=True)

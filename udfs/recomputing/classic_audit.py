@@ -1,22 +1,31 @@
 """The audit of classic groups: each generation beside what Kafka's own assignor gives for the same input."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.assignment_words import Verdict
+from schemas.assignment_words import PartitionCountsSource, Verdict
 from schemas.payloads import CONSUMER
 from udfs.assignors.many_groups import answers_of_clients
 from udfs.assignors.problems import Numbers
 from udfs.assignors.registry import OF_LEADERS
 from udfs.recomputing.audited import Audited, Latest
-from udfs.recomputing.classic_counts import Counts, TopicCounts
+from udfs.recomputing.classic_counts import MOST_PARTITIONS, Counts, TopicCounts
 from udfs.recomputing.classic_generations import Generation, generations_of
-from udfs.recomputing.classic_judged import Judged
-from udfs.recomputing.classic_reasons import drift, impossible, missing_input, not_even_another, old_view, why_not
+from udfs.recomputing.classic_judged import REPRODUCED, Judged
+from udfs.recomputing.classic_reasons import (
+    drift,
+    impossible,
+    missing_input,
+    not_confirmed,
+    not_even_another,
+    old_view,
+    why_not,
+)
 from udfs.recomputing.classic_rows import audited_rows
 from udfs.recomputing.classic_state import Before, from_plain, latest
 from udfs.recomputing.classic_steps import are_alike, are_carried_over
@@ -31,6 +40,7 @@ from udfs.recomputing.classic_variants import (
     problem_of,
     tried,
 )
+from udfs.recomputing.confirmed import ByLog, Used, why_unconfirmed
 from udfs.recomputing.facts import Facts
 from udfs.replay.classic_records import NO_BATCH, filled, micros, shared
 from udfs.replay.uncollected import uncollected
@@ -129,22 +139,39 @@ class ClassicAudit:
         if reason is None and not counts.are_possible:
             reason = impossible(generation, counts)
         if reason is not None:
-            return Judged(generation, before, verdict, reason, counts if counts.are_possible else None, None)
+            if not counts.are_possible:
+                return Judged(generation, before, verdict, reason, None, None)
+            confirm = partial(self.why_unconfirmed, generation, before, counts)
+            return Judged(generation, before, verdict, reason, counts, None, confirm=confirm)
         before_counts = {} if before is None else before.counts_by_topic
         floor = self.counts.floor(generation, before_counts)
+        confirm = partial(self.why_unconfirmed, generation, before, counts)
         if first is not None and first.is_same and not are_fewer(counts, floor):
-            return judged_by(generation, before, first)
+            return judged_by(generation, before, first, confirm)
         candidates = list(self.counts.candidates(counts, generation, before_counts))
         likely = [each for each in candidates if not are_fewer(each, floor)] or candidates[:1]
         found = search(generation, before, first, likely)
         if found.is_same:
-            return judged_by(generation, before, found)
+            return judged_by(generation, before, found, confirm)
         fewer = [each for each in candidates if all(each is not other for other in likely)]
         older = search(generation, before, None, fewer) if fewer else None
         if older is not None and older.is_same:
             reason = old_view(generation, older.variant.counts, floor)
+            if (why := confirm()) is not None:
+                return not_proved(generation, before, counts, f"{reason}; {why}")
             return Judged(generation, before, Verdict.DRIFT, reason, found.variant.counts, found, is_old_view=True)
-        return judged_by(generation, before, found)
+        return judged_by(generation, before, found, confirm)
+
+    def why_unconfirmed(self, generation: Generation, before: Before | None, counts: Counts) -> str | None:
+        """Of topics that somebody subscribes to. The generation before names partitions too."""
+        named = {} if before is None else before.least_by_topic
+        numbers, least = counts.numbers.tolist(), generation.lower_bounds.tolist()
+        used = (
+            Used(name, numbers[at], max(least[at] if least[at] <= MOST_PARTITIONS else 0, named.get(name, 0)))
+            for at, name in enumerate(generation.topics)
+            if generation.is_subscribed[at]
+        )
+        return why_unconfirmed(ByLog.NOTHING, used, generation.time, self.facts)
 
 
 def are_fewer(counts: Counts, floor: Numbers) -> bool:
@@ -186,18 +213,25 @@ def downgrades(tables: Mapping[str, pa.Table]) -> frozenset[Operation]:
     return frozenset(zip(shared(gone["group_id"]), batches, micros(gone["record_time"]), strict=True))
 
 
-def judged_by(generation: Generation, before: Before | None, found: Tried) -> Judged:
+def not_proved(generation: Generation, before: Before | None, counts: Counts, why: str) -> Judged:
+    return Judged(generation, before, Verdict.NOT_RECOMPUTABLE, not_confirmed(why), counts, None, confirm=lambda: why)
+
+
+def judged_by(generation: Generation, before: Before | None, found: Tried, confirm: Callable[[], str | None]) -> Judged:
     counts = found.variant.counts
+    is_reproduced = found.compared is not None and found.compared.verdict in REPRODUCED
+    if not is_reproduced and (why := confirm()) is not None:
+        return not_proved(generation, before, counts, why)
     if found.compared is None:
         reason = f"Kafka's own assignor fails for this input: {found.failure}"
         return Judged(generation, before, Verdict.DRIFT, reason, counts, found)
     verdict = found.compared.verdict
     if verdict == Verdict.SAME:
-        return Judged(generation, before, verdict, None, counts, found)
+        return Judged(generation, before, verdict, None, counts, found, confirm=confirm)
     missing = missing_input(generation, before, counts)
     if verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
         reason = missing or "no release lists these partitions in this order"
-        return Judged(generation, before, verdict, reason, counts, found)
+        return Judged(generation, before, verdict, reason, counts, found, confirm=confirm)
     if missing is not None:
         return Judged(generation, before, Verdict.NOT_RECOMPUTABLE, missing, counts, None)
     return Judged(generation, before, verdict, drift(generation, found.compared.num_different), counts, found)
@@ -213,7 +247,9 @@ def next_before(one: Judged, before: Before | None) -> Before:
         # More partitions than anything can be computed for.
         nothing = np.zeros(len(one.generation.topics), np.int64)
         return Before(one.generation, nothing, None, line, one.reason, is_repeat)
-    return Before(one.generation, one.counts.numbers, one.counts.source, line, reason, is_repeat)
+    is_certain = one.verdict in REPRODUCED or one.unconfirmed is None
+    source = one.counts.source if is_certain else PartitionCountsSource.INFERRED
+    return Before(one.generation, one.counts.numbers, source, line, reason, is_repeat)
 
 
 def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:

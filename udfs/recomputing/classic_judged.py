@@ -1,18 +1,28 @@
 """What was found of one generation of a classic group."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
 from schemas.assignment_words import Verdict
 from schemas.payloads import CONSUMER
 from udfs.assignors.problems import Numbers
-from udfs.recomputing.assignments import UNKNOWN
+from udfs.recomputing.assignments import UNKNOWN, Flags
 from udfs.recomputing.classic_counts import Counts
 from udfs.recomputing.classic_generations import Generation
 from udfs.recomputing.classic_state import Before
 from udfs.recomputing.classic_variants import Tried
+from udfs.recomputing.confirmed import are_whole
+
+
+def confirmed() -> None:
+    return None
+
+
+REPRODUCED: Final = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
 @dataclass(frozen=True)
@@ -27,6 +37,13 @@ class Judged:
     found: Tried | None
     # The record fits a leader that knew fewer partitions than there were.
     is_old_view: bool = False
+    # Says why the numbers of partitions are not confirmed; most are not asked about.
+    confirm: Callable[[], str | None] = confirmed
+
+    @cached_property
+    def unconfirmed(self) -> str | None:
+        """None: they are confirmed."""
+        return self.confirm()
 
     @cached_property
     def is_told(self) -> bool:
@@ -38,4 +55,15 @@ class Judged:
     def numbers(self) -> Numbers:
         if self.counts is None or not self.is_told:
             return np.full(len(self.generation.topics), UNKNOWN, np.int64)
-        return self.counts.numbers
+        if self.verdict in REPRODUCED or self.is_whole.all() or self.unconfirmed is None:
+            return self.counts.numbers
+        # What is not as a whole assigned would be held against somebody.
+        return np.where(self.is_whole, self.counts.numbers, UNKNOWN)
+
+    @cached_property
+    def is_whole(self) -> Flags:
+        """By topic, whether each partition has an owner, and none that does not exist; of a topic that nobody
+        subscribes to the latter."""
+        assert self.counts is not None
+        of = self.generation
+        return are_whole(of.assigned, self.counts.numbers, of.is_subscribed)

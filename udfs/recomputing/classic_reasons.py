@@ -60,6 +60,11 @@ def old_view(generation: Generation, counts: Counts, floor: Numbers) -> str:
     return f"as if the leader knew {counts.numbers[at]} of {floor[at]} partitions of {generation.topics[at]}"
 
 
+def not_confirmed(why: str) -> str:
+    """Kafka's answer for what is known differs from the record, and what is known may be wrong."""
+    return f"its inputs are not confirmed: {why}"
+
+
 def missing_input(generation: Generation, before: Before | None, counts: Counts) -> str | None:
     """What the log does not tell and may have made the difference."""
     assignor = str(generation.protocol)

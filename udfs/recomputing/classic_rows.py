@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from schemas.assignment_words import AssignorSource, CheckName, Verdict
+from schemas.assignment_words import AssignorSource, CheckName, PartitionCountsSource, Verdict
 from schemas.history_words import Confidence
 from schemas.payloads import STREAM_PROTOCOL
 from schemas.vocabulary import GroupType
@@ -22,7 +22,7 @@ from udfs.recomputing.classic_steps import moved
 from udfs.recomputing.classic_variants import COOPERATIVE, algorithm, problem_of
 from udfs.recomputing.facts import Facts, GroupRule
 from udfs.recomputing.invariants import are_level, are_level_by_topic, are_unsafe, counted
-from udfs.recomputing.known_defects import known_defect
+from udfs.recomputing.known_defects import known_defect, needs_proof
 from udfs.recomputing.moves import owners_by_place
 
 # Custom assignors may give a partition to as many members as they like.
@@ -114,7 +114,7 @@ def row(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Audi
     made, needed = (None, None)
     if judged.is_told and judged.counts is not None:
         made, needed = moved(None if before is None else before.generation, of, judged.counts.numbers)
-    is_told = judged.is_told
+    is_told, is_sound = judged.is_told, seen.is_valid[at] and seen.is_safe[at]
     counted_of = seen.counted
     return Audited(
         group_id=of.group_id,
@@ -137,13 +137,14 @@ def row(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Audi
         imbalance=known(counted_of.imbalance[at], is_told),
         moves_made=made,
         moves_needed=needed,
-        partition_counts_source=judged.counts.source if judged.counts is not None and is_told else None,
+        partition_counts_source=counts_source(judged),
         variant=None if found is None or judged.verdict == Verdict.DRIFT else found.variant.text,
-        known_defect=known_defect(judged, is_sound=seen.is_valid[at] and seen.is_safe[at]),
+        known_defect=known_defect(judged, is_sound=is_sound),
         checks=tuple(checks_of(judged, seen, at, rules)),
         evidence_first_offset=of.offset if before is None else before.generation.offset,
         evidence_last_offset=of.offset,
         confidence=confidence(judged),
+        is_unconfirmed=needs_proof(judged, is_sound=is_sound) and judged.unconfirmed is not None,
     )
 
 
@@ -152,6 +153,12 @@ def confidence(judged: Judged) -> Confidence:
     if judged.verdict != Verdict.DRIFT:
         return Confidence.CERTAIN
     return Confidence.POSSIBLE if judged.before is None else Confidence.LIKELY
+
+
+def counts_source(judged: Judged) -> PartitionCountsSource | None:
+    """None too where numbers are not confirmed, and the record does not fit them."""
+    is_known = judged.counts is not None and judged.is_told and (judged.numbers != UNKNOWN).all()
+    return judged.counts.source if judged.counts is not None and is_known else None
 
 
 def known(value: np.int64, is_told: bool) -> int | None:

@@ -36,6 +36,14 @@ class Before:
     def counts_by_topic(self) -> Mapping[str, int]:
         return dict(zip(self.generation.topics, self.counts.tolist(), strict=True))
 
+    @property
+    def least_by_topic(self) -> Mapping[str, int]:
+        """One more than the highest partition that was assigned."""
+        of = self.generation
+        least = np.zeros(len(of.topics), np.int64)
+        np.maximum.at(least, of.assigned.topics, of.assigned.partitions.astype(np.int64) + 1)
+        return dict(zip(of.topics, least.tolist(), strict=True))
+
     def kept(self) -> "Before":
         """Without what only its own window needs, and without hold on that window's arrays."""
         of = self.generation

@@ -17,6 +17,10 @@ class KnownTopic:
     topic: Topic
     first_time: int
     last_time: int
+    # The snapshots are stale: records up to then name so many partitions. 0: no record contradicts them.
+    exceeded: int = 0
+    # The first record that names its last partition; None: none does.
+    whole_time: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,22 @@ class Facts:
     # The broker's group.consumer.migration.policy, in lower case; None: nothing tells.
     migration_policy: str | None = None
     rules: tuple[GroupRule, ...] = ()
+    # Times of snapshots that list all topics, in order: what is absent from one of them was not there.
+    whole_times: tuple[int, ...] = ()
+    # Of topics that no snapshot has, the first record that names a partition.
+    named_times: Mapping[str, int] = field(default_factory=dict)
+    # Of topics by id, as the log names them.
+    logged_names: Mapping[str, str] = field(default_factory=dict)
+    # Names of topics that were deleted and not made anew: what an assignor would give now leaves them out.
+    deleted_topics: frozenset[str] = frozenset()
 
     @cached_property
     def names(self) -> Mapping[str, str]:
         """Of topics, by id."""
-        return {
+        of_snapshots = {
             each.topic.topic_id: name
             for name, known in self.topics.items()
             for each in known
             if each.topic.topic_id is not None
         }
+        return {**self.logged_names, **of_snapshots}

@@ -6,11 +6,13 @@ here: KAFKA-8767, 9752, 12890, 13406 (rounds that were never written), 10284 (th
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 from schemas.assignment_words import Verdict
-from udfs.recomputing.classic_judged import Judged
+from udfs.recomputing.classic_counts import inferred
+from udfs.recomputing.classic_judged import REPRODUCED, Judged, confirmed
 from udfs.recomputing.defect_evidence import Evidence
 from udfs.recomputing.defects_of_claims import (
     gave_what_another_owned,
@@ -72,12 +74,44 @@ SIGNATURES: Final[Mapping[str, Signature]] = MappingProxyType(
 )
 
 
+# These rest on what the records say alone, however many partitions there are.
+OF_RECORDS: Final = frozenset(
+    {
+        "KAFKA-9801",
+        "KAFKA-7026",
+        "KAFKA-15170",
+        "KAFKA-13715",
+        "KAFKA-14639",
+        "KAFKA-13891",
+        "KAFKA-20778",
+        "sticky: given back to a member that no longer subscribes",
+    }
+)
+
+
 def known_defect(judged: Judged, *, is_sound: bool) -> str | None:
     """`is_sound`: what is counted of the assignment shows nothing wrong."""
     if is_sound and is_healthy(judged):
         return None
+    if judged.unconfirmed is None:
+        return first_that_fits(judged, SIGNATURES)
+    return first_that_fits(by_records(judged), {name: SIGNATURES[name] for name in SIGNATURES if name in OF_RECORDS})
+
+
+def first_that_fits(judged: Judged, signatures: Mapping[str, Signature]) -> str | None:
     evidence = Evidence(judged)
-    return next((name for name, fits in SIGNATURES.items() if fits(evidence)), None)
+    return next((name for name, fits in signatures.items() if fits(evidence)), None)
+
+
+def by_records(judged: Judged) -> Judged:
+    """With as many partitions as the record itself names."""
+    counts = inferred(judged.generation)
+    return replace(judged, counts=counts if counts.are_possible else None, confirm=confirmed)
+
+
+def needs_proof(judged: Judged, *, is_sound: bool) -> bool:
+    """Whether anything is said that rests on numbers of partitions, be they confirmed or not."""
+    return judged.verdict not in REPRODUCED or not (is_sound and is_healthy(judged))
 
 
 def is_healthy(judged: Judged) -> bool:

@@ -79,12 +79,15 @@ class ModernAudit:
         if group is None:
             return None
         if record.type in COMPLETIONS:
-            return drafted(group_id, group, record, self.codes, self.facts)
+            return self.completed(group_id, group, record)
         if record.type in EPOCH_TYPES and record.value is None:
             self.groups[group_id] = None
         else:
             apply(group, record, self.codes)
         return None
+
+    def completed(self, group_id: str, group: ModernGroup, record: Record) -> Draft | None:
+        return drafted(group_id, group, record, self.codes, self.facts)
 
     def on_classic(self, group_id: str, record: Record) -> None:
         value: ClassicGroup | None = record.value

@@ -16,7 +16,8 @@ from udfs.recomputing.moves import Owners, moves_made, owners_by_place
 def known_defect(group: ModernGroup, found: Answer) -> str | None:
     """What the assignor did first, then what members' own records showed since the target before."""
     question, outcome = found.question, found.outcome
-    if question is not None and outcome is not None and group.missing_now is None:
+    is_whole = group.missing_now is None and found.unconfirmed is None
+    if question is not None and outcome is not None and is_whole:
         # Later releases do what is right, and hash topics.
         is_old = group.metadata_hash is None
         issue = needless_moves(question, outcome) or sticky_range(question, outcome, found.assignor, is_old)

@@ -160,7 +160,7 @@ class ModernGroup:
 
 def on_group(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     """Types 3, 11 and 17."""
-    epoch, metadata_hash, _ = record.value
+    epoch, metadata_hash, *_ = record.value
     if group.epoch is None:
         # Behind missing records a group can stand at its second epoch, alone and without any target.
         last_first = FIRST_EPOCH if metadata_hash is None else FIRST_EPOCH_HASHED

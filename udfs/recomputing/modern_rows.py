@@ -9,20 +9,19 @@ import numpy as np
 from schemas.assignment_words import Algorithm, AssignorSource, CheckName, PartitionCountsSource, Verdict
 from schemas.history_words import Confidence
 from schemas.vocabulary import GroupType
-from udfs.assignors.problems import Rows
 from udfs.recomputing import checks
 from udfs.recomputing.assignments import UNKNOWN, Recorded, assignments_of
 from udfs.recomputing.audited import Audited, Check, Difference
 from udfs.recomputing.comparison import compare
+from udfs.recomputing.confirmed import are_whole
 from udfs.recomputing.facts import Facts, GroupRule
 from udfs.recomputing.invariants import Counted, counted
-from udfs.recomputing.modern_events import Held, Tasks
-from udfs.recomputing.modern_group import ModernGroup
 from udfs.recomputing.modern_question import Asked, Question
 from udfs.recomputing.modern_variants import Outcome, told
 from udfs.recomputing.moves import Owners, moves_made, moves_needed, owners_by_place
 from udfs.replay.records import Record
-from udfs.replay.topic_codes import TopicCodes
+
+REPRODUCED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,12 @@ class Answer:
     algorithm: Algorithm | None
     reason: str | None
     recorded: Recorded | None = None
+    # Why the topics that were taken are not confirmed; None: they are.
+    unconfirmed: str | None = None
+
+    @property
+    def is_reproduced(self) -> bool:
+        return self.outcome is not None and self.outcome.verdict in REPRODUCED
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,10 @@ def recorded_of(answer: Answer) -> Recorded:
     counts = question.counts.copy()
     # Topics that nobody subscribes to: whether they exist was not looked for.
     counts[len(question.found.topics) :] = UNKNOWN
+    if answer.unconfirmed is not None and not answer.is_reproduced:
+        # What is not as a whole assigned would be held against somebody.
+        is_subscribed = np.arange(len(counts)) < len(question.found.topics)
+        counts[~are_whole(question.recorded, counts, is_subscribed)] = UNKNOWN
     if question.assignable is not None:
         # What share state does not hold yet is nobody's.
         counts = np.minimum(counts, np.bincount(question.assignable.topics, minlength=len(counts)))
@@ -126,7 +135,7 @@ def row(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Aud
     answer = draft.answer
     judged = judgement(draft, recorded)
     made, needed = moves(draft)
-    source = None if answer.question is None else answer.question.found.source
+    source = counts_source(answer, recorded)
     return Audited(
         group_id=draft.group_id,
         group_type=draft.group_type,
@@ -155,7 +164,15 @@ def row(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Aud
         evidence_first_offset=draft.first_offset,
         evidence_last_offset=draft.record.offset,
         confidence=confidence(draft, source),
+        is_unconfirmed=answer.unconfirmed is not None,
     )
+
+
+def counts_source(answer: Answer, recorded: Recorded) -> PartitionCountsSource | None:
+    """None too where numbers are not confirmed, and the targets do not fit them."""
+    if answer.question is None or (recorded.counts[: len(answer.question.found.topics)] == UNKNOWN).any():
+        return None
+    return answer.question.found.source
 
 
 def variant_of(answer: Answer, judged: Judged) -> str | None:
@@ -175,15 +192,25 @@ def judgement(draft: Draft, recorded: Recorded) -> Judged:
         return Judged(Verdict.SAME_MEMBERS_OTHER_ORDER, reason, 0, ())
     if outcome.verdict == Verdict.NOT_RECOMPUTABLE:
         return Judged(outcome.verdict, outcome.why)
+    why = why_not_proved(draft, recorded)
+    if why is not None:
+        return Judged(Verdict.NOT_RECOMPUTABLE, why)
     if outcome.expected is None:
         return Judged(outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}")
-    if draft.missing is not None:
-        return Judged(Verdict.NOT_RECOMPUTABLE, draft.missing)
-    if answer.question.found.is_mixed_up and len(recorded.topics_of_class) > 1:
-        return Judged(Verdict.NOT_RECOMPUTABLE, "nothing tells which of the topics' ids is whose")
     compared = compare(recorded.members, recorded.topics, recorded.rows, outcome.expected)
     reason = f"{compared.num_different} partitions have other owners than {outcome.variant.assignor} gives them"
     return Judged(Verdict.DRIFT, reason, compared.num_different, compared.differences)
+
+
+def why_not_proved(draft: Draft, recorded: Recorded) -> str | None:
+    """Why a difference says nothing against anybody."""
+    answer = draft.answer
+    if draft.missing is not None:
+        return draft.missing
+    is_mixed_up = answer.question is not None and answer.question.found.is_mixed_up
+    if is_mixed_up and len(recorded.topics_of_class) > 1:
+        return "nothing tells which of the topics' ids is whose"
+    return None if answer.unconfirmed is None else f"its inputs are not confirmed: {answer.unconfirmed}"
 
 
 def moves(draft: Draft) -> tuple[int | None, int | None]:
@@ -243,31 +270,3 @@ def rule_of(rules: Sequence[GroupRule], group_id: str) -> GroupRule | None:
 def confidence(draft: Draft, source: PartitionCountsSource | None) -> Confidence:
     is_inferred = draft.answer.source == AssignorSource.INFERRED or source == PartitionCountsSource.INFERRED
     return Confidence.LIKELY if is_inferred or draft.missing is not None else Confidence.CERTAIN
-
-
-def recorded_targets(group: ModernGroup, codes: TopicCodes) -> Recorded:
-    """Of members and what they have, where nothing tells what they subscribe to or how many partitions there are."""
-    numbers: dict[str, int] = {}
-    rows = []
-    for place, target in enumerate(group.targets.values()):
-        for topic, partition in pairs(target, codes):
-            rows.append((place, numbers.setdefault(topic, len(numbers)), partition))
-    columns = np.array(rows, np.int32).reshape(-1, 3).T
-    return Recorded(
-        tuple(group.targets),
-        tuple(numbers),
-        np.full(len(numbers), UNKNOWN, np.int64),
-        np.zeros(len(group.targets), np.int32),
-        [np.arange(len(numbers), dtype=np.int32)],
-        Rows(columns[0], columns[1], columns[2]),
-    )
-
-
-def pairs(target: Held | Tasks, codes: TopicCodes) -> Iterator[tuple[str, int]]:
-    """Tasks stand by subtopology."""
-    if isinstance(target, Tasks):
-        yield from target.active
-        return
-    for code, partition in zip(target.topics.tolist(), target.partitions.tolist(), strict=True):
-        name, topic_id = codes.topics[code]
-        yield name or str(topic_id), partition

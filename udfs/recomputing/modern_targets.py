@@ -4,15 +4,17 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from schemas.assignment_words import AssignorSource, PartitionCountsSource, Verdict
+from schemas.assignment_words import AssignorSource, PartitionCountsSource
 from schemas.vocabulary import GroupType
 from udfs.assignors.specs import MOST_PARTITIONS
+from udfs.recomputing.confirmed import Used, why_unconfirmed
 from udfs.recomputing.facts import Facts
 from udfs.recomputing.modern_defects import known_defect
 from udfs.recomputing.modern_events import NOTHING, Subscriber
 from udfs.recomputing.modern_group import ModernGroup, Newest
 from udfs.recomputing.modern_question import Asked, Question, Unanswerable, asked, question, seen_of
-from udfs.recomputing.modern_rows import Answer, Draft, recorded_targets
+from udfs.recomputing.modern_recorded import recorded_targets
+from udfs.recomputing.modern_rows import REPRODUCED, Answer, Draft
 from udfs.recomputing.modern_topics import Found, findings
 from udfs.recomputing.modern_variants import (
     BUILT_IN,
@@ -30,17 +32,23 @@ from udfs.replay.topic_codes import TopicCodes
 
 # Beyond what any topic has: a garbage record would only fill the memory.
 MOST_INFERRED = 200_000
-REPRODUCED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 
-def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts) -> Draft | None:
-    """Of a record of type 6, 12 or 20. None: it makes no row, since nobody is in the group."""
+def completed_epoch(group: ModernGroup, record: Record) -> int | None:
+    """The epoch of the target that the record completes; None: it deletes the target."""
     group.begin(record)
     group.look()
     if record.value is None:
         group.target_epoch = None
         return None
     epoch: int = record.value.epoch
+    return epoch
+
+
+def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts) -> Draft | None:
+    """Of a record of type 6, 12 or 20. None: it makes no row, since nobody is in the group."""
+    if (epoch := completed_epoch(group, record)) is None:
+        return None
     abouts, metadata_hash = group.members_of(epoch)
     draft = None
     if abouts or group.targets:
@@ -99,7 +107,9 @@ def carried_over(
 ) -> Answer:
     found = next(found_topics(group, asked_, record, metadata_hash, codes, facts))
     told = asking(group, asked_, found, codes)
-    return Answer(asked_, told, None, None, None, None, "the classic group's assignment, copied as it changed protocol")
+    unconfirmed = why_not_confirmed(found, told, record, facts)
+    why = "the classic group's assignment, copied as it changed protocol"
+    return Answer(asked_, told, None, None, None, None, why, unconfirmed=unconfirmed)
 
 
 def outcome_of(
@@ -109,15 +119,15 @@ def outcome_of(
     names = assignors_to_try(group.group_type, vote, facts.default_assignor, group.inferred)
     source = AssignorSource.VOTES if vote else AssignorSource.DEFAULT if len(names) == 1 else AssignorSource.INFERRED
     best: tuple[Question, Outcome] | None = None
+    unconfirmed: str | None = None
     for found in found_topics(group, asked_, record, metadata_hash, codes, facts):
         told = asking(group, asked_, found, codes)
-        if group.group_type == GroupType.CONSUMER and names[0] not in BUILT_IN:
-            return Answer(asked_, told, None, names[0], source, None, f"{names[0]}: not one of Kafka's assignors")
-        if group.listed is not None and group.listed.is_early:
-            return Answer(asked_, told, None, names[0], source, None, "written by 3.7, whose assignors are not known")
+        why = why_not_confirmed(found, told, record, facts)
+        if (reason := why_unknown(group, names[0])) is not None:
+            return Answer(asked_, told, None, names[0], source, None, reason, unconfirmed=why)
         outcome = recomputed(told, tries(group, told, names, metadata_hash))
-        if best is None or (best[1].verdict not in REPRODUCED and outcome.verdict in REPRODUCED):
-            best = told, outcome
+        if best is None or outcome.verdict in REPRODUCED or (unconfirmed is not None and why is None):
+            best, unconfirmed = (told, outcome), why
         if outcome.verdict in REPRODUCED or found.is_sure:
             break
     if best is None:
@@ -126,7 +136,27 @@ def outcome_of(
     if outcome.verdict in REPRODUCED:
         group.variant = outcome.variant._replace(order=None)
         group.inferred = outcome.variant.assignor
-    return Answer(asked_, told, outcome, outcome.variant.assignor, source, algorithm_of(told), None)
+    return Answer(
+        asked_, told, outcome, outcome.variant.assignor, source, algorithm_of(told), None, unconfirmed=unconfirmed
+    )  # fmt: skip
+
+
+def why_unknown(group: ModernGroup, assignor: str) -> str | None:
+    """Why the assignor's answer is not known."""
+    if group.group_type == GroupType.CONSUMER and assignor not in BUILT_IN:
+        return f"{assignor}: not one of Kafka's assignors"
+    if group.listed is not None and group.listed.is_early:
+        return "written by 3.7, whose assignors are not known"
+    return None
+
+
+def why_not_confirmed(found: Found, told: Question, record: Record, facts: Facts) -> str | None:
+    """Of topics that somebody subscribes to, which stand first."""
+    least = np.zeros(len(told.topics), np.int64)
+    for rows in (told.recorded, told.before):
+        np.maximum.at(least, rows.topics, rows.partitions.astype(np.int64) + 1)
+    used = (Used(each.name, each.partitions, int(least[at])) for at, each in enumerate(found.topics))
+    return why_unconfirmed(found.by_log, used, record.time, facts)
 
 
 def tries(group: ModernGroup, told: Question, names: list[str], metadata_hash: int | None) -> Iterator[Variant]:
@@ -171,5 +201,7 @@ def remember(group: ModernGroup, record: Record, evidence: int, answer: Answer) 
         topic.name: (topic.partitions, topic.topic_id) for topic in told.found.topics
     }  # fmt: skip
     source = None if told is None else told.found.source
+    if answer.unconfirmed is not None and not answer.is_reproduced:
+        source = PartitionCountsSource.INFERRED
     reason = answer.reason if told is None else None
     group.newest = Newest(record.offset, record.time, evidence, answer.assignor, source, topics, reason)

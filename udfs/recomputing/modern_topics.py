@@ -5,7 +5,7 @@ a hash confirms whatever snapshots say. What is left is tried in the order in wh
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, product
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from schemas.assignment_words import PartitionCountsSource
 from udfs.assignors.java_order import java_sort_keys
 from udfs.assignors.specs import Topic
+from udfs.recomputing.confirmed import ByLog
 from udfs.recomputing.facts import Facts, KnownTopic
 from udfs.recomputing.metadata_hash import combined, topic_hash
 from udfs.recomputing.modern_group import ModernGroup
@@ -48,6 +49,7 @@ class Found(NamedTuple):
     source: PartitionCountsSource | None
     # Whether nothing else can be: else others are tried.
     is_sure: bool
+    by_log: ByLog
     # Names stand by ids that could as well be each other's.
     is_mixed_up: bool = False
 
@@ -56,12 +58,12 @@ def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: F
     """Most likely first."""
     by_record = recorded(group, metadata_hash, seen)
     if by_record is not None:
-        yield Found(by_record, PartitionCountsSource.RECORD, True)
+        yield Found(by_record, PartitionCountsSource.RECORD, True, ByLog.LISTED)
         return
     all_ = pairings(learned(group, seen, facts))
     choices = [[options(group, name, names.get(name), seen, facts) for name in seen.names] for names in all_]
     if metadata_hash is not None:
-        for each in choices:
+        for each in (*(as_targets_say(group, names, seen, facts) for names in all_), *choices):
             confirmed = confirmed_by_hash(each, metadata_hash)
             if confirmed is not None:
                 group.names |= {
@@ -69,13 +71,36 @@ def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: F
                     for topic in confirmed
                     if topic.topic_id and topic.name not in facts.topics
                 }
-                yield Found(confirmed, PartitionCountsSource.METADATA_HASH, True)
+                yield Found(confirmed, PartitionCountsSource.METADATA_HASH, True, ByLog.HASH_MATCHES)
                 return
-    for each in choices:
-        found = list(islice(picks(each), MOST_TRIED))
+    by_log = ByLog.NOTHING if metadata_hash is None else ByLog.HASH_DIFFERS
+    tried: set[tuple[Topic, ...]] = set()
+    for each, names in zip(choices, all_, strict=True):
+        found = [*islice(picks(each), MOST_TRIED), *picks(as_targets_say(group, names, seen, facts))]
         for pick in found:
             topics = tuple(option.topic for option in pick)
-            yield Found(topics, weakest(pick), len(found) == len(choices) == 1, len(choices) > 1)
+            if topics not in tried:
+                tried.add(topics)
+                yield Found(topics, weakest(pick), False, by_log, len(choices) > 1)
+
+
+def as_targets_say(group: ModernGroup, paired: Mapping[str, str], seen: Seen, facts: Facts) -> list[list[Option]]:
+    """Every partition of a topic that is there has an owner, so targets tell which there are and how many."""
+    ids = {name: topic_id for topic_id in seen.counts if (name := name_of(group, topic_id, facts)) is not None}
+    ids |= paired
+    return [[as_target_says(name, ids.get(name), seen, facts)] for name in seen.names]
+
+
+def as_target_says(name: str, topic_id: str | None, seen: Seen, facts: Facts) -> Option:
+    if topic_id is None:
+        return Option(Topic(name, ABSENT), PartitionCountsSource.INFERRED)
+    count = seen.counts[topic_id]
+    fitting = (each.topic.racks for each in reversed(facts.topics.get(name, ())) if fits(each, topic_id, count))
+    return Option(Topic(name, count, topic_id, next(fitting, None)), PartitionCountsSource.INFERRED)
+
+
+def fits(known: KnownTopic, topic_id: str, count: int) -> bool:
+    return known.topic.topic_id in (None, topic_id) and known.topic.partitions == count
 
 
 def recorded(group: ModernGroup, metadata_hash: int | None, seen: Seen) -> tuple[Topic, ...] | None:
@@ -122,10 +147,13 @@ def name_of(group: ModernGroup, topic_id: str, facts: Facts) -> str | None:
 def options(group: ModernGroup, name: str, paired_id: str | None, seen: Seen, facts: Facts) -> list[Option]:
     """The newest snapshot at or before; more partitions, as far as the targets show and the next one allows; the next
     one, others; that there was no such topic."""
-    known = facts.topics.get(name, ())
     of_group = [topic_id for topic_id, own in group.names.items() if own == name]
+    in_targets = [each for each in seen.counts if name_of(group, each, facts) == name]
+    own_id = next(reversed(in_targets or of_group), paired_id)
+    known = [with_id(each, own_id) for each in facts.topics.get(name, ())]
     if not known:
-        return without_snapshot(name, [*of_group, *([paired_id] if paired_id else [])], seen)
+        ids = dict.fromkeys([*of_group, *in_targets, *([paired_id] if paired_id else [])])
+        return without_snapshot(name, list(ids), seen)
     time = seen.time
     before = [each for each in known if time is not None and each.first_time <= time][::-1]
     after = [each for each in known if each not in before]
@@ -139,6 +167,13 @@ def options(group: ModernGroup, name: str, paired_id: str | None, seen: Seen, fa
     if not before or len({each.topic.topic_id for each in known}) > 1:
         found.append(Option(Topic(name, ABSENT), PartitionCountsSource.INFERRED))
     return list(dict.fromkeys(found))
+
+
+def with_id(known: KnownTopic, topic_id: str | None) -> KnownTopic:
+    """A topic that a snapshot names without an id is the one that has the name elsewhere."""
+    if known.topic.topic_id is not None:
+        return known
+    return replace(known, topic=replace(known.topic, topic_id=topic_id))
 
 
 def grown_topic(each: KnownTopic, after: Sequence[KnownTopic], seen: Seen, is_later: bool) -> Topic | None:

@@ -46,7 +46,7 @@ class Upgrade:
     migration: Migration
     phase: MigrationPhase
     members_done: tuple[Who, ...]
-    members_left: tuple[Who, ...]
+    members_remaining: tuple[Who, ...]
     started_time: int | None
     finished_time: int | None
     readiness: Readiness

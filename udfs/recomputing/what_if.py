@@ -12,7 +12,7 @@ from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
 from udfs.recomputing.what_if_answers import Answer, answers, changes
 from udfs.recomputing.what_if_limits import left_out, why_refused
-from udfs.recomputing.what_if_questions import Question, TopicPartition
+from udfs.recomputing.what_if_questions import Question
 
 Choice = tuple[GroupProtocol, str]
 # By kind of group: whose assignors it could turn to.
@@ -50,15 +50,6 @@ class WhatIf:
     evidence_first_offset: int
     evidence_last_offset: int
     confidence: Confidence
-
-
-@dataclass(frozen=True)
-class Move:
-    """A partition and who has it, before and after. Of share groups, and of assignors that give it to several, all."""
-
-    partition: TopicPartition
-    before: tuple[str, ...]
-    after: tuple[str, ...]
 
 
 def what_if(latest: Latest, facts: Facts) -> list[WhatIf]:
@@ -120,18 +111,3 @@ def answered(
         num_stopped, True, "; ".join(notes) or None, latest.evidence_first_offset, latest.assignment_offset,
         Confidence.LIKELY if notes else Confidence.CERTAIN,
     )  # fmt: skip
-
-
-def moves(answer: Answer) -> list[Move]:
-    """Partitions that have other members afterwards, in order."""
-    old, new = by_partition(answer.lists(answer.before)), by_partition(answer.lists(answer.after))
-    changed = sorted(each for each in old.keys() | new.keys() if old.get(each) != new.get(each))
-    return [Move(each, tuple(sorted(old.get(each, ()))), tuple(sorted(new.get(each, ())))) for each in changed]
-
-
-def by_partition(members: Mapping[str, Sequence[TopicPartition]]) -> dict[TopicPartition, set[str]]:
-    found: dict[TopicPartition, set[str]] = {}
-    for member, partitions in members.items():
-        for partition in partitions:
-            found.setdefault(partition, set()).add(member)
-    return found

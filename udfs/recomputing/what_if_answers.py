@@ -119,7 +119,7 @@ def at_rest(problems: Sequence[Problem]) -> list[Rows | AssignorFailed]:
         rounds = [Answer(asked[at].members, asked[at].topics, asked[at].owned, rows) for at, rows in given.items()]
         is_at_rest = changes(rounds).num_moved == 0
         asked = {
-            at: replace(asked[at], owned=rows)
+            at: replace(asked[at], owned=each_once(rows))
             for (at, rows), rests in zip(given.items(), is_at_rest.tolist(), strict=True)
             if not rests
         }
@@ -128,6 +128,13 @@ def at_rest(problems: Sequence[Problem]) -> list[Rows | AssignorFailed]:
         for at, rows in zip(asked, answers_of_clients(cooperative_sticky, list(asked.values())), strict=True):
             found[at] = rows
     return found
+
+
+def each_once(rows: Rows) -> Rows:
+    """The assignor may list a partition of a member twice; its client owns it once."""
+    columns = (rows.members, rows.topics, rows.partitions)
+    _, first = np.unique(np.stack(columns), axis=1, return_index=True)
+    return rows if len(first) == len(rows) else rows.take(np.sort(first))
 
 
 def shared(question: Question, assignor: str) -> Answer | AssignorFailed:

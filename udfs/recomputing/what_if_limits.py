@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from schemas.assignment_words import PartitionCountsSource
 from schemas.vocabulary import GroupType
 from udfs.assignors.specs import MOST_PARTITIONS, GroupProtocol
+from udfs.listed import listed
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
 
@@ -51,8 +52,7 @@ def why_refused(latest: Latest, protocol: GroupProtocol, assignor: str) -> str |
 
 
 def named(members: list[str]) -> str:
-    more = len(members) - MOST_NAMED
-    return ", ".join(members[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return listed(members, MOST_NAMED)
 
 
 def left_out(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: str) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """What groups as they stand ask an assignor: members claim what they have, all in one generation."""
 
-import base64
-import hashlib
 import struct
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +9,7 @@ import numpy as np
 from udfs.assignors.problems import Codes, Problem, problem_of
 from udfs.assignors.server_problems import ServerProblem, server_problem_of
 from udfs.assignors.specs import GroupProtocol, Member, Owned, Spec, Topic
+from udfs.assignors.stand_in_ids import stand_in_id
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
 from udfs.recomputing.what_if_limits import known_id, why_impossible
@@ -27,12 +26,11 @@ class Question:
 
     @cached_property
     def topics(self) -> tuple[Topic, ...]:
-        """Those that members have and nobody subscribes to stand last: a coordinator knows them as gone."""
-        known = {topic.name for topic in self.latest.topics}
-        others = {name for member in self.latest.members for name, _ in member.owned} - known
-        return tuple(
-            with_id(topic, self.facts) for topic in (*self.latest.topics, *(Topic(name, 0) for name in sorted(others)))
-        )
+        """Last come those that members have, but that are deleted or that nobody subscribes to: a coordinator knows
+        them as gone."""
+        present = [topic for topic in self.latest.topics if topic.name not in self.facts.deleted_topics]
+        others = {name for member in self.latest.members for name, _ in member.owned} - {each.name for each in present}
+        return tuple(with_id(topic, self.facts) for topic in (*present, *(Topic(name, 0) for name in sorted(others))))
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -95,8 +93,4 @@ def with_id(topic: Topic, facts: Facts) -> Topic:
     """Classic groups know names alone: the id is that of the newest snapshot, else one of our making."""
     if topic.topic_id is not None:
         return topic
-    return replace(topic, topic_id=known_id(topic.name, facts) or made_up_id(topic.name))
-
-
-def made_up_id(name: str) -> str:
-    return base64.urlsafe_b64encode(hashlib.md5(name.encode(), usedforsecurity=False).digest()).decode()[:22]
+    return replace(topic, topic_id=known_id(topic.name, facts) or stand_in_id(topic.name))

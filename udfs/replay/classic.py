@@ -12,14 +12,14 @@ from schemas.history_words import (
     Severity,
     StateEnd,
 )
-from udfs.replay import classic_causes, classic_owners, classic_rebalance
+from udfs.replay import classic_causes, classic_conflicts, classic_details, classic_owners, classic_rebalance
 from udfs.replay.classic_records import NOTHING, TYPE, ClassicMember, ClassicValue
 from udfs.replay.classic_round import GROUP_TYPE, Classic, Round, replaced_ids
 from udfs.replay.group import Group
 from udfs.replay.kip429 import group_sets, is_reset
 from udfs.replay.ledger import MemberStretch, StateStretch
 from udfs.replay.records import Moment, Record
-from udfs.replay.silence import Departure
+from udfs.replay.silence import classic_departure
 
 KEY = "2"
 CONSUMER = "consumer"
@@ -167,15 +167,17 @@ def rebalance(round_: Round) -> None:
         if is_reset(member) and round_.previous(replaced_by.get(member.member_id, member.member_id))
     }
     cause = classic_causes.cause(round_, joined, left, sets)
-    classic_owners.check_claims(round_, sets)
+    classic_conflicts.check_claims(round_, sets)
     # Owners first: their rows tell of members that are about to go.
     done = classic_owners.hand_over(round_, lost, sets)
+    changes = classic_details.round_changes(round_, joined, left, cause[0])
     move_members(round_, left)
     # The state last: what went before looks at the one that ends.
     move_state(round_)
     if is_creation(value):
         return
-    classic_rebalance.write_rebalance(round_, done, cause, joined, left, sets)
+    detail = classic_details.trigger_detail(round_, done, cause[0], changes, sets)
+    classic_rebalance.write_rebalance(round_, done, cause, joined, left, sets, detail)
     classic_rebalance.write_members(round_, replaced_by, left)
 
 
@@ -196,7 +198,7 @@ def move_members(round_: Round, left: list[str]) -> None:
         if kind == LeaveKind.LEFT_OR_TIMED_OUT:
             timeouts = member.session_timeout_ms, member.rebalance_timeout_ms
             round_.group.context.departures.append(
-                Departure(round_.group.group_id, member_id, round_.at.offset, *timeouts)
+                classic_departure(round_.group.group_id, member_id, round_.at.offset, round_.stop, *timeouts)
             )
         ledger.leave(
             round_.at, member_id, kind, generation, until=round_.stop, is_exact=False,

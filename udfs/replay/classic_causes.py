@@ -48,11 +48,18 @@ def change(round_: Round, joined: list[str], left: list[str], sets: GroupSets) -
         return RebalanceTrigger.MEMBER_LEFT, sure
     if round_.replaced:
         return RebalanceTrigger.STATIC_RESTART, sure
-    if any(member.topics != round_.members_before[member.member_id].topics for member in round_.members_now.values()):
+    if any(is_other_subscription(round_.members_before[each], member) for each, member in round_.members_now.items()):
         return RebalanceTrigger.SUBSCRIPTION_CHANGED, Confidence.LIKELY
     if is_other_metadata(round_, sets):
         return RebalanceTrigger.METADATA_CHANGED, Confidence.LIKELY
     return RebalanceTrigger.LEADER_REJOINED, Confidence.LIKELY
+
+
+def is_other_subscription(before: ClassicMember, now: ClassicMember) -> bool:
+    """Clients list their topics in any order."""
+    if before.topics == now.topics:
+        return False
+    return None in (before.topics, now.topics) or set(before.topics or ()) != set(now.topics or ())
 
 
 def is_other_metadata(round_: Round, sets: GroupSets) -> bool:

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.history_words import AnomalyKind, Confidence, MoveKind, OwnershipEnd, OwnershipPhase, Severity
+from schemas.history_words import Confidence, MoveKind, OwnershipEnd, OwnershipPhase
+from udfs.replay.classic_conflicts import told_of, two_owners
+from udfs.replay.classic_reading import Ends, reading_ends
 from udfs.replay.classic_records import NOTHING, ClassicMember, Tps
 from udfs.replay.classic_round import GROUP_TYPE, Classic, Round, milliseconds
 from udfs.replay.group import Group
 from udfs.replay.kip429 import GroupSets
 from udfs.replay.ledger import OwnerStretch
+from udfs.replay.reading_ends import NOT_TOLD, known_end
 
 ASSIGNED, REVOKING = OwnershipPhase.ASSIGNED, OwnershipPhase.REVOKING
 MOVED, READY_TO_MIGRATE = MoveKind.MOVED, MoveKind.READY_TO_MIGRATE
@@ -42,6 +45,8 @@ class Handover:
     num_returned: int = 0
     stopped_ms: int = 0
     moves: list[tuple[Any, ...]] = field(default_factory=list)
+    # Beside each of them, when reading ended.
+    ends: list[tuple[Any, ...]] = field(default_factory=list)
 
 
 def hand_over(round_: Round, lost: set[str], sets: GroupSets) -> Handover:
@@ -113,7 +118,8 @@ def restore(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> N
     """What `end_stays` and `give` come to, where these are the same partitions."""
     member_id = member.member_id
     kind = MoveKind.LOST if member_id in done.lost else MoveKind.RETURNED
-    tell(round_, done, tps, kind, member_id, member_id, milliseconds(round_.stop, round_.at.time))
+    ends = reading_ends(round_, member_id, member, tps)
+    tell(round_, done, tps, kind, member_id, member_id, milliseconds(round_.stop, round_.at.time), ends)
     done.num_returned += len(tps)
     done.restored.add(member_id)
     round_.group.ledger.release_block(round_.at, tps, member_id, OwnershipEnd.REVOKED, round_.stop, is_exact=False)
@@ -129,17 +135,18 @@ def end_stays(
     is_lost = kind is MOVED and new_id in done.lost
     at, stop, ledger = round_.at, round_.stop, round_.group.ledger
     idle_ms = milliseconds(stop, at.time)
+    ends = reading_ends(round_, old_id, member, tps)
     nobody = tps - done.sets.assigned
     for receiver, some in shares(round_, done, tps - nobody if nobody else tps, member):
         is_back = receiver.member_id == new_id
         told = MoveKind.LOST if is_lost else MoveKind.RETURNED if is_back else kind
-        tell(round_, done, some, told, old_id, receiver.member_id, idle_ms)
+        tell(round_, done, some, told, old_id, receiver.member_id, idle_ms, ends)
         done.passed_on.update(some)
         done.num_returned += len(some) if is_back else 0
         done.num_moved += 0 if is_back else len(some)
         done.num_handed_out += len(some) if kind is READY_TO_MIGRATE else 0
     if nobody:
-        tell(round_, done, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None)
+        tell(round_, done, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None, ends)
         round_.now.idle.update(dict.fromkeys(nobody, stop))
     if new_id != old_id:
         why = OwnershipEnd.MEMBER_LEFT if new_id is None else OwnershipEnd.STATIC_REPLACED
@@ -184,7 +191,7 @@ def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, 
     round_.now.revoking[new_id] = tps
     tell_withheld(round_, done, tps - done.sets.assigned, old_id)
     for receiver, some in shares(round_, done, tps & done.sets.assigned, None):
-        tell(round_, done, some, MOVED, old_id, receiver.member_id, 0)
+        tell(round_, done, some, MOVED, old_id, receiver.member_id, 0, [(some, known_end(round_.at.time))])
         done.passed_on.update(some)
         done.num_moved += len(some)
         two_owners(round_, f"{told_of(round_, some)} went to {receiver.member_id} while {new_id} still had it")
@@ -225,7 +232,9 @@ def give(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None
     rested = {tp: idle[tp] for tp in fresh if tp in idle} if idle else {}
     for since in set(rested.values()):
         some = frozenset(tp for tp, of in rested.items() if of == since)
-        tell(round_, done, some, MoveKind.ASSIGNED, None, member_id, milliseconds(since, round_.at.time))
+        # While the group was empty no rebalance kept anybody from reading.
+        end = known_end(since) if round_.members_before else None
+        tell(round_, done, some, MoveKind.ASSIGNED, None, member_id, milliseconds(since, round_.at.time), [(some, end)])
     tell(round_, done, fresh.difference(rested), MoveKind.ASSIGNED, None, member_id, None)
     forget(idle, tps)
 
@@ -237,16 +246,21 @@ def forget(idle: dict[int, int | None], tps: Tps) -> None:
 
 def tell(
     round_: Round, done: Handover, tps: Tps, kind: MoveKind, from_id: str | None, to_id: str | None,
-    idle_ms: int | None,
+    idle_ms: int | None, ends: Ends = (),
 ) -> None:  # fmt: skip
+    """`ends`: when reading ended, of these partitions and maybe others."""
     if not tps:
         return
     offset, time = round_.at
     done.stopped_ms += (idle_ms or 0) * len(tps)
-    done.moves.append(
-        (round_.group.group_id, GROUP_TYPE, offset, tps, False, kind, from_id, to_id, offset, time, None, idle_ms,
-         None, round_.first_offset, offset, CERTAIN)
-    )  # fmt: skip
+    for of, end in ends or [(tps, None)]:
+        some = tps if of is tps else tps & of
+        if some:
+            done.ends.append((some, *(end or NOT_TOLD), True))
+            done.moves.append(
+                (round_.group.group_id, GROUP_TYPE, offset, some, False, kind, from_id, to_id, offset, time, None,
+                 idle_ms, None, None, None, None, round_.first_offset, offset, CERTAIN)
+            )  # fmt: skip
 
 
 def own(round_: Round, tps: Tps, member_id: str, is_exact: bool) -> None:
@@ -274,36 +288,3 @@ def swap(round_: Round) -> None:
         round_.now.idle.update(dict.fromkeys(revoking, round_.at.time))
         if held:
             ledger.own_block(stretch(round_, held, new_id, ASSIGNED, round_.is_exact))
-
-
-def told_of(round_: Round, tps: Iterable[int]) -> str:
-    return ", ".join(sorted(map(round_.group.context.topics.told, tps)))
-
-
-# -- what should not be
-
-
-def check_claims(round_: Round, sets: GroupSets) -> None:
-    members = round_.now.value.members
-    if not sets.is_disjoint:
-        for tp, ids in shared_by({member.member_id: member.assigned or NOTHING for member in members}).items():
-            two_owners(round_, f"{told_of(round_, [tp])} was given to {' and '.join(ids)}")
-    if not sets.claimed or sum([len(member.claimed or ()) for member in members]) == len(sets.claimed):
-        return
-    # A claim of an older generation is void; of one generation two claims are one too many.
-    for generation in {member.generation_id for member in members if member.claimed}:
-        of_one = {each.member_id: each.claimed or NOTHING for each in members if each.generation_id == generation}
-        for tp, ids in shared_by(of_one).items():
-            two_owners(round_, f"{told_of(round_, [tp])} was claimed by {' and '.join(ids)}", Severity.WARNING)
-
-
-def shared_by(sets: dict[str, Tps]) -> dict[int, list[str]]:
-    by_tp: dict[int, list[str]] = {}
-    for member_id, tps in sorted(sets.items()):
-        for tp in tps:
-            by_tp.setdefault(tp, []).append(member_id)
-    return {tp: ids for tp, ids in sorted(by_tp.items()) if len(ids) > 1}
-
-
-def two_owners(round_: Round, told: str, severity: Severity = Severity.CRITICAL) -> None:
-    round_.group.anomaly(round_.record, AnomalyKind.TWO_OWNERS, severity, told)

@@ -9,8 +9,9 @@ from udfs.replay.kip429 import GroupSets, member_sets
 
 
 def write_rebalance(
-    round_: Round, done: Handover, cause: classic_causes.Cause, joined: list[str], left: list[str], sets: GroupSets
-) -> None:
+    round_: Round, done: Handover, cause: classic_causes.Cause, joined: list[str], left: list[str], sets: GroupSets,
+    detail: str | None,
+) -> None:  # fmt: skip
     before = None if round_.before is None else round_.before.value
     now, at = round_.now.value, round_.at
     trigger, confidence = cause
@@ -30,10 +31,12 @@ def write_rebalance(
             trigger, classic_causes.mode(round_, sets), joined, left, len(round_.members_before), len(now.members),
             None if before is None else before.leader, now.leader, *(counts if is_read else (None,) * len(counts)),
             done.num_handed_out > 0, unpersisted(round_), sync_ms,
-            done.stopped_ms if is_read else None, round_.first_offset, at.offset, confidence,
+            done.stopped_ms if is_read else None, None if before is None else before.protocol, now.protocol, detail,
+            None, None, None, round_.first_offset, at.offset, confidence,
         ),
     )  # fmt: skip
     round_.group.context.rows.of["partition_moves"] += done.moves
+    round_.group.context.rows.of["reading_ends"] += done.ends
 
 
 def unpersisted(round_: Round) -> int | None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from udfs.replay.negative_partitions import listed, negative_partitions, without_negative
+from udfs.replay.negative_partitions import negative_partitions, some_of, without_negative
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import SHIFT, TopicCodes
 from udfs.replay.uncollected import uncollected
@@ -111,8 +111,8 @@ def left_out_of(lists: pa.ListArray) -> dict[int, str]:
     for verb, (payload, field) in fields.items():
         for at, told in negative_partitions(items.field(payload).field(field), "topic").items():
             row = int(np.searchsorted(bounds - bounds[0], at, side="right")) - 1
-            found.setdefault(row, []).append(f"{items.field('member_id')[at].as_py()} {verb} {listed(told)}")
-    return {row: listed(told) for row, told in found.items()}
+            found.setdefault(row, []).append(f"{items.field('member_id')[at].as_py()} {verb} {some_of(told)}")
+    return {row: some_of(told) for row, told in found.items()}
 
 
 def can_claim(subscription: pa.StructArray) -> pa.BooleanArray:

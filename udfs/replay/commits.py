@@ -23,12 +23,14 @@ from udfs.replay.nullable import flags, numbers
 from udfs.replay.offset_endings import OffsetFacts, endings
 from udfs.replay.offset_rows import closed_rows, held_rows
 from udfs.replay.offset_states import in_order, state_of, unseen_behind
+from udfs.replay.preview_offsets import preview_offsets
 from udfs.replay.questions import Answers, Asked, Questions
 from udfs.replay.revived_offsets import revived_offsets
 from udfs.replay.transactions import Waiting, ended_rows, unended_rows, waiting_of
 from udfs.tables.arrow_schema import table_schema
 
 TABLES = {table.name: table for table in (OFFSET_HISTORY, TRANSACTIONS, REPLAY_ANOMALIES)}
+NO_ROWS = {name: table_schema(table).empty_table() for name, table in TABLES.items()}
 STATE = table_schema(REPLAYED_OFFSETS)
 END_OF_LOG = 2**63 - 1
 EMPTY_COMMITS = table_schema(OFFSET_COMMITS).empty_table().select(COMMIT_COLUMNS)
@@ -100,6 +102,8 @@ class OffsetReplay:
 
     def release(self, through: int) -> dict[str, pa.Table]:
         """What was held back, and all questions up to there."""
+        if self.held_back is None and not len(self.asked.upto(through)):
+            return NO_ROWS
         commits, markers = self.held_back or (EMPTY_COMMITS, EMPTY_MARKERS)
         self.held_back = None
         return self.link(commits, markers, through)
@@ -132,10 +136,11 @@ class OffsetReplay:
     def anomalies(self, frame: Frame, effects: Effects, waiting: Waiting) -> pa.Table:
         steps = clock_steps(frame, self.cluster, self.partition)
         revived = revived_offsets(frame, effects, waiting, self.cluster, self.partition)
-        if not revived.num_rows:
+        preview = preview_offsets(frame, effects, waiting, self.cluster, self.partition)
+        if not revived.num_rows and not preview.num_rows:
             return steps
         order = [(column, "ascending") for column in REPLAY_ANOMALIES.order]
-        return pa.concat_tables([steps, revived]).sort_by(order)
+        return pa.concat_tables([steps, revived, preview]).sort_by(order)
 
     def split(self, commits: pa.Table, markers: pa.Table, through: int) -> tuple[pa.Table, pa.Table]:
         """The state of groups that this chunk tells or is asked of, and of the others: these stay as they are."""

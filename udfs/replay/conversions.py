@@ -27,7 +27,7 @@ def settle(group: Group, before: Any, operation: Sequence[Record], at: Moment) -
     """After an operation that made another type of group of this one."""
     now = group.now
     if isinstance(before, Classic) and set(group.ledger.members) & now.members.keys():
-        upgrade(group, now, operation, at)
+        upgrade(group, before, now, operation, at)
     elif isinstance(now, Classic) and now.value.members and group.ledger.members:
         downgrade(group, before, now, operation, at)
     else:
@@ -40,7 +40,9 @@ def replace(group: Group, before: Any, operation: list[Record], at: Moment) -> N
         close(group, before, RebalanceOutcome.SUPERSEDED, at)
     group.ledger.end_all(at, *ENDS)
     if isinstance(group.now, Modern):
-        group.now.is_migrated = True
+        group.now.former_type = before.group_type
+        if isinstance(before, Classic):
+            group.now.assignor = before.value.protocol
         settle_modern(group, None, operation, at)
     else:
         seen_whole(group, operation)
@@ -50,7 +52,7 @@ def replace(group: Group, before: Any, operation: list[Record], at: Moment) -> N
 # -- online, to the consumer protocol
 
 
-def upgrade(group: Group, now: Modern, operation: Sequence[Record], at: Moment) -> None:
+def upgrade(group: Group, before: Classic, now: Modern, operation: Sequence[Record], at: Moment) -> None:
     """The batch copies the classic group first, its generation as epoch; then follow the joiner's own records."""
     is_exact = seen_whole(group, operation)
     ledger, topics = group.ledger, group.context.topics
@@ -66,7 +68,7 @@ def upgrade(group: Group, now: Modern, operation: Sequence[Record], at: Moment) 
     take_over_copy(group, now, operation)
     own = [record.offset for record in operation if record.type == 5 and record.member not in ledger.members]
     now.start = Start(at.time, min(own, default=at.offset), is_exact)
-    now.is_migrated = True
+    now.former_type, now.assignor = before.group_type, before.value.protocol
     advance(group, now, operation, is_exact, at)
 
 

@@ -27,6 +27,8 @@ class Stretch:
     complete_from_time: int | None = None
     num_records: int = 0
     has_transactions: bool = True
+    # In batches and ranges of bytes that could not be read.
+    damaged_records: int = 0
 
 
 @dataclass
@@ -115,8 +117,14 @@ def coverage_rows(cluster: str, partition: int, stretches: Sequence[Stretch]) ->
             "to_time": each.to_time,
             "num_records": each.num_records,
             "has_transactions": each.has_transactions,
-            "compacted_records_estimate": each.last_offset - each.first_offset + 1 - each.num_records,
+            "compacted_records_estimate": num_compacted(each),
+            "damaged_records": each.damaged_records,
             "is_open": place == len(stretches) - 1,
         }
         for place, each in enumerate(stretches)
     ]
+
+
+def num_compacted(stretch: Stretch) -> int:
+    """At most: nothing else is known of these offsets."""
+    return stretch.last_offset - stretch.first_offset + 1 - stretch.num_records - stretch.damaged_records

@@ -1,16 +1,19 @@
 """A group in the middle of its replay, and what it shares with the others of its offsets partition."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.history_words import AnomalyKind, Confidence, Severity
+from udfs.replay.details import Change, detail
 from udfs.replay.gaps import Gaps
 from udfs.replay.ledger import Ledger
+from udfs.replay.reading_ends import Setting
 from udfs.replay.records import Moment, Record
 from udfs.replay.rows import Rows
 from udfs.replay.silence import Departure
 from udfs.replay.topic_codes import TopicCodes
+from udfs.replay.unclear_details import UnclearDetail, is_unclear
 
 # A clock that steps back less than this is one of a healthy cluster.
 CLOCK_STEP_US = 1_000_000
@@ -29,6 +32,16 @@ class Context:
     first_epoch: int = 1
     # Members of which commits may tell how they went.
     departures: list[Departure] = field(default_factory=list)
+    # Details of rebalances that name them.
+    unclear: list[UnclearDetail] = field(default_factory=list)
+    # By type of group, what snapshots tell of its timeouts.
+    timeouts: Mapping[str, Setting] = field(default_factory=dict)
+    # Of groups that set them for themselves, by group and type.
+    own_timeouts: Mapping[tuple[str, str], Setting] = field(default_factory=dict)
+
+    def timeouts_of(self, group_id: str, group_type: str) -> Setting:
+        own = self.own_timeouts.get((group_id, group_type))
+        return self.timeouts.get(group_type, Setting()) if own is None else own
 
 
 @dataclass
@@ -59,6 +72,12 @@ class Group:
         before = self.seen.get(key, -1)
         self.seen[key] = record.offset
         return self.context.gaps.is_complete(before, record.offset)
+
+    def detail(self, assignment_offset: int, trigger: str, changes: Sequence[Change]) -> str | None:
+        """Of a rebalance. What commits may tell more of is noted."""
+        if is_unclear(changes):
+            self.context.unclear.append(UnclearDetail(self.group_id, assignment_offset, trigger, changes))
+        return detail(trigger, changes)
 
     def anomaly(
         self, record: Record, kind: AnomalyKind, severity: Severity, told: str, first_offset: int | None = None

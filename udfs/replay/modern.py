@@ -44,14 +44,16 @@ def seen_whole(group: Group, operation: Sequence[Record]) -> bool:
 
 def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bool, at: Moment) -> None:
     replaced = replaced_members(group, now)
-    is_started = note_causes(group, now, replaced, is_exact)
-    if is_started and now.start is None:
-        now.start = Start(at.time, operation[0].offset, is_exact)
+    start = Start(at.time, operation[0].offset, is_exact)
+    if note_causes(group, now, replaced, start, at) and now.start is None:
+        now.start = start
     inherited = settle_departed(group, now, replaced, at)
     for old, new in replaced.items():
         if old in now.base:
             now.base[new] = now.base.pop(old)._replace(is_restarted=now.operation.bump is not None)
     settle_present(group, now, at)
+    is_deserted = len(now.members) == len(now.away)
+    now.deserted_since = (now.deserted_since or at.time) if is_deserted else None
     begin_target(group, now, at)
     settle_owners(group, now, touched(now), inherited, at)
     close_if_reached(group, now, at)

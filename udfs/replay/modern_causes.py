@@ -2,58 +2,87 @@
 
 from collections.abc import Mapping
 
-from schemas.history_words import RebalanceTrigger
+from schemas.history_words import Confidence, RebalanceTrigger
+from udfs.replay.details import Change, departed, joined, restarted
 from udfs.replay.group import Group
-from udfs.replay.modern_state import Modern
+from udfs.replay.modern_details import name_of
+from udfs.replay.modern_members import commits_may_tell, leave_kind
+from udfs.replay.modern_state import Cause, Member, Modern, Rebalance, Start
+from udfs.replay.records import Moment
 
 WANTED = (RebalanceTrigger.MEMBER_JOINED, RebalanceTrigger.SUBSCRIPTION_CHANGED)
 
 
-def note_causes(group: Group, now: Modern, replaced: Mapping[str, str], is_exact: bool) -> bool:
+def note_causes(group: Group, now: Modern, replaced: Mapping[str, str], start: Start, at: Moment) -> bool:
     """Each group epoch has a cause: what its own operation shows, else what operations before it showed without one.
-    Answers whether the operation leads to a target: by an epoch, or because a target for the epoch waits."""
-    found = evidence(group, now, replaced)
+    Answers whether the operation leads to a target: by an epoch, or because a target for the epoch waits. `start` is
+    the first record of the operation."""
+    found = evidence(group, now, replaced, at)
     if now.operation.bump is not None:
-        now.causes.append(cause(now, found, is_exact))
+        trigger = cause(now, found, start.is_exact)
+        now.causes.append(Cause(now.epoch, trigger, start, [*now.carried, *found]))
         now.carried = []
         return True
+    # A static instance that came back without another epoch has set off nothing that is still to come.
+    found = [each for each in found if each.trigger != RebalanceTrigger.STATIC_RESTART]
     now.carried += found
     waits = now.epoch is not None and now.target_epoch is not None and now.epoch > now.target_epoch
     return bool(found) and waits
 
 
-def evidence(group: Group, now: Modern, replaced: Mapping[str, str]) -> list[str]:
+def evidence(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment) -> list[Change]:
     """In log order: of members, then of the group as a whole."""
-    found: list[str] = []
-    operation = now.operation
+    found: list[Change] = []
+    operation, old_ids = now.operation, {new_id: old_id for old_id, new_id in replaced.items()}
     for member_id, is_known in operation.touched.items():
-        if member_id not in now.members:
+        member = now.members.get(member_id)
+        if member is None:
             if member_id in group.ledger.members and member_id not in replaced:
-                found.append(RebalanceTrigger.MEMBER_LEFT)
-        elif member_id in replaced.values():
-            found.append(RebalanceTrigger.STATIC_RESTART)
+                gone = operation.departed.get(member_id, Member())
+                kind = leave_kind(gone, is_known, at)
+                key = (member_id, at.offset) if commits_may_tell(now, kind) else None
+                found.append(departed(name_of(member_id, gone), kind, key))
+        elif member_id in old_ids:
+            found.append(restarted(member.group_instance_id, old_ids[member_id], member_id))
         elif member_id not in group.ledger.members and (is_known or member_id in operation.joining):
-            found.append(RebalanceTrigger.MEMBER_JOINED)
-        elif member_id in operation.changes:
-            found.append(operation.changes[member_id])
-    return found + list(operation.evidence)
+            found.append(joined(name_of(member_id, member)))
+        else:
+            found += operation.changes.get(member_id, [])
+    return found + operation.evidence
 
 
-def cause(now: Modern, found: list[str], is_exact: bool) -> str:
+def cause(now: Modern, found: list[Change], is_exact: bool) -> str:
     if found:
         # Who subscribes by pattern alone changes the epoch only when the pattern is resolved, later.
-        wanted = [each for each in now.carried if each in WANTED]
-        return wanted[0] if found[0] == RebalanceTrigger.REGEX_RESOLVED and wanted else found[0]
+        wanted = [each.trigger for each in now.carried if each.trigger in WANTED]
+        first = found[0].trigger
+        return wanted[0] if first == RebalanceTrigger.REGEX_RESOLVED and wanted else first
     if now.carried:
-        return now.carried[0]
+        return now.carried[0].trigger
     # An epoch without any record of members: topics were created or deleted, or got partitions or other racks.
     return RebalanceTrigger.METADATA_CHANGED if is_exact and now.operation.is_hash_changed else RebalanceTrigger.UNKNOWN
 
 
-def trigger(now: Modern) -> str:
+def causes_until(now: Modern, epoch: int) -> list[Cause]:
+    """Of the group epochs that a target of this epoch covers: newer ones may be there already."""
+    return [each for each in now.causes if each.epoch is None or each.epoch <= epoch]
+
+
+def causes_after(now: Modern, epoch: int) -> list[Cause]:
+    return [each for each in now.causes if each.epoch is not None and each.epoch > epoch]
+
+
+def trigger(now: Modern, causes: list[Cause]) -> str:
     """Of the target that covers the group epochs since the one before."""
-    if now.is_migrated:
+    if now.former_type is not None:
         return RebalanceTrigger.PROTOCOL_MIGRATION
     if now.generation is None:
         return RebalanceTrigger.GROUP_CREATED if now.is_created else RebalanceTrigger.UNKNOWN
-    return next(iter((*now.causes, *now.carried)), RebalanceTrigger.UNKNOWN)
+    told = (*(each.trigger for each in causes), *(each.trigger for each in now.carried))
+    return next((each for each in told if each != RebalanceTrigger.UNKNOWN), RebalanceTrigger.UNKNOWN)
+
+
+def confidence(of: Rebalance) -> Confidence:
+    if of.trigger == RebalanceTrigger.UNKNOWN:
+        return Confidence.POSSIBLE
+    return Confidence.CERTAIN if of.start.is_exact else Confidence.LIKELY

@@ -6,7 +6,8 @@ records of the operation are in. A tombstone is a record like any other.
 
 from collections.abc import Callable
 
-from schemas.history_words import AnomalyKind, RebalanceTrigger, Severity
+from schemas.history_words import AnomalyKind, Severity
+from udfs.replay import modern_details
 from udfs.replay.group import Group
 from udfs.replay.modern_state import AWAY, GONE, GROUP_KEY, KEY_OF_MEMBER, KEY_OF_OWNED, Member, Modern
 from udfs.replay.modern_values import (
@@ -72,13 +73,15 @@ def on_group(group: Group, record: Record) -> None:
     if now.epoch is None or value.epoch != now.epoch:
         now.operation.bump = record
     now.operation.is_hash_changed = value.metadata_hash is None or value.metadata_hash != now.metadata_hash
+    if now.epoch is not None:
+        now.operation.evidence += modern_details.epoch_changes(now, value)
     if now.epoch is None and value.epoch == group.context.first_epoch + 1:
         # The first epoch of all proves that nothing came before, whatever records are missing.
         now.is_created, now.is_partial = True, False
         if now.target_epoch is None:
             reach(now, group.context.first_epoch)
     now.epoch, now.metadata_hash = value.epoch, value.metadata_hash
-    now.validated_topology_epoch = value.validated_topology_epoch
+    now.validated_topology_epoch, now.configs = value.validated_topology_epoch, value.configs
 
 
 def on_member(group: Group, record: Record) -> None:
@@ -94,7 +97,8 @@ def on_member(group: Group, record: Record) -> None:
     about: About = record.value
     member = now.members.get(member_id) or new_member(now, member_id)
     if member.about is not None:
-        note_changes(now, member_id, member.about, about)
+        found = modern_details.member_changes(member_id, member.about, about)
+        now.operation.changes.setdefault(member_id, []).extend(found)
     count_assignor(now, member.about, -1)
     count_assignor(now, about, 1)
     member.about = about
@@ -209,8 +213,7 @@ def on_pattern(group: Group, record: Record) -> None:
         now.patterns.pop(pattern, None)
         return
     value: Pattern = record.value
-    if now.patterns.get(pattern) != value.topics:
-        now.operation.evidence.append(RebalanceTrigger.REGEX_RESOLVED)
+    now.operation.evidence += modern_details.pattern_changes(pattern, now.patterns.get(pattern), value.topics)
     now.patterns[pattern] = value.topics
 
 
@@ -220,9 +223,8 @@ def on_topics(group: Group, record: Record) -> None:
     if now is None:
         return
     value = Topics(()) if record.value is None else record.value
-    if value.topics != now.topics:
-        now.operation.evidence.append(RebalanceTrigger.METADATA_CHANGED)
-    now.topics = value.topics
+    now.operation.evidence += modern_details.listed_topics_changes(now, value)
+    now.topics = value
 
 
 def on_topology(group: Group, record: Record) -> None:
@@ -232,7 +234,7 @@ def on_topology(group: Group, record: Record) -> None:
         return
     value: Topology | None = record.value
     if now.topology is not None and value is not None and value.epoch != now.topology.epoch:
-        now.operation.evidence.append(RebalanceTrigger.SUBSCRIPTION_CHANGED)
+        now.operation.evidence.append(modern_details.other_topology(now.topology.epoch, value.epoch))
     now.operation.is_topology_changed = value != now.topology
     now.topology = value
 
@@ -258,16 +260,6 @@ def touch(group: Group, now: Modern, record: Record, key: str) -> None:
 
 def is_whole(now: Modern, member_id: str) -> bool:
     return now.operation.touched.get(member_id, False)
-
-
-def note_changes(now: Modern, member_id: str, before: About, about: About) -> None:
-    """Another client, host or rack is no reason for a rebalance."""
-    changes = now.operation.changes
-    wanted = [(each.topics, each.regex, each.topology_epoch) for each in (before, about)]
-    if wanted[0] != wanted[1]:
-        changes[member_id] = RebalanceTrigger.SUBSCRIPTION_CHANGED
-    elif before.assignor != about.assignor:
-        changes[member_id] = RebalanceTrigger.ASSIGNOR_CHANGED
 
 
 def count_assignor(now: Modern, about: About | None, by: int) -> None:

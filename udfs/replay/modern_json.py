@@ -1,22 +1,31 @@
 """The state of a consumer, share or streams group as JSON takes it, between runs."""
 
+import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from udfs.replay import details
+from udfs.replay.details import Change
 from udfs.replay.modern_handlers import count_assignor, count_member
 from udfs.replay.modern_owners import placed
-from udfs.replay.modern_state import Base, Member, Modern, Placed, Rebalance, Start, Stop
-from udfs.replay.modern_values import About, ByRole, GroupType, Topology
+from udfs.replay.modern_state import Base, Cause, Member, Modern, Placed, Rebalance, Start, Stop
+from udfs.replay.modern_values import About, ByRole, GroupType, Topics, Topology
+from udfs.replay.reading_ends import ReadingEnd
 from udfs.replay.topic_codes import TopicCodes
+from udfs.replay.unclear_details import Silent, settled
 
 # Fields that JSON takes as they are.
 PLAIN = (
     "group_type", "epoch", "target_epoch", "metadata_hash", "validated_topology_epoch", "is_partial", "is_created",
-    "is_migrated", "generation", "told_target", "assignment_offset", "causes", "carried", "incomplete",
+    "former_type", "assignor", "generation", "told_target", "assignment_offset", "causes", "carried", "incomplete",
+    "deserted_since",
 )  # fmt: skip
 OF_REBALANCE = tuple(field.name for field in fields(Rebalance))
+UNREAD = ("unread_low_ms", "unread_high_ms", "longest_unread_ms")
+NO_TEXTS: Mapping[int, str | None] = {}
+SILENT = ReadingEnd._fields.index("silent_offset")
 
 
 def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
@@ -24,6 +33,7 @@ def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
         **{name: getattr(now, name) for name in PLAIN},
         "topology": now.topology,
         "topics": now.topics,
+        "configs": now.configs,
         "patterns": now.patterns,
         "members": {each: plain_member(now, member, topics) for each, member in now.members.items()},
         "targets": {each: plain_roles(share, topics) for each, share in now.targets.items()},
@@ -42,7 +52,13 @@ def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
     if found["topology"] is not None:
         epoch, sources = found["topology"]
         now.topology = Topology(epoch, {each: tuple(names) for each, names in sources.items()})
-    now.topics = tuple(found["topics"])
+    now.topics = Topics(*map(tuple, found["topics"]))
+    now.configs = None if found["configs"] is None else tuple((name, value) for name, value in found["configs"])
+    now.carried = [details.from_plain(each) for each in now.carried]
+    now.causes = [
+        Cause(epoch, trigger, Start(*start), [details.from_plain(each) for each in changes])
+        for epoch, trigger, start, changes in now.causes
+    ]
     now.patterns = {each: tuple(names) for each, names in found["patterns"].items()}
     now.targets = {each: from_plain_roles(share, topics) for each, share in found["targets"].items()}
     now.base = {
@@ -54,7 +70,8 @@ def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
         now.rebalance = Rebalance(**{**found["rebalance"], "start": Start(*found["rebalance"]["start"])})
     for tps, role, *stop in found["stops"]:
         (tp,) = topics.from_plain([tps])
-        now.stops[(tp, role)] = Stop(*stop)
+        end = stop.pop()
+        now.stops[(tp, role)] = Stop(*stop)._replace(end=None if end is None else ReadingEnd(*end))
     now.members = {each: from_plain_member(now, member, topics) for each, member in found["members"].items()}
     count(now)
     return now
@@ -95,6 +112,37 @@ def from_plain_member(now: Modern, found: dict[str, Any], topics: TopicCodes) ->
     shown: Placed = {(phase, role): topics.from_plain(tps) for phase, role, tps in found["shown"] or ()}
     member.shown = placed(now, member, topics) if found["shown"] is None else shown
     return member
+
+
+def with_answers(
+    state: str, silent: Silent, costs: Mapping[int, tuple[int, int, int]], told: Mapping[int, str | None] = NO_TEXTS
+) -> str:
+    """A group's whole state as stored. `costs`: what moves cost that no later run sees, by assignment; `told`: details
+    that commits changed, likewise."""
+    found = json.loads(state)
+    if found["kind"] != "modern":
+        return state
+    now = found["now"]
+    for _, _, member_id, *_, end in now["stops"]:
+        if end is None or end[SILENT] is None:
+            continue
+        if silent.get((member_id, end[SILENT]), False):
+            end[1:SILENT] = end[SILENT + 1 :]
+        end[SILENT:] = [None] * len(end[SILENT:])
+    now["carried"] = settled_changes(now["carried"], silent)
+    now["causes"] = [[*of, settled_changes(changes, silent)] for *of, changes in now["causes"]]
+    rebalance = now["rebalance"]
+    if rebalance is not None and rebalance["assignment_offset"] in told:
+        rebalance["detail"] = told[rebalance["assignment_offset"]]
+    if rebalance is not None and (cost := costs.get(rebalance["assignment_offset"])) is not None:
+        low, high, longest = (rebalance[name] or 0 for name in UNREAD)
+        values = low + cost[0], high + cost[1], max(longest, cost[2])
+        rebalance.update(zip(UNREAD, values, strict=True))
+    return json.dumps(found, separators=(",", ":"))
+
+
+def settled_changes(changes: Iterable[list[Any]], silent: Silent) -> list[Change]:
+    return [settled(details.from_plain(each), silent) for each in changes]
 
 
 def plain_roles(by_role: ByRole, topics: TopicCodes) -> list[Any]:

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 
-from schemas.history_words import Confidence, LeaveKind, OwnershipEnd
+from schemas.history_words import Confidence, LeaveKind
 from udfs.replay.group import Group
 from udfs.replay.ledger import MemberStretch
 from udfs.replay.modern_moves import milliseconds
-from udfs.replay.modern_owners import release_all
+from udfs.replay.modern_owners import member_timeouts, release_all
 from udfs.replay.modern_state import AWAY, GONE, Member, Modern, Place
-from udfs.replay.modern_values import UNREVOKED
+from udfs.replay.modern_values import UNREVOKED, GroupType
 from udfs.replay.records import Moment
+from udfs.replay.silence import modern_departure
 
 # A coordinator fires timers a little late, never early beyond the clock's own steps.
 EARLY_MS = 100
@@ -41,14 +42,28 @@ def settle_departed(group: Group, now: Modern, replaced: Mapping[str, str], at: 
             continue
         is_exact = now.operation.touched.get(member_id, False)
         kind = LeaveKind.STATIC_REPLACED if member_id in replaced else leave_kind(member, is_exact, at)
-        why = OwnershipEnd.STATIC_REPLACED if member_id in replaced else OwnershipEnd.MEMBER_LEFT
         if member_id in replaced:
             inherited.update((tp, role) for (_, role), tps in member.shown.items() for tp in tps)
-        release_all(group, now, member_id, member, why, is_exact, at)
+        release_all(group, now, member_id, member, kind, is_exact, at)
+        if commits_may_tell(now, kind):
+            note_departure(group, now, member_id, member, at)
         is_likely = kind in (LeaveKind.STATIC_EXPIRED_LIKELY, LeaveKind.REBALANCE_TIMEOUT_LIKELY)
         confidence = Confidence.LIKELY if is_likely else Confidence.CERTAIN
         group.ledger.leave(at, member_id, kind, now.epoch, is_exact=is_exact, confidence=confidence)
     return frozenset(inherited)
+
+
+def commits_may_tell(now: Modern, kind: LeaveKind) -> bool:
+    """How a member went. Those of share groups commit nothing here."""
+    return kind == LeaveKind.LEFT_OR_TIMED_OUT and now.group_type != GroupType.SHARE
+
+
+def note_departure(group: Group, now: Modern, member_id: str, member: Member, at: Moment) -> None:
+    timeouts = member_timeouts(group, now, member)
+    is_streams = now.group_type == GroupType.STREAMS
+    group.context.departures.append(
+        modern_departure(group.group_id, member_id, at.offset, at.time, timeouts, is_streams=is_streams)
+    )
 
 
 def leave_kind(member: Member, is_exact: bool, at: Moment) -> LeaveKind:

@@ -5,6 +5,7 @@ from typing import Any
 from schemas.history_words import Confidence, MoveKind, RebalanceOutcome, TaskRole
 from udfs.replay.group import Group
 from udfs.replay.modern_state import Modern, Place, Rebalance, Stop
+from udfs.replay.reading_ends import NOT_TOLD, ReadingEnd, known_end
 from udfs.replay.records import Moment
 from udfs.replay.rows import Rows
 
@@ -12,10 +13,13 @@ from udfs.replay.rows import Rows
 COUNTED_ROLES = (None, TaskRole.ACTIVE)
 
 
-def stopped(group: Group, now: Modern, place: Place, member_id: str, at: Moment, by: Rebalance | None) -> None:
+def stopped(
+    group: Group, now: Modern, place: Place, member_id: str, at: Moment, by: Rebalance | None, end: ReadingEnd | None
+) -> None:
     """The member lost the partition; it stands still unless others own it too."""
     if place not in group.ledger.owners:
-        now.stops[place] = Stop(member_id, at.time, at.offset, None if by is None else by.assignment_offset)
+        assignment_offset = None if by is None else by.assignment_offset
+        now.stops[place] = Stop(member_id, at.time, at.offset, assignment_offset, False, end)
 
 
 def gained(group: Group, now: Modern, place: Place, member_id: str, at: Moment) -> None:
@@ -23,14 +27,18 @@ def gained(group: Group, now: Modern, place: Place, member_id: str, at: Moment) 
     if now.assignment_offset is None:
         return
     if stop is None:
-        kind, before, idle, first = MoveKind.ASSIGNED, None, None, at.offset
+        kind, before, idle, first, end = MoveKind.ASSIGNED, None, None, at.offset, None
     else:
         kind = MoveKind.RETURNED if stop.member_id == member_id else MoveKind.MOVED
         before, idle, first = stop.member_id, milliseconds(stop.time, at.time), stop.offset
+        # What came before the stop counts where it was told.
+        end = known_end(stop.time) if stop.is_told else stop.end
     group.context.rows.add(
         "partition_moves", row(group, now, now.assignment_offset, place, kind, before, member_id, at, idle, first)
     )
-    if now.rebalance is not None and place[1] in COUNTED_ROLES:
+    is_counted = now.rebalance is not None and place[1] in COUNTED_ROLES
+    group.context.rows.add("reading_ends", ending(place, end, is_counted))
+    if now.rebalance is not None and is_counted:
         now.rebalance.num_moved += kind == MoveKind.MOVED
         now.rebalance.num_returned += kind == MoveKind.RETURNED
         now.rebalance.stopped_ms += idle or 0
@@ -50,6 +58,7 @@ def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutco
         if stop.assignment_offset != of.assignment_offset or stop.is_told:
             continue
         group.context.rows.add("partition_moves", revoked(group, now, of.assignment_offset, place, stop, False))
+        group.context.rows.add("reading_ends", ending(place, stop.end, place[1] in COUNTED_ROLES))
         of.num_unowned += place[1] in COUNTED_ROLES
         if outcome == RebalanceOutcome.SUPERSEDED:
             now.stops[place] = stop._replace(is_told=True)
@@ -66,6 +75,7 @@ def open_stops(group: Group, now: Modern, of: Rebalance, rows: Rows) -> int:
     ]
     for place, stop in found:
         rows.add("partition_moves", revoked(group, now, of.assignment_offset, place, stop, True))
+        rows.add("reading_ends", ending(place, stop.end, place[1] in COUNTED_ROLES))
     return sum(role in COUNTED_ROLES for (_, role), _ in found)
 
 
@@ -87,8 +97,14 @@ def row(
     # The gap between commits is filled in where commits are linked.
     return (
         group.group_id, now.group_type, assignment_offset, tp, is_open, kind, before, after, at.offset, at.time, role,
-        idle_ms, None, first_offset, at.offset, Confidence.CERTAIN,
+        idle_ms, None, None, None, None, first_offset, at.offset, Confidence.CERTAIN,
     )  # fmt: skip
+
+
+def ending(place: Place, end: ReadingEnd | None, is_counted: bool) -> tuple[Any, ...]:
+    """Beside a row of a move. Standby and warm-up tasks read nothing that counts."""
+    tp, role = place
+    return (tp, *(end if end is not None and role in COUNTED_ROLES else NOT_TOLD), is_counted)
 
 
 def milliseconds(from_time: int | None, to_time: int | None) -> int | None:

@@ -2,12 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 
-from schemas.history_words import AnomalyKind, OwnershipEnd, OwnershipPhase, Severity, TaskRole
+from schemas.history_words import AnomalyKind, LeaveKind, OwnershipEnd, OwnershipPhase, Severity, TaskRole
 from udfs.replay.group import Group
 from udfs.replay.ledger import OwnerStretch
 from udfs.replay.modern_moves import gained, stopped
 from udfs.replay.modern_state import AWAY, KEY_OF_OWNED, NOTHING, Member, Modern, Place, Placed
 from udfs.replay.modern_values import ByRole, GroupType
+from udfs.replay.reading_ends import (
+    ReadingEnd,
+    Timeouts,
+    given_up,
+    left_or_timed_out,
+    overdue,
+    timeouts_of_record,
+    timeouts_of_setting,
+    went_away,
+)
 from udfs.replay.records import Moment, Record
 from udfs.replay.streams import partitions_of, subtopology_of
 from udfs.replay.topic_codes import TopicCodes
@@ -77,9 +87,11 @@ def end(
 ) -> None:  # fmt: skip
     tp, role = place
     why = OwnershipEnd.PHASE_CHANGED if is_phase else OwnershipEnd.REVOKED
+    since = owned_since(group, place, member_id)
     group.ledger.release(at, tp, member_id, why, role=role, is_exact=is_exact)
     if not is_phase:
-        stopped(group, now, place, member_id, at, now.rebalance)
+        until = given_up(at.time, timeouts_of(group, now, member_id), since)
+        stopped(group, now, place, member_id, at, now.rebalance, until)
 
 
 def begin(
@@ -117,18 +129,57 @@ def part_from_others(group: Group, now: Modern, member_id: str, place: Place, at
             group.anomaly(record, AnomalyKind.TWO_OWNERS, Severity.CRITICAL, told, first_offset=max(last, 0))
             continue
         group.anomaly(record, AnomalyKind.OLDER_RULE, Severity.INFO, f"{told}: coordinators before 4.2 refuse to load")
+        since = owned_since(group, place, other_id)
         group.ledger.release(at, tp, other_id, OwnershipEnd.REASSIGNED, role=role, is_exact=False)
-        stopped(group, now, place, other_id, at, now.rebalance)
+        until = given_up(at.time, timeouts_of(group, now, other_id), since)
+        stopped(group, now, place, other_id, at, now.rebalance, until)
         if other is not None:
             other.shown = {key: tps - {tp} if key[1] == role else tps for key, tps in other.shown.items()}
 
 
 def release_all(
-    group: Group, now: Modern, member_id: str, member: Member, why: OwnershipEnd, is_exact: bool, at: Moment
+    group: Group, now: Modern, member_id: str, member: Member, kind: LeaveKind, is_exact: bool, at: Moment
 ) -> None:
     """Of a member that is gone. Who left, left its partitions to the next assignment."""
+    is_replaced = kind == LeaveKind.STATIC_REPLACED
+    why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
     for place, _ in places(member.shown):
         tp, role = place
+        since = owned_since(group, place, member_id)
         group.ledger.release(at, tp, member_id, why, role=role, is_exact=is_exact)
-        if why != OwnershipEnd.STATIC_REPLACED:
-            stopped(group, now, place, member_id, at, None)
+        if not is_replaced:
+            stopped(group, now, place, member_id, at, None, end_of_gone(group, now, member, kind, since, at))
+
+
+def end_of_gone(
+    group: Group, now: Modern, member: Member, kind: LeaveKind, since: int | None, at: Moment
+) -> ReadingEnd | None:
+    of = member_timeouts(group, now, member)
+    match kind:
+        case LeaveKind.STATIC_EXPIRED_LIKELY:
+            away = member.since if member.before_gone is None else member.before_gone[2]
+            return went_away(at.time, of, away, now.deserted_since)
+        case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
+            return overdue(at.time, of, since)
+        case LeaveKind.LEFT_OR_TIMED_OUT:
+            return left_or_timed_out(at.time, of, since, at.offset)
+        case _:
+            return given_up(at.time, of, since)
+
+
+def owned_since(group: Group, place: Place, member_id: str) -> int | None:
+    """Or since it was asked to give it up: until then it can have read. None: it was away."""
+    of = group.ledger.owners.get(place, {}).get(member_id)
+    return None if of is None or of.phase == OwnershipPhase.HELD else of.from_time
+
+
+def timeouts_of(group: Group, now: Modern, member_id: str) -> Timeouts:
+    return member_timeouts(group, now, now.members.get(member_id) or Member())
+
+
+def member_timeouts(group: Group, now: Modern, member: Member) -> Timeouts:
+    about = member.about
+    rebalance_ms = None if about is None else about.rebalance_timeout_ms
+    if about is not None and about.session_timeout_ms is not None:
+        return timeouts_of_record(about.session_timeout_ms, rebalance_ms)
+    return timeouts_of_setting(group.context.timeouts_of(group.group_id, now.group_type), rebalance_ms)

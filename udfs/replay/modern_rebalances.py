@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from schemas.history_words import Confidence, MemberChange, RebalanceMode, RebalanceOutcome, RebalanceTrigger
+from udfs.replay.details import PLAIN, Change, other_assignor
 from udfs.replay.group import Group
-from udfs.replay.modern_causes import trigger
+from udfs.replay.modern_causes import causes_after, causes_until, confidence, trigger
+from udfs.replay.modern_details import target_changes
 from udfs.replay.modern_moves import COUNTED_ROLES, claim_stops, milliseconds, open_stops, tell_stops
 from udfs.replay.modern_owners import expanded
 from udfs.replay.modern_state import NOTHING, Base, Member, Modern, Rebalance, Start
@@ -35,34 +37,55 @@ def begin_target(group: Group, now: Modern, at: Moment) -> None:
         member_id: Base(member.group_instance_id, assigned_to(topics, now, now.targets.get(member_id, {})))
         for member_id, member in now.members.items()
     }
-    found = new_rebalance(now, given, record.offset, epoch, at)
-    if is_emptied:
-        found.trigger = RebalanceTrigger.GROUP_EMPTIED
+    why = RebalanceTrigger.GROUP_EMPTIED if is_emptied else trigger(now, causes_until(now, epoch))
+    found = new_rebalance(group, now, given, record.offset, epoch, at, why)
     group.context.rows.of["generation_members"] += member_rows(group, now, given, found, at)
     now.rebalance, now.generation, now.assignment_offset, now.base = found, epoch, record.offset, given
     now.told_target = now.target_epoch
-    now.start, now.causes, now.carried, now.is_migrated = None, [], [], False
+    later = causes_after(now, epoch)
+    now.causes, now.carried, now.former_type = later, [], None
+    now.start, now.assignor = later[0].start if later else None, found.assignor_after
     claim_stops(now, record.offset)
     if is_emptied:
         close(group, now, RebalanceOutcome.EMPTIED, at)
 
 
 def new_rebalance(
-    now: Modern, given: Mapping[str, Base], assignment_offset: int, epoch: int, at: Moment
+    group: Group, now: Modern, given: Mapping[str, Base], assignment_offset: int, epoch: int, at: Moment, why: str
 ) -> Rebalance:  # fmt: skip
+    assignor = agreed_assignor(now)
     return Rebalance(
         assignment_offset,
         now.generation,
         epoch,
         now.start or Start(at.time, assignment_offset, False),
-        trigger(now),
+        why,
         [member_id for member_id in given if member_id not in now.base],
         [member_id for member_id in now.base if member_id not in given],
         len(now.base),
         len(given),
         # Members of share groups may have one partition together.
         len(NOTHING.union(*(member.assigned for member in given.values()))),
+        now.assignor,
+        assignor,
+        group.detail(assignment_offset, why, all_changes(group, now, given, epoch, why)),
     )  # fmt: skip
+
+
+def agreed_assignor(now: Modern) -> str | None:
+    """What all members that ask for one ask for. No record names the assignor itself."""
+    return next(iter(now.assignors)) if len(now.assignors) == 1 else None
+
+
+def all_changes(group: Group, now: Modern, given: Mapping[str, Base], epoch: int, why: str) -> list[Change]:
+    """Since the target before."""
+    changes = other_assignor(now.assignor, agreed_assignor(now))
+    if why == RebalanceTrigger.PROTOCOL_MIGRATION:
+        changes = [Change(why, PLAIN, f"{now.former_type} → {now.group_type}"), *changes]
+    for cause in causes_until(now, epoch):
+        changes += cause.changes
+    changes += now.carried
+    return [*changes, *target_changes(why, changes, now.base, given, group.context.topics)]
 
 
 def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[int]:
@@ -139,11 +162,11 @@ def row(
     group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome, end: Moment, *, is_open: bool, more: int = 0
 ) -> tuple[Any, ...]:
     duration = milliseconds(of.start.time, end.time)
-    confidence = Confidence.CERTAIN if of.start.is_exact else Confidence.LIKELY
     return (
         group.group_id, now.group_type, of.assignment_offset, of.from_generation, of.to_generation, of.start.time,
         of.start.is_exact, end.time, is_open, duration, outcome, of.trigger, RebalanceMode.INCREMENTAL,
-        of.members_joined, of.members_left, of.num_members_before, of.num_members_after, None, None,
+        of.members_joined, of.members_departed, of.num_members_before, of.num_members_after, None, None,
         of.num_partitions, of.num_moved, of.num_returned, None, None, None, None, of.num_unowned + more, False, None,
-        None, of.stopped_ms, of.start.offset, max(end.offset, of.assignment_offset), confidence,
+        None, of.stopped_ms, of.assignor_before, of.assignor_after, of.detail, of.unread_low_ms, of.unread_high_ms,
+        of.longest_unread_ms, of.start.offset, max(end.offset, of.assignment_offset), confidence(of),
     )  # fmt: skip

@@ -24,7 +24,7 @@ from udfs.replay.modern_values import (
     Topics,
     Topology,
 )
-from udfs.replay.negative_partitions import listed, negative_partitions, without_negative
+from udfs.replay.negative_partitions import negative_partitions, some_of, without_negative
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import SHIFT, TopicCodes
 from udfs.replay.uncollected import uncollected
@@ -55,6 +55,8 @@ PARTITION_COLUMNS = {
         (f"{role}_tasks{phase}" for role in TaskRole for phase in ("", "_pending_revocation")), "subtopology_id"
     ),
 }
+# Of topics that are there to be assigned.
+LISTED_STATES = ("subscribed", "initialized")
 # Keys beside the group.
 KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
 
@@ -99,7 +101,7 @@ def left_out_of(table: pa.Table) -> dict[int, str]:
     for column, name in PARTITION_COLUMNS.items():
         if column in table.column_names:
             for row, told in negative_partitions(array(table, column), name).items():
-                found.setdefault(row, []).append(f"{column} {listed(told)}")
+                found.setdefault(row, []).append(f"{column} {some_of(told)}")
     return {row: "; ".join(told) for row, told in found.items()}
 
 
@@ -114,7 +116,12 @@ def plain(table: pa.Table, name: str) -> list[Any]:
 
 def group_epochs(table: pa.Table, _: TopicCodes) -> Iterator[GroupEpoch]:
     names = ("group_epoch", "metadata_hash", "validated_topology_epoch")
-    return map(GroupEpoch, *(plain(table, name) for name in names))
+    return map(GroupEpoch, *(plain(table, name) for name in names), configs(table))
+
+
+def configs(table: pa.Table) -> Iterator[tuple[tuple[str, str], ...] | None]:
+    for each in plain(table, "last_assignment_configs"):
+        yield None if each is None else tuple(sorted((of["key"], of["value"]) for of in each))
 
 
 def target_epochs(table: pa.Table, _: TopicCodes) -> Iterator[TargetEpoch]:
@@ -132,7 +139,13 @@ def abouts(table: pa.Table, _: TopicCodes) -> Iterator[About]:
         (assignor or None for assignor in plain(table, "server_assignor")),
         array(table, "classic_member").is_valid().to_pylist(),
         plain(table, "topology_epoch"),
+        session_timeouts(array(table, "classic_member")),
     )
+
+
+def session_timeouts(classic_members: pa.StructArray) -> list[int | None]:
+    found: list[int | None] = pc.struct_field(classic_members, "session_timeout_ms").to_pylist()
+    return found
 
 
 def targets(table: pa.Table, topics: TopicCodes) -> Iterator[Target]:
@@ -176,10 +189,12 @@ def patterns(table: pa.Table, _: TopicCodes) -> Iterator[Pattern]:
 def known_topics(table: pa.Table, _: TopicCodes) -> Iterator[Topics]:
     """Of share groups those that are initialized: only these are assigned."""
     bounds, items = flat(array(table, "topics"))
-    names, states = items.field("topic_name").to_pylist(), items.field("state").to_pylist()
+    names, states, numbers = (items.field(each).to_pylist() for each in ("topic_name", "state", "num_partitions"))
+    of_share = pc.list_value_length(items.field("partitions")).to_pylist()
     for first, last in pairwise(bounds):
         told = range(first, last)
-        yield Topics(tuple(sorted(names[at] or "" for at in told if states[at] in ("subscribed", "initialized"))))
+        known = {names[at] or "": numbers[at] or of_share[at] for at in told if states[at] in LISTED_STATES}
+        yield Topics(tuple(sorted(known)), tuple(known[name] for name in sorted(known)))
 
 
 def topologies(table: pa.Table, _: TopicCodes) -> Iterator[Topology]:

@@ -4,8 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from schemas.history_words import RebalanceTrigger
-from udfs.replay.modern_values import STABLE, About, ByRole, GroupType, Topology
+from udfs.replay.details import Change
+from udfs.replay.modern_values import STABLE, About, ByRole, GroupType, Topics, Topology
+from udfs.replay.reading_ends import ReadingEnd
 from udfs.replay.records import Record
 
 AWAY = -2
@@ -61,6 +62,15 @@ class Start(NamedTuple):
     is_exact: bool
 
 
+class Cause(NamedTuple):
+    """What set a group epoch off. Newer epochs may be there before the target of an older one."""
+
+    epoch: int | None
+    trigger: str
+    start: Start
+    changes: list[Change]
+
+
 class Stop(NamedTuple):
     """A partition that its member lost and that nobody has taken over yet."""
 
@@ -70,6 +80,8 @@ class Stop(NamedTuple):
     # The assignment that took it away; None: the member left, so the next one to come.
     assignment_offset: int | None
     is_told: bool = False
+    # When the member stopped reading it.
+    end: ReadingEnd | None = None
 
 
 @dataclass(slots=True)
@@ -82,14 +94,21 @@ class Rebalance:
     start: Start
     trigger: str
     members_joined: list[str]
-    members_left: list[str]
+    members_departed: list[str]
     num_members_before: int
     num_members_after: int
     num_partitions: int
+    assignor_before: str | None
+    assignor_after: str | None
+    detail: str | None
     num_moved: int = 0
     num_returned: int = 0
     num_unowned: int = 0
     stopped_ms: int = 0
+    # Of moves that earlier runs counted: how long the partitions were unread (`jobs.replaying.unread_times`).
+    unread_low_ms: int | None = None
+    unread_high_ms: int | None = None
+    longest_unread_ms: int | None = None
 
 
 @dataclass(slots=True)
@@ -102,8 +121,8 @@ class Operation:
     # Members whose first epoch stands in the operation: they joined in it.
     joining: set[str] = field(default_factory=set)
     # What set members' changes off, by member; and what is of the group as a whole.
-    changes: dict[str, RebalanceTrigger] = field(default_factory=dict)
-    evidence: list[RebalanceTrigger] = field(default_factory=list)
+    changes: dict[str, list[Change]] = field(default_factory=dict)
+    evidence: list[Change] = field(default_factory=list)
     # Newest records of types 3, 6 and 7.
     bump: Record | None = None
     is_hash_changed: bool = True
@@ -123,7 +142,8 @@ class Modern:
     metadata_hash: int | None = None
     validated_topology_epoch: int | None = None
     topology: Topology | None = None
-    topics: tuple[str, ...] = ()
+    topics: Topics = field(default_factory=lambda: Topics(()))
+    configs: tuple[tuple[str, str], ...] | None = None
     patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     members: dict[str, Member] = field(default_factory=dict)
     targets: dict[str, ByRole] = field(default_factory=dict)
@@ -136,17 +156,23 @@ class Modern:
     is_partial: bool = False
     # Of rebalances.
     is_created: bool = False
-    is_migrated: bool = False
+    # The type that the group had before; None: it had no other, or its rebalance after that is told.
+    former_type: str | None = None
+    # Of the newest target that was told.
+    assignor: str | None = None
     generation: int | None = None
     # Epoch of the newest target that was told; a group emptied without one stands at a later generation.
     told_target: int | None = None
     assignment_offset: int | None = None
     base: dict[str, Base] = field(default_factory=dict)
     start: Start | None = None
-    causes: list[str] = field(default_factory=list)
-    carried: list[str] = field(default_factory=list)
+    causes: list[Cause] = field(default_factory=list)
+    # Of operations without an epoch, for the next one.
+    carried: list[Change] = field(default_factory=list)
     rebalance: Rebalance | None = None
     stops: dict[Place, Stop] = field(default_factory=dict)
+    # Since when all members have been away, or gone; None: some are there.
+    deserted_since: int | None = None
     # Offset of a target that no completion followed yet.
     incomplete: int | None = None
     operation: Operation = field(default_factory=Operation)

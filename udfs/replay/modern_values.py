@@ -30,6 +30,8 @@ class GroupEpoch(NamedTuple):
     epoch: int
     metadata_hash: int | None = None
     validated_topology_epoch: int | None = None
+    # Streams: settings of the last assignment, by name.
+    configs: tuple[tuple[str, str], ...] | None = None
 
 
 class About(NamedTuple):
@@ -46,6 +48,8 @@ class About(NamedTuple):
     assignor: str | None = None
     is_classic: bool = False
     topology_epoch: int | None = None
+    # Of a member that speaks the classic protocol: no other's record has it.
+    session_timeout_ms: int | None = None
 
 
 class TargetEpoch(NamedTuple):
@@ -71,9 +75,14 @@ class Current(NamedTuple):
 
 
 class Topics(NamedTuple):
-    """Types 4, 9, 15 and 18: names of topics that are there to be assigned."""
+    """Types 4, 9, 15 and 18: names of topics that are there to be assigned, and how many partitions each has; None: the
+    record has no number."""
 
     topics: tuple[str, ...]
+    num_partitions: tuple[int | None, ...] = ()
+
+    def counts(self) -> dict[str, int | None]:
+        return dict(zip(self.topics, self.num_partitions or (None,) * len(self.topics), strict=True))
 
 
 class Pattern(NamedTuple):

@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from udfs.listed import listed
+
 MOST_NAMED = 10
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -32,8 +34,6 @@ def negative_partitions(lists: pa.ListArray, name: str) -> dict[int, list[str]]:
     return {row: told for row, told in found.items() if told}
 
 
-def listed(told: Iterable[str]) -> str:
+def some_of(names: Iterable[str]) -> str:
     """Not all of them: a record may name millions."""
-    names = sorted(set(told))
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return listed(sorted(set(names)), MOST_NAMED)

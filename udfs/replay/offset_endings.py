@@ -172,9 +172,12 @@ def others_live(frame: Frame, effects: Effects, gone: Gone) -> Flags:
 
 
 def last_places(gone: Gone) -> Numbers:
-    """Where the write ends that holds the tombstone: records of one write follow each other and share their time."""
-    log = gone.frame.log
+    """Of the last tombstone of the same write: records of one write follow each other and share their time. What is
+    committed behind it is of another operation."""
+    frame, log = gone.frame, gone.frame.log
     ends = np.flatnonzero(np.append((log.time[1:] != log.time[:-1]) | (log.time[1:] == NONE), True))
-    record = gone.place - np.searchsorted(gone.frame.markers.place, gone.place)
-    last = ends[np.searchsorted(ends, record)]
-    return np.asarray(last + np.searchsorted(gone.frame.markers.offset, log.offset[last]), np.int64)
+    record = gone.place - np.searchsorted(frame.markers.place, gone.place)
+    end = log.offset[ends[np.searchsorted(ends, record)]]
+    tombstones = np.sort(frame.place[~frame.is_value & ~frame.is_carried])
+    offsets, _ = frame.at_places(tombstones)
+    return np.asarray(tombstones[np.searchsorted(offsets, end, side="right") - 1], np.int64)

@@ -36,16 +36,23 @@ def revived_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: s
 def deleted_before(frame: Frame, effects: Effects, waiting: Waiting) -> tuple[Positions, Positions]:
     """Which pending commits, and of each the deletion: an effect. What holds by the time of the COMMIT is newer than
     the pending commit in the older coordinator's eyes too."""
+    chosen, before = overruled(frame, effects, waiting)
+    # A deletion before the commit took nothing from it.
+    is_deleted = ~effects.is_value[before] & (effects.offset[before] > frame.offset[waiting.at[chosen]])
+    return chosen[is_deleted], before[is_deleted]
+
+
+def overruled(frame: Frame, effects: Effects, waiting: Waiting) -> tuple[Positions, Positions]:
+    """Which pending commits do not hold in spite of their COMMIT, and of each the effect that holds then. A commit
+    that its own transaction replaced holds for no coordinator."""
     chosen = np.flatnonzero(waiting.is_committed & waiting.is_lost)
     if not len(chosen) or not len(effects.key):
         return chosen[:0], chosen[:0]
-    at, marker = waiting.at[chosen], waiting.marker[chosen]
-    ranked = effects.key.astype(np.int64) * frame.base + effects.place + 1
-    key = frame.key[at].astype(np.int64)
-    before = np.searchsorted(ranked, key * frame.base + frame.markers.place[marker] + 1) - 1
-    is_deleted = (effects.key[before] == key) & ~effects.is_value[before]
-    # A deletion before the commit took nothing from it.
-    is_deleted &= (before >= 0) & (effects.offset[before] > frame.offset[at])
     keys = frame.key[waiting.at].astype(np.int64)
-    is_deleted &= ~is_replaced(keys, frame.producer_id[waiting.at], waiting.marker)[chosen]
-    return chosen[is_deleted], before[is_deleted]
+    is_replacing = ~is_replaced(keys, frame.producer_id[waiting.at], waiting.marker)
+    chosen = chosen[is_replacing[chosen]]
+    ranked = effects.key.astype(np.int64) * frame.base + effects.place + 1
+    key, marker = keys[chosen], waiting.marker[chosen]
+    before = np.searchsorted(ranked, key * frame.base + frame.markers.place[marker] + 1) - 1
+    has_effect = (before >= 0) & (effects.key[before] == key)
+    return chosen[has_effect], before[has_effect]

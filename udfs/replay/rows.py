@@ -46,9 +46,11 @@ def arrow_rows(
     table: Table, rows: Sequence[tuple[Any, ...]], topics: TopicCodes, cluster: str, partition: int
 ) -> pa.Table:
     schema = table_schema(table)
+    if not rows:
+        return schema.empty_table()
     constants: dict[str, Any] = {"cluster": cluster, "evidence_partition": partition}
     fields = fields_of(table)
-    of_rows = dict(zip(fields, zip(*rows, strict=True) if rows else [()] * len(fields), strict=True))
+    of_rows = dict(zip(fields, zip(*rows, strict=True), strict=True))
     tps, sizes = spread(of_rows.pop("tp")) if "tp" in of_rows else (None, None)
     columns = {name: column(values, schema.field(name).type, topics) for name, values in of_rows.items()}
     if sizes is not None:

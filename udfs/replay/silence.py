@@ -1,8 +1,10 @@
-"""Members of classic groups that went without the log telling how: a leave, a removal or a timeout.
+"""Members that went without the log telling how: a leave, a removal or a timeout.
 
-Each heartbeat and each commit begins a session anew, so that the coordinator drops a member no sooner than a session
-timeout after its last commit. Somewhat later is as usual: the member lived on until about its next commit, and the
-others learn of the round by their next heartbeats. Who leaves by itself has mostly committed just before.
+In a classic group each heartbeat and each commit begins a session anew, so that the coordinator drops a member no
+sooner than a session timeout after its last commit. In the other groups heartbeats alone do: the last commit may come
+up to a heartbeat interval after the last of them. Somewhat later is as usual: the member lived on until about its next
+commit, and the others of a classic group learn of the round by their next heartbeats. Who leaves by itself has mostly
+committed just before.
 """
 
 from collections.abc import Sequence
@@ -11,24 +13,31 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from udfs.replay.nullable import NONE, Flags, Numbers
+from udfs.replay.nullable import NONE, Flags, Numbers, numbers
+from udfs.replay.reading_ends import HEARTBEATS, Timeouts
+
+KINDS = ("session", "rebalance")
 
 # The coordinator may have moved since the commit: clocks of a healthy cluster differ by less.
 CLOCK_STEP_MS = 1_000
 # The default of auto.commit.interval.ms.
 COMMIT_INTERVAL_MS = 5_000
-# Clients are to send as many in a session timeout.
-HEARTBEATS = 3
+# The default of commit.interval.ms of Kafka Streams.
+STREAMS_COMMIT_INTERVAL_MS = 30_000
 
 
 class Departure(NamedTuple):
-    """`to_offset`: the record without the member."""
+    """`to_offset`: the record without the member, `to_time`: until when it was one. Its session was over if it was
+    silent for a session timeout, up to `early_ms` less or `late_ms` more."""
 
     group_id: str
     member_id: str
     to_offset: int
+    to_time: int | None
     session_timeout_ms: int
     rebalance_timeout_ms: int | None
+    early_ms: int
+    late_ms: int
 
 
 SCHEMA = pa.schema(
@@ -36,8 +45,11 @@ SCHEMA = pa.schema(
         pa.field("group_id", pa.string()),
         pa.field("member_id", pa.string()),
         pa.field("to_offset", pa.int64()),
+        pa.field("to_time", pa.int64()),
         pa.field("session_timeout_ms", pa.int64()),
         pa.field("rebalance_timeout_ms", pa.int64()),
+        pa.field("early_ms", pa.int64()),
+        pa.field("late_ms", pa.int64()),
     ]
 )
 
@@ -47,10 +59,26 @@ def departures_table(departures: Sequence[Departure]) -> pa.Table:
     return pa.table([pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)], SCHEMA)
 
 
-def are_session_timeouts(silent_ms: Numbers, session_timeout_ms: Numbers, rebalance_timeout_ms: Numbers) -> Flags:
-    """`silent_ms`: from a member's last commit to the end of the join phase that it missed."""
-    earliest = session_timeout_ms - CLOCK_STEP_MS
-    latest = session_timeout_ms + COMMIT_INTERVAL_MS + session_timeout_ms // HEARTBEATS
+def classic_departure(
+    group_id: str, member_id: str, to_offset: int, to_time: int | None, session_ms: int, rebalance_ms: int | None
+) -> Departure:
+    late = COMMIT_INTERVAL_MS + session_ms // HEARTBEATS
+    return Departure(group_id, member_id, to_offset, to_time, session_ms, rebalance_ms, CLOCK_STEP_MS, late)
+
+
+def modern_departure(
+    group_id: str, member_id: str, to_offset: int, to_time: int | None, of: Timeouts, *, is_streams: bool
+) -> Departure:
+    late = (STREAMS_COMMIT_INTERVAL_MS if is_streams else COMMIT_INTERVAL_MS) + CLOCK_STEP_MS
+    early = of.heartbeat_ms + CLOCK_STEP_MS
+    return Departure(group_id, member_id, to_offset, to_time, of.session_ms, of.rebalance_ms, early, late)
+
+
+def are_session_timeouts(silent_ms: Numbers, gone: pa.Table) -> Flags:
+    """`silent_ms`: from each member's last commit until it was a member no more."""
+    session_timeout_ms, rebalance_timeout_ms = (numbers(gone.column(f"{each}_timeout_ms")) for each in KINDS)
+    earliest = session_timeout_ms - numbers(gone.column("early_ms"))
+    latest = session_timeout_ms + numbers(gone.column("late_ms"))
     # A client that does not poll any more leaves by itself after its rebalance timeout. The oldest have no such, and
     # stand there with their session timeout.
     has_poll_timeout = (rebalance_timeout_ms != NONE) & (rebalance_timeout_ms != session_timeout_ms)

@@ -67,7 +67,8 @@ def simple_stays(live: Sequence[Live], known: Sequence[Known]) -> Iterator[Stay]
         is_over = False
         end = None if span.to_offset is None else Moment(span.to_offset, span.to_time)
         for first, last in known:
-            if end is not None and first.offset >= end.offset:
+            # The last record before a hole may be the one that tells of a group.
+            if end is not None and first.offset > end.offset:
                 break
             if first.offset > start.offset:
                 yield Stay(since, start, first, StateEnd.NEXT_STATE)

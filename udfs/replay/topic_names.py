@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.history_words import TopicSource
+from schemas.history_words import Confidence, TopicSource
 from schemas.vocabulary import OFFSETS_TOPIC
 
 Key = tuple[str, str | None]
@@ -26,6 +26,7 @@ class Sighting:
     from_time: int | None
     to_time: int | None
     num_partitions: int | None = None
+    confidence: str = Confidence.CERTAIN
 
     @property
     def key(self) -> Key:
@@ -39,6 +40,8 @@ class Sighting:
         self.from_time = least(self.from_time, other.from_time)
         self.to_time = most(self.to_time, other.to_time)
         self.source = min(self.source, other.source, key=SURENESS.index)
+        if Confidence.CERTAIN in (self.confidence, other.confidence):
+            self.confidence = Confidence.CERTAIN
 
 
 def least(one: int | None, other: int | None) -> int | None:
@@ -66,7 +69,7 @@ def of_groups(rows: pa.Table) -> list[Sighting]:
         for each in topics or ():
             name, topic_id = each["topic_name"], each["topic_id"]
             if name and topic_id and name != "<UNKNOWN>":
-                source = TopicSource.GROUP_METADATA
+                source = TopicSource.RECORD
                 merge(found, [Sighting(name, topic_id, source, time, time, each["num_partitions"])])
     return list(found.values())
 
@@ -144,12 +147,28 @@ class Snapshots:
         return sorted(set(found))
 
 
+def add_unidentified(sightings: Iterable[Sighting]) -> None:
+    """What is told of a name without an id is told of the topic that has it, where there is but one."""
+    by_name: dict[str, list[Sighting]] = {}
+    for each in sightings:
+        by_name.setdefault(each.topic, []).append(each)
+    for same in by_name.values():
+        with_id = [each for each in same if each.topic_id is not None]
+        for each in same:
+            if each.topic_id is None and len(with_id) == 1:
+                (one,) = with_id
+                source, confidence = one.source, one.confidence
+                one.add(each)
+                one.source, one.confidence = source, confidence
+
+
 def topic_rows(cluster: str, sightings: Iterable[Sighting], snapshots: Snapshots) -> list[dict[str, Any]]:
     """Rows of table `topics`. Without an id only where no source gives the name one."""
     found: dict[Key, Sighting] = {}
     merge(found, [*sightings, *snapshots.sightings()])
     with_id = {each.topic for each in found.values() if each.topic_id is not None}
     named = [each for each in found.values() if each.topic_id is not None or each.topic not in with_id]
+    add_unidentified(found.values())
     newest: dict[str, Sighting] = {}
     for each in sorted(named, key=lambda each: (each.from_time or 0, each.topic_id or "")):
         newest[each.topic] = each
@@ -167,6 +186,7 @@ def topic_rows(cluster: str, sightings: Iterable[Sighting], snapshots: Snapshots
                 "is_open": not is_gone,
                 "num_partitions": each.num_partitions,
                 "source": each.source,
+                "confidence": each.confidence,
             }
         )
     return rows

@@ -9,7 +9,8 @@ from schemas.decoded_tables import REJECTED_RECORDS
 from schemas.vocabulary import Part
 from udfs.decoding.decode import Reject
 from udfs.decoding.gather import binaries
-from udfs.framing.framed import Records, Rejected
+from udfs.framing.framed import Records
+from udfs.framing.rejected_ranges import RejectedRange
 from udfs.slices import Slices
 from udfs.tables.arrays import number_column
 from udfs.tables.arrow_schema import table_schema
@@ -28,6 +29,8 @@ def rejected_records(records: Records, rejects: Sequence[Reject], origin: Origin
     out = OutOfRange()
     columns = origin_columns(records, rows, origin, constants, out)
     columns |= {
+        "num_records": constants.of(1, pa.int64(), len(rows)),
+        "is_num_records_estimated": constants.of(False, pa.bool_(), len(rows)),
         "record_type": column("record_type", [reject.record_type for reject in ordered]),
         "part": column("part", [reject.part for reject in ordered]),
         "reason": column("reason", [reject.reason for reject in ordered]),
@@ -41,18 +44,23 @@ def rejected_records(records: Records, rejects: Sequence[Reject], origin: Origin
     return table_of(columns, SCHEMA, out, constants)
 
 
-def rejected_ranges(rejected: Sequence[Rejected], source_file: str, origin: Origin) -> pa.Table:
+def rejected_ranges(ranges: Sequence[RejectedRange], origin: Origin) -> pa.Table:
     """A file's name may hold bytes that are no text: they stand as escapes then."""
-    constants, size = Constants(), len(rejected)
-    name = source_file.encode(errors="backslashreplace").decode()
+    constants, size = Constants(), len(ranges)
+    names = [each.source_file.encode(errors="backslashreplace").decode() for each in ranges]
+    rejected = [each.rejected for each in ranges]
     columns = {
         "cluster": constants.of(origin.cluster, pa.string(), size),
         "run_id": constants.of(origin.run_id, pa.string(), size),
         "offsets_partition": constants.of(origin.offsets_partition, pa.int32(), size),
-        "source_file": constants.of(name, pa.string(), size),
+        "source_file": column("source_file", names),
         "part": constants.of(Part.BATCH, pa.string(), size),
         "byte_position": column("byte_position", [each.byte_position for each in rejected]),
         "size_bytes": column("size_bytes", [each.size_bytes for each in rejected]),
+        "from_offset": column("from_offset", [each.from_offset for each in ranges]),
+        "to_offset": column("to_offset", [each.to_offset for each in ranges]),
+        "num_records": column("num_records", [each.num_records for each in ranges]),
+        "is_num_records_estimated": pa.array([each.is_num_records_estimated for each in ranges], pa.bool_()),
         "reason": column("reason", [each.reason for each in rejected]),
         "field": column("field", [each.field or None for each in rejected]),
         "detail": column("detail", [each.detail for each in rejected]),

@@ -2,7 +2,7 @@
 
     shaper = Shaper()                                # keeps what it learns of client payloads between calls
     shaper.tables(records, decoded, origin)          # table's name -> rows, in the order of the records
-    rejected_ranges(framed.rejected, path, origin)   # rows of `rejected_records` for what never became records
+    rejected_ranges(ranges, origin)   # rows of `rejected_records` for what never became records
 
 Parts of one table are put together column by column: what the record had before decoding is looked up in order, what
 was decoded is concatenated and put in order by one take.

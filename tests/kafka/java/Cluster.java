@@ -24,7 +24,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 /** What every scenario needs: the broker's address, an admin client, topics, clients' settings, patience. */
 final class Cluster implements AutoCloseable {
-    static final Duration PATIENCE = Duration.ofSeconds(40);
+    /** Long enough on a machine whose cores are all busy with other work. */
+    static final Duration PATIENCE = Duration.ofSeconds(150);
 
     final String bootstrap;
     final Admin admin;

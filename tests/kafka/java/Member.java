@@ -45,7 +45,8 @@ final class Member implements AutoCloseable {
     static Member classic(
             Cluster cluster, String group, String[] assignors, Map<String, Object> more, String... topics) {
         Map<String, Object> settings = new HashMap<>(more);
-        settings.put("session.timeout.ms", 3000);
+        // A dynamic member leaves when it is closed. Only a static one has to time out, and soon.
+        settings.put("session.timeout.ms", more.containsKey("group.instance.id") ? 3_000 : 30_000);
         settings.put("heartbeat.interval.ms", 100);
         settings.put("partition.assignment.strategy", Arrays.stream(assignors).map(Member::assignorClass).toList());
         return new Member(cluster.consumerSettings(group, settings), consumer -> consumer.subscribe(Set.of(topics)));

@@ -23,6 +23,7 @@ from udfs.tables.classic_members import structs
 
 SCHEMA: Final = table_schema(CLASSIC_GROUP_METADATA)
 SECOND_US: Final = 1_000_000
+LATER: Final = 10**18
 Life = dict[str, Any]
 Row = dict[str, Any]
 
@@ -135,5 +136,5 @@ def facts_of(lives: Sequence[Life]) -> Facts:
     for life in lives:
         for topic in life["topics"]:
             racks = tuple(tuple(each) for each in topic["racks"]) if "racks" in topic else None
-            topics[topic["name"]] = [KnownTopic(Topic(topic["name"], topic["partitions"], None, racks), -1, 0)]
-    return Facts(topics=topics)
+            topics[topic["name"]] = [KnownTopic(Topic(topic["name"], topic["partitions"], None, racks), -1, LATER)]
+    return Facts(topics=topics, whole_times=(-1, LATER))

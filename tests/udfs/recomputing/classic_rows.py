@@ -14,6 +14,7 @@ from udfs.recomputing.classic_audit import ClassicAudit
 from udfs.recomputing.facts import Facts, KnownTopic
 
 TABLE: Final = "classic_group_metadata"
+LATER: Final = 2 * 10**18
 Row = dict[str, Any]
 
 
@@ -41,17 +42,20 @@ def synced(generation: int) -> bytes:
     return struct.pack(">i", generation)
 
 
-def facts(counts: Mapping[str, int] | None = None, *, since: int = 0, **racks: Sequence[Sequence[str]]) -> Facts:
-    """Topics as a snapshot found them, each letter with its number of partitions."""
+def facts(
+    counts: Mapping[str, int] | None = None, *, since: int = 0, until: int = LATER, **racks: Sequence[Sequence[str]]
+) -> Facts:
+    """Topics as snapshots found them, each letter with its number of partitions; the last one is after any record."""
     return Facts(
         topics={
             name: [
                 KnownTopic(
-                    Topic(name, count, None, tuple(map(tuple, racks[name])) if name in racks else None), since, since
+                    Topic(name, count, None, tuple(map(tuple, racks[name])) if name in racks else None), since, until
                 )
             ]
             for name, count in (counts or {}).items()
-        }
+        },
+        whole_times=(since, until),
     )
 
 

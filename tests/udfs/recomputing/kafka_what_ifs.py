@@ -25,7 +25,8 @@ def asked(spec: Mapping[str, Any], protocol: str, assignor: str, lists: Lists) -
     members = []
     for member in spec["members"]:
         grouped: dict[str, list[int]] = {}
-        for topic, partition in lists[member["member_id"]]:
+        # Where the assignor lists a partition twice its client owns it once.
+        for topic, partition in dict.fromkeys(lists[member["member_id"]]):
             grouped.setdefault(topic, []).append(partition)
         pairs = [[topic, of] for topic, of in grouped.items()]
         told = {key: value for key, value in member.items() if key != "target"}

@@ -22,6 +22,7 @@ from udfs.recomputing.topic_ids import topic_id_of
 from udfs.tables.arrow_schema import table_schema
 
 GROUP = "g"
+LATER_MS = 10**15
 SCHEMAS = {table.name: table_schema(table) for table in TABLES}
 # Table and columns.
 Written = tuple[str, dict[str, Any]]
@@ -143,11 +144,11 @@ def left(member: str) -> list[Written]:
     return [dead(table, member) for table in tables]
 
 
-def known(time_ms: int = 0, **counts: int) -> Facts:
-    """Snapshots of a cluster without racks."""
-    time = time_ms * 1000
+def known(time_ms: int = 0, last_ms: int = LATER_MS, **counts: int) -> Facts:
+    """Snapshots of a cluster without racks; the last one is after any record."""
+    time, last = time_ms * 1000, last_ms * 1000
     return Facts({
-        name: [KnownTopic(Topic(name, count, topic_id(name), ((),) * count), time, time)]
+        name: [KnownTopic(Topic(name, count, topic_id(name), ((),) * count), time, last)]
         for name, count in counts.items()
     }, default_assignor="uniform")  # fmt: skip
 

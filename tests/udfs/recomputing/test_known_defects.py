@@ -4,8 +4,10 @@ from typing import Any, Final
 
 import pytest
 
-from tests.udfs.recomputing.classic_rows import audited, facts, member, only, sticky_data, synced
+from tests.udfs.recomputing.classic_rows import LATER, audited, facts, member, only, sticky_data, synced
 from tests.udfs.replay.classic_log import value
+from udfs.assignors.specs import Topic
+from udfs.recomputing.facts import Facts, KnownTopic
 from udfs.recomputing.known_defects import SIGNATURES
 
 Row = dict[str, Any]
@@ -258,7 +260,8 @@ def test_claims_beyond_the_partitions_of_a_topic_made_anew() -> None:
             member("c1", first, "a0 a5", topics="a", generation=5, user_data=synced(5)),
             member("c2", "a1", "a1", topics="a", generation=5, user_data=synced(5)),
         ]
-        return defect(members, COOPERATIVE, facts({"a": 2}))
+        times = ((Topic("a", 6, "A" * 21 + "Q"), -2, -1), (Topic("a", 2, "A" * 21 + "g"), 0, LATER))
+        return defect(members, COOPERATIVE, Facts({"a": [KnownTopic(*each) for each in times]}))
 
     assert kept("a0 a5") == "sticky: claims beyond the topic's partitions"
     assert kept("a0") is None

@@ -17,7 +17,7 @@ def row_of(members: list[dict[str, Any]], facts: Facts | None = None, **of_value
     log.write(0, value(1, members, **of_value))
     found = upgrades_of(log, facts)[KEY]
     assert found.phase == "not_started"
-    assert [who.member_id for who in found.members_left] == [each["member_id"] for each in members]
+    assert [who.member_id for who in found.members_remaining] == [each["member_id"] for each in members]
     return found
 
 
@@ -126,4 +126,4 @@ def test_a_subscription_that_says_no_version_tells_nothing_of_its_client(metadat
     log.write(1, gone(), native("a", classic_member=offered), epoch(5), native("n"), epoch(6))
     row = upgrades_of(log)[KEY]
     assert told(row) == ("ready", [])
-    assert [who.member_id for who in row.members_left] == ["a"]
+    assert [who.member_id for who in row.members_remaining] == ["a"]

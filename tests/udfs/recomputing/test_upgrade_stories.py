@@ -62,7 +62,7 @@ def test_a_rolling_upgrade_of_the_sample_is_followed_member_by_member(sample: Ta
         before = members
     for at, members in observations(cooperative):
         row = told(sample, event.group, at)[COOPERATIVE]
-        assert ids(row.members_left) == members & before
+        assert ids(row.members_remaining) == members & before
         assert ids(row.members_done) == members - before
         assert (row.phase == "finished") == (not members & before)
     assert row.started_time is not None
@@ -79,13 +79,13 @@ def test_a_conversion_of_the_sample_and_the_one_back_are_followed(sample: Tables
     assert (row.phase, row.readiness, is_inside(row.started_time, forth)) == ("in_progress", "ready", True)
     upgraded = {member["member_id"]: member["is_upgraded"] for member in seen["members"]}
     assert ids(row.members_done) == {each for each, is_done in upgraded.items() if is_done}
-    assert ids(row.members_left) == {each for each, is_done in upgraded.items() if not is_done}
+    assert ids(row.members_remaining) == {each for each, is_done in upgraded.items() if not is_done}
 
     rows = told(sample, back.group)
     assert (rows[TO_CONSUMER].phase, rows[TO_CLASSIC].phase) == ("stuck", "finished")
     assert is_inside(rows[TO_CLASSIC].finished_time, back)
     members = {member["member_id"] for member in back["observations"][-1]["members"]}
-    assert ids(rows[TO_CONSUMER].members_left) == ids(rows[TO_CLASSIC].members_done) == members
+    assert ids(rows[TO_CONSUMER].members_remaining) == ids(rows[TO_CLASSIC].members_done) == members
 
 
 def is_inside(time: int | None, event: Event) -> bool:
@@ -96,7 +96,7 @@ def test_workers_of_connect_in_the_sample_cannot_turn(sample: Tables) -> None:
     event = checked_in().event("connect-cluster")
     stable = next(seen for seen in event["observations"] if seen["state"] == "Stable")
     row = told(sample, event.group, datetime.fromisoformat(stable["time"]))[TO_CONSUMER]
-    assert ids(row.members_left) == {member["member_id"] for member in stable["members"]}
+    assert ids(row.members_remaining) == {member["member_id"] for member in stable["members"]}
     assert (row.readiness, [each.kind for each in row.blockers]) == ("blocked", ["other_protocol_type"])
     # Its sink is a group of consumers.
     sink = told(sample, event["sink_group"], datetime.fromisoformat(stable["time"]))
@@ -116,6 +116,6 @@ def test_conversions_of_real_brokers_are_followed(release: str, tmp_path: Path) 
         forth = told(tables, group, before=batch[0])
         assert set(forth) == {TO_CONSUMER}
         assert forth[TO_CONSUMER].phase == ("in_progress" if is_online else "finished")
-        assert len(forth[TO_CONSUMER].members_left) == is_online
+        assert len(forth[TO_CONSUMER].members_remaining) == is_online
         back = told(tables, group)
         assert (back[TO_CONSUMER].phase, back[TO_CLASSIC].phase) == ("stuck", "finished")

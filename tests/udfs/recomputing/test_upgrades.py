@@ -31,7 +31,7 @@ def turning() -> Log:
 
 def test_members_that_were_there_before_the_group_turned_are_left() -> None:
     found = upgrades_of(turning())[COOPERATIVE]
-    assert (found.phase, ids(found.members_done), ids(found.members_left)) == ("in_progress", {"new"}, {"old"})
+    assert (found.phase, ids(found.members_done), ids(found.members_remaining)) == ("in_progress", {"new"}, {"old"})
     assert (found.started_time, found.finished_time) == (micros(2000), None)
     assert (found.evidence_first_offset, found.evidence_last_offset, found.confidence) == (2, 2, "likely")
 
@@ -40,7 +40,7 @@ def test_a_member_that_had_nothing_before_the_group_turned_is_left_too() -> None
     log = Log()
     log.write(0, value(1, [member("busy", "t0"), member("idle", "")]))
     log.write(1, value(2, [member("new", "t0"), member("idle", "", generation=1)], STICKY))
-    assert ids(upgrades_of(log)[COOPERATIVE].members_left) == {"idle"}
+    assert ids(upgrades_of(log)[COOPERATIVE].members_remaining) == {"idle"}
 
 
 def test_a_member_that_claims_what_it_owns_is_done() -> None:
@@ -48,7 +48,7 @@ def test_a_member_that_claims_what_it_owns_is_done() -> None:
     log = turning()
     log.write(3000, value(4, [member("old", "t0 t1", "t0 t1", generation=3), member("new", "t2 t3", "t2")], STICKY))
     found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, ids(found.members_done), found.members_left) == ("finished", {"old", "new"}, ())
+    assert (found.phase, ids(found.members_done), found.members_remaining) == ("finished", {"old", "new"}, ())
     assert (found.started_time, found.finished_time, found.confidence) == (micros(2000), micros(3000), "certain")
 
 
@@ -65,8 +65,8 @@ def test_a_static_member_that_came_back_as_the_group_turned_is_done() -> None:
     log.write(0, value(1, [member("a-1", "t0", instance="a"), member("b-1", "t1", instance="b")]))
     log.write(1, value(2, [member("a-2", "t0", instance="a"), member("b-1", "t1", instance="b", generation=1)], STICKY))
     found = upgrades_of(log)[COOPERATIVE]
-    assert (ids(found.members_done), ids(found.members_left)) == ({"a-2"}, {"b-1"})
-    assert found.members_left[0].group_instance_id == "b"
+    assert (ids(found.members_done), ids(found.members_remaining)) == ({"a-2"}, {"b-1"})
+    assert found.members_remaining[0].group_instance_id == "b"
 
 
 def test_a_newcomer_that_gives_everything_up_is_left() -> None:
@@ -76,7 +76,7 @@ def test_a_newcomer_that_gives_everything_up_is_left() -> None:
     assert upgrades_of(log)[COOPERATIVE].phase == "finished"
     log.write(4000, value(5, [member("new", "t0 t1", "t0", generation=4), member("eager", "t2", generation=4)], STICKY))
     found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, ids(found.members_left), found.finished_time) == ("in_progress", {"eager"}, None)
+    assert (found.phase, ids(found.members_remaining), found.finished_time) == ("in_progress", {"eager"}, None)
 
 
 @pytest.mark.parametrize("generation", [-1, 2])
@@ -91,7 +91,7 @@ def test_a_member_before_generations_were_told_is_left_when_it_claims_nothing() 
     log = turning()
     log.write(3000, value(4, [member("new", "t0 t1 t2 t3", "t2 t3", generation=3)], STICKY))
     log.write(4000, value(5, [member("new", "t0 t1 t2 t3", generation=None, version=1)], STICKY))
-    assert ids(upgrades_of(log)[COOPERATIVE].members_left) == {"new"}
+    assert ids(upgrades_of(log)[COOPERATIVE].members_remaining) == {"new"}
 
 
 def test_a_group_of_cooperative_members_from_the_start_is_on_no_way() -> None:
@@ -107,7 +107,7 @@ def test_an_eager_member_of_a_group_that_never_turned_shows_a_way_half_gone() ->
     log.write(0, value(7, [member("a", "t0"), member("b", "t1")], STICKY))
     log.write(1, value(8, [member("a", "t0", "t0", generation=7), member("b", "t1", generation=7)], STICKY))
     found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, ids(found.members_done), ids(found.members_left)) == ("in_progress", {"a"}, {"b"})
+    assert (found.phase, ids(found.members_done), ids(found.members_remaining)) == ("in_progress", {"a"}, {"b"})
     assert (found.started_time, found.confidence) == (micros(1), "likely")
     log.write(2, value(9, [member("a", "t0", "t0", generation=8), member("b", "t1", "t1", generation=8)], STICKY))
     found = upgrades_of(log)[COOPERATIVE]
@@ -128,7 +128,7 @@ def test_a_group_that_turns_back_is_stuck() -> None:
     log = turning()
     log.write(3000, value(4, [member("old", "t0 t1", generation=3), member("new", "t2 t3", generation=3)]))
     found = upgrades_of(log)[COOPERATIVE]
-    assert (found.phase, found.members_done, ids(found.members_left)) == ("stuck", (), {"old", "new"})
+    assert (found.phase, found.members_done, ids(found.members_remaining)) == ("stuck", (), {"old", "new"})
     assert [(each.kind, each.detail) for each in found.blockers] == [
         ("turned_back", "the group went back by the record at offset 3")
     ]
@@ -210,7 +210,7 @@ def test_classic_members_of_a_group_that_was_converted_are_left() -> None:
     assert set(found) == {TO_CONSUMER}
     row = found[TO_CONSUMER]
     assert (row.group_type, row.phase, row.readiness, row.confidence) == ("consumer", "in_progress", "ready", "certain")
-    assert (ids(row.members_done), ids(row.members_left)) == ({"n"}, {"a", "b"})
+    assert (ids(row.members_done), ids(row.members_remaining)) == ({"n"}, {"a", "b"})
     assert (row.started_time, row.finished_time) == (micros(1000), None)
     assert (row.evidence_first_offset, row.evidence_last_offset) == (1, 6)
     assert row.members_done[0].client_id == "client-n"
@@ -220,13 +220,13 @@ def test_the_conversion_is_finished_when_the_last_classic_member_has_gone() -> N
     log = upgraded()
     log.write(2000, left("a"), epoch(7))
     log.write(3000, native("n2"), epoch(8))
-    assert ids(upgrades_of(log)[TO_CONSUMER].members_left) == {"b"}
+    assert ids(upgrades_of(log)[TO_CONSUMER].members_remaining) == {"b"}
     log.write(4000, left("b"), epoch(9))
     log.write(5000, native("n3"), epoch(10))
     found = upgrades_of(log)
     assert set(found) == {TO_CONSUMER}
     row = found[TO_CONSUMER]
-    assert (row.phase, ids(row.members_done), row.members_left) == ("finished", {"n", "n2", "n3"}, ())
+    assert (row.phase, ids(row.members_done), row.members_remaining) == ("finished", {"n", "n2", "n3"}, ())
     assert (row.started_time, row.finished_time) == (micros(1000), micros(4000))
 
 
@@ -289,9 +289,9 @@ def test_a_conversion_back_leaves_the_one_forth_stuck() -> None:
     found = upgrades_of(log)
     forth, back = found[TO_CONSUMER], found[TO_CLASSIC]
     assert (forth.group_type, forth.phase, forth.readiness) == ("classic", "stuck", "unknown")
-    assert (ids(forth.members_left), [each.kind for each in forth.blockers]) == ({"a", "b"}, ["turned_back"])
+    assert (ids(forth.members_remaining), [each.kind for each in forth.blockers]) == ({"a", "b"}, ["turned_back"])
     assert (forth.started_time, forth.evidence_first_offset) == (micros(1000), 1)
-    assert (back.phase, ids(back.members_done), back.members_left, back.confidence) == (
+    assert (back.phase, ids(back.members_done), back.members_remaining, back.confidence) == (
         "finished",
         {"a", "b"},
         (),
@@ -314,7 +314,7 @@ def test_classic_members_that_join_native_ones_lead_the_group_back() -> None:
     log.write(0, native("n"), epoch(2))
     log.write(1000, classic("a"), epoch(3))
     row = upgrades_of(log)[TO_CLASSIC]
-    assert (row.phase, ids(row.members_done), ids(row.members_left)) == ("in_progress", {"a"}, {"n"})
+    assert (row.phase, ids(row.members_done), ids(row.members_remaining)) == ("in_progress", {"a"}, {"n"})
     assert row.started_time == micros(1000)
     back = log
     back.write(2000, left("n"), left("a"), epoch(None), value(4, [member("a", "t0")]))

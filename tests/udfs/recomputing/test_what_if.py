@@ -76,6 +76,15 @@ def test_a_partition_that_nobody_has_neither_moves_nor_stops() -> None:
     assert numbers(found["classic", "sticky"]) == (1, 0, 2)
 
 
+def test_a_deleted_topic_is_left_out_though_members_have_it() -> None:
+    """By hand: both keep their partition of a; what they have of b ends, and eager members stop for all four."""
+    of = latest({"c1": "a0 b0", "c2": "a1 b1"}, "a2 b2")
+    found = by_choice(what_if(of, Facts(deleted_topics=frozenset("b"))))
+    assert numbers(found["classic", "range"]) == (0, 2, 4)
+    assert numbers(found["classic", "cooperative-sticky"]) == numbers(found["consumer", "range"]) == (0, 2, 2)
+    assert numbers(by_choice(what_if(of, Facts()))["classic", "cooperative-sticky"]) == (0, 0, 0)
+
+
 def test_a_partition_that_is_taken_from_its_member_for_nobody_stops() -> None:
     """Its topic has gone: no assignor gives it."""
     found = by_choice(what_if(latest({"c1": "a0 x0", "c2": "a1"}, "a2"), Facts()))

@@ -42,7 +42,7 @@ def test_an_emptied_group_is_empty_from_its_state_time_on_and_keeps_its_generati
     found = replayed(log_of(value(2, 9000, 2, state=8999)))
     names = ("state", "from_time", "generation_or_epoch", "protocol_type", "assignor", "num_members")
     assert found.of("group_state_intervals", *names)[-1] == ("Empty", 8999, 2, "consumer", None, 0)
-    assert found.of("rebalances", "outcome", "trigger", "mode", "sync_ms", "num_unowned", "members_left")[-1] == (
+    assert found.of("rebalances", "outcome", "trigger", "mode", "sync_ms", "num_unowned", "members_departed")[-1] == (
         "emptied", "group_emptied", None, None, 3, ["a", "b"]
     )  # fmt: skip
 
@@ -98,7 +98,7 @@ def test_members_that_went_set_a_rebalance_off() -> None:
 
 def test_where_members_came_and_went_nobody_knows_who_was_first() -> None:
     found = replayed(log_of(value(2, 9000, 2, [TWO[0], member("c", "t2")], state=8900)))
-    names = ("trigger", "confidence", "members_joined", "members_left", "num_members_before", "num_members_after")
+    names = ("trigger", "confidence", "members_joined", "members_departed", "num_members_before", "num_members_after")
     assert found.of("rebalances", *names)[-1] == ("member_joined", "likely", ["c"], ["b"], 2, 2)
 
 
@@ -168,7 +168,7 @@ def test_a_generation_gap_counts_rounds_that_left_no_value() -> None:
 
 def test_where_records_are_missing_a_generation_gap_tells_neither_rounds_nor_a_cause() -> None:
     found = replayed(log_of(value(9, 9000, 5, TWO[:1], state=8900)), gaps=Gaps([2], [8]))
-    assert found.of("rebalances", "unpersisted_rounds", "trigger", "members_left")[-1] == (None, "unknown", ["b"])
+    assert found.of("rebalances", "unpersisted_rounds", "trigger", "members_departed")[-1] == (None, "unknown", ["b"])
     assert found.of("membership_intervals", "leave_kind", "is_to_exact", member_id="b") == [("unknown", False)]
 
 
@@ -236,7 +236,7 @@ def test_a_static_member_that_comes_back_with_a_rebalance_is_restarted() -> None
     before = [TWO[0], member("b", "t2", instance="i")]
     after = [member("a", "t0 t1", generation=1), member("z", "t2", instance="i")]
     found = replayed([value(0, 1000, 1, before, state=900), value(1, 9000, 2, after, state=8900)])
-    names = ("trigger", "confidence", "members_joined", "members_left", "num_members_before", "num_members_after")
+    names = ("trigger", "confidence", "members_joined", "members_departed", "num_members_before", "num_members_after")
     assert found.of("rebalances", *names)[-1] == ("static_restart", "certain", "", "", 2, 2)
     assert found.of("generation_members", "member_id", "change", "previous_assigned", assignment_offset=1) == [
         ("a", "kept", "t0 t1"), ("z", "restarted", "t2")

@@ -20,14 +20,14 @@ COLUMNS = {
     "owners": ("ownership_intervals", "tp", "member_id", "phase", "from_time", "from_offset", "is_from_exact",
                "generation_or_epoch", "to_time", "to_offset", "is_to_exact", "ended_by"),
     "rebalances": ("rebalances", "assignment_offset", "from_generation", "to_generation", "start_time", "end_time",
-                   "outcome", "members_joined", "members_left", "num_partitions", "num_moved", "num_returned",
+                   "outcome", "members_joined", "members_departed", "num_partitions", "num_moved", "num_returned",
                    "num_withheld", "num_maybe_revoking", "num_ready_to_migrate", "num_unknown_owned", "num_unowned",
                    "is_follow_up", "unpersisted_rounds", "sync_ms", "stopped_partition_ms"),
     "sets": ("generation_members", "assignment_offset", "member_id", "change", "previous_assigned", "claimed_owned",
              "assigned", "added", "revoked", "kept", "lost", "dropped_before_join"),
     "moves": ("partition_moves", "assignment_offset", "tp", "kind", "from_member_id", "to_member_id", "idle_ms"),
 }  # fmt: skip
-LISTS = {"members_joined", "members_left"}
+LISTS = {"members_joined", "members_departed"}
 SETS = {"previous_assigned", "claimed_owned", "assigned", "added", "revoked", "kept", "lost", "dropped_before_join"}
 
 

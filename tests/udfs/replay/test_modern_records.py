@@ -78,8 +78,9 @@ def test_records_of_all_tables_stand_in_the_order_of_the_log() -> None:
 
 
 def test_epochs() -> None:
-    row = {"group_type": "streams", "group_epoch": 3, "metadata_hash": 9, "validated_topology_epoch": 0}
-    assert values("group_metadata", row) == [GroupEpoch(3, 9, 0)]
+    row: dict[str, Any] = {"group_type": "streams", "group_epoch": 3, "metadata_hash": 9, "validated_topology_epoch": 0}
+    row["last_assignment_configs"] = [{"key": "b", "value": "1"}, {"key": "a", "value": "0"}]
+    assert values("group_metadata", row) == [GroupEpoch(3, 9, 0, (("a", "0"), ("b", "1")))]
     assert values("target_assignment_metadata", {"assignment_epoch": 4}) == [TargetEpoch(4)]
 
 
@@ -168,18 +169,18 @@ def test_patterns_go_by_their_text() -> None:
 
 
 def test_of_share_groups_only_initialized_topics_count() -> None:
-    def topic(state: str, name: str) -> dict[str, Any]:
-        return {"state": state, "topic_id": "x", "topic_name": name}
+    def topic(state: str, name: str, **more: Any) -> dict[str, Any]:
+        return {"state": state, "topic_id": "x", "topic_name": name, **more}
 
     rows = [
-        {"group_type": "share", "topics": [topic("initializing", "a"), topic("initialized", "c"),
-                                           topic("initialized", "b"), topic("deleting", "d")]},
-        {"group_type": "consumer", "topics": [topic("subscribed", "a")]},
+        {"group_type": "share", "topics": [topic("initializing", "a"), topic("initialized", "c", partitions=[0, 1]),
+                                           topic("initialized", "b", partitions=[0]), topic("deleting", "d")]},
+        {"group_type": "consumer", "topics": [topic("subscribed", "a", num_partitions=12)]},
         {"group_type": "share", "topics": []},
     ]  # fmt: skip
     found = read("group_partition_metadata", *rows)
     assert [(record.type, record.value) for _, record in found] == [
-        (15, Topics(("b", "c"))), (4, Topics(("a",))), (15, Topics(()))
+        (15, Topics(("b", "c"), (1, 2))), (4, Topics(("a",), (12,))), (15, Topics(()))
     ]  # fmt: skip
 
 

@@ -121,7 +121,7 @@ def assert_equal(found: Replayed, slow: SlowOffsets) -> None:
         for row in found.rows("replay_anomalies")
     )
     steps = [("clock_went_back", group, offset, offset) for group, offset in slow.steps]
-    assert anomalies == sorted([*steps, *(("older_rule", *each) for each in slow.revived)])
+    assert anomalies == sorted([*steps, *(("older_rule", *each) for each in [*slow.revived, *slow.differing])])
 
 
 def made(rng: np.random.Generator) -> tuple[list[Row], Any]:

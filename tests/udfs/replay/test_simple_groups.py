@@ -113,6 +113,9 @@ def test_rows_of_earlier_runs_are_not_made_again_but_what_is_open_is() -> None:
 def test_a_hole_ends_it_as_a_hole() -> None:
     cut = live(5, 9, is_cut=True)
     assert stays([cut], [], Replayed(Gaps(), holes=[9])) == [(5, 9, "coverage_hole", False)]
+    # A record of a group that is the last one before it ended it already.
+    assert stays([cut], [(moment(9), moment(9))], Replayed(Gaps(), holes=[9])) == [(5, 9, "next_state", False)]
+    assert stays([cut], [(moment(9), moment(9))], Replayed(Gaps(), after=9, holes=[9])) == []
     # By a run that did not know of the hole yet.
     assert stays([cut], [], Replayed(Gaps(), after=9, holes=[9])) == [(5, 9, "coverage_hole", False)]
     # The last record before it was the last key's deletion.

@@ -92,6 +92,8 @@ def rejected(raw: Raw, told: Row) -> Row:
         "size_bytes": None,
         "from_offset": None,
         "to_offset": None,
+        "num_records": 1,
+        "is_num_records_estimated": False,
         "key_bytes": raw.key,
         "value_bytes": raw.value,
     }

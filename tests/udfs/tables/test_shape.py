@@ -18,6 +18,7 @@ from tests.udfs.tables.slow_shape import Raw, slow_row
 from udfs.decoding import decode as decoding
 from udfs.decoding.decode import decode
 from udfs.framing.frame import Rejected
+from udfs.framing.rejected_ranges import RejectedRange
 from udfs.tables.arrow_schema import table_schema
 from udfs.tables.shape import Origin, Shaper, rejected_ranges
 
@@ -174,7 +175,11 @@ def test_ranges_of_bytes_that_are_no_batch() -> None:
         Rejected(61, 10, RejectReason.BAD_CRC, "", "12, wanted 13"),
         Rejected(90, 2**40, RejectReason.TORN_BATCH, "batch_length", "…"),
     ]
-    table = rejected_ranges(rejected, "/logs/\udcff.log", ORIGIN)
+    ranges = [
+        RejectedRange("/logs/\udcff.log", rejected[0], 5, 11, 7, is_num_records_estimated=False),
+        RejectedRange("/logs/\udcff.log", rejected[1]),
+    ]
+    table = rejected_ranges(ranges, ORIGIN)
     rows = checked_rows("rejected_records", table)
     told = {
         "cluster": "c1",
@@ -183,14 +188,20 @@ def test_ranges_of_bytes_that_are_no_batch() -> None:
         "part": "batch",
         "source_file": "/logs/\\udcff.log",
     }
-    first = {"byte_position": 61, "size_bytes": 10, "reason": "bad_crc", "field": None}
-    second = {"byte_position": 90, "size_bytes": 2**40, "reason": "torn_batch", "field": "batch_length"}
+    first = {
+        "byte_position": 61, "size_bytes": 10, "reason": "bad_crc", "field": None, "from_offset": 5, "to_offset": 11,
+        "num_records": 7, "is_num_records_estimated": False,
+    }  # fmt: skip
+    second = {
+        "byte_position": 90, "size_bytes": 2**40, "reason": "torn_batch", "field": "batch_length",
+        "from_offset": None, "to_offset": None, "num_records": 1, "is_num_records_estimated": True,
+    }  # fmt: skip
     empty = dict.fromkeys(set(rows[0]) - set(told) - set(first))
     assert rows == [{**empty, **told, **first}, {**empty, **told, **second}]
     assert table["detail"].to_pylist() == ["12, wanted 13", "…"]
 
 
 def test_no_ranges_are_a_table_without_rows() -> None:
-    table = rejected_ranges([], "/a.log", ORIGIN)
+    table = rejected_ranges([], ORIGIN)
     assert table.schema.equals(table_schema(TABLES["rejected_records"]), check_metadata=True)
     assert not table.num_rows

@@ -26,8 +26,8 @@ final class Snapshots implements AutoCloseable {
         "offsets.retention.minutes", "offsets.retention.check.interval.ms", "offsets.topic.num.partitions",
         "group.initial.rebalance.delay.ms", "group.min.session.timeout.ms", "group.max.session.timeout.ms",
         "group.consumer.assignors", "group.consumer.migration.policy", "group.consumer.session.timeout.ms",
-        "group.consumer.heartbeat.interval.ms", "group.share.session.timeout.ms", "group.streams.session.timeout.ms",
-        "transaction.max.timeout.ms");
+        "group.consumer.heartbeat.interval.ms", "group.share.session.timeout.ms", "group.share.heartbeat.interval.ms",
+        "group.streams.session.timeout.ms", "transaction.max.timeout.ms");
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Cluster cluster;
@@ -123,7 +123,9 @@ final class Snapshots implements AutoCloseable {
         ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER, "1");
         var config = Cluster.settled(() -> cluster.admin.describeConfigs(List.of(broker)).values().get(broker));
         Map<String, Object> settings = new TreeMap<>();
-        SETTINGS.forEach(name -> settings.put(name, config.get(name).value()));
+        // An older broker does not have all of them.
+        SETTINGS.stream().filter(name -> config.get(name) != null)
+            .forEach(name -> settings.put(name, config.get(name).value()));
         return settings;
     }
 

@@ -1,0 +1,11 @@
+"""Topics that are no more, by the rows of `topics`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+COLUMNS = ["topic", "is_open"]
+
+
+def deleted_topics(rows: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Names none of whose topics is still there: one made anew has another row."""
+    return frozenset(row["topic"] for row in rows) - {row["topic"] for row in rows if row["is_open"]}

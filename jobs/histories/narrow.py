@@ -1,0 +1,55 @@
+"""Tables that fit a terminal: the narrow form of readers' answers. CSV, JSON and --wide have everything."""
+
+import os
+import shutil
+import sys
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from jobs.histories.history import History, print_answer
+from jobs.histories.short_ids import with_short_ids
+from jobs.histories.table_reader import equal
+from jobs.row_output import GAP, Format, visible, width_of
+
+# Of output that is no terminal: the same for every script.
+WIDTH = 120
+LEAST_WIDTH = 20
+MOST_CELL = 48
+CUT = "…"
+
+
+def member_ids(history: History, group: str | None = None) -> set[str]:
+    of_group = [] if group is None else [equal("group_id", group)]
+    return {each for each in history.distinct("membership_intervals", "member_id", *of_group) if each}
+
+
+def print_narrow(
+    names: Sequence[str], rows: Sequence[Sequence[Any]], known: Collection[str], left_out: Collection[str] = ()
+) -> None:
+    """Without some columns, with member ids cut short, and long cells cut off."""
+    places = [place for place, name in enumerate(names) if name not in left_out]
+    shown = [[row[place] for place in places] for row in with_short_ids(rows, known)]
+    print_answer([names[place] for place in places], [[cut_off(cell, MOST_CELL) for cell in row] for row in shown],
+                 Format.TABLE)  # fmt: skip
+
+
+def cut_off(cell: Any, width: int) -> Any:
+    if not isinstance(cell, str) or width_of(cell) <= width:
+        return cell
+    return cell[: width - 1] + CUT
+
+
+def last_column_cut(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """So that lines are no longer than the terminal."""
+    columns = zip(*([visible(str(cell)) for cell in (*row[:-1],)] for row in rows), strict=True)
+    widths = [max(map(width_of, (name, *column))) for name, column in zip(names, columns, strict=False)]
+    room = max(LEAST_WIDTH, terminal_width() - sum(widths) - len(GAP) * len(widths))
+    return [[*row[:-1], cut_off(row[-1], room)] for row in rows]
+
+
+def terminal_width() -> int:
+    try:
+        is_terminal = os.isatty(sys.stdout.fileno())
+    except (OSError, ValueError):
+        is_terminal = False
+    return shutil.get_terminal_size((WIDTH, 0)).columns if is_terminal else WIDTH

@@ -1,0 +1,53 @@
+"""Member ids cut short for eyes: as few characters as tell them apart within one answer."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+# What clients of the classic protocol are given: their client or instance id, a hyphen, and a UUID.
+NAMED = re.compile(r"(.*-)([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})", re.DOTALL)
+# What clients of newer protocols give themselves: a UUID in Kafka's own 22 characters.
+RANDOM = re.compile(r"[A-Za-z0-9_-]{22}")
+LENGTHS = (4, 8)
+# Without the colon after a label.
+WORD = re.compile(r"[^\s,;()]+?(?=:?(?:[\s,;()]|$))")
+
+
+def short_ids(ids: Collection[str]) -> dict[str, str]:
+    """By id. Those that would be mistaken for each other keep more characters, or all."""
+    found = {each: each for each in ids}
+    left = set(ids)
+    for length in LENGTHS:
+        by_short: dict[str, list[str]] = {}
+        for each in left:
+            by_short.setdefault(cut(each, length), []).append(each)
+        for text, some in by_short.items():
+            if len(some) == 1 and (text not in found or text == some[0]):
+                found[some[0]] = text
+                left.discard(some[0])
+    return found
+
+
+def cut(member_id: str, length: int) -> str:
+    if named := NAMED.fullmatch(member_id):
+        return named[1] + named[2][:length]
+    return member_id[: max(length, LENGTHS[-1])] if RANDOM.fullmatch(member_id) else member_id
+
+
+class Shortened:
+    """Texts and rows in which member ids are words."""
+
+    def __init__(self, known: Collection[str], texts: Iterable[Any]) -> None:
+        words = {word for text in texts if isinstance(text, str) for word in (text, *WORD.findall(text))}
+        self.short = short_ids(words & set(known))
+
+    def text(self, text: str) -> str:
+        return self.short.get(text) or WORD.sub(lambda found: self.short.get(found[0], found[0]), text)
+
+    def row(self, row: Sequence[Any]) -> list[Any]:
+        return [self.text(cell) if isinstance(cell, str) else cell for cell in row]
+
+
+def with_short_ids(rows: Sequence[Sequence[Any]], known: Collection[str]) -> list[list[Any]]:
+    shortened = Shortened(known, (cell for row in rows for cell in row))
+    return [shortened.row(row) for row in rows]

@@ -1,0 +1,35 @@
+"""Which offsets the warehouse has seen undamaged: what a copy lacks of these was compacted away, not lost."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+from jobs.ingestion.known_ranges import without_damaged
+from jobs.ingestion.state import LIVE, State, rows_of_cluster, state_of
+from jobs.replaying.covered_ranges import COLUMNS, Row, archive_of, folder_of, ranges_of
+from jobs.warehouses.any_warehouse import AnyWarehouse
+from udfs.offset_ranges import Range, joined
+
+
+def state_with_intact(warehouse: AnyWarehouse, cluster: str) -> State:
+    state = state_of(warehouse, cluster)
+    return replace(state, intact=intact_ranges(warehouse, cluster, state))
+
+
+def intact_ranges(warehouse: AnyWarehouse, cluster: str, state: State) -> dict[int, list[Range]]:
+    copies: dict[tuple[int, str], list[Row]] = defaultdict(list)
+    for row in rows_of_cluster(warehouse, "source_files", COLUMNS, cluster, "run_id"):
+        if row["offsets_partition"] is not None:
+            copies[row["offsets_partition"], copy_of(row)].append(row)
+    found: dict[int, list[Range]] = defaultdict(list)
+    for (partition, _), rows in copies.items():
+        names = {row["source_file"] for row in rows}
+        damaged = [each for each in state.rejected.get(partition, ()) if each.source_file in names]
+        found[partition] += without_damaged(ranges_of(rows), damaged)
+    return {partition: joined(ranges) for partition, ranges in found.items()}
+
+
+def copy_of(row: Row) -> str:
+    name = str(row["source_file"])
+    if row["kind"] == LIVE:
+        return name
+    return folder_of(name) if row["kind"] == "segments" else archive_of(name)

@@ -1,0 +1,138 @@
+"""A group's timeline: each rebalance, static restart, conversion, deletion and coordinator failover, one line each.
+
+    groupscope rebalances billing --from 2026-11-21T03:00 --to 2026-11-21T04:00
+
+Reads `rebalances`, `membership_intervals`, `group_state_intervals` and `coordinator_epochs`. A static restart that a
+rebalance followed is that rebalance.
+"""
+
+import argparse
+import re
+import sys
+import time
+from datetime import datetime, timedelta
+from typing import Any
+
+from jobs.failure import Failure, say
+from jobs.flags import EPOCH, instant
+from jobs.histories.durations import duration_text
+from jobs.histories.history import add_reader_flags, add_wide_flag, opened, print_answer
+from jobs.histories.narrow import last_column_cut, member_ids
+from jobs.histories.short_ids import with_short_ids
+from jobs.histories.timeline import COLUMNS, Event, timeline
+from jobs.histories.unseen import unseen_of
+from jobs.row_output import Format, time_text, visible
+from schemas.exit_codes import ExitCode
+
+# EVENT: the trigger of a rebalance, else the kind of event.
+NARROW = ("TIME", "EVENT", "GENERATION", "UNREAD", "DETAIL")
+WIDE = (
+    "TIME", "END-TIME", "KIND", "GENERATION", "OUTCOME", "TRIGGER", "CONFIDENCE", "UNREAD", "UNREAD-SUM", "EVIDENCE",
+    "DETAIL",
+)  # fmt: skip
+# What a detail says of a member: instance, client and host.
+ABOUT_MEMBER = re.compile(r" \(([^()]*)\)")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    parser.add_argument("--from", metavar="T", dest="first", help="only events that end at or after this time")
+    parser.add_argument("--to", metavar="T", dest="last", help="only events that begin at or before this time")
+    add_reader_flags(parser)
+    add_wide_flag(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    history = opened(arguments, "rebalances")
+    first, last = bound(arguments.first, "--from"), bound(arguments.last, "--to")
+    if first is not None and last is not None and first > last:
+        raise Failure(ExitCode.USAGE, f"--from {time_text(first)} is after --to {time_text(last)}")
+    whole = timeline(history, arguments.group)
+    events = [event for event in whole if is_within(event, first, last)]
+    if not events:
+        say(visible(f"group {arguments.group}: no event is known{in_that_time(first, last)}"))
+    if events:
+        for each in unseen_of(history.coverage(events[0].row["evidence_partition"])):
+            say(f"{each}: events of that time are not known")
+    if arguments.format != Format.TABLE:
+        print_answer(COLUMNS, [list(event.values().values()) for event in events], arguments.format)
+    elif arguments.wide:
+        print_answer(WIDE, [wide_cells(event) for event in events], arguments.format)
+    else:
+        cells = with_short_ids([narrow_cells(event) for event in events], member_ids(history, arguments.group))
+        print_answer(NARROW, last_column_cut(NARROW, cells), arguments.format)
+    return ExitCode.CLEAN
+
+
+def bound(text: str | None, flag: str) -> datetime | None:
+    if text is None:
+        return None
+    return EPOCH + timedelta(milliseconds=instant(text, time.time_ns() // 1_000_000, flag))
+
+
+def is_within(event: Event, first: datetime | None, last: datetime | None) -> bool:
+    """Events without any time are of every time."""
+    is_over = first is not None and event.end is not None and event.end < first
+    is_later = last is not None and event.start is not None and event.start > last
+    return not is_over and not is_later
+
+
+def in_that_time(first: datetime | None, last: datetime | None) -> str:
+    since = "" if first is None else f" from {time_text(first)}"
+    return since + ("" if last is None else f" to {time_text(last)}")
+
+
+def narrow_cells(event: Event) -> list[Any]:
+    detail = None if event.detail is None else ABOUT_MEMBER.sub(brief, event.detail)
+    return [shown_time(event), trigger(event) or event.kind.value, generations(event), unread(event), detail]
+
+
+def brief(about: re.Match[str]) -> str:
+    """Without the host, so that what happened to the member has room on the line."""
+    parts = about[1].split(", ")
+    return f" ({parts[0]})" if len(parts) > 1 else ""
+
+
+def wide_cells(event: Event) -> list[Any]:
+    told = event.values()
+    evidence = f"{told['evidence_partition']}: {told['evidence_first_offset']} to {told['evidence_last_offset']}"
+    return [
+        shown_time(event), None if event.end is None else time_text(event.end), event.kind.value, generations(event),
+        told["outcome"], trigger(event), event.confidence, unread(event), unread_sum(event), evidence, event.detail,
+    ]  # fmt: skip
+
+
+def shown_time(event: Event) -> str | None:
+    return None if event.start is None else time_text(event.start)
+
+
+def trigger(event: Event) -> str | None:
+    return event.row["trigger"] if event.is_rebalance else None
+
+
+def generations(event: Event) -> str | None:
+    """Of a classic group, else epochs."""
+    before, after = event.from_generation, event.to_generation
+    if before == after or None in (before, after):
+        known = [str(each) for each in (before, after) if each is not None]
+        return known[0] if known else None
+    return f"{before} → {after}"
+
+
+def unread(event: Event) -> str | None:
+    """Of the partition that waited longest."""
+    longest = event.row.get("longest_unread_high_ms")
+    return None if longest is None else f"up to {duration_text(longest)}"
+
+
+def unread_sum(event: Event) -> str | None:
+    low, high = (event.row.get(f"unread_partition_{side}_ms") for side in ("low", "high"))
+    if high is None:
+        return None
+    return duration_text(high) if low in (None, high) else f"{duration_text(low)} to {duration_text(high)}"
+
+
+if __name__ == "__main__":
+    from jobs.cli import main
+
+    sys.exit(main(["rebalances", *sys.argv[1:]]))

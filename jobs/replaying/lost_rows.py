@@ -1,0 +1,79 @@
+"""Rows that are lost of tables which a job can make anew from the decoded ones, and the command that does it.
+
+A table is lost as a whole with its log, a file with the rows that it held. Runs on a local disk write files of one
+cluster each; Spark may have put rows of several into one.
+"""
+
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deltalake import DeltaTable
+
+from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line, open_table
+from jobs.warehouses.warehouse import Warehouse
+from schemas.tables import TABLES
+
+# By job that makes its tables anew with --full, the table that says how far it has come.
+PROGRESS = {"replay": "replayed_partitions", "assignments": "recomputed_partitions"}
+
+
+class Lost(NamedTuple):
+    """`path`: of the table, or of a file of it."""
+
+    path: Path
+    what: str
+    clusters: frozenset[str]
+
+
+def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iterator[Lost]:
+    """`clusters`: those that have rows in the job's tables."""
+    versions = warehouse.versions()
+    for name in (name for name, table in TABLES.items() if table.job == job and name in versions):
+        folder = warehouse.path(name)
+        delta = usable(folder, versions[name])
+        if isinstance(delta, str):
+            yield Lost(folder, delta, frozenset(clusters))
+            continue
+        for file in files_of(delta).to_pylist():
+            path = folder / file_path(file["path"])
+            if what := file_damage(path, file):
+                yield Lost(path, what, clusters_of(file, clusters))
+
+
+def usable(folder: Path, version: int) -> DeltaTable | str:
+    """The table at this version, or why there is none."""
+    try:
+        return open_table(folder, version) or "is not there"
+    except UNREADABLE as error:
+        return f"cannot be opened: {one_line(error)}"
+
+
+def file_damage(path: Path, file: Mapping[str, Any]) -> str | None:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        return "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {one_line(error)}"
+    return None if size == file["size_bytes"] else f"has {size} bytes, {file['size_bytes']} were expected"
+
+
+def clusters_with(runs: Iterable[Mapping[str, Any]], job: str) -> set[str]:
+    """Those that the job has made rows of."""
+    return {row["cluster"] for row in runs if row["job"] == job and row["num_offsets_partitions"]}
+
+
+def has_progress(warehouse: AnyWarehouse, job: str, cluster: str) -> bool:
+    """Not where its rows went with a table that the run of another cluster made anew: that run took its progress too,
+    so that its next run begins anew."""
+    rows = warehouse.rows(PROGRESS[job], ["cluster"], cluster)
+    return rows is not None and rows.num_rows > 0
+
+
+def rebuilding(warehouse: AnyWarehouse, job: str, clusters: Iterable[str]) -> str:
+    """What to type, as a shell takes it."""
+    is_one = len(warehouse.clusters()) < 2
+    flags = f"--full --warehouse {shlex.quote(warehouse.told)}"
+    named = [""] if is_one else [f" --cluster {shlex.quote(each)}" for each in sorted(clusters)]
+    return " && ".join(f"groupscope {job} {flags}{cluster}" for cluster in named)

@@ -1,0 +1,55 @@
+"""Ends a run that uses Spark quietly when it is interrupted: PySpark and py4j log a stack trace of what they were at.
+
+Java ends with the process that started it, and every job of Spark with Java. Only a Java that is left while it starts
+goes on for good: it fails, and its threads wait for nothing. So a first interrupt waits until it has started.
+"""
+
+import logging
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+# Signals that ended the run.
+ENDED_BY: list[int] = []
+
+
+@contextmanager
+def quiet_interrupts() -> Iterator[None]:
+    """Java starts in here; interrupts are quiet from then on."""
+    is_main = threading.current_thread() is threading.main_thread()
+    # A process that is to ignore interrupts, as one in the background of a shell, goes on ignoring them.
+    if not is_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield
+        return
+    met: list[int] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        met.append(number)
+        if len(met) > 1:
+            interrupted(number, frame)
+
+    level = logging.root.manager.disable
+    # Spark has a handler of its own set before it is ready.
+    logging.disable(logging.CRITICAL)
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, interrupted)
+        if not met:
+            logging.disable(level)
+    if met:
+        interrupted(signal.SIGINT, None)
+
+
+def interrupted(number: int, frame: FrameType | None) -> None:
+    logging.disable(logging.CRITICAL)
+    ENDED_BY.append(number)
+    raise KeyboardInterrupt
+
+
+def is_interrupted() -> bool:
+    """Whatever fails after an interrupt fails by it: calls that it cut short, workers that it reached too."""
+    return bool(ENDED_BY)

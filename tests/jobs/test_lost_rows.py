@@ -1,0 +1,258 @@
+"""Tables that a job makes anew from the decoded ones lose files, logs, all: `doctor` says what to type, and that mends
+them, for each cluster that lost rows and no other."""
+
+import json
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+
+from jobs import cli
+from jobs.doctor import examined
+from jobs.replaying.history_files import HistoryFiles
+from jobs.warehouses.delta_tables import Change, Removed, commit, sequence_of
+from jobs.warehouses.failpoints import FAILPOINTS
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+from tests.jobs.ingested import ROOT, ingest, rows
+from tests.jobs.replayed_logs import growing, killed_at, told, write_part
+from udfs.tables.arrow_schema import table_schema
+
+CLUSTERS = ("one", "two")
+SEGMENTS = "__consumer_offsets-[05]"
+DERIVED = {job: [table.name for table in TABLES.values() if table.job == job] for job in ("replay", "assignments")}
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clusters of the same log, which is two partitions of the sample's."""
+    root = tmp_path_factory.mktemp("lost")
+    for folder in sorted((ROOT / "data" / "sample").glob(SEGMENTS)):
+        shutil.copytree(folder, root / "log" / folder.name)
+    for cluster in CLUSTERS:
+        ingest(root / "w", "--source", f"segments:{root / 'log'}", "--cluster", cluster)
+        for job in DERIVED:
+            assert cli.main([job, "--warehouse", str(root / "w"), "--cluster", cluster]) == 0
+    return root / "w"
+
+
+@pytest.fixture
+def warehouse(whole: Path, tmp_path: Path) -> Path:
+    shutil.copytree(whole, tmp_path / "w")
+    return tmp_path / "w"
+
+
+def files_of(warehouse: Path, name: str, cluster: str) -> Iterator[Path]:
+    folder = warehouse / TABLES[name].folder
+    for row in pa.table(DeltaTable(folder).get_add_actions(flatten=False)).to_pylist():
+        if row["min"]["cluster"] == cluster:
+            yield folder / row["path"]
+
+
+def lose_files(warehouse: Path, name: str) -> None:
+    for path in files_of(warehouse, name, "one"):
+        path.unlink()
+
+
+def cut_files(warehouse: Path, name: str) -> None:
+    for path in files_of(warehouse, name, "one"):
+        path.write_bytes(path.read_bytes()[:-9])
+
+
+def lose_log(warehouse: Path, name: str) -> None:
+    shutil.rmtree(warehouse / TABLES[name].folder / "_delta_log")
+
+
+def lose_last_commit(warehouse: Path, name: str) -> None:
+    max((warehouse / TABLES[name].folder / "_delta_log").glob("*.json")).unlink()
+
+
+def spoil_log(warehouse: Path, name: str) -> None:
+    for path in (warehouse / TABLES[name].folder / "_delta_log").glob("*.json"):
+        path.write_text("{")
+
+
+def lose_table(warehouse: Path, name: str) -> None:
+    shutil.rmtree(warehouse / TABLES[name].folder)
+
+
+def mix_files(warehouse: Path, name: str) -> None:
+    """Rows of both clusters in one file, as Spark leaves them, at the version that the newest run names."""
+    table = TABLES[name]
+    folder = warehouse / table.folder
+    delta = DeltaTable(folder)
+    if not delta.file_uris():
+        return
+    held = pa.concat_tables([pq.read_table(path).cast(table_schema(table)) for path in delta.file_uris()])
+    removed = tuple(Removed(Path(path).name, is_data_change=False) for path in delta.file_uris())
+    files = HistoryFiles(warehouse, max(row["run_id"] for row in rows(warehouse, "runs")))
+    files.write(name, held, 0)
+    change = Change(tuple(done for _, done in files.close()), removed)
+    commit(folder, table, change, sequence_of(delta) + 1, 0)
+    *_, named, last = sorted((folder / "_delta_log").glob("*.json"))
+    kept = [each for each in actions(named) if "add" not in each]
+    more = [each for each in actions(last) if "add" in each or "remove" in each]
+    named.write_text("".join(f"{json.dumps(each)}\n" for each in (*kept, *more)))
+    last.unlink()
+
+
+def actions(commit: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in commit.read_text().splitlines()]
+
+
+def lose_mixed(warehouse: Path, name: str) -> None:
+    mix_files(warehouse, name)
+    for row in pa.table(DeltaTable(warehouse / TABLES[name].folder).get_add_actions(flatten=False)).to_pylist():
+        (warehouse / TABLES[name].folder / row["path"]).unlink()
+
+
+def broken(warehouse: Path) -> list[Any]:
+    return [each for each in examined(warehouse) if each.status == "broken"]
+
+
+def mended(warehouse: Path, mend: str) -> None:
+    """Types what the doctor says."""
+    for command in mend.split(" && "):
+        words = shlex.split(command)
+        assert words[0] == "groupscope"
+        assert cli.main(words[1:]) == ExitCode.CLEAN
+
+
+def assert_whole(whole: Path, warehouse: Path) -> None:
+    assert broken(warehouse) == []
+    for job, names in DERIVED.items():
+        expected, found = told(whole, names), told(warehouse, names)
+        for name in names:
+            assert found[name] == expected[name], (job, name)
+
+
+def command(warehouse: Path, job: str, *clusters: str) -> str:
+    return " && ".join(f"groupscope {job} --full --warehouse {warehouse} --cluster {each}" for each in clusters)
+
+
+@pytest.mark.parametrize("name", ["rebalances", "topics", "replayed_groups", "replayed_partitions", "assignment_audit",
+                                  "recomputed_partitions"])  # fmt: skip
+@pytest.mark.parametrize("lose", [lose_files, cut_files])
+def test_files_of_one_cluster_are_made_anew_by_it_alone(
+    whole: Path, warehouse: Path, capsys: Capture, name: str, lose: Callable[[Path, str], None]
+) -> None:
+    lose(warehouse, name)
+    job = TABLES[name].job
+    found = broken(warehouse)
+    assert {each.mend for each in found} == {command(warehouse, job, "one")}
+    assert all(each.subject.startswith(TABLES[name].folder) for each in found)
+    # A run that goes on would leave the lost rows out; the other cluster's lost none.
+    capsys.readouterr()
+    assert cli.main([job, "--warehouse", str(warehouse), "--cluster", "one"]) == ExitCode.UNUSABLE_WAREHOUSE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"Rebuild it: {command(warehouse, job, 'one')}")
+    assert cli.main([job, "--warehouse", str(warehouse), "--cluster", "two"]) == ExitCode.CLEAN
+    mended(warehouse, found[0].mend)
+    assert capsys.readouterr().err == ""
+    assert_whole(whole, warehouse)
+
+
+@pytest.mark.parametrize(("lose", "name"), [
+    (lose_table, "rebalances"),
+    (lose_table, "replayed_partitions"),
+    (lose_log, "offset_history"),
+    (lose_last_commit, "ownership_intervals"),
+    (spoil_log, "replayed_groups"),
+    (lose_log, "assignment_audit"),
+    (lose_table, "recomputed_groups"),
+    (lose_mixed, "rebalances"),
+    (lose_mixed, "topics"),
+    (lose_mixed, "recomputed_partitions"),
+])  # fmt: skip
+def test_what_held_rows_of_two_clusters_is_made_anew_by_both(
+    whole: Path, warehouse: Path, capsys: Capture, lose: Callable[[Path, str], None], name: str
+) -> None:
+    lose(warehouse, name)
+    job = TABLES[name].job
+    both = command(warehouse, job, *CLUSTERS)
+    assert {each.mend for each in broken(warehouse)} == {both}
+    first, second = both.split(" && ")
+    capsys.readouterr()
+    mended(warehouse, first)
+    assert second in capsys.readouterr().err
+    # The other cluster's rows are not there yet, and the doctor knows.
+    assert {(each.check, each.mend) for each in broken(warehouse)} == {("progress", second)}
+    shutil.copytree(warehouse, warehouse.with_name("by-itself"))
+    mended(warehouse, second)
+    assert_whole(whole, warehouse)
+    # The scheduled run, which goes on where it ended, begins anew by itself.
+    assert cli.main([job, "--warehouse", str(warehouse.with_name("by-itself")), "--cluster", "two"]) == ExitCode.CLEAN
+    assert_whole(whole, warehouse.with_name("by-itself"))
+
+
+@pytest.mark.parametrize("name", ["rebalances", "topics", "recomputed_groups", "replayed_partitions"])
+def test_rows_of_other_clusters_in_the_same_file_stay(whole: Path, warehouse: Path, name: str) -> None:
+    mix_files(warehouse, name)
+    words = [TABLES[name].job, "--full", "--warehouse", str(warehouse), "--cluster", "two"]
+    assert cli.main(words) == ExitCode.CLEAN
+    assert_whole(whole, warehouse)
+
+
+def test_runs_go_on_where_files_hold_rows_of_two_clusters(
+    whole: Path, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    log = whole.parent / "log"
+    for number, share in enumerate(growing(log, rng, 2)):
+        write_part(log, tmp_path / "log", share)
+        for cluster in CLUSTERS:
+            ingest(tmp_path / "w", "--source", f"segments:{tmp_path / 'log'}", "--cluster", cluster)
+            for job, names in DERIVED.items():
+                assert cli.main([job, "--warehouse", str(tmp_path / "w"), "--cluster", cluster]) == ExitCode.CLEAN
+                for name in names if (number, cluster) == (0, "two") else ():
+                    mix_files(tmp_path / "w", name)
+    assert_whole(whole, tmp_path / "w")
+
+
+@pytest.mark.parametrize("point", FAILPOINTS)
+def test_a_rebuild_that_is_killed_anywhere_is_finished_by_the_next(whole: Path, warehouse: Path, point: str) -> None:
+    lose_log(warehouse, "rebalances")
+    killed_at(point, "replay", warehouse, "--full", "--cluster", "one")
+    for cluster in CLUSTERS:
+        assert cli.main(["replay", "--full", "--warehouse", str(warehouse), "--cluster", cluster]) == ExitCode.CLEAN
+    assert_whole(whole, warehouse)
+
+
+def test_one_cluster_needs_no_name_and_a_place_is_quoted(tmp_path: Path) -> None:
+    warehouse = tmp_path / "my data"
+    log = ROOT / "data" / "sample" / "__consumer_offsets-5"
+    ingest(warehouse, "--source", f"segments:{log}")
+    assert cli.main(["replay", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
+    lose_table(warehouse, "rebalances")
+    (found,) = broken(warehouse)
+    assert found.mend == f"groupscope replay --full --warehouse '{warehouse}'"
+    mended(warehouse, found.mend)
+    assert broken(warehouse) == []
+
+
+def test_damaged_decoded_tables_keep_their_own_advice(warehouse: Path) -> None:
+    for path in files_of(warehouse, "offset_commits", "one"):
+        path.unlink()
+    assert all("ingest its sources into a new warehouse" in each.mend for each in broken(warehouse))
+
+
+@pytest.mark.parametrize("lost", ["table", "files"])
+def test_readers_do_not_take_lost_rows_for_none(warehouse: Path, capsys: Capture, lost: str) -> None:
+    group = rows(warehouse, "rebalances")[0]["group_id"]
+    if lost == "table":
+        lose_table(warehouse, "rebalances")
+    else:
+        for path in files_of(warehouse, "rebalances", "one"):
+            path.unlink()
+    words = ["why", group, "--at", "now", "--warehouse", str(warehouse), "--cluster", "one"]
+    capsys.readouterr()
+    assert cli.main(words) == ExitCode.UNUSABLE_WAREHOUSE
+    assert capsys.readouterr().err.endswith("is not there, `groupscope doctor` says how to mend it\n")

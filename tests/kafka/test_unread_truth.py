@@ -1,0 +1,99 @@
+"""Unread times against what members of real groups saw themselves: killed, away, leaving, on topics without traffic.
+
+A reader learns of its assignment a little after the log has it, and has given partitions up a little before."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.jobs.ingested import ingest, rows
+from tests.jobs.replayed_logs import replay
+from tests.kafka.outages import Outages, outages_of
+from tests.kafka.releases import KAFKA_3_9_OLD, KAFKA_4_1, KAFKA_4_3, Release
+
+# By so much may the truth lie beside the bounds: above, on a busy machine; below, as a kill takes a while.
+DELIVERY_MS: Final = 1_000
+KILL_MS: Final = 100
+# Members that stopped all have this session timeout, those that gave partitions up this rebalance timeout.
+SESSION_MS: Final = 6_000
+# Whoever comes back in time sets off no rebalance; growing and fading topics are not about members.
+GROUPS: Final = ("killed-", "away-", "left-")
+
+
+@pytest.fixture(scope="module", params=[KAFKA_4_3, KAFKA_4_1, KAFKA_3_9_OLD], ids=lambda release: release.name)
+def outages(request: pytest.FixtureRequest) -> Outages:
+    release: Release = request.param
+    return outages_of(release)
+
+
+@pytest.fixture(scope="module")
+def warehouse(outages: Outages, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("outages") / "w"
+    ingest(folder, "--source", f"segments:{outages.log_dir}", "--snapshots", outages.snapshots)
+    replay(folder)
+    return folder
+
+
+def move_of(gap: dict[str, Any], moves: list[dict[str, Any]]) -> dict[str, Any]:
+    """The nearest to when the next reader had the partition."""
+    mine = [
+        move
+        for move in moves
+        if all(move[name] == gap[name] for name in ("topic", "partition"))
+        and move["group_id"] == gap["group"]
+        and move["unread_high_ms"] is not None
+    ]
+    return min(mine, key=lambda move: abs(move["move_time"].timestamp() * 1000 - gap["to_ms"]))
+
+
+def stopped_gaps(outages: Outages) -> list[dict[str, Any]]:
+    """From the members that stopped to those that took over."""
+    members = [member for event in outages.truth["events"] if event["event"] in ("killed", "closed")
+               for member in event["members"] if member["group"].startswith(GROUPS)]  # fmt: skip
+    return [
+        gap
+        for member in members
+        for gap in member["gaps"]
+        if gap["from_client"] == member["client"] != gap["to_client"]
+    ]
+
+
+@pytest.mark.broker
+def test_the_true_time_lies_within_the_bounds(outages: Outages, warehouse: Path) -> None:
+    moves = rows(warehouse, "partition_moves")
+    gaps = stopped_gaps(outages)
+    assert {gap["group"].split("-")[0] for gap in gaps} == {each.strip("-") for each in GROUPS}
+    for gap in gaps:
+        move, true = move_of(gap, moves), gap["to_ms"] - gap["from_ms"]
+        low, high = move["unread_low_ms"], move["unread_high_ms"]
+        assert low - KILL_MS <= true <= high + DELIVERY_MS, (gap, move)
+        assert high - low <= SESSION_MS, (gap, move)
+
+
+@pytest.mark.broker
+def test_those_who_stopped_are_told_apart_and_rank_first(outages: Outages, warehouse: Path) -> None:
+    """Each by about its session timeout."""
+    costs = {}
+    for row in rows(warehouse, "rebalances"):
+        if row["unread_partition_high_ms"] is not None:
+            costs[row["group_id"], row["to_generation"]] = row["longest_unread_high_ms"]
+    ranked = sorted(costs, key=lambda key: -costs[key])
+    stopped = {row["group_id"] for row in rows(warehouse, "membership_intervals")
+               if row["leave_kind"] in ("session_timeout_likely", "static_expired_likely")}  # fmt: skip
+    expected = {gap["group"] for gap in outages.truth["gaps"] if gap["to_ms"] - gap["from_ms"] > SESSION_MS / 2}
+    expected = {group for group in expected if group.startswith(("killed-", "away-", "quiet-"))}
+    # Share groups commit nothing that could tell.
+    assert stopped == expected - {"killed-share"}
+    loud = {group for group in expected if not group.startswith("quiet-")}
+    assert {group for group, _ in ranked[: len(loud)]} == loud
+
+
+@pytest.mark.broker
+def test_nothing_was_unread_where_there_was_nothing_to_read(warehouse: Path) -> None:
+    gone = {row["member_id"]: row["to_offset"] for row in rows(warehouse, "membership_intervals")
+            if row["group_id"].startswith("quiet-") and row["leave_kind"] == "session_timeout_likely"}  # fmt: skip
+    left = [row for row in rows(warehouse, "partition_moves") if row["from_member_id"] in gone]
+    left = [row for row in left if gone[row["from_member_id"]] in (row["move_offset"], row["evidence_first_offset"])]
+    assert left
+    assert {(row["unread_low_ms"], row["unread_high_ms"]) for row in left} == {(0, 0)}

@@ -1,0 +1,57 @@
+"""Offsets that the headers in a rejected range of bytes name. Nothing proves them: the caller compares them with the
+batches around."""
+
+from struct import Struct
+
+from udfs.framing.checksums import Bytes
+from udfs.framing.framed import Claim
+from udfs.framing.legacy_messages import CODEC_BITS, KEY_LENGTH_AT, read_int32
+from udfs.framing.resync import PREFIX_SIZE, SHORTEST_LOOK, SMALLEST_ENTRY
+
+# A range of more entries has been made to look so.
+MOST_CLAIMS = 10_000
+
+read_prefix = Struct(">qi4xbB").unpack_from  # offset, size, past the checksum, magic, attributes of the older formats
+LAST_DELTA_AT, COUNT_AT = 23, 57
+LENGTH_BYTES = 4
+
+
+def claims(data: Bytes, start: int, end: int) -> tuple[Claim, ...]:
+    """Of every entry of the range; none unless their lengths lead from its begin exactly to its end."""
+    found: list[Claim] = []
+    position = start
+    while position < end:
+        claim, size = claim_at(data, position, end)
+        if claim is None or len(found) == MOST_CLAIMS:
+            return ()
+        found.append(claim)
+        position += size
+    return tuple(found)
+
+
+def claim_at(data: Bytes, position: int, end: int) -> tuple[Claim | None, int]:
+    """With the size of the entry."""
+    if end - position < SHORTEST_LOOK:
+        return None, 0
+    offset, length, magic, attributes = read_prefix(data.data, position)
+    size = PREFIX_SIZE + length
+    if not 0 <= magic < len(SMALLEST_ENTRY) or not SMALLEST_ENTRY[magic] <= size <= end - position:
+        return None, 0
+    if magic == 2:
+        delta, count = (read_int32(data.data, position + at)[0] for at in (LAST_DELTA_AT, COUNT_AT))
+        return Claim(offset, offset + delta, count), size
+    # How many messages a compressed one holds is inside of it.
+    is_one = not attributes & CODEC_BITS and is_filled(data, position + KEY_LENGTH_AT[magic], position + size)
+    return (Claim(offset, offset, 1), size) if is_one else (None, 0)
+
+
+def is_filled(data: Bytes, position: int, end: int) -> bool:
+    """Whether a key and a value fill a message. One without a key holds others."""
+    for lowest in (0, -1):
+        if end - position < LENGTH_BYTES:
+            return False
+        length = read_int32(data.data, position)[0]
+        if length < lowest:
+            return False
+        position += LENGTH_BYTES + max(length, 0)
+    return bool(position == end)

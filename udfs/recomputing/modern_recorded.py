@@ -1,0 +1,39 @@
+"""Targets as they stand in the records, where nothing tells what members subscribe to."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from udfs.assignors.problems import Rows
+from udfs.recomputing.assignments import UNKNOWN, Recorded
+from udfs.recomputing.modern_events import Held, Tasks
+from udfs.recomputing.modern_group import ModernGroup
+from udfs.replay.topic_codes import TopicCodes
+
+
+def recorded_targets(group: ModernGroup, codes: TopicCodes) -> Recorded:
+    """Of members and what they have, where nothing tells what they subscribe to or how many partitions there are."""
+    numbers: dict[str, int] = {}
+    rows = []
+    for place, target in enumerate(group.targets.values()):
+        for topic, partition in pairs(target, codes):
+            rows.append((place, numbers.setdefault(topic, len(numbers)), partition))
+    columns = np.array(rows, np.int32).reshape(-1, 3).T
+    return Recorded(
+        tuple(group.targets),
+        tuple(numbers),
+        np.full(len(numbers), UNKNOWN, np.int64),
+        np.zeros(len(group.targets), np.int32),
+        [np.arange(len(numbers), dtype=np.int32)],
+        Rows(columns[0], columns[1], columns[2]),
+    )
+
+
+def pairs(target: Held | Tasks, codes: TopicCodes) -> Iterator[tuple[str, int]]:
+    """Tasks stand by subtopology."""
+    if isinstance(target, Tasks):
+        yield from target.active
+        return
+    for code, partition in zip(target.topics.tolist(), target.partitions.tolist(), strict=True):
+        name, topic_id = codes.topics[code]
+        yield name or str(topic_id), partition

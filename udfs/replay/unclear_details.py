@@ -1,0 +1,60 @@
+"""Details of rebalances that name members which left or timed out: only commits tell which of the two, and only after
+the groups' own records were replayed."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from udfs.replay.details import Change, detail, from_plain, timed_out
+
+# Of the members of a group that left or timed out, by id and record: whether commits show that they timed out.
+Silent = Mapping[tuple[str, int], bool]
+
+
+class UnclearDetail(NamedTuple):
+    """What `rebalances.trigger_detail` was made of."""
+
+    group_id: str
+    assignment_offset: int
+    trigger: str
+    changes: Sequence[Change]
+
+
+SCHEMA = pa.schema(
+    [
+        pa.field("group_id", pa.string()),
+        pa.field("assignment_offset", pa.int64()),
+        pa.field("trigger", pa.string()),
+        # As JSON.
+        pa.field("changes", pa.string()),
+    ]
+)
+
+
+def is_unclear(changes: Iterable[Change]) -> bool:
+    return any(each.gone is not None for each in changes)
+
+
+def unclear_details_table(details: Sequence[UnclearDetail]) -> pa.Table:
+    rows = [each._replace(changes=json.dumps(each.changes))._asdict() for each in details]  # type: ignore[arg-type]
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def settled_details(unclear: pa.Table, silent: Mapping[str, Silent]) -> dict[tuple[str, int], str | None]:
+    """By group and assignment, details in which a member timed out. `silent` by group."""
+    found: dict[tuple[str, int], str | None] = {}
+    groups = {group_id for group_id, of in silent.items() if any(of.values())}
+    for group_id, offset, trigger, changes in zip(*(column.to_pylist() for column in unclear.columns), strict=True):
+        if group_id in groups:
+            told = [from_plain(each) for each in json.loads(changes)]
+            found[group_id, offset] = detail(trigger, [settled(each, silent[group_id]) for each in told])
+    return found
+
+
+def settled(change: Change, silent: Silent) -> Change:
+    """As commits tell it."""
+    if change.gone is None:
+        return change
+    return timed_out(change) if silent.get(change.gone, False) else change._replace(gone=None)
