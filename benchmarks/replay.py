@@ -9,7 +9,7 @@ from benchmarks.dump import seconds_of
 from benchmarks.ingest import COMPRESSED_SHARE, SEGMENT_BYTES, ingest_command
 from benchmarks.rounds import Goal, Measured
 from benchmarks.run import Run
-from jobs.spark.cores import cores
+from jobs.engine.processors import cores
 
 RECORDS = 10_000_000
 PARTITIONS = 8

@@ -14,6 +14,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jobs.engine.choice import engine_of
+from jobs.engine.engine import Engine
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.command import add_run_arguments, run_result, show_result
 from jobs.row_output import row_lines
@@ -25,14 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found = recomputed(arguments)
+    with engine_of(arguments, "assignments") as engine:
+        found = recomputed(arguments, engine)
     show_result(found, list(summary_lines(found)), arguments.format)
     return int(found["exit_code"])
 
 
-def recomputed(arguments: argparse.Namespace) -> dict[str, Any]:
+def recomputed(arguments: argparse.Namespace, engine: Engine) -> dict[str, Any]:
     """The result of a run."""
-    return run_result(arguments, Recomputation)
+    return run_result(arguments, Recomputation, engine)
 
 
 def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:

@@ -12,11 +12,12 @@ import sys
 from typing import Any
 
 from jobs import assignments, ingest, replay
+from jobs.engine.choice import add_engine_flags, engine_of
+from jobs.engine.engine import Engine
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.pages.run_page import page
 from jobs.row_output import write_lines
 from jobs.run_result import recorded_failure, result_text, write_result_file
-from jobs.spark.tasks import Workers
 from jobs.warehouses.any_warehouse import reading
 from schemas.exit_codes import ExitCode
 
@@ -32,28 +33,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="findings of which severity make the exit code 20 (critical)",
     )
     add_warehouse_flags(parser)
+    add_engine_flags(parser)
     add_format_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    result = audited(arguments)
+    with engine_of(arguments, "audit") as engine:
+        result = audited(arguments, engine)
+        if arguments.format == "table":
+            write_lines(page(reading(arguments.warehouse, lambda: engine.spark), result))
+        else:
+            ingest.show(result, arguments.format)
     code = int(result["exit_code"])
-    if arguments.format == "table":
-        workers = Workers("groupscope audit", is_debug=arguments.debug)
-        write_lines(page(reading(arguments.warehouse, lambda: workers.spark), result))
-    else:
-        ingest.show(result, arguments.format)
     return ExitCode.CLEAN if arguments.fail_on == "never" and code == ExitCode.FINDINGS else code
 
 
-def audited(arguments: argparse.Namespace) -> dict[str, Any]:
+def audited(arguments: argparse.Namespace, engine: Engine) -> dict[str, Any]:
     """What the ingest told, and in it what the steps after it did."""
     flags = {**vars(arguments), "result_file": None}
     with recorded_failure(arguments.result_file, "audit"):
-        (found,) = ingest.ingested(argparse.Namespace(**flags, retry_rejected=False))
+        (found,) = ingest.ingested(argparse.Namespace(**flags, retry_rejected=False), engine)
         steps = {
-            "replay": replay.replayed(argparse.Namespace(**flags, full=False)),
-            "assignments": assignments.recomputed(argparse.Namespace(**flags, full=False)),
+            "replay": replay.replayed(argparse.Namespace(**flags, full=False), engine),
+            "assignments": assignments.recomputed(argparse.Namespace(**flags, full=False), engine),
         }
         added = {name: number for step in (found, *steps.values()) for name, number in step["rows_added"].items()}
         result = {**found, "rows_added": added, **steps}

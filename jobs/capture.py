@@ -19,12 +19,12 @@ from jobs.broker.client_properties import ClientProperties, client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.capturing.captured import Snapshot, captured
 from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
+from jobs.engine.local import LocalEngine
 from jobs.failure import Failure, say
 from jobs.flags import add_warehouse_flags, seconds
 from jobs.run_result import now_ms
 from jobs.settings import load_settings
 from jobs.sources.places import is_remote, local_path
-from jobs.spark.tasks import Workers
 from schemas.exit_codes import ExitCode
 
 
@@ -106,10 +106,10 @@ def check_usage(arguments: argparse.Namespace) -> None:
 def target_of(arguments: argparse.Namespace) -> Target:
     if arguments.into is not None:
         return FileTarget(local_path(arguments.into))
-    workers = Workers("groupscope capture", is_debug=arguments.debug)
+    engine = LocalEngine("groupscope capture", 1, is_debug=arguments.debug)
     place = "warehouse" if arguments.warehouse is None else arguments.warehouse
     settings = load_settings(arguments.config)
-    return WarehouseTarget(place, arguments.cluster, arguments.lock_wait, settings, workers)
+    return WarehouseTarget(place, arguments.cluster, arguments.lock_wait, settings, engine)
 
 
 def check_there(servers: str, properties: ClientProperties, topics: list[str]) -> None:

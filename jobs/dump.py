@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from jobs.engine.processors import cores
 from jobs.failure import Failure
 from jobs.row_output import write_all
 from jobs.sources.segment_files import (
@@ -29,7 +30,6 @@ from jobs.sources.segment_files import (
     offsets_partition_of,
     spans_of,
 )
-from jobs.spark.cores import cores
 from jobs.spark.kept_memory import keep_memory
 from jobs.turns import Turn, take_turns
 from schemas.exit_codes import ExitCode

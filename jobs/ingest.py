@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jobs.engine.choice import add_engine_flags, engine_of
+from jobs.engine.engine import Engine
 from jobs.failure import Failure, say
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.ingestion.run import Ingest
@@ -24,7 +26,6 @@ from jobs.row_output import print_rows, write_lines
 from jobs.run_result import now_ms, record, recorded_failure
 from jobs.settings import load_settings
 from jobs.sources.places import is_remote
-from jobs.spark.tasks import Workers
 from jobs.warehouses.any_warehouse import writing
 from schemas.exit_codes import ExitCode
 
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input_arguments(parser)
     parser.add_argument("--retry-rejected", action="store_true", help="decode again what was rejected before")
     add_warehouse_flags(parser)
+    add_engine_flags(parser)
     add_format_flag(parser)
 
 
@@ -64,19 +66,20 @@ def partition_number(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    results = ingested(arguments)
+    with engine_of(arguments, JOB) as engine:
+        results = ingested(arguments, engine)
     for found in results:
         show(found, arguments.format)
     return max(int(found["exit_code"]) for found in results)
 
 
-def ingested(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+def ingested(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
     """The results of one run, or of two where rejected records are taken up first."""
     with recorded_failure(arguments.result_file, JOB):
-        return runs(arguments)
+        return runs(arguments, engine)
 
 
-def runs(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+def runs(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
     is_retry, has_input = arguments.retry_rejected, arguments.source is not None or bool(arguments.snapshots)
     if not (has_input or is_retry or arguments.optimize == "full"):
         told = (
@@ -87,15 +90,14 @@ def runs(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         told = "is for --source kafka:HOST:PORT, and there is none"
         raise Failure(ExitCode.USAGE, f"--command-config {arguments.command_config}: {told}")
     settings = load_settings(arguments.config)
-    workers = Workers(f"groupscope {JOB}", is_debug=arguments.debug)
     results = []
     if settings.ingest.writer == "direct" and is_remote(arguments.warehouse):
         told = 'writer = "direct" is for local disks, "auto" or "spark" was expected'
         raise Failure(ExitCode.USAGE, f"--warehouse {arguments.warehouse}: {told}")
-    with writing(arguments.warehouse, JOB, arguments.lock_wait, say, lambda: workers.spark) as warehouse:
+    with writing(arguments.warehouse, JOB, arguments.lock_wait, say, lambda: engine.spark) as warehouse:
         # By a run of its own, before another reads what may hold the same records.
         for is_first in [True] * is_retry + [False] * (has_input or not is_retry):
-            found = Ingest(arguments, settings, warehouse, workers, now_ms()).run(is_retry=is_first)
+            found = Ingest(arguments, settings, warehouse, engine, now_ms()).run(is_retry=is_first)
             record(warehouse.write_text, arguments.result_file, found)
             results.append(found)
     return results

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from jobs.engine.choice import engine_of
+from jobs.engine.engine import Engine
 from jobs.replaying.command import add_run_arguments, run_result, show_result
 from jobs.replaying.run import Replay
 
@@ -21,14 +23,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found = replayed(arguments)
+    with engine_of(arguments, "replay") as engine:
+        found = replayed(arguments, engine)
     show_result(found, [closing_line(found)], arguments.format)
     return int(found["exit_code"])
 
 
-def replayed(arguments: argparse.Namespace) -> dict[str, Any]:
+def replayed(arguments: argparse.Namespace, engine: Engine) -> dict[str, Any]:
     """The result of a run."""
-    return run_result(arguments, Replay)
+    return run_result(arguments, Replay, engine)
 
 
 def closing_line(found: Mapping[str, Any]) -> str:

@@ -103,23 +103,6 @@ class Ingest:
         "own Delta writer; auto, direct on local disks, spark on any other file system that Hadoop knows.",
         word_of("auto", "direct", "spark"),
     )
-    spark_from_bytes: int = setting(
-        16 << 20,
-        "bytes",
-        "Less than this of segments: or kafka: is read without Spark, whose start would take several times as long as "
-        "the work; records: are always read by it.",
-        number_from(0),
-    )
-
-
-@dataclass(frozen=True)
-class Replay:
-    spark_from_records: int = setting(
-        500_000,
-        "records",
-        "Fewer new records than this are replayed without Spark, whose start would take longer than the work.",
-        number_from(0),
-    )
 
 
 @dataclass(frozen=True)
@@ -133,17 +116,6 @@ class Tables:
     small_file_bytes: int = setting(16 << 20, "bytes", "A file below this size is a small one.", number_from(1))
     file_bytes: int = setting(
         128 << 20, "bytes", "About how large files become when they are rewritten.", number_from(1 << 20)
-    )
-
-
-@dataclass(frozen=True)
-class Assignments:
-    spark_from_records: int = setting(
-        20_000,
-        "records",
-        "Fewer new records of groups than this are recomputed without Spark, whose start would take longer than the "
-        "work.",
-        number_from(0),
     )
 
 
@@ -191,8 +163,6 @@ def sections_of(kind: type, about: str) -> Any:
 class Settings:
     ingest: Ingest = Ingest()
     tables: Tables = Tables()
-    replay: Replay = Replay()
-    assignments: Assignments = Assignments()
     broker: Broker = Broker()
     groups: tuple[Group, ...] = sections_of(
         Group,

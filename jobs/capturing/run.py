@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobs.capturing.captured import Snapshot, rows_of_snapshots
+from jobs.engine.engine import Engine
 from jobs.failure import Failure
 from jobs.ingestion.changes import Outcome
 from jobs.ingestion.run import writer_of
@@ -12,7 +13,6 @@ from jobs.ingestion.writer import About
 from jobs.run_result import iso, now_ms, run_id_of, run_row
 from jobs.settings import Settings, settings_hash
 from jobs.sources.known_snapshots import known_topic_id, new_snapshots
-from jobs.spark.tasks import Workers
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import OFFSETS_TOPIC
@@ -21,14 +21,14 @@ JOB = "capture"
 
 
 def write_snapshot(
-    warehouse: AnyWarehouse, cluster: str, settings: Settings, workers: Workers, snapshot: Snapshot
+    warehouse: AnyWarehouse, cluster: str, settings: Settings, engine: Engine, snapshot: Snapshot
 ) -> dict[str, Any]:
     """The run as `_runs/RUN.json` gives it."""
     started_ms, sequence = snapshot["captured_at"], warehouse.next_sequence()
     run_id = run_id_of(sequence, started_ms)
     check_same_log(warehouse, cluster, snapshot)
     writer = writer_of(
-        settings.ingest.writer, warehouse, workers, About(cluster, run_id, sequence, settings.tables, "auto")
+        settings.ingest.writer, warehouse, engine, About(cluster, run_id, sequence, settings.tables, "auto")
     )
     outcome = Outcome()
     for name, rows in rows_of_snapshots([snapshot], cluster, run_id).items():

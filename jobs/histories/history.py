@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
+from jobs.engine.processors import cores
 from jobs.failure import Failure, say
 from jobs.flags import EPOCH, add_cluster_flag, add_format_flag, add_warehouse_flag, instant
 from jobs.histories.coordinators import Coordinators
@@ -116,9 +117,9 @@ class History:
 
 def opened(arguments: argparse.Namespace, job: str) -> History:
     def spark() -> "SparkSession":
-        from jobs.spark.tasks import Workers
+        from jobs.spark.session import quiet_session
 
-        return Workers(f"groupscope {job}", is_debug=arguments.debug).spark
+        return quiet_session(f"groupscope {job}", cores(), is_debug=arguments.debug)
 
     warehouse = reading(arguments.warehouse, spark)
     versions = warehouse.versions()

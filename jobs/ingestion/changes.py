@@ -56,7 +56,7 @@ def outcome_of(answers: Sequence[Answer], rejected: Mapping[int, Sequence[KnownR
             raise Failure(*each.failure)
     outcome = Outcome(counts=counts_by_partition([counts for each in answers for counts in each.counts]))
     for each in answers:
-        for name, file in each.files.items():
+        for name, file in each.files:
             outcome.files.setdefault(name, []).append(file)
         outcome.num_rows.update(each.num_rows)
         outcome.reasons.update(each.reasons)

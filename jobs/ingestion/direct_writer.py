@@ -1,21 +1,23 @@
 """Tasks write files of the tables themselves, and the driver names them to Delta's logs: for local disks."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from jobs.engine.engine import Engine
+from jobs.engine.task import Progress, Step
 from jobs.ingestion.changes import Outcome, Rows, written
-from jobs.ingestion.plan import Unit
+from jobs.ingestion.plan import Unit, task_spec
 from jobs.ingestion.rejected_rows import without_rows
 from jobs.ingestion.retried_rows import retried
 from jobs.ingestion.state import known_files
-from jobs.ingestion.summary import Progress
 from jobs.ingestion.task_answers import Answer, Assignment
 from jobs.ingestion.tasks import answer, guarded_answer
 from jobs.ingestion.writer import WRITTEN, About, FrameSteps, Told, UnitSteps
-from jobs.spark.tasks import Workers, answers_of, with_settings
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of, open_table
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.small_files import rewrite, rewrites, small
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 @dataclass
 class DirectWriter:
     warehouse: Warehouse
-    workers: Workers
+    engine: Engine
     about: About
 
     def assignment(self, told: Told) -> Assignment:
@@ -43,19 +45,11 @@ class DirectWriter:
         self,
         planned: Sequence[tuple[Unit, ...]],
         assignment: Assignment,
-        progress: Progress,
+        progress: Progress[Answer],
         steps: UnitSteps,
-        *,
-        is_little: bool,
     ) -> list[Answer]:
-        if is_little:
-            return [answer(assignment, steps, units) for units in planned]
-        return self.workers.run(
-            partial(answer, assignment, steps),
-            planned,
-            seen=lambda done: sum(counts.read for counts in done.counts),
-            tell=progress.tell,
-        )
+        step = Step(partial(answer, assignment, steps), Answer)
+        return self.engine.run(step, list(map(task_spec, planned)), progress)
 
     def read_frames(
         self,
@@ -64,12 +58,15 @@ class DirectWriter:
         assignment: Assignment,
         settings: Mapping[str, str] | None = None,
     ) -> list[Answer]:
-        with with_settings(self.workers.spark, settings):
-            return [
-                found
-                for frame in frames
-                for found in answers_of(frame, lambda batches: guarded_answer(assignment, partial(steps, batches)))
-            ]
+        # Here, since they load Spark.
+        from jobs.engine.spark import results_of
+        from jobs.spark.session_settings import with_settings
+
+        def work(batches: Iterator[pa.RecordBatch]) -> Answer:
+            return guarded_answer(assignment, partial(steps, batches))
+
+        with with_settings(self.engine.spark, settings):
+            return [found for frame in frames for found in results_of(frame, work, Answer)]
 
     def retry(self) -> list[Answer]:
         files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]

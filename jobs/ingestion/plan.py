@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from jobs.engine.task import PlanRow, TaskSpec
 from jobs.ingestion.log_span import LogSpan
 from jobs.sources.places import RemotePath
 from jobs.sources.segment_files import BASE_NAME, Span, first_offset_of, spans_of
@@ -175,6 +176,16 @@ def tasks(planned: Iterable[Unit], size: int) -> list[tuple[Unit, ...]]:
         found[-1].append(unit)
         room -= unit.size
     return sorted(map(tuple, found), key=lambda task: -size_of(task))
+
+
+def task_spec(units: tuple[Unit, ...]) -> TaskSpec[tuple[Unit, ...]]:
+    reads = [
+        PlanRow(unit.partition, 0, part.span.name, part.first, part.last, None, part.span.size)
+        for unit in units
+        for copy in unit.copies
+        for part in copy
+    ]
+    return TaskSpec(units, tuple(reads))
 
 
 def size_of(task: Iterable[Unit]) -> int:

@@ -29,7 +29,7 @@ class RowSink(Protocol):
         """Rows that the warehouse may have: it is for another step to see."""
         ...
 
-    def close(self) -> dict[str, DataFile]: ...
+    def close(self) -> list[tuple[str, DataFile]]: ...
 
     def abandon(self) -> None: ...
 
@@ -50,11 +50,11 @@ class TableFiles:
     def hold(self, name: str, rows: pa.Table, partition: int) -> None:
         raise AssertionError(f"{name}: whoever writes files sees what the warehouse has")
 
-    def close(self) -> dict[str, DataFile]:
-        found = {}
+    def close(self) -> list[tuple[str, DataFile]]:
+        found = []
         for name, file in self.files.items():
             if (done := file.close()) is not None:
-                found[name] = done
+                found.append((name, done))
                 failpoint("file_written", name)
         return found
 
@@ -94,10 +94,10 @@ class Blobs:
         check_required(TABLES[name], rows)
         self.ready += held_blobs(HELD + name, rows, partition)
 
-    def close(self) -> dict[str, DataFile]:
+    def close(self) -> list[tuple[str, DataFile]]:
         for name in list(self.waiting):
             self.flush(name)
-        return {}
+        return []
 
     def abandon(self) -> None:
         self.ready, self.waiting = [], {}

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.broker.client_properties import client_properties
+from jobs.engine.engine import Engine
 from jobs.failure import Failure, say
 from jobs.flags import instant
 from jobs.ingestion.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
@@ -17,7 +18,7 @@ from jobs.ingestion.direct_writer import DirectWriter
 from jobs.ingestion.intact_ranges import state_with_intact
 from jobs.ingestion.plan import Reading, readings, size_of, task_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.state import State
-from jobs.ingestion.summary import Progress, exit_code_of, summary, warnings
+from jobs.ingestion.summary import Pace, exit_code_of, progress, summary, warnings
 from jobs.ingestion.task_answers import Answer
 from jobs.ingestion.tasks import unit_steps
 from jobs.ingestion.writer import JOB, About, IngestWriter, Told
@@ -27,7 +28,6 @@ from jobs.sources.known_snapshots import new_snapshots
 from jobs.sources.places import is_remote, local_path
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
-from jobs.spark.tasks import Workers
 from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.warehouse import Warehouse
@@ -45,7 +45,7 @@ class Ingest:
         arguments: argparse.Namespace,
         settings: Settings,
         warehouse: AnyWarehouse,
-        workers: Workers,
+        engine: Engine,
         started_ms: int,
     ) -> None:
         self.arguments, self.settings, self.warehouse = arguments, settings, warehouse
@@ -53,9 +53,9 @@ class Ingest:
         self.sequence = warehouse.next_sequence()
         self.run_id = run_id_of(self.sequence, started_ms)
         self.cluster = one_cluster(warehouse, arguments.cluster)
-        self.workers = workers
+        self.engine = engine
         about = About(self.cluster, self.run_id, self.sequence, settings.tables, arguments.optimize)
-        self.writer = writer_of(settings.ingest.writer, warehouse, workers, about)
+        self.writer = writer_of(settings.ingest.writer, warehouse, engine, about)
         self.num_files_read = self.num_files_unchanged = 0
         self.live_snapshots: dict[str, pa.Table] = {}
 
@@ -105,7 +105,7 @@ class Ingest:
         log = LiveLog(servers, client_properties(self.arguments.command_config))
         state, is_retry = state_with_intact(self.warehouse, self.cluster), self.arguments.retry_rejected
         topics = partial(known_topics, self.warehouse, self.cluster)
-        source = LiveSource(log, state, self.writer, self.workers, self.settings.ingest, topics, is_retry)
+        source = LiveSource(log, state, self.writer, self.engine, topics, is_retry)
         read = source.read()
         outcome = outcome_of(read.answers, state.rejected)
         outcome.source_rows = read.source_rows(self.cluster, self.run_id)
@@ -120,7 +120,7 @@ class Ingest:
         from jobs.ingestion.archives import archive_steps
         from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, unreadable_told
 
-        state, spark = state_with_intact(self.warehouse, self.cluster), self.workers.spark
+        state, spark = state_with_intact(self.warehouse, self.cluster), self.engine.spark
         found = archive_files(spark, path)
         changed = [file for file in found if state.archives.get(file.path) != (file.size_bytes, file.modified_ms)]
         self.num_files_read, self.num_files_unchanged = len(changed), len(found) - len(changed)
@@ -128,7 +128,7 @@ class Ingest:
             return Outcome()
         seen = Observation()
         frame = archive_frame(spark, path, [file.path for file in changed], seen)
-        by_partition = frame.repartition(2 * self.workers.num_cores, "partition").sortWithinPartitions(*SORTED_BY)
+        by_partition = frame.repartition(2 * self.engine.num_workers, "partition").sortWithinPartitions(*SORTED_BY)
         told = Told(
             state.rejected,
             may_be_known=bool(state.ranges),
@@ -150,7 +150,7 @@ class Ingest:
         captured_ms = None if captured is None else instant(captured, self.started_ms, "--captured-at")
         if not places:
             return {}
-        spark = self.workers.spark if any(map(is_remote, places)) else None
+        spark = self.engine.spark if any(map(is_remote, places)) else None
         tables = read_snapshots(places, self.cluster, self.run_id, captured_ms, spark)
         return {name: new_snapshots(self.warehouse, name, found, self.cluster) for name, found in tables.items()}
 
@@ -178,24 +178,23 @@ class Ingest:
             return segment_files(str(local_path(place)), partition)
         from jobs.sources.remote_segments import remote_segment_files
 
-        return remote_segment_files(self.workers.spark, place, partition)
+        return remote_segment_files(self.engine.spark, place, partition)
 
     def read_local(self, found: Sequence[Reading], state: State) -> list[Answer]:
         total = sum(reading.size for reading in found)
-        is_little = total < self.settings.ingest.spark_from_bytes
-        size = task_bytes(total, 1 if is_little else self.workers.num_cores)
+        size = task_bytes(total, self.engine.num_workers)
         planned = tasks(units(found, state.ranges, size), size)
         sizes = [size_of(task) for task in planned]
-        progress = Progress(sizes, self.num_files_read, time.monotonic())
+        pace = Pace(sizes, self.num_files_read, time.monotonic())
         told = Told(state.rejected, any(unit.may_be_known for task in planned for unit in task), intact=state.intact)
         assignment = self.writer.assignment(told)
-        return self.writer.read_units(planned, assignment, progress, unit_steps, is_little=is_little)
+        return self.writer.read_units(planned, assignment, progress(pace), unit_steps)
 
     def read_remote(self, place: str, found: Sequence[Reading], state: State) -> list[Answer]:
         from jobs.sources.archive_source import unreadable_told
         from jobs.sources.remote_segments import ONE_FILE_A_BATCH, content_frames, content_steps, expected_files
 
-        spark, size = self.workers.spark, task_bytes(sum(reading.size for reading in found), 1)
+        spark, size = self.engine.spark, task_bytes(sum(reading.size for reading in found), 1)
         planned = list(units(found, state.ranges, size))
         told = Told(state.rejected, any(unit.may_be_known for unit in planned), intact=state.intact)
         steps = partial(content_steps, expected_files(planned, [reading.file for reading in found]))
@@ -221,12 +220,12 @@ class Ingest:
         }
 
 
-def writer_of(choice: str, warehouse: AnyWarehouse, workers: Workers, about: About) -> IngestWriter:
+def writer_of(choice: str, warehouse: AnyWarehouse, engine: Engine, about: About) -> IngestWriter:
     if isinstance(warehouse, Warehouse) and choice != "spark":
-        return DirectWriter(warehouse, workers, about)
+        return DirectWriter(warehouse, engine, about)
     from jobs.ingestion.staged_writer import StagedWriter
 
-    return StagedWriter(warehouse, workers, about)
+    return StagedWriter(warehouse, engine, about)
 
 
 def without_marks_of_damaged(state: State) -> State:

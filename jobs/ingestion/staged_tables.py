@@ -11,7 +11,7 @@ from jobs.failure import Failure
 from jobs.ingestion.row_sinks import serialized
 from jobs.ingestion.staging import Staging, table_rows
 from jobs.queries.table_frames import first_line
-from jobs.spark.tasks import with_settings
+from jobs.spark.session_settings import with_settings
 from jobs.spark.types import table_type
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.first_version import create_table

@@ -7,6 +7,8 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.engine.engine import Engine
+from jobs.engine.task import Progress
 from jobs.ingestion.changes import Outcome, Rows, arrow_rows
 from jobs.ingestion.held_rows import brought_together, comparison, comparison_steps, known_blobs
 from jobs.ingestion.plan import Unit
@@ -14,11 +16,10 @@ from jobs.ingestion.retried_rows import retry_steps
 from jobs.ingestion.row_sinks import HELD, Blobs
 from jobs.ingestion.staging import Staging
 from jobs.ingestion.state import DECODED
-from jobs.ingestion.summary import Progress
 from jobs.ingestion.task_answers import Answer, Assignment, Counts, Held
 from jobs.ingestion.tasks import Task
 from jobs.ingestion.writer import WRITTEN, About, FrameSteps, Told, UnitSteps
-from jobs.spark.tasks import Workers, with_settings
+from jobs.spark.session_settings import with_settings
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.manifest import Manifest, Staged
@@ -30,15 +31,15 @@ from udfs.known import REJECTED
 @dataclass
 class StagedWriter:
     warehouse: AnyWarehouse
-    workers: Workers
+    engine: Engine
     about: About
     # Rows that the driver has.
     blobs: Blobs = field(default_factory=Blobs)
 
     @property
     def spark(self) -> SparkSession:
-        prepare_session(self.workers.spark)
-        return self.workers.spark
+        prepare_session(self.engine.spark)
+        return self.engine.spark
 
     @property
     def staging(self) -> Staging:
@@ -55,10 +56,8 @@ class StagedWriter:
         self,
         planned: Sequence[tuple[Unit, ...]],
         assignment: Assignment,
-        progress: Progress,
+        progress: Progress[Answer],
         steps: UnitSteps,
-        *,
-        is_little: bool,
     ) -> list[Answer]:
         frame = self.spark.range(0, len(planned), 1, len(planned)).toDF("number")
         return self.read_frames([frame], partial(planned_steps, planned, steps), assignment)
@@ -95,7 +94,7 @@ class StagedWriter:
         ]
         sides += [frame for kind, frame in self.staging.blobs().items() if kind.startswith(HELD)]
         told = comparison(answers, assignment.known_ranges)
-        frame = brought_together(sides, 2 * self.workers.num_cores)
+        frame = brought_together(sides, 2 * self.engine.num_workers)
         found = self.staging.run("compared", frame, partial(comparison_steps, told), assignment)
         if is_failed(found):
             return found

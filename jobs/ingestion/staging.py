@@ -14,7 +14,7 @@ from jobs.ingestion.task_answers import Answer, Assignment
 from jobs.ingestion.tasks import Task, guarded_steps
 from jobs.ingestion.writer import FrameSteps
 from jobs.sources.archive_files import FileSystem
-from jobs.spark.tasks import failures_told
+from jobs.spark.failures import failures_told
 from jobs.spark.types import table_type
 from schemas.columns import Table
 

@@ -73,7 +73,8 @@ class Held:
 
 @dataclass
 class Answer:
-    files: dict[str, DataFile] = field(default_factory=dict)
+    # By table.
+    files: list[tuple[str, DataFile]] = field(default_factory=list)
     num_rows: dict[str, int] = field(default_factory=dict)
     facts: list[SpanFacts] = field(default_factory=list)
     counts: list[Counts] = field(default_factory=list)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from jobs.engine.task import Progress
 from jobs.ingestion.changes import Outcome, Rows
 from jobs.ingestion.plan import Unit
-from jobs.ingestion.summary import Progress
 from jobs.ingestion.task_answers import Answer, Assignment, KnownRange
 from jobs.ingestion.tasks import Task
 from jobs.settings import Tables
@@ -58,10 +58,8 @@ class IngestWriter(Protocol):
         self,
         planned: Sequence[tuple[Unit, ...]],
         assignment: Assignment,
-        progress: Progress,
+        progress: Progress[Answer],
         steps: UnitSteps,
-        *,
-        is_little: bool,
     ) -> list[Answer]:
         """Units that tasks read by themselves, a task for each of the tuples."""
         ...

@@ -36,10 +36,8 @@ INPUTS = (*DECODED, "cluster_snapshots", "topic_snapshots", "topics", "replayed_
 class Recomputation(LogRun):
     written = WRITTEN
     work = staticmethod(recompute_share)
-
-    @property
-    def spark_from_records(self) -> int:
-        return self.settings.assignments.spark_from_records
+    progress_type = Progress
+    least_records = 5_000
 
     def is_up_to_date(self) -> bool:
         """Rules of the settings may have changed too."""

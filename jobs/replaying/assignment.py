@@ -96,6 +96,13 @@ class Progress(Reached):
     def through_offset(self) -> int | None:
         return self.coverage.last_offset
 
+    def to_plain(self) -> dict[str, Any]:
+        return self.row("")
+
+    @staticmethod
+    def from_plain(row: Mapping[str, Any]) -> "Progress":
+        return progress_of(row)
+
     def row(self, cluster: str) -> dict[str, Any]:
         gaps = self.coverage.gaps()
         return {

@@ -2,10 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
+from jobs.engine.engine import Engine
+from jobs.engine.task import Step
 from jobs.replaying.assignment import SplitGroups
 from jobs.replaying.changes import Changes
 from jobs.replaying.epoch_begins import epoch_begins
@@ -13,13 +16,12 @@ from jobs.replaying.inferred_names import TARGETS, TOPIC_IDS, computed_in, topic
 from jobs.replaying.known_state import KnownHistory, decoded_files, is_of_run
 from jobs.replaying.log_files import LogFile, Opened, Wanted
 from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
-from jobs.replaying.plan import TASKS_PER_CORE, buckets, rows_by_partition, shares
+from jobs.replaying.plan import TASKS_PER_WORKER, buckets, rows_by_partition, shares, task_spec
 from jobs.replaying.record_names import COLUMNS, named_in
 from jobs.replaying.split_groups import split_groups
 from jobs.replaying.tables import About, Begins, Sizes
-from jobs.replaying.tasks import answer
+from jobs.replaying.tasks import answer_to
 from jobs.replaying.told import Answer, Told
-from jobs.spark.tasks import Workers
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.warehouse import Warehouse
 from udfs.recomputing.topic_naming import Computed
@@ -29,7 +31,7 @@ from udfs.replay.topic_names import Sighting
 @dataclass
 class LocalTables:
     warehouse: Warehouse
-    workers: Workers
+    engine: Engine
     about: About
 
     def __post_init__(self) -> None:
@@ -82,15 +84,11 @@ class LocalTables:
         held = {name: self.known.of(name, may_change=True) for name in written.of_partitions if told.earlier}
         files = {name: self.files[name] for name in written.read if name in self.files}
         whole = replace(told, root=self.warehouse.root, files=files, held=held)
-        if sum(sizes.all.values()) < self.about.spark_from_records:
-            return [answer(work, whole, shares(sizes.all, sizes.of_groups, 1))]
-        # Here, since most runs do without Spark.
-        from jobs.replaying.spark_tasks import answers_by_spark
-
-        num_cores = self.workers.num_cores
-        planned = shares(sizes.all, sizes.of_groups, num_cores)
-        planned_tasks = buckets(planned, sizes.all, num_cores * TASKS_PER_CORE)
-        return answers_by_spark(self.workers.spark, work, whole, planned_tasks)
+        most = max(1, sum(sizes.all.values()) // self.about.least_records)
+        planned = shares(sizes.all, sizes.of_groups, min(most, self.engine.num_workers))
+        together = buckets(planned, sizes.all, min(most, self.engine.num_workers * TASKS_PER_WORKER))
+        step = Step(partial(answer_to, work), Answer[self.about.progress_type])  # type: ignore[name-defined]
+        return self.engine.run(step, [task_spec(whole, each, sizes.all) for each in together])
 
     def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table]) -> None:
         self.changes.take(answers)

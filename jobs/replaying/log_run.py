@@ -5,15 +5,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from jobs.engine.engine import Engine
 from jobs.failure import Failure, say
 from jobs.replaying.local_tables import LocalTables
 from jobs.replaying.lost_rows import clusters_with, has_progress, lost_rows, rebuilding
 from jobs.replaying.tables import About, LogTables
-from jobs.replaying.told import Answer, Work
+from jobs.replaying.told import Answer, Reached, Work
 from jobs.replaying.written_tables import WrittenTables
 from jobs.run_result import iso, now_ms, run_id_of, run_row
 from jobs.settings import Settings, settings_hash
-from jobs.spark.tasks import Workers
 from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.failpoints import failpoint
@@ -30,11 +30,15 @@ class LogRun(ABC):
 
     written: WrittenTables
     work: Work
+    # How far an offsets partition is done.
+    progress_type: type[Reached]
+    # A task of fewer records would keep another worker from more than it is worth.
+    least_records: int
 
     def __init__(
-        self, warehouse: AnyWarehouse, cluster: str | None, settings: Settings, workers: Workers, *, is_full: bool
+        self, warehouse: AnyWarehouse, cluster: str | None, settings: Settings, engine: Engine, *, is_full: bool
     ) -> None:
-        self.warehouse, self.settings, self.workers, self.is_full = warehouse, settings, workers, is_full
+        self.warehouse, self.settings, self.engine, self.is_full = warehouse, settings, engine, is_full
         self.started_ms = now_ms()
         self.sequence = warehouse.next_sequence()
         self.run_id = run_id_of(self.sequence, self.started_ms)
@@ -47,10 +51,6 @@ class LogRun(ABC):
     @abstractmethod
     def is_up_to_date(self) -> bool:
         """Whether the last run has seen all there is."""
-
-    @property
-    @abstractmethod
-    def spark_from_records(self) -> int: ...
 
     @abstractmethod
     def answers(self, tables: LogTables) -> list[Answer[Any]]:
@@ -100,7 +100,7 @@ class LogRun(ABC):
 
         for name in self.written.names:
             place = self.warehouse.place(name)
-            if name in self.warehouse.versions() and not has_log(self.workers.spark, place):
+            if name in self.warehouse.versions() and not has_log(self.engine.spark, place):
                 command = rebuilding(self.warehouse, self.written.job, [self.cluster])
                 raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: is not there. Rebuild it: {command}")
 
@@ -115,13 +115,14 @@ class LogRun(ABC):
 
     def tables(self) -> LogTables:
         about = About(
-            *(self.cluster, self.run_id, self.settings, self.written, self.work, self.spark_from_records, self.is_full)
+            *(self.cluster, self.run_id, self.settings, self.written),
+            *(self.work, self.progress_type, self.least_records, self.is_full),
         )
         if isinstance(self.warehouse, Warehouse):
-            return LocalTables(self.warehouse, self.workers, about)
+            return LocalTables(self.warehouse, self.engine, about)
         from jobs.replaying.staged_tables import StagedTables
 
-        return StagedTables(self.warehouse, self.workers, about)
+        return StagedTables(self.warehouse, self.engine, about)
 
     def nothing_staged(self) -> Staged | None:
         """Where Spark writes it writes the row of `runs` too."""

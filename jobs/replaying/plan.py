@@ -5,13 +5,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from jobs.engine.task import PlanRow, TaskSpec
 from jobs.replaying.log_files import LogFile, Opened, Wanted, pieces
 from jobs.replaying.told import Share, Told
 
 # More groups than this at once would take gigabytes of a worker's memory; no group has less than a record.
 MOST_GROUP_RECORDS = 100_000
-# Tasks for each core: what one finishes early another has to do.
-TASKS_PER_CORE = 3
+Given = tuple[Told[Any], Sequence[Share]]
+# What one finishes early another has to do.
+TASKS_PER_WORKER = 3
 
 
 def rows_by_partition(
@@ -25,13 +27,13 @@ def rows_by_partition(
     return found
 
 
-def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_cores: int) -> list[Share]:
-    """Offsets partitions, in slices where one has too many groups or keeps the other cores waiting."""
+def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_workers: int) -> list[Share]:
+    """Offsets partitions, in slices where one has too many groups or keeps the other workers waiting."""
     found = []
     for partition, size in sorted(sizes.items()):
         for_memory = -(-group_records[partition] // MOST_GROUP_RECORDS)
-        for_cores = round(size * num_cores / max(sum(sizes.values()), 1))
-        number = max(1, for_memory, for_cores)
+        for_workers = round(size * num_workers / max(sum(sizes.values()), 1))
+        number = max(1, for_memory, for_workers)
         found += [Share(partition, each, number) for each in range(number)]
     return found
 
@@ -66,3 +68,11 @@ def told_of(told: Told[Any], shares: Sequence[Share]) -> Told[Any]:
         return dict(found)
 
     return replace(told, files=overlapping(told.files), held=overlapping(told.held), **told.of_partitions(partitions))
+
+
+def task_spec(told: Told[Any], shares: Sequence[Share], sizes: Mapping[int, int]) -> TaskSpec[Given]:
+    return TaskSpec((told_of(told, shares), shares), tuple(plan_row(each, sizes[each.partition]) for each in shares))
+
+
+def plan_row(share: Share, num_records: int) -> PlanRow:
+    return PlanRow(share.partition, share.number, num_records=num_records // share.num_slices)

@@ -29,12 +29,10 @@ from udfs.replay.topic_names import Sighting, Snapshots, merge, names_of
 class Replay(LogRun):
     written = WRITTEN
     work = staticmethod(replay_share)
+    progress_type = Progress
+    least_records = 200_000
     # Topics that are named by what groups were assigned.
     inferred: Sequence[Sighting] = ()
-
-    @property
-    def spark_from_records(self) -> int:
-        return self.settings.replay.spark_from_records
 
     def is_up_to_date(self) -> bool:
         return has_seen(last_run(self.runs, JOB, self.cluster), INPUTS, self.warehouse.versions())

@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.engine.engine import Engine
 from jobs.ingestion.row_sinks import Blobs
 from jobs.ingestion.staging import ANSWER, SCHEMA, Staging
 from jobs.ingestion.state import DECODED
@@ -28,7 +29,7 @@ from jobs.replaying.split_groups import NAMING
 from jobs.replaying.staged_tasks import packed_rows, replayed, replayed_partition
 from jobs.replaying.tables import About, Begins, Sizes
 from jobs.replaying.told import Answer, Told
-from jobs.spark.tasks import Workers, failures_told
+from jobs.spark.failures import failures_told
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import IS_OPEN, Change, partitioning
 from jobs.warehouses.manifest import Staged
@@ -46,7 +47,7 @@ PART = "replayed"
 @dataclass
 class StagedTables:
     warehouse: AnyWarehouse
-    workers: Workers
+    engine: Engine
     about: About
     # By table, which rows go: those that new ones take the place of.
     replaced: dict[str, str] = field(default_factory=dict)
@@ -56,8 +57,8 @@ class StagedTables:
 
     @property
     def spark(self) -> SparkSession:
-        prepare_session(self.workers.spark)
-        return self.workers.spark
+        prepare_session(self.engine.spark)
+        return self.engine.spark
 
     @property
     def staging(self) -> Staging:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from jobs.replaying.assignment import SplitGroups
-from jobs.replaying.told import Answer, Told, Work
+from jobs.replaying.told import Answer, Reached, Told, Work
 from jobs.replaying.written_tables import WrittenTables
 from jobs.settings import Settings
 from jobs.warehouses.delta_tables import Change
@@ -28,7 +28,8 @@ class About:
     settings: Settings
     written: WrittenTables
     work: Work
-    spark_from_records: int
+    progress_type: type[Reached]
+    least_records: int
     is_full: bool = False
 
 

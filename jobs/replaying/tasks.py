@@ -1,7 +1,6 @@
 """What a task does: its shares one after the other, into files of all tables.
 
-It runs in the driver when there is little to do, else in a worker of Spark, which knows neither the driver's objects
-nor Java.
+It runs in a process of whichever engine the run has, or in the driver when there is little to do.
 """
 
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from schemas.exit_codes import ExitCode
 
 
 def answer(work: Work, told: Told[Any], shares: Sequence[Share]) -> Answer[Any]:
-    """A failure that a user can act on is an answer too: Spark would wrap an exception in pages of its own."""
+    """A failure that a user can act on is an answer too: an engine tells of an exception as of a fault."""
     pa.set_cpu_count(1)
     keep_memory()
     files = HistoryFiles(told.root, told.run_id)
@@ -39,3 +38,7 @@ def answer(work: Work, told: Told[Any], shares: Sequence[Share]) -> Answer[Any]:
     for name, file in found.files:
         found.num_rows[name] = found.num_rows.get(name, 0) + file.num_rows
     return found
+
+
+def answer_to(work: Work, given: tuple[Told[Any], Sequence[Share]]) -> Answer[Any]:
+    return answer(work, *given)

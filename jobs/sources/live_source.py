@@ -1,6 +1,6 @@
 """`kafka:HOST:PORT[,…]`: a live offsets topic, read by the tasks that decode it, and snapshots of its cluster.
 
-read = LiveSource(log, state, writer, workers, settings, known_topics).read()
+read = LiveSource(log, state, writer, engine, known_topics).read()
 read.answers, read.source_rows(cluster, run_id), read.snapshots
 """
 
@@ -11,18 +11,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from jobs.capturing.captured import Snapshot, captured
+from jobs.engine.engine import Engine
 from jobs.failure import Failure, say
 from jobs.ingestion.changes import Row
 from jobs.ingestion.plan import Unit, size_of, task_bytes, tasks
 from jobs.ingestion.state import LIVE, State
-from jobs.ingestion.summary import Progress
+from jobs.ingestion.summary import Pace, progress
 from jobs.ingestion.task_answers import Answer, Counts
 from jobs.ingestion.writer import IngestWriter, Told
 from jobs.run_result import now_ms
-from jobs.settings import Ingest
 from jobs.sources.live_plan import OTHER_CLUSTER, LivePlan, Planner, check_same_id, offsets_topic
 from jobs.sources.live_span import LiveLog, live_steps
-from jobs.spark.tasks import Workers
 from schemas.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -65,8 +64,7 @@ class LiveSource:
     log: LiveLog
     state: State
     writer: IngestWriter
-    workers: Workers
-    settings: Ingest
+    engine: Engine
     # Those that the warehouse has commits of.
     known_topics: Callable[[], Collection[str]]
     is_retry: bool = False
@@ -103,13 +101,12 @@ class LiveSource:
 
     def read_units(self, plan: LivePlan) -> list[Answer]:
         total = size_of(plan.units)
-        is_little = total < self.settings.spark_from_bytes
-        planned = tasks(plan.units, total if is_little else task_bytes(total, self.workers.num_cores))
-        progress = Progress([size_of(task) for task in planned], len(plan.units), time.monotonic(), "ranges")
+        planned = tasks(plan.units, task_bytes(total, self.engine.num_workers))
+        pace = Pace([size_of(task) for task in planned], len(plan.units), time.monotonic(), "ranges")
         is_known = any(unit.may_be_known for unit in plan.units)
         told = Told(self.state.rejected, is_known, intact=self.state.intact)
         steps = partial(live_steps, self.log)
-        return self.writer.read_units(planned, self.writer.assignment(told), progress, steps, is_little=is_little)
+        return self.writer.read_units(planned, self.writer.assignment(told), progress(pace), steps)
 
 
 def name_of(unit: Unit) -> str:

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from jobs.spark.jars import DELTA, jars
 from jobs.spark.java import java_home
+from jobs.spark.quiet_java import quiet_java
 
 # What right answers rest on; memory, master and the like are the operator's.
 SETTINGS: Mapping[str, str] = {
@@ -47,3 +48,14 @@ def spark_session(name: str, *, shuffle_partitions: int, settings: Mapping[str, 
     for key, value in {**SETTINGS, **(settings or {})}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def quiet_session(name: str, num_workers: int, *, is_debug: bool) -> SparkSession:
+    with quiet_java(is_debug):
+        return spark_session(name, shuffle_partitions=num_workers * 2, settings=local_settings(num_workers))
+
+
+def local_settings(num_workers: int) -> dict[str, str]:
+    """Where no spark-submit decides: this machine, and a second chance for a task whose worker died."""
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    return {} if is_submitted else {"spark.master": f"local[{num_workers},3]", "spark.driver.memory": "2g"}

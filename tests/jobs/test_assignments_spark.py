@@ -25,15 +25,13 @@ REMOTE_FOLDER = "__consumer_offsets-2"
 def test_tasks_of_spark_make_what_one_process_makes_also_when_runs_go_on(
     spark: "SparkSession", tmp_path: Path, rng: np.random.Generator
 ) -> None:
-    settings = tmp_path / "settings.toml"
-    settings.write_text("[assignments]\nspark_from_records = 0\n")
     source = tmp_path / "log"
     for share in growing(SAMPLE, rng, 2):
         write_part(SAMPLE, source, {name: max(1, number) for name, number in share.items()})
         for name in ("alone", "by_spark"):
             ingest(tmp_path / name, "--source", f"segments:{source}", *SNAPSHOTS)
         recompute(tmp_path / "alone")
-        assert recompute(tmp_path / "by_spark", "--config", settings)["num_assignments"]
+        assert recompute(tmp_path / "by_spark", "--engine", "spark")["num_assignments"]
         assert_same(told(tmp_path / "alone", ASSIGNMENTS), told(tmp_path / "by_spark", ASSIGNMENTS), "by Spark")
 
 

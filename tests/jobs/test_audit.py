@@ -61,8 +61,6 @@ def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
 @pytest.mark.spark
 def test_the_audit_needs_no_java_on_the_machine(tmp_path: Path) -> None:
     """Whatever the input, Spark has its Java from pip then."""
-    settings = tmp_path / "settings.toml"
-    settings.write_text("[ingest]\nspark_from_bytes = 0\n")
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("bash", "sh", "dirname", "basename", "env", "cat", "ls", "uname", "sed", "tr", "readlink", "ps", "rm"):
@@ -70,7 +68,7 @@ def test_the_audit_needs_no_java_on_the_machine(tmp_path: Path) -> None:
             (tools / name).symlink_to(found)
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tools)}
     assert shutil.which("java", path=str(tools)) is None
-    done = audit(tmp_path / "w", "--config", str(settings), environment=environment)
+    done = audit(tmp_path / "w", "--engine", "spark", environment=environment)
     assert done.returncode == 0, done.stderr
     # A slow machine is told how far the run is.
     assert all(re.search(r"^groupscope: \d+ of 32 files", line) for line in done.stderr.splitlines())

@@ -17,11 +17,6 @@ from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.replayed_giants import many_groups, write
 
-SETTINGS = {
-    "direct": "[ingest]\nspark_from_bytes = 10000000000\n[replay]\nspark_from_records = 1000000000\n",
-    "spark": "[ingest]\nspark_from_bytes = 0\n[replay]\nspark_from_records = 0\n",
-}
-
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
@@ -31,11 +26,10 @@ def warehouse(tmp_path: Path) -> Path:
     return tmp_path / "w"
 
 
-def begun(warehouse: Path, way: str, count: int) -> subprocess.Popen[str]:
+def begun(warehouse: Path, engine: str, count: int) -> subprocess.Popen[str]:
     folder = warehouse.parent
     write(folder / "log", many_groups(count), count)
-    (folder / "settings.toml").write_text(SETTINGS[way])
-    words = ["--source", f"segments:{folder / 'log'}", "--config", str(folder / "settings.toml")]
+    words = ["--source", f"segments:{folder / 'log'}", "--engine", engine, "--workers", "2"]
     command = [sys.executable, "-m", "jobs.cli", "audit", *words, "--warehouse", str(warehouse)]
     return subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -93,10 +87,10 @@ def assert_ended(process: subprocess.Popen[str], warehouse: Path, before: dict[s
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 
 
-def test_an_audit_without_spark(warehouse: Path) -> None:
+def test_an_audit_in_worker_processes(warehouse: Path) -> None:
     before = Warehouse(warehouse).versions()
     held = set(warehouse.glob("classic_group_metadata/*.parquet"))
-    with begun(warehouse, "direct", 150_000) as process:
+    with begun(warehouse, "local", 150_000) as process:
         wait_until(lambda: set(warehouse.glob("classic_group_metadata/*.parquet")) != held, process)
         assert_ended(process, warehouse, before)
 

@@ -37,26 +37,15 @@ DAEMON = b"pyspark.daemon"
 PATIENCE = 120
 
 
-@pytest.fixture(scope="module")
-def always_spark(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    return "--config", config(tmp_path_factory.mktemp("conf"), 0)
-
-
-@pytest.fixture(scope="module")
-def never_spark(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    return "--config", config(tmp_path_factory.mktemp("conf"), 1 << 40)
-
-
-def config(folder: Path, spark_from_bytes: int) -> str:
-    path = folder / "groupscope.toml"
-    path.write_text(f"[ingest]\nspark_from_bytes = {spark_from_bytes}\n")
-    return str(path)
+BY_SPARK = ("--engine", "spark")
+ALONE = ("--workers", "1")
 
 
 def test_the_sample_by_spark_and_without(
-    tmp_path: Path, spark: "SparkSession", always_spark: tuple[str, str], never_spark: tuple[str, str]
+    tmp_path: Path,
+    spark: "SparkSession",
 ) -> None:
-    for name, choice in {"by_spark": always_spark, "alone": never_spark}.items():
+    for name, choice in {"by_spark": BY_SPARK, "alone": ALONE}.items():
         before = num_jobs(spark)
         found = ingest(tmp_path / name, "--source", f"segments:{ROOT / 'data' / 'sample'}", *choice)
         assert (found["exit_code"], found["decoded"]) == (ExitCode.CLEAN, found["read"])
@@ -72,18 +61,16 @@ def test_copies_of_a_random_log_by_spark_and_without(
     tmp_path: Path,
     rng: np.random.Generator,
     spark: "SparkSession",
-    always_spark: tuple[str, str],
-    never_spark: tuple[str, str],
 ) -> None:
     logs = {partition: random_log(rng, 60) for partition in (0, 7)}
     for number, share in enumerate((0.0, 0.5)):
         for partition, log in logs.items():
             write_copy(tmp_path / "copies" / str(number), partition, compacted(log, rng, share), rng)
     for order in ("01", "10"):
-        for name, choice in {"by_spark": always_spark, "alone": never_spark}.items():
+        for name, choice in {"by_spark": BY_SPARK, "alone": ALONE}.items():
             for number in order:
                 ingest(tmp_path / f"{name}-{order}", "--source", f"segments:{tmp_path / 'copies' / number}", *choice)
-    ingest(tmp_path / "at_once", "--source", f"segments:{tmp_path / 'copies'}", *always_spark)
+    ingest(tmp_path / "at_once", "--source", f"segments:{tmp_path / 'copies'}", *BY_SPARK)
     expected = history(tmp_path / "alone-01")
     assert sum(map(len, expected.values())) > 100
     for name in ("alone-10", "by_spark-01", "by_spark-10", "at_once"):
@@ -99,9 +86,9 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, log: Path, never_spark: tuple[str, str]) -> Path:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, log: Path) -> Path:
     root = tmp_path_factory.mktemp("undisturbed") / "w"
-    ingest(root, "--source", f"segments:{log}", *never_spark)
+    ingest(root, "--source", f"segments:{log}", *ALONE)
     return root
 
 
@@ -219,7 +206,7 @@ def ingests() -> Iterator[Ingests]:
 
 
 def check_killed_workers(ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path, seed: int, kills: int) -> None:
-    choice = ("--config", config(tmp_path, 0), "--source", f"segments:{log}")
+    choice = (*BY_SPARK, "--source", f"segments:{log}")
     assert ingests.run(["--warehouse", tmp_path / "first", *choice]) == ExitCode.CLEAN
     begun = time.monotonic()
     assert ingests.run(["--warehouse", tmp_path / "timed", *choice]) == ExitCode.CLEAN
@@ -252,7 +239,7 @@ def test_killed_workers_leave_the_same_tables_many_times(
 def test_a_run_whose_workers_all_die_fails_and_can_be_repeated(
     ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
-    choice = ("--warehouse", tmp_path / "w", "--config", config(tmp_path, 0), "--source", f"segments:{log}")
+    choice = ("--warehouse", tmp_path / "w", *BY_SPARK, "--source", f"segments:{log}")
     done = threading.Event()
     killer = threading.Thread(target=ingests.kill_all, args=(done,))
     killer.start()
@@ -267,13 +254,11 @@ def test_a_run_whose_workers_all_die_fails_and_can_be_repeated(
 
 
 @pytest.fixture(scope="module")
-def failed(
-    tmp_path_factory: pytest.TempPathFactory, log: Path, always_spark: tuple[str, str]
-) -> tuple[Path, subprocess.CompletedProcess[str]]:
+def failed(tmp_path_factory: pytest.TempPathFactory, log: Path) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """A run whose workers end themselves when they have written a file and not told so, again and again."""
     root = tmp_path_factory.mktemp("failed") / "w"
     environment = {VARIABLE: "file_written:offset_commits"}
-    return root, spawned(root, *always_spark, "--source", f"segments:{log}", environment=environment)
+    return root, spawned(root, *BY_SPARK, "--source", f"segments:{log}", environment=environment)
 
 
 def test_files_of_tasks_that_died_go_with_the_next_run(
@@ -281,12 +266,11 @@ def test_files_of_tasks_that_died_go_with_the_next_run(
     ingests: Ingests,
     log: Path,
     undisturbed: Path,
-    always_spark: tuple[str, str],
 ) -> None:
     root, done = failed
     assert done.returncode == ExitCode.FAILED, done.stderr
     assert len(list((root / "offset_commits").glob("part-*.parquet"))) > 1
-    assert ingests.run(["--warehouse", root, *always_spark, "--source", f"segments:{log}"]) == ExitCode.CLEAN
+    assert ingests.run(["--warehouse", root, *BY_SPARK, "--source", f"segments:{log}"]) == ExitCode.CLEAN
     check_like(root, undisturbed)
 
 

@@ -88,25 +88,16 @@ def packed(target: Path) -> Path:
     return archive
 
 
-@pytest.fixture
-def always_spark(tmp_path: Path) -> tuple[str | Path, ...]:
-    path = tmp_path / "groupscope.toml"
-    path.write_text("[ingest]\nspark_from_bytes = 0\n")
-    return "--config", path
-
-
 def test_the_project_is_nowhere_but_in_the_zip(elsewhere: Elsewhere) -> None:
     for package in ("jobs", "schemas", "udfs"):
         done = elsewhere.run([str(elsewhere.python), "-c", f"import pyspark, deltalake, {package}"])
         assert f"No module named '{package}'" in done.stderr
 
 
-def test_the_sample_is_read_by_tasks_of_spark(
-    elsewhere: Elsewhere, tmp_path: Path, always_spark: tuple[str | Path, ...]
-) -> None:
+def test_the_sample_is_read_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path: Path) -> None:
     result = tmp_path / "result.json"
     arguments = ("--source", f"segments:{SAMPLE}", "--warehouse", tmp_path / "w", "--result-file", result)
-    done = elsewhere.submit(*arguments, *always_spark)
+    done = elsewhere.submit(*arguments)
     assert done.returncode == ExitCode.CLEAN, done.stderr
     found = json.loads(result.read_text())
     assert (found["verdict"], found["exit_code"]) == ("clean", ExitCode.CLEAN)
@@ -118,16 +109,14 @@ def test_the_sample_is_read_by_tasks_of_spark(
     assert list((elsewhere.folder / "cwd").iterdir()) == []
 
 
-def test_too_many_rejected_records_are_an_exit_code_of_their_own(
-    elsewhere: Elsewhere, tmp_path: Path, always_spark: tuple[str | Path, ...]
-) -> None:
+def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Elsewhere, tmp_path: Path) -> None:
     damaged = shutil.copytree(SAMPLE, tmp_path / "damaged", ignore=shutil.ignore_patterns("*.json*", "*.md"))
     for path in damaged.glob("*/*.log"):
         raw = bytearray(path.read_bytes())
         # In the first batch, behind its header.
         raw[80:81] = bytes([raw[80] ^ 0xFF]) if len(raw) > 80 else b""
         path.write_bytes(raw)
-    done = elsewhere.submit("--source", f"segments:{damaged}", "--warehouse", tmp_path / "w", *always_spark)
+    done = elsewhere.submit("--source", f"segments:{damaged}", "--warehouse", tmp_path / "w")
     assert done.returncode == ExitCode.REJECTED_SHARE, done.stderr
     # spark-submit prints on one stream what Python writes on two.
     assert "records rejected or damaged, at most 0.1% expected (max_rejected_share)" in done.stdout

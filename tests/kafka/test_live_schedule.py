@@ -148,9 +148,8 @@ def bytes_and_batches(warehouse: Path) -> tuple[int, int]:
 
 
 def test_tasks_of_spark_fetch_by_themselves(tmp_path: Path, broker: Broker) -> None:
-    (tmp_path / "all.toml").write_text("[ingest]\nspark_from_bytes = 0\n")
     ingest_live(tmp_path / "driver", broker)
-    ingest_live(tmp_path / "tasks", broker, "--config", tmp_path / "all.toml")
+    ingest_live(tmp_path / "tasks", broker, "--engine", "spark")
     assert history(tmp_path / "tasks") == history(tmp_path / "driver")
 
 

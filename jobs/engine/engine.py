@@ -1,0 +1,53 @@
+"""What every engine can do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from jobs.engine.processors import cores
+from jobs.engine.task import Progress, Result, Step, TaskSpec, Work
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Engine(ABC):
+    """`name`: of the job, for Spark's pages. Spark starts when something needs it: with the local engine that is what
+    only Spark can read."""
+
+    def __init__(self, name: str, *, is_debug: bool) -> None:
+        self.name, self.is_debug = name, is_debug
+        self.session: SparkSession | None = None
+
+    @property
+    @abstractmethod
+    def num_workers(self) -> int:
+        """How many tasks run at once."""
+
+    @abstractmethod
+    def run(
+        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None = None
+    ) -> list[Result]:
+        """The results of all tasks, in the order of the specs. A worker that dies ends the run."""
+
+    def close(self) -> None:  # noqa: B027
+        """A session of Spark ends with the process, or serves its next job."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def spark(self) -> "SparkSession":
+        if self.session is None:
+            from jobs.spark.session import quiet_session
+
+            self.session = quiet_session(self.name, self.num_local_workers, is_debug=self.is_debug)
+        return self.session
+
+    @property
+    def num_local_workers(self) -> int:
+        """Where no spark-submit decides."""
+        return cores()

@@ -1,0 +1,156 @@
+"""Worker processes on this machine, started once a run when there is more than one task, without Java.
+
+Each worker does one task after the other, and the driver knows which one, so that it can say what a dead worker was at.
+Workers come from a server process that has loaded what tasks need and never used it: a fork of the driver itself could
+take over locks of Arrow's threads that nobody unlocks.
+"""
+
+import pickle
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from jobs.engine.engine import Engine
+from jobs.engine.task import Progress, Result, Step, TaskSpec, Work
+from jobs.engine.worker import PRELOADED, Function, Outcome, work
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+LAST_WORDS_SECONDS = 5.0
+
+
+@dataclass
+class Worker:
+    process: BaseProcess
+    pipe: Connection
+    # The number of its task.
+    task: int | None = None
+
+
+class LocalEngine(Engine):
+    def __init__(self, name: str, num_workers: int, *, is_debug: bool) -> None:
+        super().__init__(name, is_debug=is_debug)
+        self.most_workers = num_workers
+        self.workers: list[Worker] = []
+
+    @property
+    def num_workers(self) -> int:
+        return self.most_workers
+
+    @property
+    def num_local_workers(self) -> int:
+        return self.most_workers
+
+    def run(
+        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None = None
+    ) -> list[Result]:
+        if min(self.most_workers, len(specs)) <= 1:
+            # A process of its own would cost more than it is worth.
+            return [step.run(spec.work) for spec in specs]
+        try:
+            return self.run_in_workers(step, specs, progress)
+        except BaseException:
+            self.close()
+            raise
+
+    def run_in_workers(
+        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None
+    ) -> list[Result]:
+        self.start(min(self.most_workers, len(specs)))
+        function = Function(pickle.dumps(step.run))
+        waiting = iter(enumerate(specs))
+        found: dict[int, Result] = {}
+        told = Teller(progress)
+        for worker in self.workers:
+            worker.pipe.send(function)
+            hand_out(worker, waiting)
+        while any(worker.task is not None for worker in self.workers):
+            for worker in self.ready():
+                number, outcome = received(worker, specs)
+                found[number] = outcome
+                told.heard(outcome)
+                hand_out(worker, waiting)
+        return [found[number] for number in range(len(specs))]
+
+    def start(self, number: int) -> None:
+        if len(self.workers) >= number:
+            return
+        context = get_context("forkserver")
+        context.set_forkserver_preload(list(PRELOADED))
+        for _ in range(number - len(self.workers)):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=work, args=(theirs,), daemon=True)
+            process.start()
+            theirs.close()
+            self.workers.append(Worker(process, ours))
+
+    def ready(self) -> list[Worker]:
+        """Those that answered, or died."""
+        busy = {worker.pipe: worker for worker in self.workers if worker.task is not None}
+        return [busy[pipe] for pipe in wait(list(busy)) if isinstance(pipe, Connection)]
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.process.kill()
+        for worker in self.workers:
+            worker.process.join()
+            worker.pipe.close()
+        self.workers = []
+
+
+def hand_out(worker: Worker, waiting: Any) -> None:
+    """The next task, if there is one. A worker that died meanwhile is noticed when it is listened to."""
+    worker.task = None
+    for number, spec in waiting:
+        worker.task = number
+        with suppress(BrokenPipeError):
+            worker.pipe.send(spec.work)
+        return
+
+
+def received(worker: Worker, specs: Sequence[TaskSpec[Any]]) -> tuple[int, Any]:
+    assert worker.task is not None
+    try:
+        outcome: Outcome = worker.pipe.recv()
+    except (EOFError, OSError):
+        raise lost(worker, specs[worker.task].name) from None
+    if outcome.error is not None:
+        told = f"{specs[worker.task].name}: a task failed, please report it: {outcome.error} (--debug shows where)"
+        raise Failure(ExitCode.FAILED, told) from RuntimeError(outcome.trace)
+    return worker.task, outcome.result
+
+
+def lost(worker: Worker, name: str) -> Failure:
+    worker.process.join(LAST_WORDS_SECONDS)
+    code = worker.process.exitcode
+    if code is not None and code < 0:
+        why = f"was ended by {signal.Signals(-code).name}"
+        if -code == signal.SIGKILL:
+            why += ", by somebody or for lack of memory: fewer --workers need less"
+    else:
+        why = f"ended with exit code {code}"
+    return Failure(ExitCode.FAILED, f"{name}: the worker process {why}; nothing of the run is visible")
+
+
+class Teller:
+    """Tells of progress from time to time."""
+
+    def __init__(self, progress: Progress[Any] | None) -> None:
+        self.progress = progress
+        self.num_done = self.num_records = 0
+        self.last = time.monotonic()
+
+    def heard(self, result: Any) -> None:
+        if self.progress is None:
+            return
+        self.num_done += 1
+        self.num_records += self.progress.records(result)
+        if time.monotonic() - self.last >= self.progress.every_seconds:
+            self.last = time.monotonic()
+            self.progress.tell(self.num_done, self.num_records)

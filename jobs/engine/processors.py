@@ -1,0 +1,54 @@
+"""How many processors and how much memory there are to work with, as far as the system and its control group tell."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+# What a worker holds at most, with room to spare: Python, Arrow and the windows of its task.
+WORKER_BYTES = 900 << 20
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+MEMORY = Path("/proc/meminfo")
+
+
+def cores() -> int:
+    """Those that this process may use, and that its control group has time for."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(allowed, int(quota(text_of(CONTROL_GROUP / "cpu.max")) or allowed)))
+
+
+def default_workers() -> int:
+    """One a core, fewer where memory would not hold them."""
+    room = free_bytes()
+    return cores() if room is None else max(1, min(cores(), room // WORKER_BYTES))
+
+
+def quota(told: str) -> float | None:
+    """Of a line such as `150000 100000`: microseconds of processor time in every so many."""
+    words = told.split()
+    if len(words) != 2 or words[0] == "max":
+        return None
+    return int(words[0]) / int(words[1])
+
+
+def free_bytes() -> int | None:
+    """What the machine has free, and what its control group leaves."""
+    limit, used = (number_of(text_of(CONTROL_GROUP / name)) for name in ("memory.max", "memory.current"))
+    in_group = None if limit is None else limit - (used or 0)
+    known = [each for each in (available(text_of(MEMORY).splitlines()), in_group) if each is not None]
+    return max(0, min(known)) if known else None
+
+
+def available(lines: Iterable[str]) -> int | None:
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(found[0]) * 1024 if found else None
+
+
+def number_of(text: str) -> int | None:
+    return int(text) if text.strip().isdigit() else None
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

@@ -1,0 +1,163 @@
+"""Executors of a Spark application: a frame of what is to be read, grouped by task, and a frame of what was written.
+
+Both have typed columns, so that Spark's pages show them. What all tasks share (rules, settings, how far earlier runs
+came) travels with the function.
+"""
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.accumulators import Accumulator
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from jobs.engine.engine import Engine
+from jobs.engine.facts import text_of, typed
+from jobs.engine.task import Progress, Result, Step, TaskSpec, Work
+from jobs.failure import Failure
+from jobs.spark.failures import failures_told
+from jobs.warehouses.delta_tables import DataFile
+
+PLAN = pa.schema(
+    [
+        pa.field("task", pa.int32(), nullable=False),
+        pa.field("offsets_partition", pa.int32()),
+        pa.field("slice", pa.int32(), nullable=False),
+        pa.field("path", pa.string()),
+        pa.field("first_offset", pa.int64()),
+        pa.field("last_offset", pa.int64()),
+        pa.field("num_records", pa.int64()),
+        pa.field("num_bytes", pa.int64()),
+    ]
+)
+# A row for each file that was written, and one with the task's facts.
+RESULT = (
+    "task int, table string, path string, num_rows bigint, size_bytes bigint, is_open boolean, stats string, "
+    "facts string"
+)
+COLUMNS = [column.split()[0] for column in RESULT.split(", ")]
+RESULT_TYPES = [pa.int32(), *[pa.string()] * 2, *[pa.int64()] * 2, pa.bool_(), *[pa.string()] * 2]
+FILES = "files"
+LOST_TASK = re.compile(r"Lost task (\d+)\.\d+ in stage")
+
+
+class SparkEngine(Engine):
+    @property
+    def num_workers(self) -> int:
+        return self.spark.sparkContext.defaultParallelism
+
+    def run(
+        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None = None
+    ) -> list[Result]:
+        if not specs:
+            return []
+        run, works = step.run, [spec.work for spec in specs]
+        counts = Counts(self.spark, progress)
+        done = counts.adding()
+
+        def work(rows: pd.DataFrame) -> pd.DataFrame:
+            number = int(rows["task"].iloc[0])
+            result = run(works[number])
+            done(result)
+            return pd.DataFrame(result_rows(number, result), columns=COLUMNS)
+
+        plan = self.spark.createDataFrame(plan_rows(specs)).repartitionById(len(specs), "task")
+        with counts.told(), named_failures(specs):
+            found = plan.groupBy("task").applyInPandas(work, RESULT).collect()
+        by_number = results(found, step.result)
+        return [by_number[number] for number in range(len(specs))]
+
+
+def results_of(frame: DataFrame, run: Callable[[Iterator[pa.RecordBatch]], Result], kind: type[Result]) -> list[Result]:
+    """What the function makes of each partition of the frame."""
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        columns = zip(*result_rows(TaskContext().partitionId(), run(batches)), strict=True)
+        yield pa.record_batch(list(map(pa.array, columns, RESULT_TYPES)), COLUMNS)
+
+    with failures_told():
+        found = frame.mapInArrow(work, RESULT).collect()
+    numbers = sorted({row.task for row in found})
+    by_number = results(found, kind)
+    return [by_number[each] for each in numbers]
+
+
+def plan_rows(specs: Sequence[TaskSpec[Any]]) -> pa.Table:
+    rows = ({"task": number, **row._asdict()} for number, spec in enumerate(specs) for row in spec.reads)
+    return pa.Table.from_pylist(list(rows), PLAN)
+
+
+def result_rows(number: int, result: Any) -> list[tuple[Any, ...]]:
+    files = [
+        (number, table, file.name, file.num_rows, file.size, file.is_open, file.stats, None)
+        for table, file in result.files
+    ]
+    return [*files, (number, None, None, None, None, None, None, text_of(result, leave_out=(FILES,)))]
+
+
+def results(rows: Sequence[Row], kind: type[Result]) -> dict[int, Result]:
+    """By task."""
+    found: dict[int, Result] = {row.task: typed(kind, json.loads(row.facts)) for row in rows if row.facts is not None}
+    for row in rows:
+        if row.facts is None:
+            file = DataFile(row.path, row.size_bytes, row.num_rows, row.stats, is_open=row.is_open)
+            found[row.task].files.append((row.table, file))
+    return found
+
+
+@contextmanager
+def named_failures(specs: Sequence[TaskSpec[Any]]) -> Iterator[None]:
+    """With the offsets partitions of the task that was lost."""
+    try:
+        with failures_told():
+            yield
+    except Failure as failure:
+        lost = LOST_TASK.search(str(failure.__cause__))
+        number = None if lost is None else int(lost[1])
+        if number is None or number >= len(specs):
+            raise
+        raise Failure(failure.code, f"{specs[number].name}: {failure}") from failure.__cause__
+
+
+class Counts:
+    """How many tasks and records are done, added up by the executors."""
+
+    def __init__(self, spark: SparkSession, progress: Progress[Any] | None) -> None:
+        self.progress = progress
+        self.tasks: Accumulator[int] = spark.sparkContext.accumulator(0)
+        self.records: Accumulator[int] = spark.sparkContext.accumulator(0)
+
+    def adding(self) -> Any:
+        """For executors: without what only the driver has."""
+        tasks, records = self.tasks, self.records
+        of = None if self.progress is None else self.progress.records
+
+        def done(result: Any) -> None:
+            tasks.add(1)
+            if of is not None:
+                records.add(of(result))
+
+        return done
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        ended = threading.Event()
+        thread = threading.Thread(target=self.watch, args=(ended,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def watch(self, ended: threading.Event) -> None:
+        if self.progress is None:
+            return
+        while not ended.wait(self.progress.every_seconds):
+            self.progress.tell(self.tasks.value, self.records.value)

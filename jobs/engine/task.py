@@ -1,0 +1,70 @@
+"""What an engine is given and gives back: a plain function of one argument, tasks, and their results."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from jobs.warehouses.delta_tables import DataFile
+
+
+class PlanRow(NamedTuple):
+    """A part of the log that a task reads, as far as the plan knows it: a row of the plan."""
+
+    offsets_partition: int | None
+    slice: int = 0
+    path: str | None = None
+    first_offset: int | None = None
+    last_offset: int | None = None
+    num_records: int | None = None
+    num_bytes: int | None = None
+
+
+class TaskResult(Protocol):
+    """A dataclass. What else it has is facts about the task: numbers, text, and lists of them."""
+
+    files: list[tuple[str, DataFile]]
+
+
+Work = TypeVar("Work")
+Result = TypeVar("Result", bound=TaskResult)
+
+
+@dataclass(frozen=True)
+class TaskSpec(Generic[Work]):
+    """`work`: what the task's function takes. `reads`: the same for people, and for Spark's plan."""
+
+    work: Work
+    reads: tuple[PlanRow, ...]
+
+    @property
+    def name(self) -> str:
+        """Which offsets partitions it reads."""
+        return partitions_text({row.offsets_partition for row in self.reads if row.offsets_partition is not None})
+
+
+def partitions_text(partitions: Iterable[int]) -> str:
+    """Such as `offsets partitions 3, 5-7`."""
+    ranges = []
+    for _, group in groupby(enumerate(sorted(partitions)), key=lambda pair: pair[1] - pair[0]):
+        run = [number for _, number in group]
+        ranges.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
+    is_one = len(ranges) == 1 and "-" not in ranges[0]
+    return f"offsets partition{'' if is_one else 's'} {', '.join(ranges) or 'not known'}"
+
+
+@dataclass(frozen=True)
+class Step(Generic[Work, Result]):
+    """`run` does one task; `result`: the type of what it returns, type arguments included."""
+
+    run: Callable[[Work], Result]
+    result: type[Result]
+
+
+@dataclass(frozen=True)
+class Progress(Generic[Result]):
+    """`records` says how many a result is of; `tell` hears from time to time how many tasks and records are done."""
+
+    records: Callable[[Result], int]
+    tell: Callable[[int, int], None]
+    every_seconds: float = 5.0

@@ -1,0 +1,66 @@
+"""What a worker process of the local engine does: one task after the other, as long as the driver lives."""
+
+import os
+import pickle
+import signal
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
+from typing import Any
+
+# Loaded once, by the process that workers are forks of.
+PRELOADED = (
+    "jobs.engine.worker",
+    "jobs.ingestion.tasks",
+    "jobs.replaying.share_replay",
+    "jobs.recomputing.share_recomputing",
+)
+
+
+@dataclass(frozen=True)
+class Function:
+    """What is done with all that follows."""
+
+    pickled: bytes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    result: Any = None
+    # What went wrong, where that is no answer of the task itself.
+    error: str | None = None
+    trace: str | None = None
+
+
+def work(pipe: Connection) -> None:
+    # The driver ends its workers; a line of each would say the same.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=end_with_driver, daemon=True).start()
+    run: Callable[[Any], Any] | None = None
+    while True:
+        try:
+            given = pipe.recv()
+        except EOFError:
+            return
+        if isinstance(given, Function):
+            run = pickle.loads(given.pickled)
+        elif run is not None:
+            pipe.send(outcome_of(run, given))
+
+
+def outcome_of(run: Callable[[Any], Any], given: Any) -> Outcome:
+    try:
+        return Outcome(run(given))
+    except Exception as error:
+        return Outcome(error=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
+
+
+def end_with_driver() -> None:
+    """Else a task would go on writing after its run."""
+    driver = parent_process()
+    if driver is not None:
+        driver.join()
+        os._exit(1)

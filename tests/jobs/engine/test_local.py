@@ -1,0 +1,123 @@
+"""Worker processes of one machine: results in order, and one line for whatever ends one."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jobs.engine.local import LocalEngine
+from jobs.engine.task import PlanRow, Progress, Step, TaskSpec
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+from tests.jobs.engine.odd_tasks import Done, told
+from tests.jobs.ingested import ROOT
+
+STEP = Step(told, Done)
+DRIVER = """
+import sys
+from jobs.engine.local import LocalEngine
+from jobs.engine.task import PlanRow, Step, TaskSpec
+from tests.jobs.engine.odd_tasks import Done, wait_for_file
+specs = [TaskSpec(sys.argv[1] + str(number), (PlanRow(number),)) for number in range(2)]
+LocalEngine("test", 2, is_debug=False).run(Step(wait_for_file, Done), specs)
+"""
+
+
+@pytest.fixture
+def engine() -> Iterator[LocalEngine]:
+    with LocalEngine("test", 3, is_debug=False) as started:
+        yield started
+
+
+def specs(*what: tuple[str, int]) -> list[TaskSpec[tuple[str, int]]]:
+    return [TaskSpec(each, (PlanRow(partition),)) for partition, each in enumerate(what)]
+
+
+def test_results_come_in_the_order_of_the_tasks_from_other_processes(engine: LocalEngine) -> None:
+    sleeps = [("sleep", number) for number in (90, 0, 60, 30, 1, 2, 3)]
+    found = engine.run(STEP, specs(*sleeps))
+    assert [(each.number, each.files[0][1].size) for each in found] == [(number, number) for _, number in sleeps]
+    processes = {each.process for each in found}
+    assert os.getpid() not in processes
+    assert len(processes) <= 3
+    again = engine.run(STEP, specs(*sleeps))
+    # Started once: a run has several steps.
+    assert {each.process for each in again} <= {each.process for each in found + again}
+    assert len({each.process for each in found + again}) <= 3
+
+
+def test_a_single_task_needs_no_process(engine: LocalEngine) -> None:
+    (found,) = engine.run(STEP, specs(("sleep", 0)))
+    assert found.process == os.getpid()
+    assert engine.run(STEP, []) == []
+    assert engine.workers == []
+
+
+def test_one_worker_is_the_driver_itself() -> None:
+    with LocalEngine("test", 1, is_debug=False) as engine:
+        assert {each.process for each in engine.run(STEP, specs(("sleep", 0), ("sleep", 1)))} == {os.getpid()}
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        (("die", signal.SIGKILL), "was ended by SIGKILL, by somebody or for lack of memory: fewer --workers need less"),
+        (("die", signal.SIGSEGV), "was ended by SIGSEGV"),
+        (("exit", 3), "ended with exit code 3"),
+    ],
+)
+def test_a_worker_that_dies_ends_the_run_with_a_line_that_names_its_partition(
+    engine: LocalEngine, what: tuple[str, int], line: str
+) -> None:
+    with pytest.raises(Failure) as raised:
+        engine.run(STEP, specs(*[("sleep", 1)] * 4, what, *[("sleep", 1)] * 4))
+    assert raised.value.code == ExitCode.FAILED
+    told = f"offsets partition 4: the worker process {line}; nothing of the run is visible"
+    assert str(raised.value) == told
+    assert engine.workers == []
+    # And it can be used again.
+    assert [each.number for each in engine.run(STEP, specs(("sleep", 5), ("sleep", 6)))] == [5, 6]
+
+
+def test_a_fault_of_a_task_is_told_in_a_line_and_shown_with_its_trace_when_asked(engine: LocalEngine) -> None:
+    with pytest.raises(Failure) as raised:
+        engine.run(STEP, specs(("sleep", 1), ("fail", 7)))
+    error = "ValueError: number 7 is odd"
+    assert str(raised.value) == f"offsets partition 1: a task failed, please report it: {error} (--debug shows where)"
+    assert "odd_tasks.py" in str(raised.value.__cause__)
+
+
+def test_progress_is_told_from_time_to_time(engine: LocalEngine) -> None:
+    heard: list[tuple[int, int]] = []
+    progress: Progress[Done] = Progress(lambda done: done.number, lambda *told: heard.append(told), every_seconds=0)
+    engine.run(STEP, specs(*[("sleep", 10)] * 5), progress)
+    assert heard == [(number, 10 * number) for number in range(1, 6)]
+
+
+def test_workers_end_with_a_driver_that_was_killed(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", DRIVER, str(tmp_path / "worker-")], cwd=ROOT)
+    workers = [number_in(tmp_path / f"worker-{number}") for number in range(2)]
+    process.kill()
+    process.wait()
+    for worker in workers:
+        wait_until_gone(worker)
+
+
+def number_in(path: Path) -> int:
+    deadline = time.monotonic() + 60
+    while not path.is_file() or not path.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return int(path.read_text())
+
+
+def wait_until_gone(process: int) -> None:
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{process}").exists() and "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
