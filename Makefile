@@ -23,8 +23,9 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 	@$(BIN)/python -m jobs.spark.java > /dev/null
 	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
 
-audit: setup ## the whole audit of data/sample into warehouse/, and its run page
-	@$(BIN)/groupscope audit --source segments:data/sample --snapshots data/sample/snapshots.jsonl --cluster sample \
+audit: setup ## the whole audit of data/sample into warehouse/ as a Spark application, and its run page
+	@SPARK_LOCAL_IP=127.0.0.1 $(BIN)/spark-submit --master 'local[*]' --properties-file conf/spark-defaults.conf \
+	  jobs/audit.py --source segments:data/sample --snapshots data/sample/snapshots.jsonl --cluster sample \
 	  --warehouse warehouse --fail-on never
 
 # Two processes, each with whole files: brokers and Spark mostly wait, one for the other's cores.
