@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 from deltalake import DeltaTable
+from jobs.spark.tasks import Workers
 
 from jobs import ingest
-from jobs.spark.tasks import Workers
 
 
 def main(what: str, place: str, target: Path) -> int:

@@ -1,0 +1,116 @@
+"""Both engines, and any number of workers, leave equal tables; a worker that dies leaves none."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.segments import Plan, write_segments
+from jobs.ingestion import plan
+from jobs.recomputing.run import Recomputation
+from jobs.replaying.run import Replay
+from jobs.warehouses.failpoints import VARIABLE
+from schemas.exit_codes import ExitCode
+from schemas.tables import USER_TABLES
+from tests.jobs.ingested import ROOT, history, ingest, spawned
+from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SAMPLE = (
+    "--source",
+    f"segments:{ROOT / 'data' / 'sample'}",
+    "--snapshots",
+    ROOT / "data" / "sample" / "snapshots.jsonl",
+)
+RUN_TABLES = (*HISTORY, *ASSIGNMENTS)
+
+
+@pytest.fixture
+def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of the sample."""
+    monkeypatch.setattr(plan, "SMALLEST_TASK", 1 << 10)
+    monkeypatch.setattr(Replay, "least_records", 100)
+    monkeypatch.setattr(Recomputation, "least_records", 10)
+
+
+def audited(warehouse: Path, *choice: str) -> Path:
+    ingest(warehouse, *SAMPLE, *choice)
+    replay(warehouse, *choice)
+    recompute(warehouse, *choice)
+    return warehouse
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    return audited(tmp_path / "alone", "--workers", "1")
+
+
+def check_equal(one: Path, other: Path) -> None:
+    assert history(other) == history(one)
+    assert_same(told(one, RUN_TABLES), told(other, RUN_TABLES), str(other))
+
+
+@pytest.mark.parametrize("number", ["2", "5"])
+def test_worker_processes_make_what_one_process_makes(
+    many_tasks: None, alone: Path, tmp_path: Path, number: str
+) -> None:
+    check_equal(alone, audited(tmp_path / "w", "--workers", number))
+
+
+@pytest.mark.spark
+def test_executors_make_what_one_process_makes(
+    many_tasks: None, alone: Path, tmp_path: Path, spark: "SparkSession"
+) -> None:
+    check_equal(alone, audited(tmp_path / "w", "--engine", "spark"))
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of more than one task."""
+    folder = tmp_path_factory.mktemp("log")
+    write_segments(folder, Plan(300_000, seed=9, partitions=3))
+    return folder
+
+
+def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_to_be_seen(
+    tmp_path: Path, log: Path
+) -> None:
+    place = tmp_path / "w"
+    choice = ("--source", f"segments:{log}", "--workers", "2")
+    failed = spawned(place, *choice, environment={VARIABLE: "file_written:offset_commits"})
+    assert failed.returncode == ExitCode.FAILED
+    (line,) = [line for line in failed.stderr.splitlines() if " files, " not in line]
+    assert line.startswith("groupscope: offsets partition")
+    assert "the worker process " in line
+    assert line.endswith("; nothing of the run is visible")
+    assert list(place.glob("offset_commits/part-*.parquet"))
+    assert not (place / "runs").exists()
+    ingest(place, *choice)
+    ingest(tmp_path / "undisturbed", *choice[:2], "--workers", "1")
+    assert history(place) == history(tmp_path / "undisturbed")
+    # What the dead worker had written went with the next run.
+    names = {name for name in USER_TABLES if (place / name).exists()}
+    for name in names:
+        named = {path.name for path in (place / name).glob("part-*.parquet")}
+        log_text = "".join(path.read_text() for path in (place / name / "_delta_log").glob("*.json"))
+        assert all(each in log_text for each in named)
+
+
+@pytest.mark.parametrize(
+    ("choice", "told"),
+    [
+        (("--workers", "0"), "'0', a number of processes such as 4 was expected"),
+        (("--workers", "many"), "'many', a number of processes such as 4 was expected"),
+        (("--engine", "flink"), "'flink'"),
+    ],
+)
+def test_what_is_no_engine_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], choice: tuple[str, str], told: str
+) -> None:
+    from jobs import cli
+
+    assert cli.main(["ingest", "--warehouse", str(tmp_path / "w"), *choice]) == ExitCode.USAGE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
