@@ -17,7 +17,7 @@ from jobs.engine.engine import Engine
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.pages.run_page import page
 from jobs.row_output import write_lines
-from jobs.run_result import recorded_failure, result_text, write_result_file
+from jobs.runs.result import recorded_failure, result_text, write_result_file
 from jobs.warehouses.any_warehouse import reading
 from schemas.exit_codes import ExitCode
 

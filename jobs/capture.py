@@ -22,7 +22,8 @@ from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
 from jobs.engine.local import LocalEngine
 from jobs.failure import Failure, say
 from jobs.flags import add_warehouse_flags, seconds
-from jobs.run_result import now_ms
+from jobs.runs.result import now_ms
+from jobs.runs.run import RunOptions
 from jobs.settings import load_settings
 from jobs.sources.places import is_remote, local_path
 from schemas.exit_codes import ExitCode
@@ -108,8 +109,8 @@ def target_of(arguments: argparse.Namespace) -> Target:
         return FileTarget(local_path(arguments.into))
     engine = LocalEngine("groupscope capture", 1, is_debug=arguments.debug)
     place = "warehouse" if arguments.warehouse is None else arguments.warehouse
-    settings = load_settings(arguments.config)
-    return WarehouseTarget(place, arguments.cluster, arguments.lock_wait, settings, engine)
+    options = RunOptions(place, arguments.cluster, load_settings(arguments.config), arguments.lock_wait)
+    return WarehouseTarget(options, engine)
 
 
 def check_there(servers: str, properties: ClientProperties, topics: list[str]) -> None:

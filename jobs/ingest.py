@@ -17,16 +17,15 @@ from typing import Any
 
 from jobs.engine.choice import add_engine_flags, engine_of
 from jobs.engine.engine import Engine
-from jobs.failure import Failure, say
+from jobs.failure import Failure
 from jobs.flags import add_format_flag, add_warehouse_flags
-from jobs.ingestion.run import Ingest
+from jobs.ingestion.run import Ingest, IngestOptions
 from jobs.ingestion.summary import closing_line
 from jobs.ingestion.writer import JOB
 from jobs.row_output import print_rows, write_lines
-from jobs.run_result import now_ms, record, recorded_failure
-from jobs.settings import load_settings
+from jobs.runs.result import recorded_failure
+from jobs.runs.run import Job, run_jobs, run_options
 from jobs.sources.places import is_remote
-from jobs.warehouses.any_warehouse import writing
 from schemas.exit_codes import ExitCode
 
 
@@ -80,8 +79,33 @@ def ingested(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, An
 
 
 def runs(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
-    is_retry, has_input = arguments.retry_rejected, arguments.source is not None or bool(arguments.snapshots)
-    if not (has_input or is_retry or arguments.optimize == "full"):
+    check_usage(arguments)
+    options = run_options(arguments)
+    if options.settings.ingest.writer == "direct" and is_remote(arguments.warehouse):
+        told = 'writer = "direct" is for local disks, "auto" or "spark" was expected'
+        raise Failure(ExitCode.USAGE, f"--warehouse {arguments.warehouse}: {told}")
+    asked = IngestOptions(
+        arguments.source,
+        arguments.command_config,
+        arguments.offsets_partition,
+        tuple(arguments.snapshots),
+        arguments.captured_at,
+        arguments.optimize,
+        arguments.retry_rejected,
+    )
+    # By a run of its own, before another reads what may hold the same records.
+    jobs: list[Job] = [Ingest(asked, is_retry=True)] if asked.retry_rejected else []
+    if has_input(arguments) or not asked.retry_rejected:
+        jobs.append(Ingest(asked, is_retry=False))
+    return run_jobs(jobs, options, engine)
+
+
+def has_input(arguments: argparse.Namespace) -> bool:
+    return arguments.source is not None or bool(arguments.snapshots)
+
+
+def check_usage(arguments: argparse.Namespace) -> None:
+    if not (has_input(arguments) or arguments.retry_rejected or arguments.optimize == "full"):
         told = (
             "--source segments:DIR, kafka:HOST:PORT or records:PATH, --snapshots, --retry-rejected or --optimize full"
         )
@@ -89,18 +113,6 @@ def runs(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
     if arguments.command_config is not None and not (arguments.source or "").startswith("kafka:"):
         told = "is for --source kafka:HOST:PORT, and there is none"
         raise Failure(ExitCode.USAGE, f"--command-config {arguments.command_config}: {told}")
-    settings = load_settings(arguments.config)
-    results = []
-    if settings.ingest.writer == "direct" and is_remote(arguments.warehouse):
-        told = 'writer = "direct" is for local disks, "auto" or "spark" was expected'
-        raise Failure(ExitCode.USAGE, f"--warehouse {arguments.warehouse}: {told}")
-    with writing(arguments.warehouse, JOB, arguments.lock_wait, say, lambda: engine.spark) as warehouse:
-        # By a run of its own, before another reads what may hold the same records.
-        for is_first in [True] * is_retry + [False] * (has_input or not is_retry):
-            found = Ingest(arguments, settings, warehouse, engine, now_ms()).run(is_retry=is_first)
-            record(warehouse.write_text, arguments.result_file, found)
-            results.append(found)
-    return results
 
 
 def show(found: Mapping[str, Any], format: str) -> None:

@@ -19,7 +19,7 @@ from jobs.ingestion.task_answers import Answer, Assignment
 from jobs.ingestion.tasks import answer, guarded_answer
 from jobs.ingestion.writer import WRITTEN, About, FrameSteps, Told, UnitSteps
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of, open_table
-from jobs.warehouses.manifest import Manifest
+from jobs.warehouses.manifest import Staged
 from jobs.warehouses.small_files import rewrite, rewrites, small
 from jobs.warehouses.warehouse import STAGING, Warehouse
 from udfs.known import REJECTED
@@ -77,7 +77,7 @@ class DirectWriter:
         outcome.num_rows[table] += len(rows)
         outcome.files.setdefault(table, []).extend(written(self.warehouse.root, table, rows, self.about.run_id))
 
-    def manifest(self, outcome: Outcome) -> Manifest:
+    def changes(self, outcome: Outcome) -> tuple[dict[str, Change], Staged | None]:
         cluster, run_id = self.about.cluster, self.about.run_id
         kept, removed = without_rows(
             self.warehouse, cluster, outcome.retracted_records, outcome.retracted_ranges, run_id
@@ -87,7 +87,7 @@ class DirectWriter:
             added = list(outcome.files.get(name, ()))
             gone = removed if name == REJECTED else []
             changes[name] = self.optimized(name, added + (kept if name == REJECTED else []), gone)
-        return Manifest(run_id, self.about.sequence, 0, changes, ())
+        return changes, None
 
     def optimized(self, name: str, added: list[DataFile], removed: list[Removed]) -> Change:
         """The change with small files rewritten, those that the run itself wrote before anyone has seen them."""

@@ -1,16 +1,15 @@
-"""One run of an ingest, from what was asked to what `runs` says of it."""
+"""What an ingest reads, and what it makes of it."""
 
-import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from jobs.broker.client_properties import client_properties
-from jobs.engine.engine import Engine
 from jobs.failure import Failure, say
 from jobs.flags import instant
 from jobs.ingestion.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
@@ -18,18 +17,15 @@ from jobs.ingestion.direct_writer import DirectWriter
 from jobs.ingestion.intact_ranges import state_with_intact
 from jobs.ingestion.plan import Reading, readings, size_of, task_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.state import State
-from jobs.ingestion.summary import Pace, exit_code_of, progress, summary, warnings
+from jobs.ingestion.summary import VERDICTS, Pace, exit_code_of, facts, progress, warnings
 from jobs.ingestion.task_answers import Answer
 from jobs.ingestion.tasks import unit_steps
 from jobs.ingestion.writer import JOB, About, IngestWriter, Told
-from jobs.run_result import now_ms, run_id_of, run_row
-from jobs.settings import Settings, settings_hash
+from jobs.runs.run import Made, Run
 from jobs.sources.known_snapshots import new_snapshots
 from jobs.sources.places import is_remote, local_path
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
-from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster
-from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 
@@ -37,50 +33,60 @@ from schemas.exit_codes import ExitCode
 SORTED_BY = ("partition", "offset", "leader_epoch", "source_file", "raw")
 
 
-class Ingest:
-    """One run, from what was asked to what `runs` says of it."""
+@dataclass(frozen=True)
+class IngestOptions:
+    """What users ask of an ingest."""
 
-    def __init__(
-        self,
-        arguments: argparse.Namespace,
-        settings: Settings,
-        warehouse: AnyWarehouse,
-        engine: Engine,
-        started_ms: int,
-    ) -> None:
-        self.arguments, self.settings, self.warehouse = arguments, settings, warehouse
-        self.started_ms = started_ms
-        self.sequence = warehouse.next_sequence()
-        self.run_id = run_id_of(self.sequence, started_ms)
-        self.cluster = one_cluster(warehouse, arguments.cluster)
-        self.engine = engine
-        about = About(self.cluster, self.run_id, self.sequence, settings.tables, arguments.optimize)
-        self.writer = writer_of(settings.ingest.writer, warehouse, engine, about)
+    source: str | None = None
+    command_config: Path | None = None
+    offsets_partition: int | None = None
+    snapshots: tuple[str, ...] = ()
+    captured_at: str | None = None
+    optimize: str = "auto"
+    retry_rejected: bool = False
+
+
+class Ingest:
+    """`is_retry`: what was rejected is decoded again, and nothing is read."""
+
+    name = JOB
+
+    def __init__(self, options: IngestOptions, *, is_retry: bool) -> None:
+        self.options, self.is_retry = options, is_retry
         self.num_files_read = self.num_files_unchanged = 0
         self.live_snapshots: dict[str, pa.Table] = {}
 
-    def run(self, *, is_retry: bool) -> dict[str, Any]:
-        if is_retry:
-            outcome = outcome_of(self.writer.retry(), {})
-        else:
-            # First, since what is wrong with them is told at once, and reading the source may take long.
-            snapshots = self.snapshots()
-            outcome = self.read_source(self.arguments.source)
-            for name, rows in [*snapshots.items(), *self.live_snapshots.items()]:
-                self.writer.add(outcome, name, rows)
+    def make(self, run: Run) -> Made:
+        self.run, self.warehouse, self.cluster, self.run_id = run, run.warehouse, run.cluster, run.run_id
+        self.engine, self.settings = run.engine, run.settings
+        self.writer = writer_of(run, self.options.optimize)
+        outcome = outcome_of(self.writer.retry(), {}) if self.is_retry else self.read()
         if outcome.source_rows:
             self.writer.add(outcome, "source_files", outcome.source_rows)
-        manifest = self.writer.manifest(outcome)
-        failpoint("files_written")
-        finished_ms = max(now_ms(), self.started_ms)
+        changes, staged = self.writer.changes(outcome)
         code = exit_code_of(outcome, self.settings.ingest.max_rejected_share)
-        found = summary(outcome, self.about(), code, self.started_ms, finished_ms)
-        row = run_row(found, self.started_ms, finished_ms, settings_hash(self.settings), self.counts(outcome))
-        self.warehouse.write(replace(manifest, time_ms=finished_ms, runs=(row,)))
+        return Made(
+            changes,
+            partial(facts, outcome, self.about()),
+            self.counts(outcome),
+            code,
+            VERDICTS[code],
+            staged,
+            finish=partial(self.finish, outcome, code),
+        )
+
+    def read(self) -> Outcome:
+        # First, since what is wrong with them is told at once, and reading the source may take long.
+        snapshots = self.snapshots()
+        outcome = self.read_source(self.options.source)
+        for name, rows in [*snapshots.items(), *self.live_snapshots.items()]:
+            self.writer.add(outcome, name, rows)
+        return outcome
+
+    def finish(self, outcome: Outcome, code: ExitCode) -> None:
         self.writer.clean_up()
         for line in warnings(outcome, code, self.settings.ingest.max_rejected_share):
             say(line)
-        return found
 
     def read_source(self, source: str | None) -> Outcome:
         if source is None:
@@ -102,10 +108,10 @@ class Ingest:
         from jobs.sources.live_source import LiveSource
         from jobs.sources.live_span import LiveLog
 
-        log = LiveLog(servers, client_properties(self.arguments.command_config))
-        state, is_retry = state_with_intact(self.warehouse, self.cluster), self.arguments.retry_rejected
+        log = LiveLog(servers, client_properties(self.options.command_config))
+        state, is_retry = state_with_intact(self.warehouse, self.cluster), self.options.retry_rejected
         topics = partial(known_topics, self.warehouse, self.cluster)
-        source = LiveSource(log, state, self.writer, self.engine, topics, is_retry)
+        source = LiveSource(log, state, self.writer, self.engine, topics, self.run.clock, is_retry)
         read = source.read()
         outcome = outcome_of(read.answers, state.rejected)
         outcome.source_rows = read.source_rows(self.cluster, self.run_id)
@@ -146,8 +152,8 @@ class Ingest:
 
     def snapshots(self) -> dict[str, pa.Table]:
         """Rows that the warehouse does not have."""
-        captured, places = self.arguments.captured_at, self.arguments.snapshots
-        captured_ms = None if captured is None else instant(captured, self.started_ms, "--captured-at")
+        captured, places = self.options.captured_at, self.options.snapshots
+        captured_ms = None if captured is None else instant(captured, self.run.started_ms, "--captured-at")
         if not places:
             return {}
         spark = self.engine.spark if any(map(is_remote, places)) else None
@@ -156,7 +162,7 @@ class Ingest:
 
     def read_segments(self, place: str) -> Outcome:
         state = state_with_intact(self.warehouse, self.cluster)
-        if self.arguments.retry_rejected:
+        if self.options.retry_rejected:
             state = without_marks_of_damaged(state)
         files = self.segment_files(place)
         found, self.num_files_unchanged = readings(files, state.marks)
@@ -173,7 +179,7 @@ class Ingest:
         return outcome
 
     def segment_files(self, place: str) -> list[SegmentFile]:
-        partition = self.arguments.offsets_partition
+        partition = self.options.offsets_partition
         if not is_remote(place):
             return segment_files(str(local_path(place)), partition)
         from jobs.sources.remote_segments import remote_segment_files
@@ -204,10 +210,7 @@ class Ingest:
 
     def about(self) -> dict[str, Any]:
         return {
-            "run_id": self.run_id,
-            "job": JOB,
-            "cluster": self.cluster,
-            "source": (self.arguments.source or "").partition(":")[0] or None,
+            "source": (self.options.source or "").partition(":")[0] or None,
             "num_files_read": self.num_files_read,
             "num_files_unchanged": self.num_files_unchanged,
         }
@@ -220,12 +223,13 @@ class Ingest:
         }
 
 
-def writer_of(choice: str, warehouse: AnyWarehouse, engine: Engine, about: About) -> IngestWriter:
-    if isinstance(warehouse, Warehouse) and choice != "spark":
-        return DirectWriter(warehouse, engine, about)
+def writer_of(run: Run, optimize: str) -> IngestWriter:
+    about = About(run.cluster, run.run_id, run.sequence, run.settings.tables, optimize)
+    if isinstance(run.warehouse, Warehouse) and run.settings.ingest.writer != "spark":
+        return DirectWriter(run.warehouse, run.engine, about)
     from jobs.ingestion.staged_writer import StagedWriter
 
-    return StagedWriter(warehouse, engine, about)
+    return StagedWriter(run.warehouse, run.engine, about)
 
 
 def without_marks_of_damaged(state: State) -> State:

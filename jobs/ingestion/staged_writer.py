@@ -22,7 +22,7 @@ from jobs.ingestion.writer import WRITTEN, About, FrameSteps, Told, UnitSteps
 from jobs.spark.session_settings import with_settings
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import Change
-from jobs.warehouses.manifest import Manifest, Staged
+from jobs.warehouses.manifest import Staged
 from jobs.warehouses.spark_tables import frame_at, prepare_session
 from jobs.warehouses.warehouse import STAGING
 from udfs.known import REJECTED
@@ -128,7 +128,7 @@ class StagedWriter:
         if len(rows):
             self.blobs.write(table, arrow_rows(table, rows), 0)
 
-    def manifest(self, outcome: Outcome) -> Manifest:
+    def changes(self, outcome: Outcome) -> tuple[dict[str, Change], Staged | None]:
         self.blobs.close()
         self.staging.add("driver", self.blobs.taken())
         staged = Staged(
@@ -140,8 +140,7 @@ class StagedWriter:
             self.about.limits,
             self.about.optimize,
         )
-        changes = {name: Change() for name in WRITTEN}
-        return Manifest(self.about.run_id, self.about.sequence, 0, changes, (), staged)
+        return {name: Change() for name in WRITTEN}, staged
 
     def clean_up(self) -> None:
         Staging(self.spark, self.warehouse.place(STAGING)).remove()

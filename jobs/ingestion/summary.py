@@ -10,7 +10,6 @@ from jobs.failure import say
 from jobs.ingestion.changes import Outcome
 from jobs.ingestion.state import LIVE
 from jobs.ingestion.task_answers import Answer
-from jobs.run_result import iso
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import UNKNOWN_REASONS
 
@@ -60,19 +59,11 @@ def exit_code_of(outcome: Outcome, max_rejected_share: float) -> ExitCode:
     return ExitCode.REJECTED_SHARE if rejected > max_rejected_share * records else ExitCode.CLEAN
 
 
-def summary(
-    outcome: Outcome, about: Mapping[str, Any], code: ExitCode, started_ms: int, finished_ms: int
-) -> dict[str, Any]:
-    """The run as `_runs/RUN.json` and `--format json` give it."""
-    seconds = (finished_ms - started_ms) / 1000
+def facts(outcome: Outcome, about: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """What the result says of an ingest alone."""
     counts = {name: outcome.total(name) for name in ("read", "decoded", "rejected", "already_known")}
     return {
         **about,
-        "verdict": VERDICTS[code],
-        "exit_code": int(code),
-        "started_time": iso(started_ms),
-        "finished_time": iso(finished_ms),
-        "seconds": round(seconds, 3),
         **counts,
         "records_per_second": round(counts["read"] / seconds) if seconds else None,
         "reject_reasons": dict(outcome.reasons.most_common()),

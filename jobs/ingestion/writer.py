@@ -12,7 +12,8 @@ from jobs.ingestion.plan import Unit
 from jobs.ingestion.task_answers import Answer, Assignment, KnownRange
 from jobs.ingestion.tasks import Task
 from jobs.settings import Tables
-from jobs.warehouses.manifest import Manifest
+from jobs.warehouses.delta_tables import Change
+from jobs.warehouses.manifest import Staged
 from schemas.tables import TABLES
 from udfs.offset_ranges import Range
 
@@ -82,7 +83,7 @@ class IngestWriter(Protocol):
         """Few rows that the driver has."""
         ...
 
-    def manifest(self, outcome: Outcome) -> Manifest:
+    def changes(self, outcome: Outcome) -> tuple[dict[str, Change], Staged | None]:
         """Everything that the run changes, but for its rows of `runs`."""
         ...
 

@@ -7,13 +7,11 @@ from typing import Any
 
 from jobs.engine.choice import add_engine_flags
 from jobs.engine.engine import Engine
-from jobs.failure import say
 from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.replaying.log_run import LogRun
 from jobs.row_output import print_rows, write_lines
-from jobs.run_result import record, recorded_failure
-from jobs.settings import load_settings
-from jobs.warehouses.any_warehouse import writing
+from jobs.runs.result import recorded_failure
+from jobs.runs.run import run_jobs, run_options
 
 
 def add_run_arguments(parser: argparse.ArgumentParser, full: str) -> None:
@@ -26,14 +24,9 @@ def add_run_arguments(parser: argparse.ArgumentParser, full: str) -> None:
 
 
 def run_result(arguments: argparse.Namespace, of: type[LogRun], engine: Engine) -> dict[str, Any]:
-    job = of.written.job
-    with recorded_failure(arguments.result_file, job):
-        settings = load_settings(arguments.config)
-        place, wait = arguments.warehouse, arguments.lock_wait
-        # A name mistyped must not be a warehouse from then on.
-        with writing(place, job, wait, say, lambda: engine.spark, may_be_new=False) as warehouse:
-            found = of(warehouse, arguments.cluster, settings, engine, is_full=arguments.full).run()
-            record(warehouse.write_text, arguments.result_file, found)
+    with recorded_failure(arguments.result_file, of.written.job):
+        options = run_options(arguments, may_be_new=False)
+        (found,) = run_jobs([of(is_full=arguments.full)], options, engine)
         return found
 
 

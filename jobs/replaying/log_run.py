@@ -3,21 +3,18 @@ says of it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from jobs.engine.engine import Engine
 from jobs.failure import Failure, say
 from jobs.replaying.local_tables import LocalTables
 from jobs.replaying.lost_rows import clusters_with, has_progress, lost_rows, rebuilding
 from jobs.replaying.tables import About, LogTables
 from jobs.replaying.told import Answer, Reached, Work
 from jobs.replaying.written_tables import WrittenTables
-from jobs.run_result import iso, now_ms, run_id_of, run_row
-from jobs.settings import Settings, settings_hash
-from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster
+from jobs.runs.run import Made, Run
 from jobs.warehouses.delta_tables import Change
-from jobs.warehouses.failpoints import failpoint
-from jobs.warehouses.manifest import Manifest, Staged
+from jobs.warehouses.manifest import Staged
 from jobs.warehouses.warehouse import STAGING, Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import USER_TABLES
@@ -26,7 +23,7 @@ RUN_COLUMNS = ["run_id", "job", "cluster", "table_versions", "config_hash", "num
 
 
 class LogRun(ABC):
-    """One run. `is_full`: as if there had been none before."""
+    """`is_full`: as if there had been no run before."""
 
     written: WrittenTables
     work: Work
@@ -35,17 +32,19 @@ class LogRun(ABC):
     # A task of fewer records would keep another worker from more than it is worth.
     least_records: int
 
-    def __init__(
-        self, warehouse: AnyWarehouse, cluster: str | None, settings: Settings, engine: Engine, *, is_full: bool
-    ) -> None:
-        self.warehouse, self.settings, self.engine, self.is_full = warehouse, settings, engine, is_full
-        self.started_ms = now_ms()
-        self.sequence = warehouse.next_sequence()
-        self.run_id = run_id_of(self.sequence, self.started_ms)
-        self.cluster = one_cluster(warehouse, cluster)
-        self.runs = warehouse.run_rows(RUN_COLUMNS)
+    def __init__(self, *, is_full: bool) -> None:
+        self.is_full = is_full
+
+    @property
+    def name(self) -> str:
+        return self.written.job
+
+    def begin(self, run: Run) -> None:
+        self.warehouse, self.cluster, self.settings, self.engine = run.warehouse, run.cluster, run.settings, run.engine
+        self.run_id = run.run_id
+        self.runs = run.warehouse.run_rows(RUN_COLUMNS)
         if not any(row["cluster"] == self.cluster for row in self.runs):
-            told = f"{warehouse.told}: nothing of cluster {self.cluster} in it, records of an ingest were expected"
+            told = f"{self.warehouse.told}: nothing of cluster {self.cluster} in it, records of an ingest were expected"
             raise Failure(ExitCode.USAGE, told)
 
     @abstractmethod
@@ -60,27 +59,31 @@ class LogRun(ABC):
     def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
         """What the result says of this job alone."""
 
-    def run(self) -> dict[str, Any]:
+    def make(self, run: Run) -> Made:
+        self.begin(run)
         answers: list[Answer[Any]] = []
         tables = None
         self.check_lost_rows()
         if self.is_full or self.has_lost_progress() or not self.is_up_to_date():
             tables = self.tables()
             answers = self.answers(tables)
-        failpoint("files_written")
-        changes = {name: Change() for name in self.written.names} if tables is None else tables.manifest_changes()
-        found = self.summary(answers, {} if tables is None else tables.rows_added())
-        finished_ms = max(now_ms(), self.started_ms)
-        found |= {"finished_time": iso(finished_ms), "seconds": round((finished_ms - self.started_ms) / 1000, 3)}
-        counts = {"num_offsets_partitions": found["num_partitions"]}
-        row = run_row(found, self.started_ms, finished_ms, settings_hash(self.settings), counts)
-        staged = self.nothing_staged() if tables is None else tables.staged()
-        anew = () if tables is None else tables.anew()
-        self.warehouse.write(Manifest(self.run_id, self.sequence, finished_ms, changes, (row,), staged, anew))
-        if tables is not None:
-            tables.clean_up()
-            self.say_whose_rows_went(tables.lost_clusters())
-        return found
+        facts = self.facts(answers, {} if tables is None else tables.rows_added())
+        counts = {"num_offsets_partitions": facts["num_partitions"]}
+        if tables is None:
+            unchanged = {name: Change() for name in self.written.names}
+            return Made(unchanged, lambda _: facts, counts, staged=self.nothing_staged())
+        return Made(
+            tables.manifest_changes(),
+            lambda _: facts,
+            counts,
+            staged=tables.staged(),
+            anew=tables.anew(),
+            finish=partial(self.finish, tables),
+        )
+
+    def finish(self, tables: LogTables) -> None:
+        tables.clean_up()
+        self.say_whose_rows_went(tables.lost_clusters())
 
     def check_lost_rows(self) -> None:
         """A run that goes on would leave the rows out that are lost."""
@@ -141,14 +144,8 @@ class LogRun(ABC):
                 raise Failure(*each.failure)
         return answers
 
-    def summary(self, answers: Sequence[Answer[Any]], rows_added: Mapping[str, int]) -> dict[str, Any]:
+    def facts(self, answers: Sequence[Answer[Any]], rows_added: Mapping[str, int]) -> dict[str, Any]:
         return {
-            "run_id": self.run_id,
-            "job": self.written.job,
-            "cluster": self.cluster,
-            "verdict": "clean",
-            "exit_code": int(ExitCode.CLEAN),
-            "started_time": iso(self.started_ms),
             "num_partitions": len({progress.partition for each in answers for progress in each.progress}),
             **self.told(answers),
             "num_records": sum(each.num_records for each in answers),

@@ -19,7 +19,6 @@ from jobs.ingestion.state import LIVE, State
 from jobs.ingestion.summary import Pace, progress
 from jobs.ingestion.task_answers import Answer, Counts
 from jobs.ingestion.writer import IngestWriter, Told
-from jobs.run_result import now_ms
 from jobs.sources.live_plan import OTHER_CLUSTER, LivePlan, Planner, check_same_id, offsets_topic
 from jobs.sources.live_span import LiveLog, live_steps
 from schemas.exit_codes import ExitCode
@@ -67,6 +66,7 @@ class LiveSource:
     engine: Engine
     # Those that the warehouse has commits of.
     known_topics: Callable[[], Collection[str]]
+    clock: Callable[[], int]
     is_retry: bool = False
 
     def read(self) -> LiveRead:
@@ -80,7 +80,7 @@ class LiveSource:
             read.answers = self.read_units(plan)
         with self.log.opened(is_known_to_answer=True) as cluster:
             # What is left out is told once, and not beside the line by which a run fails.
-            snapshots.append(captured(cluster, topics, now_ms(), lambda _: None))
+            snapshots.append(captured(cluster, topics, self.clock(), lambda _: None))
             check_same_id(self.log, offsets_topic(self.log, cluster), plan.ids.values())
         if all(each.failure is None for each in read.answers):
             check_proofs(self.log, plan, [found for each in read.answers for found in each.conflicts])
@@ -92,11 +92,11 @@ class LiveSource:
     def first_snapshot(self, cluster: "KafkaCluster", left_out: list[str]) -> tuple[Snapshot, Collection[str]]:
         """Groups that the user may not describe hide what they commit to; the warehouse knows it, and is asked only
         then: it has many commits."""
-        snapshot = captured(cluster, (), now_ms(), left_out.append)
+        snapshot = captured(cluster, (), self.clock(), left_out.append)
         topics = self.known_topics() if left_out else ()
         if topics:
             left_out.clear()
-            snapshot = captured(cluster, topics, now_ms(), left_out.append)
+            snapshot = captured(cluster, topics, self.clock(), left_out.append)
         return snapshot, topics
 
     def read_units(self, plan: LivePlan) -> list[Answer]:

@@ -1,0 +1,142 @@
+"""One run of a job on one cluster: the same skeleton for every job that writes into a warehouse.
+
+options -> lock -> the job's plan, tasks and results -> manifest -> commits -> row of `runs` -> result
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from jobs.engine.engine import Engine
+from jobs.failure import say
+from jobs.runs.result import iso, now_ms, record, run_id_of, run_row
+from jobs.settings import Settings, load_settings, settings_hash
+from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster, writing
+from jobs.warehouses.delta_tables import Change
+from jobs.warehouses.failpoints import failpoint
+from jobs.warehouses.manifest import Manifest, Staged
+from schemas.exit_codes import ExitCode
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What all jobs that write are asked. `clock` gives epoch milliseconds."""
+
+    warehouse: str
+    cluster: str | None
+    settings: Settings
+    lock_wait: float
+    result_file: Path | None = None
+    # A name mistyped must not be a warehouse from then on, where a job reads what another one wrote.
+    may_be_new: bool = True
+    clock: Callable[[], int] = now_ms
+    # When the run began, where that is not when it opened the warehouse.
+    started_ms: int | None = None
+
+
+def run_options(arguments: argparse.Namespace, *, may_be_new: bool = True) -> RunOptions:
+    return RunOptions(
+        arguments.warehouse,
+        arguments.cluster,
+        load_settings(arguments.config),
+        arguments.lock_wait,
+        getattr(arguments, "result_file", None),
+        may_be_new,
+    )
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a job is told of its run."""
+
+    warehouse: AnyWarehouse
+    cluster: str
+    sequence: int
+    run_id: str
+    started_ms: int
+    settings: Settings
+    engine: Engine
+    clock: Callable[[], int]
+
+
+def nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a job made: the change of each table, and what it reports. `counts`: columns of `runs` of its own; `facts`:
+    what the result says of this job alone, for which the run's seconds may matter."""
+
+    changes: Mapping[str, Change]
+    facts: Callable[[float], Mapping[str, Any]]
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    exit_code: ExitCode = ExitCode.CLEAN
+    verdict: str = "clean"
+    staged: Staged | None = None
+    # Tables whose logs cannot be read: they begin anew.
+    anew: tuple[str, ...] = ()
+    # When all is committed: what was staged goes, and users are told what they should know.
+    finish: Callable[[], None] = nothing
+
+
+class Job(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def make(self, run: Run) -> Made: ...
+
+
+@contextmanager
+def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[AnyWarehouse]:
+    """The warehouse, locked."""
+    place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
+    with writing(place, job, wait, say, lambda: engine.spark, may_be_new=is_new) as warehouse:
+        yield warehouse
+
+
+def run_jobs(jobs: Sequence[Job], options: RunOptions, engine: Engine) -> list[dict[str, Any]]:
+    """The results of runs that follow each other while no other run can come between."""
+    with opened(jobs[0].name, options, engine) as warehouse:
+        return [execute(job, warehouse, options, engine) for job in jobs]
+
+
+def execute(job: Job, warehouse: AnyWarehouse, options: RunOptions, engine: Engine) -> dict[str, Any]:
+    run = begun(warehouse, options, engine)
+    made = job.make(run)
+    failpoint("files_written")
+    finished_ms = max(options.clock(), run.started_ms)
+    found = result(job.name, run, made, finished_ms)
+    row = run_row(found, run.started_ms, finished_ms, settings_hash(run.settings), made.counts)
+    changes = dict(made.changes)
+    warehouse.write(Manifest(run.run_id, run.sequence, finished_ms, changes, (row,), made.staged, made.anew))
+    made.finish()
+    record(warehouse.write_text, options.result_file, found)
+    return found
+
+
+def begun(warehouse: AnyWarehouse, options: RunOptions, engine: Engine) -> Run:
+    started_ms = options.clock() if options.started_ms is None else options.started_ms
+    sequence = warehouse.next_sequence()
+    cluster = one_cluster(warehouse, options.cluster)
+    run_id = run_id_of(sequence, started_ms)
+    return Run(warehouse, cluster, sequence, run_id, started_ms, options.settings, engine, options.clock)
+
+
+def result(job: str, run: Run, made: Made, finished_ms: int) -> dict[str, Any]:
+    """The run as `_runs/RUN.json` and `--format json` give it."""
+    seconds = (finished_ms - run.started_ms) / 1000
+    about = {
+        "run_id": run.run_id,
+        "job": job,
+        "cluster": run.cluster,
+        "verdict": made.verdict,
+        "exit_code": int(made.exit_code),
+        "started_time": iso(run.started_ms),
+        "finished_time": iso(finished_ms),
+        "seconds": round(seconds, 3),
+    }
+    return {**about, **made.facts(seconds)}
