@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.assign import answered
 from jobs.whatif import told_of
 from schemas.vocabulary import GroupType
 from tests.assignors.server_cases import random_share_spec, random_spec
 from tests.udfs.recomputing.kafka_what_ifs import Lists, kafka_in_the_end, now
 from tests.udfs.recomputing.test_what_if import as_latest, latest
+from udfs.assignors.answers import answer_to
 from udfs.assignors.problems import AssignorFailed, Rows
 from udfs.assignors.specs import GroupProtocol
 from udfs.recomputing.facts import Facts
@@ -162,7 +162,7 @@ def test_assign_answers_the_printed_question_as_the_what_if_does(
         if isinstance(answer, AssignorFailed):
             continue
         *_, last = spec_lines(question, protocol, assignor)
-        told = answered(1, dumped(last), {})
+        told = answer_to(1, dumped(last))
         assert {each["member_id"]: sorted(map(tuple, each["partitions"])) for each in told["assignment"]} == {
             member: sorted(some) for member, some in answer.lists(answer.after).items()
         }, (spec, last)
