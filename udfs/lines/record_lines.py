@@ -11,18 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from schemas import payloads
-from schemas.fields import Array, FieldType, Kind, Struct
-from schemas.records import REGISTRY
 from schemas.vocabulary import NONE, ControlType
 from udfs.decoding.decode import CONTROL, Decoded, Part, Reject
 from udfs.framing.framed import Records, Rejected
-from udfs.lines.json_text import Pieces, Style, escaped, joined, struct_text, text_of
+from udfs.lines.json_text import Pieces, escaped, joined, struct_text, text_of
 from udfs.lines.payload_text import PayloadTexts
+from udfs.lines.record_texts import rejected_fields, type_name, value_text
 from udfs.views import Positions
-
-# Records whose members carry client payloads.
-GROUP_METADATA, CONSUMER_MEMBER_METADATA = 2, 5
 
 COLUMNS = (
     "offsets_partition",
@@ -44,24 +39,6 @@ COLUMNS = (
     "source_file",
     "byte_position",
     "size_bytes",
-)
-
-
-def omitted_names(kind: FieldType) -> set[str]:
-    match kind:
-        case Array(of):
-            return omitted_names(of)
-        case Struct(_, fields):
-            own = {field.name for field in fields if field.tag is not None and not field.nullable}
-            return own.union(*(omitted_names(field.type) for field in fields))
-        case Kind():
-            return set()
-
-
-# A tagged field that is not in the bytes has its default and is left out, as Kafka's own JSON does. Where null is a
-# value too, brokers write it out, so that one is always shown.
-OMITTED = frozenset().union(
-    *(omitted_names(Struct("", shape.fields)) for record in REGISTRY.values() for shape in record.value.shapes)
 )
 
 
@@ -124,7 +101,7 @@ class Writer:
             "record_type": [json.dumps(None if part.record_type == CONTROL else part.record_type)],
             "type": type_text(part),
             "key": struct_text(part.key),
-            "value": self.value_text(part),
+            "value": value_text(part, self.payload_texts),
             "value_version": [json.dumps(part.value_version)],
         }
         return joined(csv_line(fields, len(part.rows)) if self.is_csv else json_line(fields), len(part.rows))
@@ -134,13 +111,8 @@ class Writer:
         fields = {
             **json.loads(joined(json_line(envelope(records, row, self.offsets_partition)), 1)[0].as_py()),
             "record_type": reject.record_type,
-            "type": REGISTRY[reject.record_type].name if reject.record_type in REGISTRY else None,
-            "rejected": {
-                "part": reject.part,
-                "field": reject.field or None,
-                "reason": reject.reason,
-                "detail": reject.detail,
-            },
+            "type": type_name(reject.record_type),
+            "rejected": rejected_fields(reject.part, reject),
             "key_hex": hex_at(records.keys.bytes_at(reject.row)),
             "value_hex": hex_at(records.values.bytes_at(reject.row)),
         }
@@ -155,37 +127,10 @@ class Writer:
             "source_file": self.source_file,
             "byte_position": rejected.byte_position,
             "size_bytes": rejected.size_bytes,
-            "rejected": {
-                "part": "batch",
-                "field": rejected.field or None,
-                "reason": rejected.reason,
-                "detail": rejected.detail,
-            },
+            "rejected": rejected_fields("batch", rejected),
         }
         # A file's name may hold bytes that are no text; replaced so, they stand as escapes that JSON knows.
         return pa.py_buffer(self.one_line(fields).encode(errors="backslashreplace"))
-
-    def value_text(self, part: Part) -> Pieces:
-        if part.value is None:
-            return ["null"]
-        return struct_text(part.value, Style(self.member_payloads(part.record_type, part.value), OMITTED))
-
-    def member_payloads(self, record_type: int, value: pa.StructArray) -> dict[str, pa.StringArray]:
-        """Text of the payloads that classic members carry, in the place of their bytes."""
-        if record_type == GROUP_METADATA:
-            members = value.field("members")
-            owner = pc.list_parent_indices(members)
-            kinds = [value.field(name).take(owner) for name in ("protocol_type", "protocol")]
-            return {
-                name: self.payload_texts.texts(kinds[0], kinds[1], members.flatten().field(name), message)
-                for name, message in (("subscription", payloads.SUBSCRIPTION), ("assignment", payloads.ASSIGNMENT))
-            }
-        if record_type == CONSUMER_MEMBER_METADATA and value.type.get_field_index("classic_member_metadata") >= 0:
-            offered = pc.struct_field(value, ["classic_member_metadata", "supported_protocols"]).flatten()
-            names, metadata = (pc.struct_field(offered, name) for name in ("name", "metadata"))
-            types = pa.array([payloads.CONSUMER] * len(offered), pa.string())
-            return {"metadata": self.payload_texts.texts(types, names, metadata, payloads.SUBSCRIPTION)}
-        return {}
 
     def one_line(self, fields: Mapping[str, Any]) -> str:
         if not self.is_csv:
@@ -283,6 +228,6 @@ def csv_pieces(text: Pieces, rows: int) -> Pieces:
 
 def type_text(part: Part) -> Pieces:
     if part.record_type != CONTROL:
-        return [f'"{REGISTRY[part.record_type].name}"']
+        return [f'"{type_name(part.record_type)}"']
     names = pa.array([ControlType(code.as_py()).name for code in part.key.field("type")])
     return ['"', escaped(names), '"']

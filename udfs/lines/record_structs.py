@@ -1,0 +1,68 @@
+"""Decoded records as one column of structs, in the order of their keys and values: `decode_offsets_record`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from schemas.scalar_functions import DECODE_OFFSETS_RECORD
+from udfs.decoding.decode import Part, Reject, decode
+from udfs.lines.json_text import joined, struct_text
+from udfs.lines.payload_text import PayloadTexts
+from udfs.lines.record_texts import rejected_fields, type_name, value_text
+from udfs.slices import slices_of
+from udfs.tables.arrow_schema import arrow_type
+
+RESULT: pa.StructType = arrow_type(DECODE_OFFSETS_RECORD.result)
+
+
+def decoded_column(key: pa.Array, value: pa.Array) -> pa.StructArray:
+    decoded = decode(slices_of(key), slices_of(value), np.zeros(len(key), bool))
+    payload_texts = PayloadTexts()
+    structs = [decoded_structs(part, payload_texts) for part in decoded.parts]
+    rows = [part.rows for part in decoded.parts]
+    if decoded.rejects:
+        structs.append(rejected_structs(decoded.rejects))
+        rows.append(np.array([reject.row for reject in decoded.rejects]))
+    if not structs:
+        return pa.array([], RESULT)
+    return pa.concat_arrays(structs).take(pa.array(np.argsort(np.concatenate(rows), kind="stable")))
+
+
+def decoded_structs(part: Part, payload_texts: PayloadTexts) -> pa.StructArray:
+    size = len(part.rows)
+    columns = {
+        "record_type": part.record_type,
+        "type": type_name(part.record_type),
+        "key": joined(struct_text(part.key), size),
+        # A tombstone has no value: SQL's NULL, not JSON's.
+        "value": None if part.value is None else joined(value_text(part, payload_texts), size),
+        "value_version": part.value_version,
+    }
+    return structs_of(columns, size)
+
+
+def rejected_structs(rejects: Sequence[Reject]) -> pa.StructArray:
+    rows = [
+        {
+            "record_type": reject.record_type,
+            "type": type_name(reject.record_type),
+            "rejected": rejected_fields(reject.part, reject),
+        }
+        for reject in rejects
+    ]
+    return pa.array(rows, RESULT)
+
+
+def structs_of(columns: Mapping[str, Any], size: int) -> pa.StructArray:
+    """A column that is one value has it in every row; one that is missing has NULL."""
+    filled = [
+        column if isinstance(column := columns.get(field.name), pa.Array) else repeated(column, field.type, size)
+        for field in RESULT
+    ]
+    return pa.StructArray.from_arrays(filled, fields=list(RESULT))
+
+
+def repeated(value: Any, kind: pa.DataType, size: int) -> pa.Array:
+    return pa.nulls(size, kind) if value is None else pa.repeat(pa.scalar(value, kind), size)

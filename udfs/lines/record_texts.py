@@ -1,0 +1,66 @@
+"""JSON text of a record's value, with the payloads of its members, and why a record could not be decoded: what lines
+and columns of decoded records share."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas import payloads
+from schemas.fields import Array, FieldType, Kind, Struct
+from schemas.records import REGISTRY
+from udfs.decoding.decode import Part, Reject
+from udfs.framing.framed import Rejected
+from udfs.lines.json_text import Pieces, Style, struct_text
+from udfs.lines.payload_text import PayloadTexts
+
+# Records whose members carry client payloads.
+GROUP_METADATA, CONSUMER_MEMBER_METADATA = 2, 5
+
+
+def omitted_names(kind: FieldType) -> set[str]:
+    match kind:
+        case Array(of):
+            return omitted_names(of)
+        case Struct(_, fields):
+            own = {field.name for field in fields if field.tag is not None and not field.nullable}
+            return own.union(*(omitted_names(field.type) for field in fields))
+        case Kind():
+            return set()
+
+
+# A tagged field that is not in the bytes has its default and is left out, as Kafka's own JSON does. Where null is a
+# value too, brokers write it out, so that one is always shown.
+OMITTED = frozenset().union(
+    *(omitted_names(Struct("", shape.fields)) for record in REGISTRY.values() for shape in record.value.shapes)
+)
+
+
+def value_text(part: Part, payload_texts: PayloadTexts) -> Pieces:
+    if part.value is None:
+        return ["null"]
+    return struct_text(part.value, Style(member_payloads(part.record_type, part.value, payload_texts), OMITTED))
+
+
+def member_payloads(record_type: int, value: pa.StructArray, payload_texts: PayloadTexts) -> dict[str, pa.StringArray]:
+    """Text of the payloads that classic members carry, in the place of their bytes."""
+    if record_type == GROUP_METADATA:
+        members = value.field("members")
+        owner = pc.list_parent_indices(members)
+        kinds = [value.field(name).take(owner) for name in ("protocol_type", "protocol")]
+        return {
+            name: payload_texts.texts(kinds[0], kinds[1], members.flatten().field(name), message)
+            for name, message in (("subscription", payloads.SUBSCRIPTION), ("assignment", payloads.ASSIGNMENT))
+        }
+    if record_type == CONSUMER_MEMBER_METADATA and value.type.get_field_index("classic_member_metadata") >= 0:
+        offered = pc.struct_field(value, ["classic_member_metadata", "supported_protocols"]).flatten()
+        names, metadata = (pc.struct_field(offered, name) for name in ("name", "metadata"))
+        types = pa.array([payloads.CONSUMER] * len(offered), pa.string())
+        return {"metadata": payload_texts.texts(types, names, metadata, payloads.SUBSCRIPTION)}
+    return {}
+
+
+def type_name(record_type: int | None) -> str | None:
+    return REGISTRY[record_type].name if record_type in REGISTRY else None
+
+
+def rejected_fields(part: str, rejected: Reject | Rejected) -> dict[str, str | None]:
+    return {"part": part, "field": rejected.field or None, "reason": rejected.reason, "detail": rejected.detail}
