@@ -18,7 +18,7 @@ ALLOWED = {
     "udfs": (STANDARD_LIBRARY - IMPURE) | {"numpy", "pyarrow", "pandas", "google_crc32c", "xxhash", "schemas", "udfs"},
     "jobs": STANDARD_LIBRARY
     # What pyproject.toml declares: whatever else is installed is there by chance.
-    | {"numpy", "pyarrow", "pandas", "google_crc32c", "pyspark", "delta", "deltalake", "great_expectations"}
+    | {"numpy", "pyarrow", "pandas", "google_crc32c", "pyspark", "delta", "deltalake", "duckdb", "great_expectations"}
     # Only with the extra `kafka`, so never when a module loads.
     | {"kafka"}
     | {"schemas", "udfs", "jobs"},

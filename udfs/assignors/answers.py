@@ -17,10 +17,10 @@ from udfs.assignors.specs import Spec, read_spec
 NO_DEFAULTS: Mapping[str, Any] = {}
 
 
-def answer_column(specs: pa.Array) -> pa.StringArray:
+def answer_column(spec: pa.Array) -> pa.StringArray:
     """The text that `groupscope assign` prints for each spec as its only line; NULL for NULL. Equal specs are answered
     once. Bytes, not text: what a query hands over need not be UTF-8."""
-    encoded = specs.cast(pa.binary()).dictionary_encode()
+    encoded = spec.cast(pa.binary()).dictionary_encode()
     texts = [json.dumps(answer_to(1, line)) for line in encoded.dictionary.to_pylist()]
     return pa.array(texts, pa.string()).take(encoded.indices)
 

@@ -1,0 +1,38 @@
+"""Functions for the Spark jobs of others: a line of `groupscope assign`, a record as `groupscope dump` prints it.
+
+    from jobs.functions import register
+
+    functions = register(spark)
+    rows.select(functions.decode_offsets_record("key", "value"))
+    spark.sql("SELECT kafka_assign(spec) FROM questions")
+
+Executors need no more than the zip of `make dist` (--py-files) and the locked packages. docs/functions.md shows more.
+"""
+
+from typing import Any, NamedTuple
+
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+
+from schemas.columns import sql_type
+from schemas.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
+from udfs.scalar_functions import KERNELS
+
+
+class Functions(NamedTuple):
+    """By the names of their declarations, each a function of columns or of their names."""
+
+    kafka_assign: Any
+    decode_offsets_record: Any
+
+
+def register(spark: SparkSession) -> Functions:
+    """Makes the functions known to SQL in this session, and returns them for frames."""
+    return Functions(**{name: registered(spark, function) for name, function in SCALAR_FUNCTIONS.items()})
+
+
+def registered(spark: SparkSession, function: ScalarFunction) -> Any:
+    # Functions of modules travel to executors by their names, and take neither session nor files with them.
+    vectorized = arrow_udf(KERNELS[function.name], sql_type(function.result), ArrowUDFType.SCALAR)
+    vectorized.__doc__ = function.comment
+    return spark.udf.register(function.name, vectorized)

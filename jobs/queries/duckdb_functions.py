@@ -1,0 +1,40 @@
+"""The functions of `jobs/functions.py` for a connection of DuckDB, whose UDFs take Arrow columns too."""
+
+from collections.abc import Callable
+from functools import wraps
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+from duckdb.func import ARROW, SPECIAL
+
+from schemas.columns import ColumnType, StructOf, sql_type
+from schemas.scalar_functions import SCALAR_FUNCTIONS
+from udfs.scalar_functions import KERNELS
+
+
+def register_duckdb(connection: DuckDBPyConnection) -> None:
+    for function in SCALAR_FUNCTIONS.values():
+        connection.create_function(
+            function.name,
+            over_chunks(KERNELS[function.name]),
+            [connection.type(duckdb_type(column.type)) for column in function.arguments],
+            connection.type(duckdb_type(function.result)),
+            type=ARROW,
+            # By default a NULL argument makes the answer NULL, but a tombstone has a key.
+            null_handling=SPECIAL,
+        )
+
+
+def over_chunks(kernel: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
+    @wraps(kernel)  # DuckDB counts the arguments of the signature
+    def over_whole(*columns: pa.ChunkedArray) -> pa.Array:
+        return kernel(*(column.combine_chunks() for column in columns))
+
+    return over_whole
+
+
+def duckdb_type(kind: ColumnType) -> str:
+    """DuckDB knows Spark's names of types, but writes structs differently."""
+    if isinstance(kind, StructOf):
+        return f"STRUCT({', '.join(f'{field.name} {duckdb_type(field.type)}' for field in kind.fields)})"
+    return sql_type(kind)

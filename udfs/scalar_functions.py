@@ -1,0 +1,14 @@
+"""What computes each declared function: Arrow columns in, by the names of its arguments, one of the same length out."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from schemas.scalar_functions import DECODE_OFFSETS_RECORD, KAFKA_ASSIGN
+from udfs.assignors.answers import answer_column
+from udfs.lines.record_structs import decoded_column
+
+KERNELS: Mapping[str, Callable[..., pa.Array]] = MappingProxyType(
+    {KAFKA_ASSIGN.name: answer_column, DECODE_OFFSETS_RECORD.name: decoded_column}
+)
