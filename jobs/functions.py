@@ -12,7 +12,7 @@ Executors need no more than the zip of `make dist` (--py-files) and the locked p
 from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+from pyspark.sql.pandas.functions import arrow_udf
 
 from schemas.columns import sql_type
 from schemas.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
@@ -33,6 +33,6 @@ def register(spark: SparkSession) -> Functions:
 
 def registered(spark: SparkSession, function: ScalarFunction) -> Any:
     # Functions of modules travel to executors by their names, and take neither session nor files with them.
-    vectorized = arrow_udf(KERNELS[function.name], sql_type(function.result), ArrowUDFType.SCALAR)
+    vectorized = arrow_udf(KERNELS[function.name], sql_type(function.result))
     vectorized.__doc__ = function.comment
     return spark.udf.register(function.name, vectorized)

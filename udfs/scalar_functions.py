@@ -1,4 +1,5 @@
-"""What computes each declared function: Arrow columns in, by the names of its arguments, one of the same length out."""
+"""What computes each declared function: Arrow columns in, by the names of its arguments, one of the same length out.
+Spark reads their type hints: of one that does not say `pa.Array` everywhere it makes a function of another kind."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

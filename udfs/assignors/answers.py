@@ -17,7 +17,7 @@ from udfs.assignors.specs import Spec, read_spec
 NO_DEFAULTS: Mapping[str, Any] = {}
 
 
-def answer_column(spec: pa.Array) -> pa.StringArray:
+def answer_column(spec: pa.Array) -> pa.Array:
     """The text that `groupscope assign` prints for each spec as its only line; NULL for NULL. Equal specs are answered
     once. Bytes, not text: what a query hands over need not be UTF-8."""
     encoded = spec.cast(pa.binary()).dictionary_encode()

@@ -17,7 +17,7 @@ from udfs.tables.arrow_schema import arrow_type
 RESULT: pa.StructType = arrow_type(DECODE_OFFSETS_RECORD.result)
 
 
-def decoded_column(key: pa.Array, value: pa.Array) -> pa.StructArray:
+def decoded_column(key: pa.Array, value: pa.Array) -> pa.Array:
     decoded = decode(slices_of(key), slices_of(value), np.zeros(len(key), bool))
     payload_texts = PayloadTexts()
     structs = [decoded_structs(part, payload_texts) for part in decoded.parts]
