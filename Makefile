@@ -42,6 +42,7 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/pytest -q tests/test_layers.py
 	$(BIN)/python -m jobs.pages.records_page --check
 	$(BIN)/python -m jobs.pages.tables_page --check
+	$(BIN)/python -m jobs.pages.functions_page --check
 
 dist: setup ## one zip of the project's packages under dist/, for spark-submit --py-files
 	@$(BIN)/python .ci/dist.py

@@ -137,7 +137,7 @@ def test_spark_decodes_as_duckdb_does(
     records = pa.table({"number": range(len(keys)), **columns})
     connection.register("records", records)
     query = "SELECT decode_offsets_record(key, value) AS record FROM records ORDER BY number"
-    wanted = connection.execute(query).to_arrow_table().column("record").to_pylist()
+    wanted = connection.sql(query).to_arrow_table().column("record").to_pylist()
     frame = spark.createDataFrame(records).repartition(3)
     frame.createOrReplaceTempView("records")
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "500")

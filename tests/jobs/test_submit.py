@@ -29,6 +29,21 @@ SETTINGS = {
 }
 
 
+# A job of somebody else, with a session of its own.
+OWN_JOB = """
+from pyspark.sql import SparkSession
+from jobs.functions import register
+
+spark = SparkSession.builder.getOrCreate()
+functions = register(spark)
+rows = spark.createDataFrame([(bytes.fromhex("0002000167"), "{}")] * 4, "key BINARY, spec STRING").repartition(2)
+record = functions.decode_offsets_record("key", rows.key).alias("record")
+for row in rows.select(record, functions.kafka_assign("spec").alias("answer")).distinct().collect():
+    print(row.record.type, row.record.rejected.reason, row.answer, sep="|")
+spark.stop()
+"""
+
+
 @dataclass(frozen=True)
 class Elsewhere:
     """A folder without the source tree, and an interpreter that finds the dependencies but not the project."""
@@ -38,10 +53,10 @@ class Elsewhere:
     environment: dict[str, str]
     archive: Path
 
-    def submit(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def submit(self, *arguments: str | Path, job: str = "ingest.py") -> subprocess.CompletedProcess[str]:
         confs = [part for key, value in SETTINGS.items() for part in ("--conf", f"{key}={value}")]
         command = [self.folder / "packages" / "pyspark" / "bin" / "spark-submit", *confs]
-        command += ["--py-files", self.archive, self.folder / "ingest.py", *arguments]
+        command += ["--py-files", self.archive, self.folder / job, *arguments]
         return self.run([str(part) for part in command])
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -107,6 +122,14 @@ def test_the_sample_is_read_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path: Pa
     ingest(tmp_path / "here", "--source", f"segments:{SAMPLE}")
     assert history(tmp_path / "w") == history(tmp_path / "here")
     assert list((elsewhere.folder / "cwd").iterdir()) == []
+
+
+def test_executors_find_the_functions_in_the_zip(elsewhere: Elsewhere) -> None:
+    (elsewhere.folder / "own_job.py").write_text(OWN_JOB)
+    done = elsewhere.submit(job="own_job.py")
+    assert done.returncode == 0, done.stderr
+    answer = '{"id": null, "error": "line 1: group_protocol: missing"}'
+    assert done.stdout == f"GroupMetadata|underrun|{answer}\n"
 
 
 def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Elsewhere, tmp_path: Path) -> None:
