@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks import assignments, assignors, assignors_many, decoding, dump, framing, ingest, live, replay
+from benchmarks import assignments, assignors, assignors_many, decoding, dump, framing, functions, ingest, live, replay
 from benchmarks.assignor_figures import Duration, Ratio
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
@@ -31,6 +31,8 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "framing": framing.measure,
     "dump": dump.measure,
     "memory": dump.measure_memory,
+    "functions-spark": functions.measure_spark,
+    "functions-duckdb": functions.measure_duckdb,
     "ingest": ingest.measure_spark,
     "ingest-parquet": ingest.measure_parquet,
     "ingest-kafka": ingest.measure_kafka,

@@ -1,4 +1,4 @@
-"""The code on docs/functions.md runs and prints what the page shows. In the place of Spark's Kafka source stands a frame
+"""The code on docs/functions.md runs and prints what the page shows. In the place of Spark's Kafka source is a frame
 of its columns, with the records of the sample."""
 
 import contextlib
