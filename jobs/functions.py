@@ -33,6 +33,8 @@ def register(spark: SparkSession) -> Functions:
 
 def registered(spark: SparkSession, function: ScalarFunction) -> Any:
     # Functions of modules travel to executors by their names, and take neither session nor files with them.
-    vectorized = arrow_udf(KERNELS[function.name], sql_type(function.result))
+    kernel = KERNELS[function.name]
+    # PySpark's stubs want the kind that it warns of at run time, since it reads it from the kernel's type hints.
+    vectorized: Any = arrow_udf(kernel, sql_type(function.result))  # type: ignore[call-overload]
     vectorized.__doc__ = function.comment
     return spark.udf.register(function.name, vectorized)
