@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.ingest_child import ingest_seconds, warm_up
 from jobs import assignments
+from jobs.arguments import assignments as flags
 
 
 def main(folder: Path, warehouse: Path) -> int:
@@ -18,7 +19,7 @@ def main(folder: Path, warehouse: Path) -> int:
     ingest = ingest_seconds(f"segments:{folder}", warehouse, "--snapshots", str(folder / "snapshots.jsonl"))
     parser = argparse.ArgumentParser()
     parser.add_argument("--debug", action="store_true")
-    assignments.add_arguments(parser)
+    flags.add_arguments(parser)
     start = time.perf_counter()
     found = assignments.recomputed(parser.parse_args(["--warehouse", str(warehouse)]))
     sys.stdout.write(f"{ingest} {time.perf_counter() - start} {found['verdicts']['same']}\n")

@@ -13,6 +13,8 @@ from deltalake import DeltaTable
 from jobs.spark.tasks import Workers
 
 from jobs import ingest
+from jobs.arguments import ingest as flags
+from jobs.spark.tasks import Workers
 
 
 def main(what: str, place: str, target: Path) -> int:
@@ -33,7 +35,7 @@ def warm_up(folder: Path) -> Workers:
 def ingest_seconds(source: str, warehouse: Path, *more: str) -> float:
     parser = argparse.ArgumentParser()
     parser.add_argument("--debug", action="store_true")
-    ingest.add_arguments(parser)
+    flags.add_arguments(parser)
     start = time.perf_counter()
     ingest.ingested(parser.parse_args(["--source", source, "--warehouse", str(warehouse), *more]))
     return time.perf_counter() - start

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.ingest_child import ingest_seconds, warm_up
 from jobs import replay
+from jobs.arguments import replay as flags
 
 ALWAYS, NEVER = 0, 1 << 40
 
@@ -36,7 +37,7 @@ def replay_seconds(warehouse: Path, spark_from_records: int | None = None) -> fl
         words += ["--config", str(settings)]
     parser = argparse.ArgumentParser()
     parser.add_argument("--debug", action="store_true")
-    replay.add_arguments(parser)
+    flags.add_arguments(parser)
     start = time.perf_counter()
     replay.replayed(parser.parse_args(words))
     return time.perf_counter() - start

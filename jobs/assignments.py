@@ -17,13 +17,9 @@ from typing import Any
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
 from jobs.recomputing.run import Recomputation
-from jobs.replaying.command import add_run_arguments, run_result, show_result
+from jobs.replaying.command import run_result, show_result
 from jobs.row_output import row_lines
 from schemas.assignment_words import Verdict
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_arguments(parser, "recompute all assignments")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,29 +12,13 @@ import sys
 from typing import Any
 
 from jobs import assignments, ingest, replay
-from jobs.engine.choice import add_engine_flags, engine_of
+from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
-from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.pages.run_page import page
 from jobs.row_output import write_lines
 from jobs.runs.result import recorded_failure, result_text, write_result_file
 from jobs.warehouses.any_warehouse import reading
 from schemas.exit_codes import ExitCode
-
-FAIL_ON = ("critical", "warning", "never")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    ingest.add_input_arguments(parser)
-    parser.add_argument(
-        "--fail-on",
-        choices=FAIL_ON,
-        default=FAIL_ON[0],
-        help="findings of which severity make the exit code 20 (critical)",
-    )
-    add_warehouse_flags(parser)
-    add_engine_flags(parser)
-    add_format_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

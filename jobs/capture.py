@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from jobs.broker.client_properties import ClientProperties, client_properties
 from jobs.broker.cluster import KafkaCluster
@@ -21,33 +20,11 @@ from jobs.capturing.captured import Snapshot, captured
 from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
 from jobs.engine.local import LocalEngine
 from jobs.failure import Failure, say
-from jobs.flags import add_warehouse_flags, seconds
 from jobs.runs.result import now_ms
 from jobs.runs.run import RunOptions
 from jobs.settings import load_settings
 from jobs.sources.places import is_remote, local_path
 from schemas.exit_codes import ExitCode
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", required=True, metavar="kafka:HOST:PORT[,…]", help="the cluster, by some brokers")
-    parser.add_argument("--command-config", type=Path, metavar="FILE", help="properties of a Kafka client (SASL, TLS)")
-    parser.add_argument(
-        "--topic",
-        action="append",
-        default=[],
-        metavar="NAME",
-        dest="topics",
-        help="a topic beside those that groups commit to; may be given again",
-    )
-    parser.add_argument("--every", type=seconds, metavar="SECONDS", help="take one again and again, so far apart")
-    parser.add_argument(
-        "--for", type=seconds, metavar="SECONDS", dest="lasting", help="for how long (until it is stopped)"
-    )
-    parser.add_argument("--into", metavar="FILE", help="append lines to the file, not to the warehouse")
-    add_warehouse_flags(parser)
-    # So that it can be told whether it was given.
-    parser.set_defaults(warehouse=None)
 
 
 @dataclass

@@ -1,12 +1,14 @@
-"""The command line: one subcommand a job. Each job's module is loaded when its command is called, so that commands
-without Spark start at once."""
+"""The command line: one subcommand a job. The flags of a command are loaded when it is named, and its job when they are
+right: help and wrong usage load nothing that takes long."""
 
 import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 from jobs.failure import Failure, guarded, say
+from jobs.no_pandas import keep_pandas_out
 from schemas.exit_codes import ExitCode
 
 COMMANDS = {
@@ -30,6 +32,8 @@ COMMANDS = {
 }
 # Kafka lets names begin as flags do.
 NAMES = frozenset({"describe", "rebalances", "why", "owner", "diff", "offsets", "whatif"})
+# They need no pandas, unless a warehouse elsewhere makes them start Spark.
+READERS = NAMES | {"groups", "assign", "doctor"}
 HYPHENS = "A name that begins with a hyphen, and what follows it, stands behind two: -- -name"
 
 
@@ -40,6 +44,9 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
+    # Not where somebody else's program calls.
+    if arguments is None and command_in(words) in READERS:
+        keep_pandas_out()
     code = guarded(lambda: run(words), "--debug" in words)
     if code == ExitCode.INTERRUPTED:
         say("interrupted")
@@ -49,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: Sequence[str]) -> int:
     parser = Parser(prog="groupscope", description="The flight recorder of Kafka consumer groups.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    wanted = next((word for word in arguments if word in COMMANDS), None)
+    wanted = command_in(arguments)
     for name, summary in COMMANDS.items():
         description = summary[0].upper() + summary[1:] + "."
         # A flag cut short would mean another one as soon as a new flag begins alike.
@@ -57,11 +64,19 @@ def run(arguments: Sequence[str]) -> int:
         command = commands.add_parser(name, help=summary, description=description, epilog=epilog, allow_abbrev=False)
         command.add_argument("--debug", action="store_true", help="show the stack trace of a failure")
         if name == wanted:
-            importlib.import_module(f"jobs.{name}").add_arguments(command)
+            flags_of(name).add_arguments(command)
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         commands.choices[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     return int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
+
+
+def command_in(words: Sequence[str]) -> str | None:
+    return next((word for word in words if word in COMMANDS), None)
+
+
+def flags_of(command: str) -> ModuleType:
+    return importlib.import_module(f"jobs.{command}" if command == "sql" else f"jobs.arguments.{command}")
 
 
 if __name__ == "__main__":

@@ -13,9 +13,6 @@ import sys
 
 from jobs.histories import described
 from jobs.histories.history import (
-    add_at_flag,
-    add_reader_flags,
-    add_wide_flag,
     opened,
     print_answer,
     say_as_kafka,
@@ -31,22 +28,6 @@ from schemas.exit_codes import ExitCode
 LEFT_OUT = {"offsets": {"GROUP"}, "members": {"GROUP"}, "state": set()}
 LEFT_OUT_VERBOSE = {"HOST", "#PARTITIONS"}
 ANSWERS = {"offsets": described.offsets, "members": described.members, "state": described.group_state}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP")
-    shown = parser.add_mutually_exclusive_group()
-    texts = {
-        "offsets": "committed offsets, lag and owners (the default)",
-        "members": "the members and how much each owns",
-        "state": "state, assignor and coordinator",
-    }
-    for name, text in texts.items():
-        shown.add_argument(f"--{name}", dest="shown", action="store_const", const=name, default="offsets", help=text)
-    parser.add_argument("--verbose", action="store_true", help="more columns: epochs and assignments")
-    add_at_flag(parser)
-    add_reader_flags(parser)
-    add_wide_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,8 +12,6 @@ from jobs.failure import Failure, say
 from jobs.histories.differences import Difference, differences
 from jobs.histories.history import (
     UNTOLD,
-    add_reader_flags,
-    add_wide_flag,
     check_seen,
     is_untold,
     opened,
@@ -23,14 +21,6 @@ from jobs.histories.narrow import member_ids, print_narrow
 from jobs.histories.unseen import say_unseen_offsets
 from jobs.row_output import Format, time_text, visible
 from schemas.exit_codes import ExitCode
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP")
-    parser.add_argument("--from", required=True, metavar="T1", dest="first", help="the earlier instant, as in --at")
-    parser.add_argument("--to", metavar="T2", dest="last", help="the later one; default: the newest record or snapshot")
-    add_reader_flags(parser)
-    add_wide_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

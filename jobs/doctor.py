@@ -14,18 +14,12 @@ from pathlib import Path
 from jobs.checks import row_checks, table_checks
 from jobs.checks.checked import Finding, Status, findings
 from jobs.failure import Failure, say
-from jobs.flags import add_format_flag, add_warehouse_flag
 from jobs.row_output import print_rows
 from jobs.sources.places import is_remote, local_path
 from jobs.warehouses.warehouse import reading
 from schemas.exit_codes import ExitCode
 
 ORDER = list(Status)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_warehouse_flag(parser)
-    add_format_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

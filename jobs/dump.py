@@ -8,10 +8,8 @@ which as many processes as there are cores decode side by side; each writes a sp
 
 import argparse
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.abc import MetaPathFinder
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +18,7 @@ import pyarrow as pa
 
 from jobs.engine.processors import cores
 from jobs.failure import Failure
+from jobs.no_pandas import keep_pandas_out
 from jobs.row_output import write_all
 from jobs.sources.segment_files import (
     Span,
@@ -66,30 +65,6 @@ class Counts:
     rejected: int = 0
 
 
-class NoPandas(MetaPathFinder):
-    """pyarrow imports pandas with the first array that it makes: half a second and 40 MB, for nothing here."""
-
-    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
-        if fullname == "pandas":
-            raise ModuleNotFoundError(fullname)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="segment files (….log) of __consumer_offsets"
-    )
-    parser.add_argument(
-        "--type",
-        action="append",
-        metavar="TYPE",
-        dest="types",
-        help="only records of this type, by number or name (OffsetCommit); may be given again",
-    )
-    parser.add_argument("--group", metavar="REGEX", help="only records of groups in which the pattern is found")
-    parser.add_argument("--from-offset", type=int, metavar="N", help="only records at this offset or beyond")
-    parser.add_argument("--format", choices=("json", "csv"), default="json", help="json lines (the default) or csv")
-
-
 def parse_options(arguments: argparse.Namespace) -> Options:
     types = frozenset(map(record_type, arguments.types)) if arguments.types else None
     try:
@@ -130,7 +105,7 @@ def check_file(path: Path) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    sys.meta_path.insert(0, NoPandas())
+    keep_pandas_out()
     options = parse_options(arguments)
     for path in options.files:
         check_file(path)

@@ -10,6 +10,7 @@ from jobs.failure import Failure
 from jobs.row_output import Format
 from schemas.exit_codes import ExitCode
 
+LOCAL, SPARK = "local", "spark"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_MS = (datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC) - EPOCH) // timedelta(milliseconds=1)
 
@@ -27,6 +28,26 @@ def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long to wait for another run on this warehouse (600)",
     )
+
+
+def add_engine_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--engine",
+        choices=(LOCAL, SPARK),
+        help="who does the work: processes of this machine (default), or Spark (default under spark-submit)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=number_of_workers,
+        metavar="N",
+        help="how many processes the local engine has (default: one a core, fewer where memory is short)",
+    )
+
+
+def number_of_workers(text: str) -> int:
+    if not re.fullmatch("[1-9][0-9]{0,3}", text):
+        raise argparse.ArgumentTypeError(f"{text!r}, a number of processes such as 4 was expected")
+    return int(text)
 
 
 def add_warehouse_flag(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +72,36 @@ def add_format_flag(parser: argparse.ArgumentParser) -> None:
         default=Format.TABLE.value,
         help="an aligned table (the default), csv, or json lines",
     )
+
+
+def add_reader_flags(parser: argparse.ArgumentParser) -> None:
+    add_warehouse_flag(parser)
+    add_cluster_flag(parser)
+    add_format_flag(parser)
+
+
+def add_wide_flag(parser: argparse.ArgumentParser) -> None:
+    """Of commands whose tables have more than fits a terminal."""
+    parser.add_argument(
+        "--wide", action="store_true", help="tables with all columns and full member ids; csv and json always have them"
+    )
+
+
+def add_at_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--at",
+        metavar="T",
+        help="ISO 8601 (UTC without a zone), epoch milliseconds or now; default: the newest record or snapshot",
+    )
+
+
+def add_run_flags(parser: argparse.ArgumentParser, full: str) -> None:
+    """`full`: what `--full` does."""
+    parser.add_argument("--full", action="store_true", help=f"{full}, as if there had been no run before")
+    parser.add_argument("--result-file", type=Path, metavar="FILE", help="the run's result as JSON, for programs")
+    add_warehouse_flags(parser)
+    add_engine_flags(parser)
+    add_format_flag(parser)
 
 
 def cluster_name(text: str) -> str:

@@ -9,24 +9,13 @@ import argparse
 import sys
 
 from jobs.failure import say
-from jobs.flags import any_case
-from jobs.histories.history import History, add_at_flag, add_reader_flags, opened, print_answer
+from jobs.histories.history import History, opened, print_answer
 from jobs.histories.unnamed import say_unnamed
 from jobs.histories.unseen import check_seen_at
 from schemas.exit_codes import ExitCode
-from schemas.history_words import GroupState
 from schemas.vocabulary import GroupType
 
-TYPES = [each.value for each in GroupType]
-STATES = [each.value for each in GroupState]
 COLUMNS = ("GROUP", "TYPE", "STATE", "PROTOCOL")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--type", choices=TYPES, type=any_case(TYPES), help="only groups of this type")
-    parser.add_argument("--state", choices=STATES, type=any_case(STATES), help="only groups in this state")
-    add_at_flag(parser)
-    add_reader_flags(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from datetime import datetime
 from jobs.failure import say
 from jobs.histories import deleted_topics
 from jobs.histories.assigned import committed_at, members_at
-from jobs.histories.history import History, add_at_flag, add_reader_flags, opened, print_answer, state_at
+from jobs.histories.history import History, opened, print_answer, state_at
 from jobs.histories.unseen import say_unseen_offsets
 from jobs.row_output import Format, csv_cell, time_text, visible, write_lines
 from schemas.exit_codes import ExitCode
@@ -24,13 +24,6 @@ from udfs.listed import listed
 COLUMNS = ("topic", "partition", "offset")
 # Partitions in one line; of more only the number is said.
 MOST_NAMED = 5
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP")
-    add_at_flag(parser)
-    add_reader_flags(parser)
-    parser.set_defaults(format=Format.CSV.value)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,9 +12,6 @@ from datetime import datetime
 from jobs.failure import Failure, say
 from jobs.histories.history import (
     History,
-    add_at_flag,
-    add_reader_flags,
-    add_wide_flag,
     expected,
     opened,
     print_answer,
@@ -30,20 +27,6 @@ from schemas.history_functions import OWNER_COLUMNS
 
 # Of tables without --wide.
 NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase", "from_time", "confidence")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topic", metavar="TOPIC")
-    parser.add_argument("partition", metavar="PARTITION", type=partition_number)
-    add_at_flag(parser)
-    add_reader_flags(parser)
-    add_wide_flag(parser)
-
-
-def partition_number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text) < 2**31):
-        raise argparse.ArgumentTypeError(f"{text!r}, a partition's number was expected")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 from jobs.failure import Failure, say
 from jobs.flags import EPOCH, instant
 from jobs.histories.durations import duration_text
-from jobs.histories.history import add_reader_flags, add_wide_flag, opened, print_answer
+from jobs.histories.history import opened, print_answer
 from jobs.histories.narrow import last_column_cut, member_ids
 from jobs.histories.short_ids import with_short_ids
 from jobs.histories.timeline import COLUMNS, Event, timeline
@@ -32,14 +32,6 @@ WIDE = (
 )  # fmt: skip
 # What a detail says of a member: instance, client and host.
 ABOUT_MEMBER = re.compile(r" \(([^()]*)\)")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP")
-    parser.add_argument("--from", metavar="T", dest="first", help="only events that end at or after this time")
-    parser.add_argument("--to", metavar="T", dest="last", help="only events that begin at or before this time")
-    add_reader_flags(parser)
-    add_wide_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

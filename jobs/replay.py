@@ -14,12 +14,8 @@ from typing import Any
 
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
-from jobs.replaying.command import add_run_arguments, run_result, show_result
+from jobs.replaying.command import run_result, show_result
 from jobs.replaying.run import Replay
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_arguments(parser, "replay the whole log")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -19,8 +19,6 @@ from typing import Any
 from jobs.failure import Failure
 from jobs.histories.history import (
     History,
-    add_reader_flags,
-    add_wide_flag,
     opened,
     print_answer,
     selected,
@@ -44,49 +42,10 @@ from udfs.recomputing.what_if_limits import left_out, why_refused
 from udfs.recomputing.what_if_questions import Question
 from udfs.recomputing.what_if_specs import spec_lines
 
-ASSIGNORS = tuple(dict.fromkeys(name for _, name in ALL_CHOICES))
-# Far beyond any group: more is a slip.
-MOST_ADDED = 100_000
 NAMES = (
     *("group_id", "group_type", "group_protocol", "assignor"),
     *("imbalance", "moves_from_current", "partitions_stopped", "is_possible", "reason", "confidence"),
 )
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP")
-    parser.add_argument("--assignor", choices=ASSIGNORS, help="Kafka's name of one assignor; default: each in a row")
-    parser.add_argument(
-        *("--remove-member",), action="append", default=[], metavar="M", help="without this member; may be repeated"
-    )
-    parser.add_argument("--add-members", type=number_of_members, default=0, metavar="N", help="with N members more")
-    parser.add_argument(
-        *("--partitions",), action="append", default=[], type=topic_number, metavar="TOPIC=N",
-        help="with N partitions of the topic; may be repeated",
-    )  # fmt: skip
-    parser.add_argument("--verbose", action="store_true", help="the owner of each partition before and after")
-    parser.add_argument("--print-spec", action="store_true", help="print the question, as lines for groupscope assign")
-    add_reader_flags(parser)
-    add_wide_flag(parser)
-
-
-def number(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text}: a number from 1 on was expected")
-    return int(text)
-
-
-def number_of_members(text: str) -> int:
-    if (found := number(text)) > MOST_ADDED:
-        raise argparse.ArgumentTypeError(f"{text}: up to {MOST_ADDED} were expected")
-    return found
-
-
-def topic_number(text: str) -> tuple[str, int]:
-    topic, equals, count = text.rpartition("=")
-    if not equals or not topic:
-        raise argparse.ArgumentTypeError(f"{text}: TOPIC=N was expected, such as orders=24")
-    return topic, number(count)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from jobs.failure import Failure, say
-from jobs.histories.history import History, add_at_flag, add_reader_flags, add_wide_flag, column_names, opened, state_at
+from jobs.histories.history import History, column_names, opened, state_at
 from jobs.histories.narrow import member_ids
 from jobs.histories.rebalance import Told, event_at, lines
 from jobs.histories.short_ids import with_short_ids
@@ -24,13 +24,6 @@ from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 
 LABEL_WIDTH = 12
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP")
-    add_at_flag(parser)
-    add_reader_flags(parser)
-    add_wide_flag(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

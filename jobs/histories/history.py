@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from jobs.engine.processors import cores
 from jobs.failure import Failure, say
-from jobs.flags import EPOCH, add_cluster_flag, add_format_flag, add_warehouse_flag, instant
+from jobs.flags import EPOCH, instant
 from jobs.histories.coordinators import Coordinators
 from jobs.histories.table_reader import Condition, Row, TableReader, equal
 from jobs.row_output import print_rows, time_text, visible
@@ -31,27 +31,6 @@ SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
 
 # Where the number of members is NULL.
 UNTOLD = "records of the group were not seen"
-
-
-def add_reader_flags(parser: argparse.ArgumentParser) -> None:
-    add_warehouse_flag(parser)
-    add_cluster_flag(parser)
-    add_format_flag(parser)
-
-
-def add_wide_flag(parser: argparse.ArgumentParser) -> None:
-    """Of commands whose tables have more than fits a terminal."""
-    parser.add_argument(
-        "--wide", action="store_true", help="tables with all columns and full member ids; csv and json always have them"
-    )
-
-
-def add_at_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--at",
-        metavar="T",
-        help="ISO 8601 (UTC without a zone), epoch milliseconds or now; default: the newest record or snapshot",
-    )
 
 
 @dataclass(frozen=True)

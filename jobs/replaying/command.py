@@ -2,25 +2,13 @@
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from jobs.engine.choice import add_engine_flags
 from jobs.engine.engine import Engine
-from jobs.flags import add_format_flag, add_warehouse_flags
 from jobs.replaying.log_run import LogRun
 from jobs.row_output import print_rows, write_lines
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import run_jobs, run_options
-
-
-def add_run_arguments(parser: argparse.ArgumentParser, full: str) -> None:
-    """`full`: what `--full` does."""
-    parser.add_argument("--full", action="store_true", help=f"{full}, as if there had been no run before")
-    parser.add_argument("--result-file", type=Path, metavar="FILE", help="the run's result as JSON, for programs")
-    add_warehouse_flags(parser)
-    add_engine_flags(parser)
-    add_format_flag(parser)
 
 
 def run_result(arguments: argparse.Namespace, of: type[LogRun], engine: Engine) -> dict[str, Any]:

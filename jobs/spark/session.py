@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from jobs.no_pandas import let_pandas_in
 from jobs.spark.jars import DELTA, jars
 from jobs.spark.java import java_home
 from jobs.spark.quiet_java import quiet_java
@@ -38,6 +39,7 @@ def spark_session(name: str, *, shuffle_partitions: int, settings: Mapping[str, 
 
     `settings` come last: `spark.master` and memory, where no spark-submit gives them.
     """
+    let_pandas_in()
     # Read by Spark when it starts its virtual machine and its workers, which must find this interpreter's packages.
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

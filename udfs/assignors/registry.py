@@ -102,7 +102,6 @@ ASSIGNORS: Mapping[tuple[GroupProtocol, str], Known] = MappingProxyType(
         (GroupProtocol.SHARE, "simple"): Known(simple, (3, 9, 0), (3, 9, 0)),
     }
 )
-NAMES = tuple(sorted({name for _, name in ASSIGNORS}))
 
 
 def known_assignor(spec: Spec) -> Known:

@@ -1,0 +1,21 @@
+"""The flags of `groupscope describe`."""
+
+import argparse
+
+from jobs.flags import add_at_flag, add_reader_flags, add_wide_flag
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    shown = parser.add_mutually_exclusive_group()
+    texts = {
+        "offsets": "committed offsets, lag and owners (the default)",
+        "members": "the members and how much each owns",
+        "state": "state, assignor and coordinator",
+    }
+    for name, text in texts.items():
+        shown.add_argument(f"--{name}", dest="shown", action="store_const", const=name, default="offsets", help=text)
+    parser.add_argument("--verbose", action="store_true", help="more columns: epochs and assignments")
+    add_at_flag(parser)
+    add_reader_flags(parser)
+    add_wide_flag(parser)

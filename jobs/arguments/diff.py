@@ -1,0 +1,13 @@
+"""The flags of `groupscope diff`."""
+
+import argparse
+
+from jobs.flags import add_reader_flags, add_wide_flag
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    parser.add_argument("--from", required=True, metavar="T1", dest="first", help="the earlier instant, as in --at")
+    parser.add_argument("--to", metavar="T2", dest="last", help="the later one; default: the newest record or snapshot")
+    add_reader_flags(parser)
+    add_wide_flag(parser)

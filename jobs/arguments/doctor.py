@@ -1,0 +1,10 @@
+"""The flags of `groupscope doctor`."""
+
+import argparse
+
+from jobs.flags import add_format_flag, add_warehouse_flag
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_warehouse_flag(parser)
+    add_format_flag(parser)

@@ -1,0 +1,17 @@
+"""The flags of `groupscope groups`."""
+
+import argparse
+
+from jobs.flags import add_at_flag, add_reader_flags, any_case
+from schemas.history_words import GroupState
+from schemas.vocabulary import GroupType
+
+TYPES = [each.value for each in GroupType]
+STATES = [each.value for each in GroupState]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--type", choices=TYPES, type=any_case(TYPES), help="only groups of this type")
+    parser.add_argument("--state", choices=STATES, type=any_case(STATES), help="only groups in this state")
+    add_at_flag(parser)
+    add_reader_flags(parser)

@@ -1,0 +1,13 @@
+"""The flags of `groupscope offsets`."""
+
+import argparse
+
+from jobs.flags import add_at_flag, add_reader_flags
+from jobs.row_output import Format
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    add_at_flag(parser)
+    add_reader_flags(parser)
+    parser.set_defaults(format=Format.CSV.value)

@@ -1,0 +1,19 @@
+"""The flags of `groupscope owner`."""
+
+import argparse
+
+from jobs.flags import add_at_flag, add_reader_flags, add_wide_flag
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", metavar="TOPIC")
+    parser.add_argument("partition", metavar="PARTITION", type=partition_number)
+    add_at_flag(parser)
+    add_reader_flags(parser)
+    add_wide_flag(parser)
+
+
+def partition_number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) < 2**31):
+        raise argparse.ArgumentTypeError(f"{text!r}, a partition's number was expected")
+    return int(text)

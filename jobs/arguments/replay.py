@@ -1,0 +1,9 @@
+"""The flags of `groupscope replay`."""
+
+import argparse
+
+from jobs.flags import add_run_flags
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_run_flags(parser, "replay the whole log")

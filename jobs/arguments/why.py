@@ -1,0 +1,12 @@
+"""The flags of `groupscope why`."""
+
+import argparse
+
+from jobs.flags import add_at_flag, add_reader_flags, add_wide_flag
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    add_at_flag(parser)
+    add_reader_flags(parser)
+    add_wide_flag(parser)
