@@ -5,7 +5,7 @@ import os
 
 from jobs.engine.engine import Engine
 from jobs.engine.processors import default_workers
-from jobs.flags import SPARK
+from jobs.flags import LOCAL, SPARK
 
 # Set by spark-submit for the program that it starts.
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
