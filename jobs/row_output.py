@@ -143,8 +143,10 @@ def csv_cell(value: Any) -> str:
 def cell_text(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, list | tuple | dict):
+        return json_text(value)
     text = scalar_text(value)
-    return json_text(value) if text is None else text
+    return str(value) if text is None else text
 
 
 def scalar_text(value: Any) -> str | None:

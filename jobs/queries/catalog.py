@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from jobs.failure import Failure, say
+from jobs.queries.dialects import text_literal
 from jobs.queries.functions import function_statement, readable
-from jobs.queries.views import spark_view, text_literal
+from jobs.queries.views import spark_view
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import FUNCTIONS

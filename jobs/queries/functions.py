@@ -1,8 +1,10 @@
-"""Table functions in the words of Spark, temporary for one session or kept in a database."""
+"""Table functions in the words of each engine: to Spark temporary for one session or kept in a database, to DuckDB
+macros."""
 
 from collections.abc import Iterable
 
-from jobs.queries.views import text_literal
+from jobs.queries.dialects import text_literal
+from jobs.queries.types import duckdb_type
 from schemas.columns import Column, Type, sql_type
 from schemas.history_functions import FUNCTIONS, Function
 
@@ -31,21 +33,50 @@ def declared(column: Column) -> str:
 
 def query(function: Function) -> str:
     """An argument is told from a column of its name by the function's."""
-    given = [f"found.{column.name} = {function.name}.{column.name}" for column in function.arguments]
-    time = instant(f"{function.name}.{TIME}")
+    conditions = rows_at(function, f"{function.name}.", instant(f"{function.name}.{TIME}"))
+    return f"{columns_of(function)}\nFROM {function.reads} AS found\nWHERE {conditions}"
+
+
+def columns_of(function: Function) -> str:
+    return "SELECT " + ", ".join(f"found.{column.name}" for column in function.columns)
+
+
+def rows_at(function: Function, given: str, time: str) -> str:
+    """The condition that a row `found` is the answer; `given` stands before the name of each argument."""
     conditions = [
-        *given,
+        *(f"found.{column.name} = {given}{column.name}" for column in function.arguments),
         f"(found.from_time IS NULL OR found.from_time <= {time})",
         f"(found.to_time > {time} OR found.to_time IS NULL AND found.is_open)",
-        f"({function.name}.cluster IS NULL OR found.cluster = {function.name}.cluster)",
+        f"({given}cluster IS NULL OR found.cluster = {given}cluster)",
     ]
-    columns = ", ".join(f"found.{column.name}" for column in function.columns)
-    return f"SELECT {columns}\nFROM {function.reads} AS found\nWHERE {' AND '.join(conditions)}"
+    return " AND ".join(conditions)
 
 
 def instant(given: str) -> str:
     is_number = f"schema_of_variant({given}) RLIKE '^(BIGINT|DECIMAL|DOUBLE|FLOAT)'"
     return f"CASE WHEN {is_number} THEN timestamp_millis(CAST({given} AS BIGINT)) ELSE CAST({given} AS TIMESTAMP) END"
+
+
+def duckdb_macro(function: Function) -> str:
+    """DuckDB puts what is given into the text: in a query of its own, where no table is, it cannot be taken for a
+    column of ours."""
+    arguments = [*function.arguments, CLUSTER]
+    given = [f"CAST({column.name} AS {duckdb_type(column.type)}) AS given_{column.name}" for column in arguments]
+    names = ", ".join(column.name for column in function.arguments)
+    return (
+        f"CREATE OR REPLACE MACRO {function.name}({names}, {TIME}, {CLUSTER.name} := NULL) AS TABLE\n"
+        f"{columns_of(function)}\n"
+        f"FROM (SELECT {', '.join(given)}, {duckdb_instant(TIME)} AS given_{TIME}) AS given\n"
+        f"JOIN {function.reads} AS found ON {rows_at(function, 'given_', f'given_{TIME}')}"
+    )
+
+
+def duckdb_instant(given: str) -> str:
+    """By way of text, since each branch must take what is given, whatever it is."""
+    is_number = f"regexp_matches(typeof({given}), '^(U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL|DOUBLE|FLOAT)')"
+    text = f"CAST({given} AS VARCHAR)"
+    milliseconds = f"CAST(trunc(CAST({text} AS DECIMAL(38, 6))) AS BIGINT)"
+    return f"CASE WHEN {is_number} THEN make_timestamptz(1000 * {milliseconds}) ELSE CAST({text} AS TIMESTAMPTZ) END"
 
 
 def readable(names: Iterable[str], tables: Iterable[str]) -> list[Function]:

@@ -1,4 +1,4 @@
-"""SQL text cut into statements, and whether a statement only reads."""
+"""SQL text cut into statements as Spark does it, and whether a statement only reads."""
 
 import re
 from collections.abc import Iterator
@@ -68,6 +68,9 @@ def check_reading(statement: Statement) -> None:
     if verb == "WITH":
         verb = next((word for word in words[1:] if word in VERBS), "SELECT")
     if verb not in READING:
-        found = verb or statement.text[:20]
-        expected = "only reads (SELECT, WITH, VALUES, SHOW, DESCRIBE, EXPLAIN) were expected, others need --register"
-        raise Failure(ExitCode.USAGE, f"{found}: {expected}")
+        raise only_reads(verb or statement.text[:20])
+
+
+def only_reads(found: str) -> Failure:
+    expected = "only reads (SELECT, WITH, VALUES, SHOW, DESCRIBE, EXPLAIN) were expected"
+    return Failure(ExitCode.USAGE, f"{found}: {expected}")

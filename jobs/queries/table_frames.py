@@ -28,11 +28,15 @@ def table_at(spark: SparkSession, place: str, table: Table, version: int) -> Dat
         files = [] if delta is None else [f"file:{file_path(uri)}" for uri in delta.file_uris()]
         if delta is None or len(files) > FEW_FILES or PATTERN.search(place):  # Spark takes paths for patterns
             return by_delta(spark, place, version)
-        schema = table_type(table)
-        return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
+        return spark.read.schema(table_type(table)).parquet(*files) if files else no_rows(spark, table)
     except (PySparkException, OSError, ValueError) as error:
         told = f"version {version} cannot be read, `groupscope doctor` tells more: {first_line(str(error))}"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place.removeprefix('file:')}: {told}") from None
+
+
+def no_rows(spark: SparkSession, table: Table) -> DataFrame:
+    """For a table that is not there yet."""
+    return spark.createDataFrame([], table_type(table))
 
 
 def by_delta(spark: SparkSession, place: str, version: int) -> DataFrame:

@@ -2,21 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from enum import StrEnum
 from typing import NamedTuple
 
+from jobs.queries.dialects import Dialect, comments, text_literal
 from schemas.history_functions import FUNCTIONS
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS, View
 
-# Statements that name tables by other means than by writing them out.
-NAMES_ANY = {"show", "identifier", "execute"}
-
-
-class Dialect(StrEnum):
-    SPARK = "spark"
-    TRINO = "trino"
-    DUCKDB = "duckdb"
+# What can name tables by other means than by writing them out.
+NAMES_ANY = re.compile(r"show|identifier|execute|query|query_table|information_schema|(duckdb|pragma|pg|sqlite)_\w+")
 
 
 def view_definitions(dialect: Dialect) -> Iterator[str]:
@@ -41,11 +35,8 @@ def trino_view(view: View) -> list[str]:
 
 
 def duckdb_view(view: View) -> list[str]:
-    return [
-        f"CREATE OR REPLACE VIEW {view.name} AS\n{view.sql.rstrip()}",
-        f"COMMENT ON VIEW {view.name} IS {text_literal(view.comment)}",
-        *(f"COMMENT ON COLUMN {view.name}.{column.name} IS {text_literal(column.comment)}" for column in view.columns),
-    ]
+    definition = f"CREATE OR REPLACE VIEW {view.name} AS\n{view.sql.rstrip()}"
+    return [definition, *comments(view.name, view.comment, view.columns)]
 
 
 DEFINITIONS: dict[Dialect, Callable[[View], list[str]]] = {
@@ -53,11 +44,6 @@ DEFINITIONS: dict[Dialect, Callable[[View], list[str]]] = {
     Dialect.TRINO: trino_view,
     Dialect.DUCKDB: duckdb_view,
 }
-
-
-def text_literal(text: str) -> str:
-    """Comments hold no backslash, which would be an escape to Spark alone; a doubled quote ends no literal anywhere."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 class Named(NamedTuple):
@@ -69,7 +55,7 @@ class Named(NamedTuple):
 def named_in(texts: Iterable[str]) -> Named:
     """What the statements may name, with the tables that views and functions read; rather too much than too little."""
     words = set(re.findall(r"\w+", " ".join(texts).lower()))
-    if words & NAMES_ANY:
+    if any(map(NAMES_ANY.fullmatch, words)):
         return Named(list(USER_TABLES), list(VIEWS), list(FUNCTIONS))
     views = with_read(words & VIEWS.keys())
     functions = words & FUNCTIONS.keys()

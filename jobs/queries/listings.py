@@ -1,0 +1,35 @@
+"""What SQL can name, told by the schemas: the same whether the tables are there yet or not."""
+
+from jobs.failure import Failure
+from jobs.queries.answers import Answer
+from schemas.columns import Column, sql_type
+from schemas.exit_codes import ExitCode
+from schemas.history_functions import FUNCTIONS, Function
+from schemas.tables import USER_TABLES
+from schemas.views import VIEWS
+
+
+def names() -> Answer:
+    rows = [
+        *((table.name, "table", table.comment) for table in USER_TABLES.values()),
+        *((view.name, "view", view.comment) for view in VIEWS.values()),
+        *((call(function), "function", function.comment) for function in FUNCTIONS.values()),
+    ]
+    return Answer(("name", "kind", "comment"), rows)
+
+
+def call(function: Function) -> str:
+    arguments = ", ".join(column.name for column in function.arguments)
+    return f"{function.name}({arguments}, time[, cluster])"
+
+
+def columns_of(name: str) -> Answer:
+    rows = [(column.name, sql_type(column.type), column.comment) for column in named(name.lower())]
+    return Answer(("column", "type", "comment"), rows)
+
+
+def named(name: str) -> tuple[Column, ...]:
+    for known in (USER_TABLES, VIEWS, FUNCTIONS):
+        if name in known:
+            return known[name].columns
+    raise Failure(ExitCode.USAGE, f"{name}: no such table, view or function; \\d lists them")

@@ -1,0 +1,100 @@
+"""SQL line by line on a terminal: a statement ends with a semicolon, a command for the prompt begins with a backslash.
+
+What is asked is kept for the next time in `${GROUPSCOPE_CACHE:-~/.cache/groupscope}/sql_history`, for its owner alone.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from jobs.failure import Failure, say
+from jobs.queries.answers import Engine, print_answer, print_answers
+from jobs.queries.listings import columns_of, names
+from jobs.spark.cache_folder import cache_folder
+
+FIRST, NEXT = "groupscope> ", "        ...> "
+LIST, QUIT = ("\\d", "\\dt", ".tables"), ("\\q", ".quit", "quit", "exit")
+HELP = """\
+Statements end with a semicolon and may take several lines.
+\\d        tables, views and functions; .tables does the same
+\\d NAME   columns of one, with their comments
+\\q        ends this, as Ctrl-D does
+Ctrl-C    drops what was typed, or ends the statement that runs"""
+MOST_LINES = 10_000
+
+
+def converse(engine: Engine, format: str) -> None:
+    """Until the end of input. What cannot be answered is told, and the next line comes."""
+    sys.stderr.write("SQL ends with a semicolon; \\? tells what else there is.\n")
+    with history():
+        for text in typed(engine):
+            if text in QUIT:
+                return
+            try:
+                respond(engine, text, format)
+            except KeyboardInterrupt:
+                say("interrupted")
+            except Failure as failure:
+                say(str(failure))
+
+
+def typed(engine: Engine) -> Iterator[str]:
+    """Commands of one line, and statements of one or more."""
+    lines: list[str] = []
+    while True:
+        try:
+            lines.append(input(NEXT if lines else FIRST))
+        except KeyboardInterrupt:
+            lines.clear()
+            sys.stderr.write("\n")
+            continue
+        except EOFError:
+            sys.stderr.write("\n")
+            return
+        text = "\n".join(lines).strip()
+        is_command = len(lines) == 1 and (text.startswith(("\\", ".")) or text in QUIT)
+        if not text or is_command or engine.is_whole(text):
+            lines.clear()
+        if not lines and text:
+            yield text
+
+
+def respond(engine: Engine, text: str, format: str) -> None:
+    command, _, name = text.partition(" ")
+    if not text.startswith(("\\", ".")):
+        print_answers(engine, engine.statements(text), format)
+    elif command in LIST:
+        print_answer(columns_of(name.strip(" ;")) if name else names(), format)
+    else:
+        sys.stderr.write(f"{HELP}\n")
+
+
+@contextmanager
+def history() -> Iterator[None]:
+    """Lines of earlier times are at the arrow keys. A folder that cannot be written to only forgets them."""
+    try:
+        import readline
+    except ImportError:  # Python may be built without it
+        yield
+        return
+    path = cache_folder() / "sql_history"
+    readline.set_auto_history(True)
+    readline.set_history_length(MOST_LINES)
+    with suppress(OSError):
+        readline.read_history_file(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            make_private(path)
+            readline.write_history_file(path)
+            path.chmod(0o600)
+
+
+def make_private(path: Path) -> None:
+    """Before anything stands in it: nobody else may read names of groups, whatever the umask is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    path.chmod(0o600)

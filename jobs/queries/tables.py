@@ -1,0 +1,85 @@
+"""Tables at one version in the words of each engine; one that is not there yet has no rows, but all its columns."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from jobs.queries.dialects import Dialect, comments, text_literal
+from jobs.queries.table_files import Files, files_at
+from jobs.queries.types import duckdb_type, trino_type
+from jobs.warehouses.delta_tables import IS_OPEN
+from jobs.warehouses.warehouse import Warehouse
+from schemas.columns import Column, ColumnType, Table, sql_type
+from schemas.tables import USER_TABLES
+
+# Where Trino knows the tables as they are now; views of their own names show one version of them.
+TRINO_SCHEMA = "groupscope_tables"
+
+
+def table_definitions(dialect: Dialect, warehouse: Warehouse, versions: Mapping[str, int]) -> Iterator[str]:
+    """Statements that make every table known by its name, at its version."""
+    yield f"-- Tables of {warehouse.told} for {dialect}, each at one version."
+    if dialect == Dialect.TRINO:
+        yield f"CREATE SCHEMA IF NOT EXISTS {TRINO_SCHEMA};"
+    for name, table in USER_TABLES.items():
+        version = versions.get(name)
+        yield f"\n-- {name}: {'no rows yet' if version is None else f'version {version}'}."
+        for statement in DEFINITIONS[dialect](table, warehouse, version):
+            yield f"{statement};"
+
+
+def duckdb_table(table: Table, warehouse: Warehouse, version: int | None) -> list[str]:
+    files = [] if version is None else files_at(warehouse, table.name, version)
+    return [duckdb_view_of(table, files), *comments(table.name, table.comment, table.columns)]
+
+
+def spark_table(table: Table, warehouse: Warehouse, version: int | None) -> list[str]:
+    # A comment on a column would have to name all of them; Delta has them.
+    rows = f"SELECT * FROM delta.`{place_of(warehouse, table).replace('`', '``')}` VERSION AS OF {version}"
+    query = rows if version is not None else no_rows(table, sql_type, "`")
+    return [f"CREATE OR REPLACE VIEW {table.name} COMMENT {text_literal(table.comment)} AS\n{query}"]
+
+
+def trino_table(table: Table, warehouse: Warehouse, version: int | None) -> list[str]:
+    view = f"CREATE OR REPLACE VIEW {table.name} COMMENT {text_literal(table.comment)} SECURITY INVOKER AS\n"
+    if version is None:
+        return [view + no_rows(table, trino_type)]
+    known = f"{text_literal(TRINO_SCHEMA)}, {text_literal(table.name)}"
+    return [
+        f"CALL system.register_table({known}, {text_literal(f'file://{place_of(warehouse, table)}')})",
+        f"{view}SELECT * FROM {TRINO_SCHEMA}.{table.name} FOR VERSION AS OF {version}",
+    ]
+
+
+DEFINITIONS: dict[Dialect, Callable[[Table, Warehouse, int | None], list[str]]] = {
+    Dialect.SPARK: spark_table,
+    Dialect.TRINO: trino_table,
+    Dialect.DUCKDB: duckdb_table,
+}
+
+
+def place_of(warehouse: Warehouse, table: Table) -> str:
+    return str(warehouse.path(table.name).absolute())
+
+
+def duckdb_view_of(table: Table, files: list[Files]) -> str:
+    query = "\nUNION ALL\n".join(rows_of_files(table, each) for each in files) or no_rows(table, duckdb_type)
+    return f"CREATE OR REPLACE VIEW {table.name} AS\n{query}"
+
+
+def rows_of_files(table: Table, files: Files) -> str:
+    """Columns say whose they are: DuckDB takes the bare name of a macro's argument, in a view that the macro reads too,
+    for the argument."""
+    columns = ", ".join(column_of_files(column, files) for column in table.columns)
+    uris = ", ".join(map(text_literal, files.uris))
+    return f"SELECT {columns}\nFROM read_parquet([{uris}], hive_partitioning = false) AS file"
+
+
+def column_of_files(column: Column, files: Files) -> str:
+    # Where Delta's log tells it, no file is asked.
+    if column.name == IS_OPEN and files.is_open is not None:
+        return f'{str(files.is_open).upper()} AS "{column.name}"'
+    return f'CAST(file."{column.name}" AS {duckdb_type(column.type)}) AS "{column.name}"'
+
+
+def no_rows(table: Table, type_of: Callable[[ColumnType], str], quote: str = '"') -> str:
+    columns = (f"CAST(NULL AS {type_of(column.type)}) AS {quote}{column.name}{quote}" for column in table.columns)
+    return f"SELECT {', '.join(columns)} WHERE FALSE"
