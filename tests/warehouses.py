@@ -41,11 +41,18 @@ def make(root: Path, *runs: Mapping[str, Rows]) -> Warehouse:
 
 
 def write_run(
-    warehouse: Warehouse, run_id: str, rows: Mapping[str, Rows], told: list[dict[str, Any]] | None = None
+    warehouse: Warehouse,
+    run_id: str,
+    rows: Mapping[str, Rows],
+    told: list[dict[str, Any]] | None = None,
+    absent: frozenset[str] = frozenset(),
 ) -> None:
-    """`told` are the counts that the run claims, where they shall not be those of its rows."""
+    """`told` are the counts that the run claims, where they shall not be those of its rows; of `absent` tables it makes
+    none."""
     changes = {
-        name: Change(written(warehouse, TABLES[name], run_id, rows.get(name, ()))) for name in TABLES if name != "runs"
+        name: Change(written(warehouse, TABLES[name], run_id, rows.get(name, ())))
+        for name in TABLES
+        if name != "runs" and name not in absent
     }
     run = {
         "cluster": "a",

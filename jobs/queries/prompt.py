@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jobs.failure import Failure, say
+from jobs.failure import say, told
 from jobs.queries.answers import Engine, print_answer, print_answers
 from jobs.queries.listings import columns_of, names
 from jobs.spark.cache_folder import cache_folder
@@ -36,8 +36,10 @@ def converse(engine: Engine, format: str) -> None:
                 respond(engine, text, format)
             except KeyboardInterrupt:
                 say("interrupted")
-            except Failure as failure:
-                say(str(failure))
+            except BrokenPipeError:
+                raise
+            except Exception as error:
+                told(error)
 
 
 def typed(engine: Engine) -> Iterator[str]:
@@ -45,7 +47,7 @@ def typed(engine: Engine) -> Iterator[str]:
     lines: list[str] = []
     while True:
         try:
-            lines.append(input(NEXT if lines else FIRST))
+            lines.append(asked(NEXT if lines else FIRST))
         except KeyboardInterrupt:
             lines.clear()
             sys.stderr.write("\n")
@@ -59,6 +61,15 @@ def typed(engine: Engine) -> Iterator[str]:
             lines.clear()
         if not lines and text:
             yield text
+
+
+def asked(prompt: str) -> str:
+    """What answers are written to may be no terminal, and then takes no prompt."""
+    if sys.stdout.isatty():
+        return input(prompt)
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    return input()
 
 
 def respond(engine: Engine, text: str, format: str) -> None:

@@ -57,11 +57,7 @@ class SparkEngine:
         try:
             yield lambda statement: answer(spark, statement)
         finally:
-            # A Spark that goes on running must not take them for what is asked of another warehouse.
-            for name in (*USER_TABLES, *VIEWS):
-                spark.catalog.dropTempView(name)
-            for name in FUNCTIONS:
-                spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")
+            forget(spark)
 
     def register(self, database: str | None) -> Answer:
         spark, warehouse, versions = self.opened()
@@ -109,6 +105,14 @@ def bring_into_scope(
         spark.sql(VIEWS[name].sql).createOrReplaceTempView(name)
     for name in named.functions:
         spark.sql(function_statement(FUNCTIONS[name], is_temporary=True))
+
+
+def forget(spark: "SparkSession") -> None:
+    """A Spark that goes on running must not take them for what is asked of another warehouse."""
+    for name in (*USER_TABLES, *VIEWS):
+        spark.catalog.dropTempView(name)
+    for name in FUNCTIONS:
+        spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")
 
 
 def answer(spark: "SparkSession", statement: str) -> Answer:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.failure import Failure
 from jobs.sources.places import is_remote
 from jobs.spark.types import table_type
-from jobs.warehouses.delta_tables import file_path, open_table
+from jobs.warehouses.delta_tables import IS_OPEN, file_path, open_table
 from schemas.columns import Table
 from schemas.exit_codes import ExitCode
 
@@ -26,7 +26,9 @@ def table_at(spark: SparkSession, place: str, table: Table, version: int) -> Dat
             return by_delta(spark, place, version)
         delta = open_table(Path(place.removeprefix("file:")), version)
         files = [] if delta is None else [f"file:{file_path(uri)}" for uri in delta.file_uris()]
-        if delta is None or len(files) > FEW_FILES or PATTERN.search(place):  # Spark takes paths for patterns
+        # Spark takes paths for patterns, and other writers than ours leave what stands in a path out of the file.
+        is_plain = not PATTERN.search(place) and not any(f"/{IS_OPEN}=" in file for file in files)
+        if delta is None or len(files) > FEW_FILES or not is_plain:
             return by_delta(spark, place, version)
         return spark.read.schema(table_type(table)).parquet(*files) if files else no_rows(spark, table)
     except (PySparkException, OSError, ValueError) as error:

@@ -1,0 +1,157 @@
+"""DuckDB and Spark give the same lines: of every table, view and function, and of all SQL that the pages show."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import duckdb
+import numpy as np
+import pytest
+
+from jobs import cli
+from jobs.pages import run_page
+from jobs.queries import spark_engine
+from jobs.queries.answers import Answer
+from jobs.queries.dialects import Dialect
+from jobs.queries.duckdb_engine import DuckDBEngine
+from jobs.queries.tables import table_definitions
+from jobs.queries.views import view_definitions
+from jobs.row_output import Format, row_lines
+from jobs.warehouses.warehouse import reading
+from schemas.history_functions import FUNCTIONS
+from schemas.tables import USER_TABLES
+from schemas.views import VIEWS
+from tests.jobs.odd_warehouse import ABSENT, odd_warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHOWN = [
+    *(each for page in PAGES for each in re.findall(r"```sql\n(.+?)```", page.read_text(), flags=re.DOTALL)),
+    *re.findall(r'^\.venv/bin/groupscope sql .*?"(.+)"', PAGES[0].read_text(), flags=re.MULTILINE),
+    *re.findall(r'"(SELECT .+?)"', Path(run_page.__file__).read_text()),
+]
+INSTANTS = ("'2026-11-21T17:36:40'", "'2026-11-21T18:36:40+01:00'", "1795282600123", "now()", "NULL")
+ASKED = {
+    "owner_at": "'clicks', 2",
+    "group_state_at": "'classic-killed'",
+    "members_at": "'classic-killed'",
+    "offset_at": "'classic-killed', 'clicks', 2",
+}
+# Arguments and columns of one name, an alias that the function has too, a time of each row.
+FOR_EACH_ROW = """
+SELECT found.committed_offset, owner.member_id, owner.from_time
+FROM offset_history AS found, LATERAL owner_at(topic, partition, from_time, cluster) AS owner
+"""
+
+Both = dict[str, Callable[[str], Answer]]
+
+
+class Place(NamedTuple):
+    name: str
+    root: Path
+
+
+@pytest.fixture(scope="module", params=["sample", "odd"])
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    root = tmp_path_factory.mktemp("it's [x] é 100%") / "warehouse"
+    if request.param == "odd":
+        return Place("odd", odd_warehouse(root, np.random.default_rng(7)).root)
+    data = ROOT / "data" / "sample"
+    inputs = ["--source", f"segments:{data}", "--snapshots", str(data / "snapshots.jsonl")]
+    assert cli.main(["ingest", *inputs, "--warehouse", str(root)]) == 0
+    for job in ("replay", "assignments"):
+        assert cli.main([job, "--warehouse", str(root)]) == 0
+    return Place("sample", root)
+
+
+@pytest.fixture(scope="module")
+def both(place: Place, spark: "SparkSession") -> Iterator[Both]:
+    """With everything in scope at once."""
+    warehouse = reading(place.root)
+    with DuckDBEngine(str(place.root)).scope(["SHOW TABLES"]) as answer:
+        spark_engine.bring_into_scope(spark, warehouse, warehouse.versions(), ["SHOW TABLES"])
+        yield {"duckdb": answer, "spark": partial(spark_engine.answer, spark)}
+        spark_engine.forget(spark)
+
+
+def lines(answer: Answer, format: Format = Format.JSON) -> list[str]:
+    return list(row_lines(answer.names, answer.rows, format))
+
+
+def assert_same(both: Both, statement: str, formats: Sequence[Format] = (Format.JSON,), *, in_order: bool) -> int:
+    """How many rows both gave."""
+    found = {name: both[name](statement) for name in ("duckdb", "spark")}
+    held = {name: Answer(answer.names, list(answer.rows)) for name, answer in found.items()}
+    for format in formats:
+        ours, theirs = (lines(answer, format) for answer in held.values())
+        assert (ours if in_order else sorted(ours)) == (theirs if in_order else sorted(theirs))
+    return len(held["duckdb"].rows)
+
+
+@pytest.mark.parametrize("table", USER_TABLES)
+def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> None:
+    number = assert_same(both, f"SELECT * FROM {table}", in_order=False)
+    if place.name == "odd":
+        assert (number == 0) == (table in {*ABSENT, "transactions", "topics"})
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_has_the_same_rows_in_the_same_order(both: Both, place: Place, view: str) -> None:
+    number = assert_same(both, f"SELECT * FROM {view}", list(Format), in_order=True)
+    assert number > 0 or place.name == "odd"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_function_gives_the_same_rows_at_any_instant(both: Both, place: Place, function: str) -> None:
+    calls = [
+        f"SELECT {number} AS call, * FROM {function}({ASKED[function]}, {instant}{cluster})"
+        for number, instant in enumerate(INSTANTS)
+        for cluster in ("", ", 'sample'", ", cluster => NULL")
+    ]
+    assert assert_same(both, " UNION ALL ".join(calls), in_order=False) > 0 or place.name == "odd"
+
+
+def test_a_function_takes_what_each_row_gives(both: Both) -> None:
+    assert assert_same(both, FOR_EACH_ROW, in_order=False) > 0
+
+
+@pytest.mark.parametrize("statement", SHOWN)
+def test_what_the_pages_show_gives_the_same_rows(both: Both, statement: str) -> None:
+    assert_same(both, statement.rstrip().rstrip(";"), in_order=False)
+
+
+def test_the_definitions_of_each_engine_give_the_same_rows_where_nothing_else_is(
+    both: Both, place: Place, spark: "SparkSession"
+) -> None:
+    """In a bare DuckDB and in a database of Spark's own, from what is printed alone."""
+    warehouse = reading(place.root)
+    texts = {
+        dialect: "\n".join([*table_definitions(dialect, warehouse, warehouse.versions()), *view_definitions(dialect)])
+        for dialect in (Dialect.DUCKDB, Dialect.SPARK)
+    }
+    names = ("runs", "ownership_intervals", "topic_snapshots", "v_decode_coverage")
+    expected = {name: sorted(lines(both["duckdb"](f"SELECT * FROM {name}"))) for name in names}
+    bare = duckdb.connect()
+    bare.execute(texts[Dialect.DUCKDB])
+    spark.sql("CREATE DATABASE printed")
+    spark.sql("USE printed")
+    try:
+        for statement in texts[Dialect.SPARK].split(";\n"):
+            if statement.strip():
+                spark.sql(statement.rstrip(";"))
+        for name in names:
+            result = bare.execute(f"SELECT * FROM {name}")
+            columns = [column for column, *_ in result.description]
+            assert sorted(lines(Answer(columns, result.fetchall()))) == expected[name]
+            frame = spark.sql(f"SELECT * FROM printed.{name}")
+            assert sorted(lines(Answer(frame.columns, frame.collect()))) == expected[name]
+    finally:
+        spark.sql("USE default")
+        spark.sql("DROP DATABASE printed CASCADE")
