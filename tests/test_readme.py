@@ -53,14 +53,7 @@ def test_the_line_of_a_snapshot_is_one() -> None:
 READERS = ("groups", "describe", "owner", "diff", "offsets", "rebalances", "why", "whatif")
 
 
-def needs_spark(command: str) -> bool:
-    return command.startswith("sql")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [pytest.param(each, marks=[pytest.mark.spark] if needs_spark(each) else []) for each in COMMANDS],
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_readme_runs(command: str, logs: Path, workplace: Path, sample_workplace: Path) -> None:
     done = run(command, logs, sample_workplace if command.startswith(READERS) else workplace)
     assert done.returncode == 0
@@ -88,7 +81,9 @@ def test_the_answer_of_assign_is_the_one_that_the_readme_shows(tmp_path: Path) -
     assert done.stdout == answer + "\n"
 
 
-@pytest.mark.parametrize("command", ["assign", "assignments", "dump", "ingest", "replay", "audit", "capture", *READERS])
+@pytest.mark.parametrize(
+    "command", ["assign", "assignments", "dump", "ingest", "replay", "audit", "capture", "sql", *READERS]
+)
 def test_the_readme_shows_each_flag_of_a_command(command: str) -> None:
     told = subprocess.run(
         [sys.executable, "-m", "jobs.cli", command, "--help"], capture_output=True, text=True, cwd=ROOT, check=True

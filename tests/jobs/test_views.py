@@ -5,20 +5,12 @@ import re
 import duckdb
 import pytest
 
-from jobs.queries.views import Dialect, named_in, view_definitions
-from schemas.columns import ColumnType, ListOf, Type
+from jobs.queries.dialects import Dialect
+from jobs.queries.types import duckdb_type
+from jobs.queries.views import named_in, view_definitions
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS
 from udfs.tables.arrow_schema import table_schema
-
-DUCKDB_TYPES = {Type.STRING: "VARCHAR", Type.INT: "INTEGER", Type.TIMESTAMP: "TIMESTAMP WITH TIME ZONE"}
-
-
-def duckdb_type(kind: ColumnType) -> str:
-    if isinstance(kind, ListOf):
-        return f"{duckdb_type(kind.item)}[]"
-    assert isinstance(kind, Type)
-    return DUCKDB_TYPES.get(kind, kind.value)
 
 
 @pytest.fixture

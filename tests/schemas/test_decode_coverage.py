@@ -1,11 +1,11 @@
-"""v_decode_coverage equals what a slow reading of the same rows gives; DuckDB runs it here, Spark in test_sql.py."""
+"""v_decode_coverage equals what a slow reading of the same rows gives; DuckDB runs it here, Spark in
+test_sql_engines.py."""
 
 from datetime import timedelta
 from typing import Any
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from schemas.decode_coverage import COLUMNS, READS, SQL, TABLES_BY_GROUP_TYPE, TABLES_OF_ONE_TYPE
@@ -15,8 +15,6 @@ from schemas.vocabulary import RejectReason
 from tests.slow.coverage import GROUPS, NAMES, SUFFIX, coverage
 from tests.warehouses import NOW, filled
 from udfs.tables.sources import BY_RECORD_TYPE
-
-WITHOUT_ZONE, WITH_ZONE = pa.timestamp("us"), pa.timestamp("us", "UTC")
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -50,16 +48,10 @@ def random_rows(rng: np.random.Generator, number: int) -> Rows:
 
 def by_duckdb(rows: Rows) -> list[dict[str, Any]]:
     connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
     for name in READS:
-        # DuckDB reckons with times that have a zone by an extension, which it would fetch.
-        table = filled(TABLES[name], rows.get(name, []))
-        plain = [
-            field.with_type(WITHOUT_ZONE) if pa.types.is_timestamp(field.type) else field for field in table.schema
-        ]
-        connection.register(name, table.cast(pa.schema(plain)))
-    result: pa.Table = connection.sql(SQL).to_arrow_table()
-    zoned = [field.with_type(WITH_ZONE) if field.type == WITHOUT_ZONE else field for field in result.schema]
-    return result.cast(pa.schema(zoned)).to_pylist()
+        connection.register(name, filled(TABLES[name], rows.get(name, [])))
+    return [dict(row) for row in connection.sql(SQL).to_arrow_table().to_pylist()]
 
 
 @pytest.mark.parametrize("number", [0, 1, 30, 2_000])

@@ -1,12 +1,11 @@
 """Views over the history equal what a slow reading of the same rows gives; DuckDB runs them here, Spark in
-test_sql.py."""
+test_sql_engines.py."""
 
 from datetime import timedelta
 from typing import Any
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from jobs.histories import timeline
@@ -21,7 +20,6 @@ from tests.slow.views import SLOW
 from tests.warehouses import NOW, filled
 
 READ = sorted({table for name in SLOW for table in VIEWS[name].reads})
-WITHOUT_ZONE, WITH_ZONE = pa.timestamp("us"), pa.timestamp("us", "UTC")
 
 
 def random_history(rng: np.random.Generator, number: int) -> Rows:
@@ -105,14 +103,10 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
 
 def by_duckdb(view: str, rows: Rows) -> list[dict[str, Any]]:
     connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
     for name in VIEWS[view].reads:
-        # DuckDB reckons with times that have a zone by an extension, which it would fetch.
-        table = filled(TABLES[name], rows[name])
-        plain = [each.with_type(WITHOUT_ZONE) if pa.types.is_timestamp(each.type) else each for each in table.schema]
-        connection.register(name, table.cast(pa.schema(plain)))
-    result: pa.Table = connection.sql(VIEWS[view].sql).to_arrow_table()
-    zoned = [each.with_type(WITH_ZONE) if each.type == WITHOUT_ZONE else each for each in result.schema]
-    return [dict(row) for row in result.cast(pa.schema(zoned)).to_pylist()]
+        connection.register(name, filled(TABLES[name], rows[name]))
+    return [dict(row) for row in connection.sql(VIEWS[view].sql).to_arrow_table().to_pylist()]
 
 
 def expected(view: str, rows: Rows) -> list[dict[str, Any]]:
