@@ -1,0 +1,149 @@
+"""HDFS by hdfs-native, which reads HADOOP_CONF_DIR and Kerberos' tickets as Hadoop's own clients do."""
+
+import re
+import socket
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from hdfs_native import Client, WriteOptions
+
+from jobs.storage.options import StorageOptions
+from jobs.storage.processes import once_a_process
+from jobs.storage.refusals import refusal
+from jobs.storage.stored_files import Data, StoredFile, buffered
+
+# delta-rs finds no table in folders of other names there.
+PLAIN = re.compile(r"[\w./=+-]*", re.ASCII)
+CONNECT_SECONDS = 5
+WRITE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class HdfsStorage:
+    place: str
+    options: StorageOptions
+
+    @property
+    def client(self) -> Client:
+        where = urlsplit(self.place)
+        return connected(f"{where.scheme}://{where.netloc}", self.options)  # type: ignore[no-any-return]
+
+    def path(self, name: str) -> str:
+        """As HDFS names it: nothing is escaped there."""
+        root = self.place.split("://", 1)[1].partition("/")[2]
+        return "/" + "/".join(part for part in (root, name) if part)
+
+    @contextmanager
+    def told(self, name: str = "") -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            place = f"{self.place}/{name}" if name else self.place
+            raise refusal(error, place, CONNECT_SECONDS) from None
+
+    def list(self, folder: str = "") -> Iterator[StoredFile]:
+        above = self.path("").rstrip("/") + "/"
+        with self.told(folder), suppress(FileNotFoundError):
+            for found in self.client.list_status(self.path(folder), True):
+                if not found.isdir:
+                    yield StoredFile(found.path.removeprefix(above), found.length, found.modification_time)
+
+    def find(self, name: str) -> StoredFile | None:
+        try:
+            with self.told(name):
+                found = self.client.get_file_info(self.path(name))
+        except FileNotFoundError:
+            return None
+        return None if found.isdir else StoredFile(name, found.length, found.modification_time)
+
+    def open(self, name: str) -> IO[bytes]:
+        with self.told(name):
+            reader = self.client.read(self.path(name))
+            return buffered(HdfsRanges(self, name, reader, len(reader)))
+
+    def create(self, name: str) -> "HdfsFile":
+        return HdfsFile(self, name)
+
+    def replace(self, name: str, data: bytes) -> None:
+        file = HdfsFile(self, name)
+        file.write(data)
+        file.finish(is_new=False)
+
+    def delete(self, name: str) -> None:
+        with self.told(name):
+            self.client.delete(self.path(name), False)
+
+    @property
+    def delta_options(self) -> dict[str, str]:
+        return self.options.of_hadoop()
+
+    def delta_uri(self, folder: str) -> str:
+        if not PLAIN.fullmatch(self.path(folder)):
+            told = "is not a place for tables: letters, digits and . _ - = + / were expected in its path"
+            raise OSError(22, told, self.place)
+        return f"{self.place}/{folder}"
+
+
+@once_a_process
+def connected(root: str, options: StorageOptions) -> Client:
+    """The client itself tries for minutes where nobody listens, so that is found out before."""
+    where = urlsplit(root)
+    if where.hostname and where.port:
+        socket.create_connection((where.hostname, where.port), CONNECT_SECONDS).close()
+    return Client(root if where.netloc else None, options.of_hadoop())
+
+
+@dataclass(frozen=True)
+class HdfsRanges:
+    storage: HdfsStorage
+    name: str
+    reader: Any
+    size: int
+
+    def read(self, start: int, length: int) -> Data:
+        with self.storage.told(self.name):
+            return self.reader.read_range(start, length)
+
+
+class HdfsFile:
+    """Written under a name of its own; a rename, which HDFS does as one step, gives it its name."""
+
+    def __init__(self, storage: HdfsStorage, name: str) -> None:
+        self.storage, self.name = storage, name
+        self.begun = f"{name}.{uuid.uuid4().hex}.begun"
+        self.waiting = bytearray()
+        with storage.told(name):
+            self.file: Any = storage.client.create(storage.path(self.begun), WriteOptions(create_parent=True))
+
+    def write(self, data: Data, /) -> int:
+        self.waiting += data
+        if len(self.waiting) >= WRITE_BYTES:
+            self.flush_waiting()
+        return memoryview(data).nbytes
+
+    def flush_waiting(self) -> None:
+        with self.storage.told(self.name):
+            self.file.write(bytes(self.waiting))
+        self.waiting.clear()
+
+    def finish(self, *, is_new: bool = True) -> None:
+        path = self.storage.path
+        try:
+            self.flush_waiting()
+            with self.storage.told(self.name):
+                self.file.close()
+                self.storage.client.rename(path(self.begun), path(self.name), not is_new)
+        except OSError:
+            self.abandon()
+            raise
+
+    def abandon(self) -> None:
+        # Where nothing can be written any more it cannot be closed or removed either.
+        with suppress(Exception):
+            self.file.close()
+        with suppress(OSError):
+            self.storage.delete(self.begun)

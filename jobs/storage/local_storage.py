@@ -1,0 +1,102 @@
+"""A folder of a local disk."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from jobs.storage.stored_files import Data, StoredFile
+
+
+@dataclass(frozen=True)
+class LocalStorage:
+    place: str
+
+    @property
+    def root(self) -> Path:
+        return Path(self.place)
+
+    def list(self, folder: str = "") -> Iterator[StoredFile]:
+        for above, folders, names in os.walk(self.root / folder):
+            folders.sort()
+            for name in sorted(names):
+                path = Path(above, name)
+                # It may be gone by now.
+                with suppress(FileNotFoundError):
+                    yield stored(path, path.relative_to(self.root).as_posix())
+
+    def find(self, name: str) -> StoredFile | None:
+        try:
+            return stored(self.root / name, name) if (self.root / name).is_file() else None
+        except FileNotFoundError:
+            return None
+
+    def open(self, name: str) -> IO[bytes]:
+        return (self.root / name).open("rb")
+
+    def create(self, name: str) -> "LocalFile":
+        return LocalFile(self.root / name)
+
+    def replace(self, name: str, data: bytes) -> None:
+        file = LocalFile(self.root / name)
+        try:
+            file.write(data)
+            file.sync()
+            file.begun.replace(file.path)
+        except OSError:
+            file.abandon()
+            raise
+
+    def delete(self, name: str) -> None:
+        (self.root / name).unlink(missing_ok=True)
+
+    @property
+    def delta_options(self) -> dict[str, str]:
+        return {}
+
+    def delta_uri(self, folder: str) -> str:
+        return str(self.root / folder)
+
+
+def stored(path: Path, name: str) -> StoredFile:
+    found = path.stat()
+    return StoredFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
+
+
+class LocalFile:
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.begun = path.with_name(f"{path.name}.{uuid.uuid4().hex}.begun")
+        self.file = self.begun.open("xb")
+
+    def write(self, data: Data, /) -> int:
+        return self.file.write(data)
+
+    def sync(self) -> None:
+        """Bytes that are on the disk outlive a power cut."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+
+    def finish(self) -> None:
+        try:
+            self.sync()
+            # Unlike a rename, a link takes no other file's place.
+            os.link(self.begun, self.path)
+        except FileExistsError:
+            self.abandon()
+            raise FileExistsError(17, "is there already", str(self.path)) from None
+        except OSError:
+            self.abandon()
+            raise
+        self.begun.unlink()
+
+    def abandon(self) -> None:
+        # A disk that is full does not take the end of the file either.
+        with suppress(OSError):
+            self.file.close()
+        self.begun.unlink(missing_ok=True)

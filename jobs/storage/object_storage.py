@@ -1,0 +1,161 @@
+"""Buckets of object stores (S3 and what speaks it, Google Cloud Storage, Azure) by obstore, the library of delta-rs."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+import obstore
+from obstore.store import from_url
+
+from jobs.storage.options import StorageOptions
+from jobs.storage.processes import once_a_process
+from jobs.storage.refusals import refusal
+from jobs.storage.stored_files import Data, StoredFile, buffered
+
+# A put that fails where there is an object cannot be done in parts: up to so much is put at once.
+MOST_AT_ONCE = 32 << 20
+PART_BYTES = 8 << 20
+CONNECT_SECONDS = 5
+PREFIXES = {"s3": "aws", "s3a": "aws", "gs": "google", "abfs": "azure", "abfss": "azure"}
+
+
+@dataclass(frozen=True)
+class ObjectStorage:
+    place: str
+    options: StorageOptions
+
+    @property
+    def prefix(self) -> str:
+        return PREFIXES[urlsplit(self.place).scheme.lower()]
+
+    @property
+    def store(self) -> Any:
+        return connected(self.place, self.options)
+
+    @contextmanager
+    def told(self, name: str = "") -> Iterator[None]:
+        """Refusals, as errors of the file."""
+        try:
+            yield
+        except Exception as error:
+            place = f"{self.place}/{name}" if name else self.place
+            raise refusal(error, place, self.options.retry_seconds) from None
+
+    def list(self, folder: str = "") -> Iterator[StoredFile]:
+        with self.told(folder):
+            for found in obstore.list(self.store, folder or None):
+                yield from map(stored, found)
+
+    def find(self, name: str) -> StoredFile | None:
+        try:
+            with self.told(name):
+                return stored(obstore.head(self.store, name))
+        except FileNotFoundError:
+            return None
+
+    def open(self, name: str) -> IO[bytes]:
+        with self.told(name):
+            return buffered(ObjectRanges(self, name, int(obstore.head(self.store, name)["size"])))
+
+    def create(self, name: str) -> "ObjectFile":
+        return ObjectFile(self, name)
+
+    def replace(self, name: str, data: bytes) -> None:
+        with self.told(name):
+            obstore.put(self.store, name, data, use_multipart=False)
+
+    def delete(self, name: str) -> None:
+        # Some stores refuse to delete what is not there.
+        if self.find(name) is not None:
+            with self.told(name):
+                obstore.delete(self.store, name)
+
+    @property
+    def delta_options(self) -> dict[str, str]:
+        seconds = {"retry_timeout": self.options.retry_seconds, "connect_timeout": CONNECT_SECONDS}
+        told = {name: f"{value}s" for name, value in seconds.items()}
+        return {**self.options.of(self.prefix), **CONDITIONAL.get(self.prefix, {}), **told}
+
+    def delta_uri(self, folder: str) -> str:
+        return f"{self.place}/{folder}"
+
+
+# A commit of a version that is there fails: that keeps two writers apart.
+CONDITIONAL = {"aws": {"aws_conditional_put": "etag"}}
+
+
+@once_a_process
+def connected(place: str, options: StorageOptions) -> Any:
+    prefix = PREFIXES[urlsplit(place).scheme.lower()]
+    config = {**options.of(prefix), **CONDITIONAL.get(prefix, {})}
+    is_plain = config.pop(f"{prefix}_allow_http", "false").lower() == "true"
+    seconds = timedelta(seconds=options.retry_seconds)
+    # Each kind of store has types of its own for its options.
+    reach: Any = from_url
+    return reach(
+        place,
+        config=config,
+        client_options={
+            "allow_http": is_plain,
+            "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
+            "timeout": seconds,
+        },
+        retry_config={"retry_timeout": seconds},
+    )
+
+
+def stored(found: Any) -> StoredFile:
+    return StoredFile(found["path"], found["size"], int(found["last_modified"].timestamp() * 1000))
+
+
+@dataclass(frozen=True)
+class ObjectRanges:
+    storage: ObjectStorage
+    name: str
+    size: int
+
+    def read(self, start: int, length: int) -> Data:
+        with self.storage.told(self.name):
+            return obstore.get_range(self.storage.store, self.name, start=start, length=length)
+
+
+class ObjectFile:
+    """Waits in memory until it is finished, or is large: then its parts are uploaded as they come."""
+
+    def __init__(self, storage: ObjectStorage, name: str) -> None:
+        self.storage, self.name = storage, name
+        self.waiting = io.BytesIO()
+        self.parts: Any = None
+
+    def write(self, data: Data, /) -> int:
+        if self.parts is None and self.waiting.tell() + memoryview(data).nbytes > MOST_AT_ONCE:
+            self.begin_parts()
+        if self.parts is None:
+            return self.waiting.write(data)
+        with self.storage.told(self.name):
+            return int(self.parts.write(data))
+
+    def begin_parts(self) -> None:
+        """Large files have names that nobody else gives, so a look is enough of a condition."""
+        if self.storage.find(self.name) is not None:
+            with self.storage.told(self.name):
+                raise FileExistsError
+        with self.storage.told(self.name):
+            self.parts = obstore.open_writer(self.storage.store, self.name, buffer_size=PART_BYTES)
+            self.parts.write(self.waiting.getbuffer())
+        self.waiting = io.BytesIO()
+
+    def finish(self) -> None:
+        with self.storage.told(self.name):
+            if self.parts is None:
+                obstore.put(self.storage.store, self.name, self.waiting.getvalue(), mode="create", use_multipart=False)
+            else:
+                self.parts.close()
+
+    def abandon(self) -> None:
+        """Parts that were uploaded go by the bucket's rule for uploads without an end."""
+        self.parts, self.waiting = None, io.BytesIO()

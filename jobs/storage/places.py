@@ -1,0 +1,48 @@
+"""The storage of a place: a path, or a URI of one of a few schemes."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from jobs.failure import Failure
+from jobs.storage.local_storage import LocalStorage
+from jobs.storage.options import StorageOptions
+from jobs.storage.stored_files import Storage
+from schemas.exit_codes import ExitCode
+
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+OBJECTS = ("s3", "s3a", "gs", "abfs", "abfss")
+HADOOP = ("hdfs", "viewfs")
+EXPECTED = "a path, file:, s3://, s3a://, gs://, abfss://, hdfs:// or viewfs:// was expected"
+
+
+def storage_at(place: str, options: StorageOptions) -> Storage:
+    """Nothing is reached yet."""
+    found = SCHEME.match(place)
+    scheme = found[1].lower() if found else "file"
+    if scheme == "file":
+        path = Path(url2pathname(urlsplit(place).path) if found else place)
+        return LocalStorage(str(path.absolute()))
+    if scheme not in OBJECTS + HADOOP:
+        raise Failure(ExitCode.USAGE, f"{place}: no storage is known by {scheme}:, {EXPECTED}")
+    checked = checked_uri(place, scheme)
+    # Here, since a command on local disks does without them.
+    if scheme in OBJECTS:
+        from jobs.storage.object_storage import ObjectStorage
+
+        return ObjectStorage(checked, options)
+    from jobs.storage.hdfs_storage import HdfsStorage
+
+    return HdfsStorage(checked, options)
+
+
+def checked_uri(place: str, scheme: str) -> str:
+    rest = place.split(":", 1)[1]
+    if not rest.startswith("//") or (scheme in OBJECTS and not urlsplit(place).netloc):
+        raise Failure(ExitCode.USAGE, f"{place}: names no bucket, {scheme}://BUCKET/PATH was expected")
+    if "?" in place or "#" in place:
+        # It may be a key, so it is not repeated.
+        told = f"{re.split('[?#]', place)[0]}: ends in a query or fragment, a path was expected"
+        raise Failure(ExitCode.USAGE, told)
+    return place.rstrip("/") if urlsplit(place).path.strip("/") else f"{scheme}://{urlsplit(place).netloc}"

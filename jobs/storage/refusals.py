@@ -1,0 +1,73 @@
+"""What a storage refused, as an OSError of one line that names the place, the reason and the remedy, and no secret.
+
+Messages of the libraries repeat requests, and requests may hold keys: only what is known to be harmless is taken of
+them.
+"""
+
+import errno
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+STATUS = re.compile(r"status code:?\W+(?:\[\d+m\W*)?(\d{3} [A-Za-z ]+)|\b([45]\d\d [A-Z][a-z]+(?: [A-Z][A-Za-z]+)*)")
+CODE = re.compile(r"<Code>(\w+)</Code>")
+NO_BUCKET = re.compile("NoSuchBucket|ContainerNotFound|FilesystemNotFound|specified bucket does not exist")
+NO_ANSWER = re.compile("error sending request|HTTP error|timed out|operation timed|Connection refused|connection error")
+FORBIDDEN = re.compile("40[13] |AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|PermissionDenied|Unauthenticated")
+NO_KEYS = re.compile(
+    "CredentialsNotLoaded|no providers in chain|credential provider|metadata endpoint|instance metadata"
+)
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+URL = re.compile(r"\w+://\S+")
+JAVA_CLASS = re.compile(r"\b(?:org|java)\.[\w.]+?\.(\w+Exception)")
+
+
+def refusal(error: BaseException, place: str, seconds: float) -> OSError:
+    """`seconds`: for how long it was tried."""
+    text = COLOUR.sub("", str(error))
+    if isinstance(error, FileExistsError) or type(error).__name__ in ("AlreadyExistsError", "PreconditionError"):
+        return FileExistsError(errno.EEXIST, "is there already", place)
+    if NO_BUCKET.search(text):
+        told = "no such bucket or container, one that is there was expected"
+        return OSError(errno.ENXIO, told, place)
+    if isinstance(error, FileNotFoundError):
+        return FileNotFoundError(errno.ENOENT, "no such file", place)
+    if isinstance(error, PermissionError) or FORBIDDEN.search(f"{type(error).__name__} {text}"):
+        told = f"no right to it{answered(text)}: check the key or ticket, and what it may do there"
+        return PermissionError(errno.EACCES, told, place)
+    if NO_KEYS.search(text):
+        return PermissionError(errno.EACCES, "no credentials: set those of the storage, or [storage] options", place)
+    if answered(text):
+        told = f"the server refuses{answered(text)}, tried for {seconds:g} s: try again later, or look into its log"
+        return OSError(errno.EIO, told, place)
+    if NO_ANSWER.search(text) or isinstance(error, TimeoutError | ConnectionError):
+        told = f"no answer from the server, tried for {seconds:g} s: check the endpoint, and that the server runs"
+        return OSError(errno.EIO, told, place)
+    return OSError(errno.EIO, harmless(text) or type(error).__name__, place)
+
+
+def answered(text: str) -> str:
+    """Status and code that a server gave."""
+    status, code = STATUS.search(text), CODE.search(text)
+    found = [next(group for group in status.groups() if group).strip()] if status else []
+    found += [code[1]] if code else []
+    return f" ({', '.join(found)})" if found else ""
+
+
+def harmless(text: str) -> str:
+    """Its first line, without the requests that it repeats."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return URL.sub("…", JAVA_CLASS.sub(r"\1", first)).strip()[:200]
+
+
+@contextmanager
+def told_by_delta(place: str, seconds: float) -> Iterator[None]:
+    """Around what delta-rs does: its messages take several lines and repeat requests."""
+    try:
+        yield
+    except TableNotFoundError:
+        raise
+    except (OSError, DeltaError) as error:
+        raise refusal(error, place, seconds) from None

@@ -1,0 +1,148 @@
+"""One writer at a time where no kernel frees a lock: numbered files in `_lock/`, of which the highest holds it.
+
+A lock is taken by writing the next number, which one of several does, since a file is written once. Its holder writes
+its own file anew again and again, and nobody else does; who waits sees that nothing has changed for long and takes the
+next number. So a holder that stood still finds a higher number than its own, whatever its clock says, and stops before
+it commits.
+"""
+
+import json
+import os
+import re
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from jobs.failure import Failure
+from jobs.storage.stored_files import Storage, read_whole, write_once
+from schemas.exit_codes import ExitCode
+
+FOLDER = "_lock"
+NAME = re.compile(rf"{FOLDER}/(\d{{12}})\.json")
+BEAT_SECONDS = 10.0
+# So many beats that are missing end it.
+MISSED_BEATS = 12
+PAUSE_SECONDS = 1.0
+FREE = b"{}"
+
+
+@dataclass
+class StorageLock:
+    storage: Storage
+    job: str
+    beat_seconds: float = field(default_factory=lambda: BEAT_SECONDS)
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+    # Of the file that we hold; 0: none.
+    number: int = 0
+    beats: int = 0
+
+    @contextmanager
+    def held(self, wait_seconds: float, tell: Callable[[str], None]) -> Iterator["StorageLock"]:
+        self.wait(wait_seconds, tell)
+        ended = threading.Event()
+        heart = threading.Thread(target=self.beat, args=(ended,), daemon=True)
+        heart.start()
+        try:
+            yield self
+        finally:
+            ended.set()
+            heart.join()
+            self.release()
+
+    def check(self) -> None:
+        """Before anything is done that only the holder may do."""
+        if self.numbers()[-1:] != [self.number]:
+            told = f"{self.storage.place}: another run took the lock over, since this one stood still for too long"
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+
+    def wait(self, wait_seconds: float, tell: Callable[[str], None]) -> None:
+        deadline = time.monotonic() + wait_seconds
+        seen, since, is_told = None, time.monotonic(), False
+        while True:
+            found = self.newest()
+            if found != seen:
+                seen, since = found, time.monotonic()
+            number, text = found
+            is_stale = time.monotonic() - since >= MISSED_BEATS * self.beat_seconds
+            if text == FREE or is_stale:
+                if text != FREE:
+                    tell(f"{self.storage.place}: {holder_of(text)} has not been heard of, taking its lock over")
+                if self.is_taken(number + 1):
+                    return
+                continue
+            if time.monotonic() >= deadline:
+                told = f"busy with {holder_of(text)}, not free within {wait_seconds:g} s (--lock-wait)"
+                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{self.storage.place}: {told}")
+            if not is_told:
+                tell(f"{self.storage.place}: waiting for {holder_of(text)}")
+                is_told = True
+            time.sleep(min(PAUSE_SECONDS, self.beat_seconds, max(deadline - time.monotonic(), 0.01)))
+
+    def numbers(self) -> list[int]:
+        found = (NAME.fullmatch(file.name) for file in self.storage.list(FOLDER))
+        return sorted(int(match[1]) for match in found if match)
+
+    def newest(self) -> tuple[int, bytes]:
+        """Its number, and what it says."""
+        for number in self.numbers()[-1:]:
+            # Its holder may have made room for the next one meanwhile.
+            with suppress(FileNotFoundError):
+                return number, read_whole(self.storage, name_of(number))
+            return number, b""
+        return 0, FREE
+
+    def is_taken(self, number: int) -> bool:
+        """By us. A number may be written that was used and cleared away long ago, hence the second look."""
+        try:
+            write_once(self.storage, name_of(number), self.text())
+        except FileExistsError:
+            # Also what a server says that did it, lost its answer on the way, and was asked again.
+            if not self.is_ours(number):
+                return False
+        numbers = self.numbers()
+        if numbers[-1:] != [number]:
+            self.storage.delete(name_of(number))
+            return False
+        self.number = number
+        for old in numbers[:-1]:
+            self.storage.delete(name_of(old))
+        return True
+
+    def is_ours(self, number: int) -> bool:
+        with suppress(FileNotFoundError):
+            return self.token.encode() in read_whole(self.storage, name_of(number))
+        return False
+
+    def beat(self, ended: threading.Event) -> None:
+        while not ended.wait(self.beat_seconds):
+            # What fails once may go well the next time; others wait for many beats.
+            with suppress(Exception):
+                self.check()
+                self.beats += 1
+                self.storage.replace(name_of(self.number), self.text())
+
+    def release(self) -> None:
+        """By the next number, which says that nobody holds it: a file is never taken from someone else that way."""
+        with suppress(Exception):
+            if self.numbers()[-1:] == [self.number]:
+                write_once(self.storage, name_of(self.number + 1), FREE)
+                self.storage.delete(name_of(self.number))
+
+    def text(self) -> bytes:
+        about = {"job": self.job, "pid": os.getpid(), "host": socket.gethostname(), "time": round(time.time())}
+        return json.dumps({**about, "token": self.token, "beats": self.beats}).encode()
+
+
+def name_of(number: int) -> str:
+    return f"{FOLDER}/{number:012}.json"
+
+
+def holder_of(text: bytes) -> str:
+    with suppress(ValueError, KeyError, TypeError):
+        holder = json.loads(text)
+        return f"{holder['job']} (process {holder['pid']} on {holder['host']})"
+    return "another run"

@@ -1,0 +1,140 @@
+"""An S3-compatible server on this machine that honours conditional puts, and a proxy before it that misbehaves."""
+
+import http.client
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from jobs.storage.options import StorageOptions
+
+PATIENCE_SECONDS = 60
+SECRET = "s3cr3t-of-the-test"
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def s3_server() -> Iterator[str]:
+    """Its URL, while it runs."""
+    port = free_port()
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        try:
+            deadline = time.monotonic() + PATIENCE_SECONDS
+            while socket.socket().connect_ex(("127.0.0.1", port)):
+                assert running.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            running.kill()
+
+
+def make_bucket(url: str, name: str) -> None:
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/{name}", method="PUT")):
+        pass
+
+
+def options_for(url: str, retry_seconds: int = 2, **others: str) -> StorageOptions:
+    values = {
+        "aws_endpoint_url": url,
+        "aws_region": "us-east-1",
+        "aws_allow_http": "true",
+        "aws_access_key_id": "key-of-the-test",
+        "aws_secret_access_key": SECRET,
+        **others,
+    }
+    return StorageOptions(tuple(sorted(values.items())), retry_seconds)
+
+
+@dataclass
+class Misbehaviour:
+    """What the proxy does to the next requests, one after the other: wait so long, answer a status, hang up, answer
+    nothing though it is done ("lose"), or pass on."""
+
+    next: list[str] = field(default_factory=list)
+    always: str = "pass"
+    requests: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def proxy(url: str) -> Iterator[tuple[str, Misbehaviour]]:
+    behaviour = Misbehaviour()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(url.removeprefix("http://"), behaviour))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", behaviour
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def handler_of(behind: str, behaviour: Misbehaviour) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            behaviour.requests.append(f"{self.command} {self.path}")
+            what = behaviour.next.pop(0) if behaviour.next else behaviour.always
+            if what.startswith("wait "):
+                time.sleep(float(what.removeprefix("wait ")))
+            elif what.isdigit():
+                self.give(int(what), {}, ERRORS[what].encode())
+                return
+            elif what == "hang up":
+                self.close_connection = True
+                return
+            found = self.passed_on(body)
+            if what == "lose":
+                self.close_connection = True
+            else:
+                self.give(*found)
+
+        def passed_on(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
+            connection = http.client.HTTPConnection(behind, timeout=30)
+            connection.request(self.command, self.path, body, dict(self.headers))
+            found = connection.getresponse()
+            left_out = ("connection", "transfer-encoding", "date", "server")
+            headers = {name: value for name, value in found.getheaders() if name.lower() not in left_out}
+            return found.status, headers, found.read()
+
+        def give(self, status: int, headers: dict[str, str], body: bytes) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                if name.lower() != "content-length" or self.command == "HEAD":
+                    self.send_header(name, value)
+            if self.command != "HEAD":
+                self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = answer
+
+        def log_message(self, *_: object) -> None: ...
+
+    return Handler
+
+
+# As AWS answers, the request repeated: what must not be told is in them too.
+ERRORS = {
+    "403": "<?xml version='1.0'?><Error><Code>SignatureDoesNotMatch</Code><Message>The request signature we calculated "
+    f"does not match</Message><AWSAccessKeyId>key-of-the-test</AWSAccessKeyId><Echo>{SECRET}</Echo></Error>",
+    "500": f"<?xml version='1.0'?><Error><Code>InternalError</Code><Message>{SECRET}</Message></Error>",
+    "503": "<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Please reduce your request rate</Message></Error>",
+}
