@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from hdfs_native import Client, WriteOptions
 
 from jobs.storage.options import StorageOptions
-from jobs.storage.processes import once_a_process
+from jobs.storage.processes import ForkedError, once_a_process
 from jobs.storage.refusals import refusal
 from jobs.storage.stored_files import Data, StoredFile, buffered
 
@@ -41,6 +41,8 @@ class HdfsStorage:
     def told(self, name: str = "") -> Iterator[None]:
         try:
             yield
+        except ForkedError:
+            raise
         except Exception as error:
             place = f"{self.place}/{name}" if name else self.place
             raise refusal(error, place, CONNECT_SECONDS) from None

@@ -9,13 +9,17 @@ from typing import Any
 first_user: int | None = None
 
 
+class ForkedError(RuntimeError):
+    """A mistake of ours, which no storage makes."""
+
+
 def in_this_process() -> None:
     """Before anything that needs those threads."""
     global first_user  # noqa: PLW0603, it is about the process
     first_user = first_user or os.getpid()
     if first_user != os.getpid():
         told = "this process was forked from one that had reached a storage: start workers by spawn or forkserver"
-        raise RuntimeError(told)
+        raise ForkedError(told)
 
 
 def once_a_process(connect: Callable[..., Any]) -> Callable[..., Any]:

@@ -24,6 +24,11 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 @contextmanager
 def s3_server() -> Iterator[str]:
     """Its URL, while it runs."""
@@ -32,7 +37,7 @@ def s3_server() -> Iterator[str]:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         try:
             deadline = time.monotonic() + PATIENCE_SECONDS
-            while socket.socket().connect_ex(("127.0.0.1", port)):
+            while not answers(port):
                 assert running.poll() is None
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
