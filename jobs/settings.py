@@ -7,16 +7,16 @@ import dataclasses
 import difflib
 import hashlib
 import json
-import re
 import sys
 import textwrap
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jobs.failure import Failure
+from jobs.setting_checks import FLAG, OPTIONS, PATTERN, SHARE, TEXT, TOPIC_SETS, Check, number_from, word_of
 from schemas.exit_codes import ExitCode
 
 DEFAULT_PATH = Path("conf/groupscope.toml")
@@ -29,61 +29,7 @@ INTRODUCTION = """\
 """
 
 
-class Check(NamedTuple):
-    """What a value must be; `right` gives it as the program uses it. Where it is not that, it gives None or raises a
-    ValueError that tells why."""
-
-    expected: str
-    right: Callable[[object], Any]
-
-
-def number_from(least: int, most: int | None = None) -> Check:
-    def right(value: object) -> int | None:
-        # True and False are integers to Python, though not to TOML.
-        return value if type(value) is int and value >= least and (most is None or value <= most) else None
-
-    return Check(f"a whole number from {least:_}{'' if most is None else f' to {most:_}'}", right)
-
-
-def word_of(*words: str) -> Check:
-    return Check(
-        " or ".join(f'"{word}"' for word in words),
-        lambda value: value if isinstance(value, str) and value in words else None,
-    )
-
-
-def right_share(value: object) -> float | None:
-    # A whole 0 or 1 is the same setting as 0.0 or 1.0, and must not change the hash of the settings.
-    return float(value) if type(value) in (int, float) and 0 <= value <= 1 else None  # type: ignore[operator,arg-type]
-
-
-def right_pattern(value: object) -> str | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        re.compile(value)
-    except re.error as error:
-        raise ValueError(error) from None
-    return value
-
-
-def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
-    if not isinstance(value, list) or not all(isinstance(each, list) and len(each) > 1 for each in value):
-        return None
-    found = tuple(map(tuple, value))
-    if not all(isinstance(topic, str) for topics in found for topic in topics):
-        return None
-    return found if all(len(set(topics)) == len(topics) for topics in found) else None
-
-
-SHARE = Check("a share from 0 to 1", right_share)
-PATTERN = Check("a regular expression", right_pattern)
-TOPIC_SETS = Check("a list of lists of two or more different topics", right_topic_sets)
-FLAG = Check("true or false", lambda value: value if isinstance(value, bool) else None)
-TEXT = Check("a text", lambda value: value if isinstance(value, str) else None)
-
-
-def setting(default: float | str | tuple[str, ...], unit: str, comment: str, check: Check) -> Any:
+def setting(default: float | str | tuple[Any, ...], unit: str, comment: str, check: Check) -> Any:
     return field(default=default, metadata={"unit": unit, "comment": comment, "check": check})
 
 
@@ -132,6 +78,28 @@ class Broker:
 
 
 @dataclass(frozen=True)
+class Storages:
+    options: tuple[tuple[str, str], ...] = field(
+        default=(),
+        repr=False,
+        metadata={
+            "unit": "a table of texts",
+            "comment": "How object stores are reached, by the names of their usual environment variables in lower "
+            "case, such as aws_endpoint_url, google_service_account or azure_storage_account_key, and Hadoop's own "
+            "names (dfs.…) for HDFS. They win over the environment and over spark.hadoop.*. What is secret is better "
+            "left to the environment.",
+            "check": OPTIONS,
+            # Nobody reads it in a message.
+            "is_secret": True,
+            "default": "{}",
+        },
+    )
+    retry_seconds: int = setting(
+        30, "seconds", "For how long a request that fails is tried again.", number_from(1, 3600)
+    )
+
+
+@dataclass(frozen=True)
 class Group:
     pattern: str = setting(
         "",
@@ -164,6 +132,7 @@ class Settings:
     ingest: Ingest = Ingest()
     tables: Tables = Tables()
     broker: Broker = Broker()
+    storage: Storages = Storages()
     groups: tuple[Group, ...] = sections_of(
         Group,
         "What is asked of the assignments of some groups beside what holds for all. There may be any number of these "
@@ -228,7 +197,8 @@ def parse_section(section: Any, found: Mapping[str, Any], place: str) -> Any:
         if name not in keys:
             raise unknown(place, name, name, list(keys))
         check: Check = keys[name].metadata["check"]
-        told = f"{place} {name} = {shown(value)}: {check.expected} was expected"
+        written = "…" if "is_secret" in keys[name].metadata else shown(value)
+        told = f"{place} {name} = {written}: {check.expected} was expected"
         try:
             values[name] = check.right(value)
         except ValueError as error:
@@ -268,8 +238,9 @@ def shown(value: object) -> str:
 
 
 def settings_hash(settings: Settings) -> str:
-    """The same for the same values, wherever they came from."""
-    text = json.dumps(dataclasses.asdict(settings), sort_keys=True)
+    """The same for the same values, wherever they came from. How storages are reached changes no row."""
+    values = {name: value for name, value in dataclasses.asdict(settings).items() if name != "storage"}
+    text = json.dumps(values, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -293,7 +264,7 @@ def comment_lines(text: str, width: int = 120) -> list[str]:
 
 def section_lines(section: Any, width: int = 120) -> Iterator[str]:
     for key in dataclasses.fields(section):
-        default = toml_value(key.default)
+        default = key.metadata.get("default") or toml_value(key.default)
         about = f"{key.metadata['comment']} Unit: {key.metadata['unit']}; default: {default}."
         yield from comment_lines(about, width)
         yield f"{key.name} = {default}"

@@ -141,5 +141,5 @@ ERRORS = {
     "403": "<?xml version='1.0'?><Error><Code>SignatureDoesNotMatch</Code><Message>The request signature we calculated "
     f"does not match</Message><AWSAccessKeyId>key-of-the-test</AWSAccessKeyId><Echo>{SECRET}</Echo></Error>",
     "500": f"<?xml version='1.0'?><Error><Code>InternalError</Code><Message>{SECRET}</Message></Error>",
-    "503": "<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Please reduce your request rate</Message></Error>",
+    "503": "<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Reduce your request rate</Message></Error>",
 }

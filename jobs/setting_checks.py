@@ -1,0 +1,78 @@
+"""What values of settings must be."""
+
+import difflib
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jobs.storage.options import KNOWN, is_known
+
+
+class Check(NamedTuple):
+    """What a value must be; `right` gives it as the program uses it. Where it is not that, it gives None or raises a
+    ValueError that tells why."""
+
+    expected: str
+    right: Callable[[object], Any]
+
+
+def number_from(least: int, most: int | None = None) -> Check:
+    def right(value: object) -> int | None:
+        # True and False are integers to Python, though not to TOML.
+        return value if type(value) is int and value >= least and (most is None or value <= most) else None
+
+    return Check(f"a whole number from {least:_}{'' if most is None else f' to {most:_}'}", right)
+
+
+def word_of(*words: str) -> Check:
+    return Check(
+        " or ".join(f'"{word}"' for word in words),
+        lambda value: value if isinstance(value, str) and value in words else None,
+    )
+
+
+def right_share(value: object) -> float | None:
+    # A whole 0 or 1 is the same setting as 0.0 or 1.0, and must not change the hash of the settings.
+    return float(value) if type(value) in (int, float) and 0 <= value <= 1 else None  # type: ignore[operator,arg-type]
+
+
+def right_pattern(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(error) from None
+    return value
+
+
+def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
+    if not isinstance(value, list) or not all(isinstance(each, list) and len(each) > 1 for each in value):
+        return None
+    found = tuple(map(tuple, value))
+    if not all(isinstance(topic, str) for topics in found for topic in topics):
+        return None
+    return found if all(len(set(topics)) == len(topics) for topics in found) else None
+
+
+SHARE = Check("a share from 0 to 1", right_share)
+PATTERN = Check("a regular expression", right_pattern)
+TOPIC_SETS = Check("a list of lists of two or more different topics", right_topic_sets)
+FLAG = Check("true or false", lambda value: value if isinstance(value, bool) else None)
+TEXT = Check("a text", lambda value: value if isinstance(value, str) else None)
+
+
+def right_options(value: object) -> tuple[tuple[str, str], ...] | None:
+    """Names alone are told of them: values may be secrets."""
+    if not isinstance(value, dict):
+        return None
+    for name, text in value.items():
+        if not is_known(name):
+            near = difflib.get_close_matches(name, sorted(KNOWN), n=1, cutoff=0.3)
+            raise ValueError(f"{name}: no such option" + "".join(f", the nearest is {each}" for each in near))
+        if not isinstance(text, str):
+            raise ValueError(f"{name}: its value is no text")
+    return tuple(sorted(value.items()))
+
+
+OPTIONS = Check("a table of options and their texts", right_options)
