@@ -17,6 +17,7 @@ from typing import Any
 
 from jobs.failure import Failure
 from jobs.setting_checks import FLAG, OPTIONS, PATTERN, SHARE, TEXT, TOPIC_SETS, Check, number_from, word_of
+from jobs.storage.options import RETRY_SECONDS
 from schemas.exit_codes import ExitCode
 
 DEFAULT_PATH = Path("conf/groupscope.toml")
@@ -95,7 +96,7 @@ class Storages:
         },
     )
     retry_seconds: int = setting(
-        30, "seconds", "For how long a request that fails is tried again.", number_from(1, 3600)
+        RETRY_SECONDS, "seconds", "For how long a request that fails is tried again.", number_from(1, 3600)
     )
 
 

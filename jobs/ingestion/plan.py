@@ -7,10 +7,10 @@ a stretch that several hold. Units of what the warehouse may hold already are ma
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from pathlib import Path
 
 from jobs.engine.task import PlanRow, TaskSpec
 from jobs.ingestion.log_span import LogSpan
-from jobs.sources.places import RemotePath
 from jobs.sources.segment_files import BASE_NAME, Span, first_offset_of, spans_of
 from jobs.sources.segment_source import Marks, SegmentFile, read_on_from
 from udfs.offset_ranges import Range
@@ -144,10 +144,11 @@ def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
 def spans(found: list[Reading], span_bytes: int) -> Iterator[Part]:
     for reading in found:
         file = reading.file
-        if reading.size > span_bytes * 3 // 2 and not isinstance(file.path, RemotePath):
+        # To find the cuts costs a look at the whole file, which only local disks give for nothing.
+        if reading.size > span_bytes * 3 // 2 and isinstance(file.path, Path):
             parts: Iterable[Span] = spans_of(file.path, span_bytes, reading.start)
         else:
-            parts = (Span(file.path, reading.start, file.size, file.inode, file.size),)
+            parts = (Span(file.path, reading.start, file.size, file.identity, file.size),)
         for part in parts:
             is_begin = part.start == reading.start
             is_first_known = is_begin and (reading.start > 0 or first_offset_of(file.path) is not None)

@@ -1,10 +1,12 @@
-"""Where files lie: on a local disk, or on any other file system that Hadoop knows, which a URI names."""
+"""Where files lie: on a local disk, or on another storage, which a URI names."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
+
+from jobs.storage.stored_files import Storage, uri_of
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 
@@ -31,7 +33,35 @@ class RemotePath:
         return RemotePath(self.uri.rpartition("/")[0])
 
 
-FilePath = Path | RemotePath
+@dataclass(frozen=True)
+class StoredPath:
+    """A file of a storage, or a folder of it, read as a local one is."""
+
+    storage: Storage
+    # Relative to the storage's place; empty: the place itself.
+    file: str
+
+    def __str__(self) -> str:
+        return uri_of(self.storage, self.file)
+
+    def __lt__(self, other: "StoredPath") -> bool:
+        return str(self) < str(other)
+
+    @property
+    def name(self) -> str:
+        return str(self).rpartition("/")[2]
+
+    @property
+    def stem(self) -> str:
+        return self.name.rpartition(".")[0] or self.name
+
+    @property
+    def parent(self) -> RemotePath:
+        """A name to compare by: it is not read."""
+        return RemotePath(str(self).rpartition("/")[0])
+
+
+FilePath = Path | RemotePath | StoredPath
 
 
 def is_remote(place: str) -> bool:

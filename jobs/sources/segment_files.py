@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from jobs.failure import Failure, os_error_line
 from jobs.ingestion.log_span import SpanFacts
-from jobs.sources.places import FilePath, RemotePath
+from jobs.sources.places import FilePath, RemotePath, StoredPath
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import RejectReason
 from udfs.framing.entries import is_entry
@@ -44,7 +44,7 @@ class Span:
     start: int
     end: int
     # Of the file when it was cut: another one may take its name meanwhile, and a broker may go on writing.
-    inode: int | None = None
+    identity: int | None = None
     file_size: int | None = None
     # The whole file, where it is not a local one.
     content: pa.Buffer | None = None
@@ -78,7 +78,7 @@ class Span:
     def open(self) -> BufferedReader:
         if isinstance(self.path, RemotePath):
             return cast(BufferedReader, pa.BufferReader(self.content))
-        return opened(self.path, self.inode)
+        return opened(self.path, self.identity)
 
 
 def offsets_partition_of(path: FilePath) -> int | None:
@@ -98,7 +98,7 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
     so a cut is made only before a good batch; from the first implausible length on it is one span."""
     position = start
     with opened(path) as file:
-        size, inode = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
+        size, identity = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
         block, block_start = b"", 0
         while position + ENTRY_HEADER.size <= size:
             at = position - block_start
@@ -112,23 +112,33 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
                 break
             position += ENTRY_HEADER.size + length
             if position - start >= span_bytes and is_entry_at(file, position):
-                yield Span(path, start, position, inode, size, next_offset=base_offset_at(file, position))
+                yield Span(path, start, position, identity, size, next_offset=base_offset_at(file, position))
                 start = position
     if start < size:
-        yield Span(path, start, size, inode, size)
+        yield Span(path, start, size, identity, size)
 
 
-def opened(path: Path, inode: int | None = None) -> BufferedReader:
+def opened(path: Path | StoredPath, identity: int | None = None) -> BufferedReader:
     """The file, and no other that has taken its name since it was seen."""
     try:
-        file = path.open("rb")
+        file, found = opened_and_identified(path)
     except OSError as error:
         told = f"{os_error_line(error, path)}, a readable segment file was expected"
         raise Failure(ExitCode.UNREADABLE_INPUT, told) from None
-    if inode not in (None, os.fstat(file.fileno()).st_ino):
+    if identity not in (None, found):
         file.close()
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: another file has taken its place while it was read")
     return file
+
+
+def opened_and_identified(path: Path | StoredPath) -> tuple[BufferedReader, int]:
+    """By what tells it from another file of its name: on a storage, whose files do not grow, when it was written."""
+    if isinstance(path, StoredPath):
+        file = cast(BufferedReader, path.storage.open(path.file))
+        found = path.storage.find(path.file)
+        return file, -1 if found is None else found.modified_ms
+    file = path.open("rb")
+    return file, os.fstat(file.fileno()).st_ino
 
 
 def is_entry_at(file: BinaryIO, position: int) -> bool:

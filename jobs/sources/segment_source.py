@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.failure import Failure
-from jobs.sources.places import FilePath, RemotePath
+from jobs.sources.places import FilePath, RemotePath, StoredPath, is_remote
 from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, opened
+from jobs.sources.stored_segments import stored_segments
+from jobs.storage.options import StorageOptions, storage_options
 from schemas.exit_codes import ExitCode
 
 SUFFIX = ".log"
@@ -20,8 +22,8 @@ class SegmentFile:
     partition: int
     size: int
     modified_ms: int
-    # None where files have none.
-    inode: int | None
+    # What another file of its name would not share. None where files have none.
+    identity: int | None
     # No record in it is below: its name says so, which is surer than bytes that may be damaged. 0 for other names.
     base_offset: int
 
@@ -39,8 +41,10 @@ class Marks:
     last_batch_crc: int | None
 
 
-def segment_files(pattern: str, partition: int | None) -> list[SegmentFile]:
+def segment_files(pattern: str, partition: int | None, options: StorageOptions | None = None) -> list[SegmentFile]:
     """Files by offsets partition, then folder, then first offset."""
+    if is_remote(pattern):
+        return stored_segment_files(pattern, partition, options or storage_options((), os.environ, {}))
     roots = [Path(found) for found in sorted(glob.glob(pattern))] if has_magic(pattern) else [Path(pattern)]
     if not roots:
         raise Failure(
@@ -52,6 +56,19 @@ def segment_files(pattern: str, partition: int | None) -> list[SegmentFile]:
         told = "no segment files (….log) in it, a log dir, copies of one, or a folder __consumer_offsets-N was expected"
         raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: {told}")
     return sorted(files, key=in_order)
+
+
+def stored_segment_files(place: str, partition: int | None, options: StorageOptions) -> list[SegmentFile]:
+    """Those of another storage, by the same rules."""
+    return sorted(
+        (
+            SegmentFile(
+                path, partition_of(path, partition), file.size, file.modified_ms, file.modified_ms, base_offset_of(path)
+            )
+            for path, file in stored_segments(place, options)
+        ),
+        key=in_order,
+    )
 
 
 def in_order(file: SegmentFile) -> tuple[int, str, int, str]:
@@ -71,11 +88,23 @@ def paths_below(root: Path) -> Iterator[Path]:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{root}: no such folder, one with segments was expected")
     else:
         yield from (path for path in root.iterdir() if path.name.endswith(SUFFIX) and not path.is_dir())
-        for folder, folders, names in os.walk(root):
-            if FOLDER.fullmatch(Path(folder).name):
-                # A folder in the place of a segment is told when it is opened: its records would be missing.
-                yield from (Path(folder, name) for name in (*folders, *names) if name.endswith(SUFFIX))
-                folders.clear()
+        for folder in partition_folders(root):
+            # A folder in the place of a segment is told when it is opened: its records would be missing.
+            yield from (path for path in folder.iterdir() if path.name.endswith(SUFFIX))
+
+
+def partition_folders(root: Path) -> Iterator[Path]:
+    """Also those that are links, unless they lead to one that is found by itself."""
+    found: list[Path] = []
+    links: list[Path] = []
+    for above, folders, _ in os.walk(root):
+        if FOLDER.fullmatch(Path(above).name):
+            found.append(Path(above))
+            folders.clear()
+        links += [Path(above, name) for name in folders if FOLDER.fullmatch(name) and Path(above, name).is_symlink()]
+    # Two ways to one folder are one copy.
+    targets = {folder.resolve(): folder for folder in sorted(links)} | {folder.resolve(): folder for folder in found}
+    return iter(sorted(targets.values()))
 
 
 def partition_of(path: FilePath, given: int | None) -> int:
@@ -103,19 +132,22 @@ def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
     """Where to begin: None when nothing has changed since; the former end of a file that has only grown; else 0."""
     if marks is None or file.size < marks.read_to:
         return 0
+    is_same = (file.size, file.modified_ms) == (marks.size, marks.modified_ms)
     if isinstance(file.path, RemotePath):
-        # Nothing of it can be read cheaply: one that has not changed shows it by size and time.
-        return None if (file.size, file.modified_ms) == (marks.size, marks.modified_ms) else 0
-    if not holds_batches_of(file.path, file.inode, marks):
+        return None if is_same else 0
+    if isinstance(file.path, StoredPath) and is_same:
+        # A look at each of thousands of files takes its time there.
+        return None
+    if not holds_batches_of(file.path, file.identity, marks):
         return 0
     if file.size == marks.size:
         return None if file.modified_ms == marks.modified_ms else 0
     return marks.read_to if file.size > marks.size else 0
 
 
-def holds_batches_of(path: Path, inode: int | None, marks: Marks) -> bool:
+def holds_batches_of(path: Path | StoredPath, identity: int | None, marks: Marks) -> bool:
     """A file without a good batch shows how it begins."""
-    with opened(path, inode) as file:
+    with opened(path, identity) as file:
         if marks.first_batch_crc != batch_crc(file, 0):
             return False
         last = marks.last_batch_position

@@ -27,6 +27,7 @@ KNOWN = frozenset(f"{prefix}_{name}" for prefix, names in NAMES.items() for name
 # Those of Hadoop's files go to HDFS as they are.
 OF_HADOOP = re.compile(r"(fs|dfs|hadoop)\.[\w.-]+")
 
+RETRY_SECONDS = 30
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -36,7 +37,7 @@ class StorageOptions:
 
     values: Pairs = field(default=(), repr=False)
     # For how long one request is tried again.
-    retry_seconds: int = 30
+    retry_seconds: int = RETRY_SECONDS
 
     def of(self, prefix: str) -> dict[str, str]:
         return {name: value for name, value in self.values if name.startswith(f"{prefix}_")}
@@ -50,7 +51,10 @@ def is_known(name: str) -> bool:
 
 
 def storage_options(
-    settings: Iterable[tuple[str, str]], environment: Mapping[str, str], hadoop: Mapping[str, str], retry_seconds: int
+    settings: Iterable[tuple[str, str]],
+    environment: Mapping[str, str],
+    hadoop: Mapping[str, str],
+    retry_seconds: int = RETRY_SECONDS,
 ) -> StorageOptions:
     """Settings win over those of the Spark application, these over the environment."""
     from_environment = ((name.lower(), value) for name, value in environment.items() if name.lower() in KNOWN)

@@ -1,0 +1,55 @@
+"""`segments:URI`: segment files of storages other than local disks, found by one listing."""
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from jobs.failure import Failure, os_error_line
+from jobs.sources.places import StoredPath
+from jobs.sources.segment_files import FOLDER
+from jobs.storage.options import StorageOptions
+from jobs.storage.places import storage_at
+from jobs.storage.stored_files import Storage, StoredFile
+from schemas.exit_codes import ExitCode
+
+SUFFIX = ".log"
+MAGIC = re.compile(r"[*?[]")
+EXPECTED = "a log dir, copies of one, or a folder __consumer_offsets-N was expected"
+
+
+def stored_segments(place: str, options: StorageOptions) -> list[tuple[StoredPath, StoredFile]]:
+    """The place may be a folder, a file, or a pattern of such."""
+    above, pattern = split(place.rstrip("/"))
+    # A file is one of the folder that it lies in.
+    if not pattern and above.endswith(SUFFIX):
+        above, _, name = above.rpartition("/")
+        pattern = [name]
+    storage = storage_at(above, options)
+    try:
+        found = list(segments_of(storage, pattern))
+    except OSError as error:
+        told = f"segments:{place}: {os_error_line(error, place)}"
+        raise Failure(ExitCode.UNREADABLE_INPUT, told.replace(f"{place}: {place}: ", f"{place}: ")) from None
+    if not found:
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{place}: no segment files (….log) there, {EXPECTED}")
+    return found
+
+
+def split(place: str) -> tuple[str, list[str]]:
+    """What stands before the first part that is a pattern, and the parts from there on."""
+    root, _, path = place.partition("://")
+    names = path.split("/")
+    first = next((number for number, name in enumerate(names) if number and MAGIC.search(name)), len(names))
+    return f"{root}://{'/'.join(names[:first])}", names[first:]
+
+
+def segments_of(storage: Storage, pattern: list[str]) -> Iterator[tuple[StoredPath, StoredFile]]:
+    for file in storage.list():
+        path = StoredPath(storage, file.name)
+        names = file.name.split("/")
+        depth = len(pattern)
+        matches = len(names) >= depth and all(map(fnmatchcase, names, pattern))
+        # What the pattern names is a file, or a folder whose own files and partition folders count.
+        is_near = len(names) - depth <= 1 or FOLDER.fullmatch(path.parent.name) is not None
+        if matches and is_near and path.name.endswith(SUFFIX):
+            yield path, file
