@@ -14,7 +14,6 @@ from jobs.spark.tasks import Workers
 
 from jobs import ingest
 from jobs.arguments import ingest as flags
-from jobs.spark.tasks import Workers
 
 
 def main(what: str, place: str, target: Path) -> int:
