@@ -132,6 +132,11 @@ def bring_into_scope(
         connection.execute(f"CREATE VIEW {name} AS\n{VIEWS[name].sql}")
     for name in named.functions:
         connection.execute(duckdb_macro(FUNCTIONS[name]))
+    if named.scalar_functions:
+        # Here, since they load all assignors.
+        from jobs.queries.duckdb_functions import register_duckdb
+
+        register_duckdb(connection)
 
 
 def uris_of(files: dict[str, list[Files]]) -> list[str]:

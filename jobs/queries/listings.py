@@ -5,6 +5,7 @@ from jobs.queries.answers import Answer
 from schemas.columns import Column, sql_type
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import FUNCTIONS, Function
+from schemas.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS
 
@@ -14,6 +15,7 @@ def names() -> Answer:
         *((table.name, "table", table.comment) for table in USER_TABLES.values()),
         *((view.name, "view", view.comment) for view in VIEWS.values()),
         *((call(function), "function", function.comment) for function in FUNCTIONS.values()),
+        *((scalar_call(function), "function", function.comment) for function in SCALAR_FUNCTIONS.values()),
     ]
     return Answer(("name", "kind", "comment"), rows)
 
@@ -21,6 +23,10 @@ def names() -> Answer:
 def call(function: Function) -> str:
     arguments = ", ".join(column.name for column in function.arguments)
     return f"{function.name}({arguments}, time[, cluster])"
+
+
+def scalar_call(function: ScalarFunction) -> str:
+    return f"{function.name}({', '.join(column.name for column in function.arguments)})"
 
 
 def columns_of(name: str) -> Answer:
@@ -32,4 +38,6 @@ def named(name: str) -> tuple[Column, ...]:
     for known in (USER_TABLES, VIEWS, FUNCTIONS):
         if name in known:
             return known[name].columns
+    if name in SCALAR_FUNCTIONS:
+        return SCALAR_FUNCTIONS[name].arguments
     raise Failure(ExitCode.USAGE, f"{name}: no such table, view or function; \\d lists them")

@@ -105,6 +105,10 @@ def bring_into_scope(
         spark.sql(VIEWS[name].sql).createOrReplaceTempView(name)
     for name in named.functions:
         spark.sql(function_statement(FUNCTIONS[name], is_temporary=True))
+    if named.scalar_functions:
+        from jobs.functions import register
+
+        register(spark)
 
 
 def forget(spark: "SparkSession") -> None:

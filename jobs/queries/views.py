@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from jobs.queries.dialects import Dialect, comments, text_literal
 from schemas.history_functions import FUNCTIONS
+from schemas.scalar_functions import SCALAR_FUNCTIONS
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS, View
 
@@ -50,18 +51,20 @@ class Named(NamedTuple):
     tables: list[str]
     views: list[str]
     functions: list[str]
+    # Of a row, for any rows.
+    scalar_functions: list[str]
 
 
 def named_in(texts: Iterable[str]) -> Named:
     """What the statements may name, with the tables that views and functions read; rather too much than too little."""
     words = set(re.findall(r"\w+", " ".join(texts).lower()))
     if any(map(NAMES_ANY.fullmatch, words)):
-        return Named(list(USER_TABLES), list(VIEWS), list(FUNCTIONS))
+        return Named(list(USER_TABLES), list(VIEWS), list(FUNCTIONS), list(SCALAR_FUNCTIONS))
     views = with_read(words & VIEWS.keys())
     functions = words & FUNCTIONS.keys()
     tables = words.union(*(VIEWS[name].reads for name in views), (FUNCTIONS[name].reads for name in functions))
     return Named(*([name for name in known if name in named] for known, named in (
-        (USER_TABLES, tables), (VIEWS, views), (FUNCTIONS, functions))))  # fmt: skip
+        (USER_TABLES, tables), (VIEWS, views), (FUNCTIONS, functions), (SCALAR_FUNCTIONS, words))))  # fmt: skip
 
 
 def with_read(names: set[str]) -> set[str]:

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -15,11 +16,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from jobs import cli
 from jobs.queries.duckdb_functions import register_duckdb
+from schemas.exit_codes import ExitCode
 from schemas.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
 from tests.assignors import client_cases, server_cases
 from tests.random_records import Draw
 from tests.udfs.decoding.both_decoders import Row
+from tests.warehouses import make
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY
 from udfs.scalar_functions import KERNELS
 
@@ -202,3 +206,16 @@ def test_columns_of_the_result_are_the_declared_ones(spark: "SparkSession", func
         "struct<record:struct<record_type:int,type:string,key:string,value:string,value_version:int,"
         "rejected:struct<part:string,field:string,reason:string,detail:string>>,answer:string>"
     )
+
+
+def test_the_sql_command_knows_the_functions_where_a_statement_names_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warehouse = make(tmp_path / "w", {}).root
+    statement = (
+        "SELECT kafka_assign('[]') AS answer, decode_offsets_record('\\x00\\x02\\x00\\x01g'::BLOB, NULL).type AS t"
+    )
+    assert cli.main(["sql", statement, "--warehouse", str(warehouse), "--format", "json"]) == ExitCode.CLEAN
+    found = json.loads(capsys.readouterr().out)
+    assert found["t"] == "GroupMetadata"
+    assert json.loads(found["answer"])["error"].startswith("line 1")
