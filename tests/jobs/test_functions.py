@@ -209,13 +209,13 @@ def test_columns_of_the_result_are_the_declared_ones(spark: "SparkSession", func
 
 
 def test_the_sql_command_knows_the_functions_where_a_statement_names_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     warehouse = make(tmp_path / "w", {}).root
     statement = (
         "SELECT kafka_assign('[]') AS answer, decode_offsets_record('\\x00\\x02\\x00\\x01g'::BLOB, NULL).type AS t"
     )
     assert cli.main(["sql", statement, "--warehouse", str(warehouse), "--format", "json"]) == ExitCode.CLEAN
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(capfd.readouterr().out)
     assert found["t"] == "GroupMetadata"
     assert json.loads(found["answer"])["error"].startswith("line 1")
