@@ -32,8 +32,8 @@ COMMANDS = {
 }
 # Kafka lets names begin as flags do.
 NAMES = frozenset({"describe", "rebalances", "why", "owner", "diff", "offsets", "whatif"})
-# They need no pandas, unless a warehouse elsewhere makes them start Spark.
-READERS = NAMES | {"groups", "assign", "doctor"}
+# Unless a warehouse elsewhere makes them start Spark.
+WITHOUT_PANDAS = NAMES | {"groups", "assign", "doctor"}
 HYPHENS = "A name that begins with a hyphen, and what follows it, stands behind two: -- -name"
 
 
@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     # Not where somebody else's program calls.
-    if arguments is None and command_in(words) in READERS:
+    if arguments is None and command_in(words) in WITHOUT_PANDAS:
         keep_pandas_out()
     code = guarded(lambda: run(words), "--debug" in words)
     if code == ExitCode.INTERRUPTED:

@@ -50,5 +50,20 @@ def test_a_reader_loads_no_pandas(tmp_path: Path) -> None:
     assert not {"pandas", "pyspark"} & set(found)
 
 
+def test_pandas_is_found_again_when_spark_needs_it() -> None:
+    program = """
+import importlib.util
+from jobs.no_pandas import keep_pandas_out, let_pandas_in
+keep_pandas_out()
+try:
+    importlib.util.find_spec("pandas")
+except ModuleNotFoundError:
+    let_pandas_in()
+    print(importlib.util.find_spec("pandas").name)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout == "pandas\n"
+
+
 def test_names_of_assignors_are_those_that_are_answered() -> None:
     assert set(ASSIGNORS) == {(protocol, name) for protocol, names in BY_PROTOCOL.items() for name in names}
