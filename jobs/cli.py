@@ -76,7 +76,7 @@ def command_in(words: Sequence[str]) -> str | None:
 
 
 def flags_of(command: str) -> ModuleType:
-    return importlib.import_module(f"jobs.{command}" if command == "sql" else f"jobs.arguments.{command}")
+    return importlib.import_module(f"jobs.arguments.{command}")
 
 
 if __name__ == "__main__":

@@ -17,42 +17,11 @@ import sys
 from pathlib import Path
 
 from jobs.failure import Failure
-from jobs.flags import add_format_flag, add_warehouse_flag
 from jobs.queries.answers import Engine, print_answer, print_answers
 from jobs.queries.dialects import Dialect
 from jobs.row_output import write_lines
 from jobs.sources.places import is_remote, local_path
 from schemas.exit_codes import ExitCode
-
-DIALECTS = [dialect.value for dialect in Dialect]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "text",
-        nargs="?",
-        metavar="SQL|FILE",
-        help="statements, or a file of them; left out: a prompt, or standard input where that is no terminal",
-    )
-    add_warehouse_flag(parser)
-    add_format_flag(parser)
-    parser.add_argument(
-        "--engine",
-        choices=["local", "spark"],
-        default="local",
-        help="who answers: DuckDB inside this process (local, the default), or Spark, each in its own words of SQL; "
-        "of a warehouse that is not on local disks always Spark",
-    )
-    parser.add_argument(
-        "--register", action="store_true", help="put tables, views and functions into the Spark catalog"
-    )
-    parser.add_argument("--database", metavar="NAME", help="with --register: the database to put them into")
-    parser.add_argument("--print-views", choices=DIALECTS, help="print the definitions of all views for this engine")
-    parser.add_argument(
-        "--print-tables",
-        choices=DIALECTS,
-        help="print for this engine what makes it know all tables, as they are now; views may follow",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

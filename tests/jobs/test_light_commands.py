@@ -38,7 +38,7 @@ def test_the_list_of_commands_loads_nothing_heavy() -> None:
     assert loaded("--help") == []
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"sql"}))
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_the_flags_of_a_command_load_nothing_heavy(command: str) -> None:
     assert loaded(command, "--help") == []
     assert loaded(command, "--no-such-flag") == []
