@@ -19,7 +19,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks import assignments, assignors, assignors_many, decoding, dump, framing, functions, ingest, live, replay
+from benchmarks import (
+    assignments,
+    assignors,
+    assignors_many,
+    decoding,
+    dump,
+    framing,
+    functions,
+    ingest,
+    live,
+    replay,
+    sql,
+)
 from benchmarks.assignor_figures import Duration, Ratio
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
@@ -50,6 +62,7 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "assignors-server": assignors.measure_server,
     "assignors-large": assignors.measure_large,
     "assignors-many": assignors_many.measure,
+    "sql": sql.measure,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 

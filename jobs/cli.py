@@ -26,7 +26,7 @@ COMMANDS = {
     "offsets": "committed offsets at any time as the CSV that kafka-consumer-groups takes, without Spark",
     "whatif": "what another assignor would give a group: balance, moves, partitions that stop, without Spark",
     "assign": "what Kafka's assignors answer to a given specification, without Spark",
-    "sql": "answers SQL over the tables and views of a warehouse",
+    "sql": "answers SQL over the tables and views of a warehouse, or asks for it, without Spark",
     "doctor": "checks a warehouse and says how to mend it, without Spark",
     "dump": "decoded records of segment files as JSON lines or CSV, without Spark",
 }
