@@ -1,4 +1,4 @@
-"""`groupscope sql` over the sample, whole commands, against the same by Spark; and what the command line takes alone."""
+"""`groupscope sql` over the sample: whole commands, against Spark; and what the command line itself takes."""
 
 import statistics
 import sys
