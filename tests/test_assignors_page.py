@@ -50,7 +50,6 @@ def test_a_command_answers_what_the_page_shows(
     assert capfd.readouterr().out == shown
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("text", QUERIES)
 def test_the_sql_of_the_page_has_an_answer(text: str, warehouse: Path) -> None:
     command = [sys.executable, "-m", "jobs.cli", "sql", text, "--warehouse", str(warehouse), "--format", "json"]

@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from jobs.storage.stored_files import Storage, uri_of
 
@@ -71,4 +70,4 @@ def is_remote(place: str) -> bool:
 
 def local_path(place: str) -> Path:
     """A URI of a local file names it with its special characters escaped."""
-    return Path(url2pathname(urlsplit(place).path) if SCHEME.match(place) else place)
+    return Path(unquote(urlsplit(place).path) if SCHEME.match(place) else place)

@@ -237,7 +237,6 @@ def test_what_groups_hide_the_warehouse_knows(guarded: Guarded, tmp_path: Path) 
             assert set(found) == expected
 
 
-@pytest.mark.spark
 def test_the_queries_of_the_page(guarded: Guarded, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with guarded.without(TOPICS), guarded.having((*TOPICS[:2], "--topic", "payments")):
         ingest(tmp_path / "w", *guarded.source)
