@@ -1,6 +1,7 @@
 """Flags that commands share, and the instants that users write."""
 
 import argparse
+import os
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
@@ -42,6 +43,16 @@ def add_engine_flags(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many processes the local engine has (default: one a core, fewer where memory is short)",
     )
+
+
+def wanted_engine(arguments: argparse.Namespace) -> str:
+    """Who started the command decides, where no flag does."""
+    return str(arguments.engine or (SPARK if is_submitted() else LOCAL))
+
+
+def is_submitted() -> bool:
+    """Set by spark-submit, for the program that it starts to find its Java."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def number_of_workers(text: str) -> int:

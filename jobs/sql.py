@@ -7,7 +7,8 @@
     spark-submit … jobs/sql.py --register --database kafka
 
 Rows go to standard output: the result of each statement after the other. DuckDB answers inside this process, without
-Java; with --engine spark, and where the warehouse is on another file system, Spark does, in its own words of SQL.
+Java; with --engine spark, under spark-submit, and where the warehouse is on another file system, Spark does, in its own
+words of SQL.
 Without statements a terminal becomes a prompt, and from anything else they are read. With --register tables, views and
 functions are put into the Spark catalog, where other programs find them.
 """
@@ -17,6 +18,7 @@ import sys
 from pathlib import Path
 
 from jobs.failure import Failure
+from jobs.flags import SPARK, wanted_engine
 from jobs.queries.answers import Engine, print_answer, print_answers
 from jobs.queries.dialects import Dialect
 from jobs.row_output import write_lines
@@ -68,7 +70,7 @@ def print_definitions(arguments: argparse.Namespace) -> None:
 
 def engine_of(arguments: argparse.Namespace) -> Engine:
     """Each is loaded where it is wanted alone: both take a while."""
-    if arguments.engine == "spark" or is_remote(arguments.warehouse):
+    if wanted_engine(arguments) == SPARK or is_remote(arguments.warehouse):
         from jobs.queries.spark_engine import SparkEngine
 
         return SparkEngine(arguments.warehouse, arguments.debug)

@@ -20,9 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         choices=(LOCAL, SPARK),
-        default=LOCAL,
-        help="who answers: DuckDB inside this process (local, the default), or Spark, each in its own words of SQL; "
-        "of a warehouse that is not on local disks always Spark",
+        help="who answers: DuckDB inside this process (local, the default), or Spark (under spark-submit the default), "
+        "each in its own words of SQL; of a warehouse that is not on local disks always Spark",
     )
     parser.add_argument(
         "--register", action="store_true", help="put tables, views and functions into the Spark catalog"

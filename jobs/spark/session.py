@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from jobs.flags import is_submitted
 from jobs.no_pandas import let_pandas_in
 from jobs.spark.jars import DELTA, jars
 from jobs.spark.java import java_home
@@ -59,5 +60,4 @@ def quiet_session(name: str, num_workers: int, *, is_debug: bool) -> SparkSessio
 
 def local_settings(num_workers: int) -> dict[str, str]:
     """Where no spark-submit decides: this machine, and a second chance for a task whose worker died."""
-    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    return {} if is_submitted else {"spark.master": f"local[{num_workers},3]", "spark.driver.memory": "2g"}
+    return {} if is_submitted() else {"spark.master": f"local[{num_workers},3]", "spark.driver.memory": "2g"}

@@ -1,6 +1,7 @@
 """`groupscope sql` as users run it: answers of DuckDB over one warehouse, and what is refused. That Spark gives the
 same is told by test_sql_engines.py."""
 
+import argparse
 import json
 import subprocess
 import sys
@@ -13,9 +14,13 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from jobs.failure import Failure
+from jobs.queries.answers import Engine
 from jobs.queries.catalog import register
 from jobs.queries.dialects import Dialect
+from jobs.queries.duckdb_engine import DuckDBEngine
+from jobs.queries.spark_engine import SparkEngine
 from jobs.queries.views import view_definitions
+from jobs.sql import add_arguments, engine_of
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from schemas.views import VIEWS
@@ -236,6 +241,28 @@ def test_duckdb_is_loaded_for_sql_alone() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True
     )
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "engine"),
+    [
+        ([], {}, DuckDBEngine),
+        (["--engine", "spark"], {}, SparkEngine),
+        (["--warehouse", "hdfs://h/w"], {}, SparkEngine),
+        (["--warehouse", "hdfs://h/w", "--engine", "local"], {}, SparkEngine),
+        ([], {"PYSPARK_GATEWAY_PORT": "1"}, SparkEngine),
+        (["--engine", "local"], {"PYSPARK_GATEWAY_PORT": "1"}, DuckDBEngine),
+    ],
+)
+def test_how_it_was_started_and_where_the_tables_are_says_who_answers(
+    words: list[str], environment: dict[str, str], engine: type[Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    assert type(engine_of(argparse.Namespace(debug=False, **vars(parser.parse_args(words))))) is engine
 
 
 def test_statements_come_by_standard_input(tmp_path: Path) -> None:
