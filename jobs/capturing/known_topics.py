@@ -1,12 +1,13 @@
 """Which topics the groups of a cluster have committed offsets of, as far as the warehouse knows."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 
+from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.any_warehouse import AnyWarehouse
-from jobs.warehouses.delta_tables import file_path
+from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -20,14 +21,15 @@ def known_topics(warehouse: AnyWarehouse, cluster: str) -> set[str]:
     if not isinstance(warehouse, Warehouse):
         return topics_by_spark(warehouse, cluster)  # type: ignore[arg-type]
     delta = warehouse.open(TABLE)
-    files = [] if delta is None else map(file_path, delta.file_uris())
+    paths = [] if delta is None else files_of(delta).column("path").to_pylist()
+    files = [warehouse.path(TABLE) / unquote(path) for path in paths]
     return {topic for file in files for topic in topics_of_file(file, cluster)}
 
 
-def topics_of_file(path: Path, cluster: str) -> set[str]:
+def topics_of_file(path: Place, cluster: str) -> set[str]:
     """A row group at a time, and names as numbers: commits are many, topics are few."""
     found: set[str] = set()
-    with pq.ParquetFile(path, read_dictionary=COLUMNS) as file:
+    with pq.ParquetFile(parquet_source(path), read_dictionary=COLUMNS) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, COLUMNS, use_threads=False)
             pairs = rows.group_by(COLUMNS, use_threads=False).aggregate([])

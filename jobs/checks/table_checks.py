@@ -18,7 +18,7 @@ from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished
 from jobs.warehouses.table_files import STATISTICS_COLUMNS
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables import CONTRACT_VERSION, TABLES
+from schemas.tables import CONTRACT_VERSION, TABLES, folder_of
 from udfs.tables.arrow_schema import table_schema
 
 READER_PROTOCOL = 1
@@ -44,7 +44,13 @@ def opened(warehouse: Warehouse) -> Checked:
             continue
         if delta is not None:
             tables[name] = delta
-    return Checked(warehouse, versions, runs, tables, unopened, is_busy(warehouse.root))
+    return Checked(warehouse, versions, runs, tables, unopened, is_busy(local(warehouse)))
+
+
+def local(warehouse: Warehouse) -> Path:
+    """Warehouses elsewhere are not checked."""
+    assert warehouse.local_root is not None
+    return warehouse.local_root
 
 
 def is_busy(root: Path) -> bool:
@@ -61,7 +67,7 @@ def is_busy(root: Path) -> bool:
 
 def check_lock(checked: Checked) -> Iterator[Finding]:
     if checked.is_busy:
-        told = f"held by {(checked.warehouse.root / LOCK_FILE).read_text(errors='replace') or 'another run'}"
+        told = f"held by {(local(checked.warehouse) / LOCK_FILE).read_text(errors='replace') or 'another run'}"
         yield Finding(Status.WARN, "lock", LOCK_FILE, told, "look again when that run has ended")
 
 
@@ -90,7 +96,7 @@ def check_versions(checked: Checked) -> Iterator[Finding]:
     for name, named in checked.versions.items():
         if name not in checked.tables:
             continue
-        last = DeltaTable(checked.warehouse.path(name)).version()
+        last = DeltaTable(local(checked.warehouse) / folder_of(name)).version()
         if last > named and not checked.is_busy and not unfinished(checked.warehouse.root):
             told = f"is at version {last}, the newest run names {named}: something else wrote it"
             yield Finding(Status.BROKEN, "versions", name, told, "undo that write; only groupscope may write here")
@@ -205,7 +211,7 @@ def check_orphans(checked: Checked) -> Iterator[Finding]:
         for file in change.added
     }
     for name in checked.tables:
-        folder = checked.warehouse.path(name)
+        folder = local(checked.warehouse) / folder_of(name)
         named = names_in_log(folder)
         left = [
             path

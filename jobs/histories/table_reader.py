@@ -1,6 +1,6 @@
 """Few rows out of large tables: files and row groups that cannot hold any are left out, and nothing else is read.
 
-Without Spark where the warehouse is on local disks; elsewhere by Spark, which leaves out the same.
+Without Spark where the warehouse is reached without it; elsewhere by Spark, which leaves out the same.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,8 +14,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from jobs.failure import Failure
+from jobs.storage.arrow_files import arrow_files
+from jobs.storage.stored_path import Place, StoredPath
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import files_of, open_table
+from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
@@ -62,7 +65,7 @@ class TableReader:
         wanted = pa.schema([schema.field(name) for name in columns])
         if table not in self.versions or any(map(is_of_no_value, conditions)):
             return wanted.empty_table()
-        read = self.read_by_spark if self.warehouse.local_root is None else self.read_files
+        read = self.read_files if isinstance(self.warehouse, Warehouse) else self.read_by_spark
         return read(table, wanted.names, conditions).cast(wanted)
 
     def read_files(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
@@ -72,23 +75,21 @@ class TableReader:
             return pa.schema([schema.field(name) for name in columns]).empty_table()
         terms = [expression(each) for each in conditions]
         whole = reduce(lambda left, right: left & right, terms) if terms else None
-        # By paths, so that Arrow's threads read without calling back into Python: see delta_tables.rows_of.
         try:
-            return ds.dataset(paths, format="parquet").to_table(columns=columns, filter=whole)
+            return rows_of(paths, columns, whole)
         except (OSError, pa.ArrowInvalid) as error:
-            lost = next((path for path in paths if not Path(path).is_file()), None)
+            lost = next((path for path in paths if not is_file(path)), None)
             raise unusable(lost or paths[0], "is not there" if lost else "cannot be read") from error
 
-    def files(self, table: str, conditions: Sequence[Condition]) -> Iterator[str]:
-        root = self.warehouse.local_root
-        assert root is not None
-        folder = root / TABLES[table].folder
+    def files(self, table: str, conditions: Sequence[Condition]) -> Iterator[Place]:
+        assert isinstance(self.warehouse, Warehouse)
+        folder = self.warehouse.path(table)
         delta = open_table(folder, self.versions[table])
         if delta is None:
             raise unusable(folder, "is not there")
         for file in files_of(delta).to_pylist():
             if all(may_hold(file, condition) for condition in conditions):
-                yield str(folder / unquote(file["path"]))
+                yield folder / unquote(file["path"])
 
     def read_by_spark(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
         from pyspark.sql import functions
@@ -105,6 +106,20 @@ class TableReader:
             )
             frame = frame.filter(compared | column.isNull() if each.or_null else compared)
         return frame.select(*columns).toArrow()
+
+
+def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None) -> pa.Table:
+    first = paths[0]
+    if isinstance(first, Path):
+        # By paths, so that Arrow's threads read without calling back into Python: see delta_tables.rows_of.
+        return ds.dataset([str(path) for path in paths], format="parquet").to_table(columns=columns, filter=whole)
+    names = [path.file for path in paths if isinstance(path, StoredPath)]
+    found = ds.dataset(names, format="parquet", filesystem=arrow_files(first.storage))
+    return found.to_table(columns=columns, filter=whole, use_threads=False)
+
+
+def is_file(path: Place) -> bool:
+    return path.is_file() if isinstance(path, Path) else path.storage.find(path.file) is not None
 
 
 def unusable(path: object, what: str) -> Failure:

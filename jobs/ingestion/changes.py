@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from jobs.ingestion.plan import Reading
 from jobs.ingestion.task_answers import NO_PARTITION, Answer, Counts, KnownRange, merged_facts
 from jobs.sources.archive_files import ArchiveFile
 from jobs.sources.segment_source import Marks, SegmentFile
+from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.table_files import TableFile
 from schemas.exit_codes import ExitCode
@@ -178,7 +178,7 @@ def archive_rows(files: Sequence[ArchiveFile], answers: Sequence[Answer], cluste
     ]
 
 
-def written(root: Path, table: str, rows: Rows, run_id: str) -> list[DataFile]:
+def written(root: Place, table: str, rows: Rows, run_id: str) -> list[DataFile]:
     """Few rows that the driver has, as a file of the table."""
     if not len(rows):
         return []

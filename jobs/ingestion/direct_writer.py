@@ -1,6 +1,5 @@
 """Tasks write files of the tables themselves, and the driver names them to Delta's logs: for local disks."""
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +17,7 @@ from jobs.ingestion.state import known_files
 from jobs.ingestion.task_answers import Answer, Assignment
 from jobs.ingestion.tasks import answer, guarded_answer
 from jobs.ingestion.writer import WRITTEN, About, FrameSteps, Told, UnitSteps
+from jobs.storage.stored_path import delete_folder
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of, open_table
 from jobs.warehouses.manifest import Staged
 from jobs.warehouses.small_files import rewrite, rewrites, small
@@ -107,4 +107,4 @@ class DirectWriter:
         return Change((*stays, *made), (*removed, *moved))
 
     def clean_up(self) -> None:
-        shutil.rmtree(self.warehouse.root / STAGING, ignore_errors=True)
+        delete_folder(self.warehouse.root / STAGING)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.storage.stored_path import Place, parquet_source
 from schemas.columns import Table
 from udfs.tables.arrow_schema import table_schema
 
@@ -18,7 +18,7 @@ BATCH_ROWS = 65_536
 class KnownFile:
     """A file of a decoded table, and the offsets partitions that it holds something of."""
 
-    path: Path
+    path: Place
     first_partition: int
     last_partition: int
 
@@ -73,9 +73,9 @@ def known_rows(
     )
 
 
-def rows_of(path: Path, table: Table, cluster: str, partition: int, first: int) -> Iterator[pa.Table]:
+def rows_of(path: Place, table: Table, cluster: str, partition: int, first: int) -> Iterator[pa.Table]:
     schema = table_schema(table)
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(parquet_source(path)) as file:
         groups = [group for group in range(file.num_row_groups) if may_hold(file, group, partition, first)]
         for batch in file.iter_batches(BATCH_ROWS, groups) if groups else ():
             rows = pa.Table.from_batches([batch]).cast(schema)

@@ -1,12 +1,12 @@
 """Rows of `rejected_records` that go, because a copy or a newer release gave what they could not."""
 
 from collections.abc import Collection, Iterable
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.delta_tables import DataFile, Removed, files_of, open_table
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
@@ -44,7 +44,7 @@ def without_rows(
     return added, removed
 
 
-def rewrite(path: Path, kept: TableFile, cluster: str, records: set[RecordKey], ranges: set[RangeKey]) -> bool:
+def rewrite(path: Place, kept: TableFile, cluster: str, records: set[RecordKey], ranges: set[RangeKey]) -> bool:
     """Writes what stays; tells whether anything goes."""
     num_gone = 0
     for rows in rows_of(path):
@@ -56,8 +56,8 @@ def rewrite(path: Path, kept: TableFile, cluster: str, records: set[RecordKey], 
     return num_gone > 0
 
 
-def rows_of(path: Path) -> Iterable[pa.Table]:
-    with pq.ParquetFile(path) as file:
+def rows_of(path: Place) -> Iterable[pa.Table]:
+    with pq.ParquetFile(parquet_source(path)) as file:
         for batch in file.iter_batches(BATCH_ROWS):
             yield pa.Table.from_batches([batch]).cast(SCHEMA)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +10,7 @@ import pyarrow.parquet as pq
 
 from jobs.ingestion.task_answers import Answer, Assignment, Counts
 from jobs.ingestion.tasks import Task, guarded_answer
+from jobs.storage.stored_path import Place, parquet_source
 from schemas.tables import TABLES
 from schemas.vocabulary import Part
 from udfs.decoding.decode import decode
@@ -21,14 +21,14 @@ from udfs.tables.rejected_again import records_of_rejected
 BATCH_ROWS = 32_768
 
 
-def retried(assignment: Assignment, path: Path) -> Answer:
+def retried(assignment: Assignment, path: Place) -> Answer:
     """Rows of the cluster in a file of `rejected_records`; those that are decoded now are retracted there. What one
     file gives stands in the order of the log: files of several runs together would not."""
     return guarded_answer(assignment, partial(retry_steps, batches_of(path)))
 
 
-def batches_of(path: Path) -> Iterator[pa.RecordBatch]:
-    with pq.ParquetFile(path) as file:
+def batches_of(path: Place) -> Iterator[pa.RecordBatch]:
+    with pq.ParquetFile(parquet_source(path)) as file:
         yield from file.iter_batches(BATCH_ROWS)
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.table_files import TableFile, check_required
@@ -38,7 +38,7 @@ class RowSink(Protocol):
 class TableFiles:
     """One file of each table that there are rows for."""
 
-    root: Path
+    root: Place
     run_id: str
     files: dict[str, TableFile] = field(default_factory=dict)
 

@@ -6,14 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow.compute as pc
-from deltalake import DeltaTable
 
 from jobs.flags import EPOCH
 from jobs.ingestion.known_rows import KnownFile
 from jobs.ingestion.task_answers import KnownRange
 from jobs.sources.segment_source import Marks
 from jobs.warehouses.any_warehouse import AnyWarehouse
-from jobs.warehouses.delta_tables import files_of
+from jobs.warehouses.delta_tables import files_of, open_table
 from jobs.warehouses.warehouse import Warehouse
 from schemas import decoded_tables
 from udfs.known import REJECTED
@@ -141,7 +140,8 @@ def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[s
     found: dict[str, list[KnownFile]] = {}
     versions = warehouse.versions()
     for name, version in ((name, versions[name]) for name in tables if name in versions):
-        delta = DeltaTable(warehouse.path(name), version=version)
+        delta = open_table(warehouse.path(name), version)
+        assert delta is not None, f"{name}: version {version} is not there"
         files = files_of(delta)
         if not files.num_rows:
             continue

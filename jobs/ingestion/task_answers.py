@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from jobs.ingestion.known_rows import KnownFile
 from jobs.ingestion.log_span import SpanFacts
+from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import DataFile
 from udfs.framing.rejected_ranges import RejectedRange
 from udfs.offset_ranges import Range
@@ -30,7 +30,7 @@ class Assignment:
     """What all tasks of a run are told."""
 
     # None where it is not on a local disk.
-    root: Path | None
+    root: Place | None
     cluster: str
     run_id: str
     known_files: dict[str, list[KnownFile]]

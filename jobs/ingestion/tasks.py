@@ -23,6 +23,7 @@ from jobs.ingestion.record_stretches import chunks_of, decoded_offsets, note_off
 from jobs.ingestion.row_sinks import RowSink, TableFiles
 from jobs.ingestion.task_answers import Answer, Assignment, Counts, Held
 from jobs.spark.kept_memory import keep_memory
+from jobs.storage.stored_path import Place
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.decoding.decode import decode
@@ -78,9 +79,13 @@ def guarded_steps(task: "Task", steps: Steps) -> Iterator[None]:
         task.abandon(failure_code(error, root), os_error_line(error, root or "a task"))
 
 
-def failure_code(error: OSError, root: Path | None) -> int:
-    is_ours = error.filename is None or (root is not None and Path(str(error.filename)).is_relative_to(root))
+def failure_code(error: OSError, root: Place | None) -> int:
+    is_ours = error.filename is None or (root is not None and is_below(str(error.filename), root))
     return ExitCode.UNUSABLE_WAREHOUSE if is_ours else ExitCode.UNREADABLE_INPUT
+
+
+def is_below(name: str, root: Place) -> bool:
+    return Path(name).is_relative_to(root) if isinstance(root, Path) else name.startswith(f"{root}/")
 
 
 class Task:

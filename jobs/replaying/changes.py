@@ -16,6 +16,7 @@ from jobs.replaying.known_state import KnownFile, KnownHistory
 from jobs.replaying.log_files import LogFile
 from jobs.replaying.told import Answer
 from jobs.settings import Tables
+from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed, partitioning
 from jobs.warehouses.small_files import rewrite, rewrites, small
 from jobs.warehouses.warehouse import Warehouse
@@ -151,7 +152,9 @@ class Changes:
 
 def read(files: Sequence[LogFile], name: str) -> pa.Table:
     schema = table_schema(TABLES[name])
-    return pa.concat_tables([pq.read_table(file.path, use_threads=False).cast(schema) for file in files])
+    return pa.concat_tables(
+        [pq.read_table(parquet_source(file.path), use_threads=False).cast(schema) for file in files]
+    )
 
 
 def equal(one: pa.Table, other: pa.Table, name: str) -> bool:

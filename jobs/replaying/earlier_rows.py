@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from jobs.replaying.log_files import LogFile, bounds_of
 from jobs.replaying.slices import Slice
+from jobs.storage.stored_path import parquet_source
 from schemas.columns import Table
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
@@ -49,7 +50,7 @@ class EarlierRows:
 
 def rows_of(file: LogFile, table: Table, cluster: str, partition: int) -> pa.Table:
     column = partition_column(table)
-    with pq.ParquetFile(file.path, pre_buffer=False) as parquet:
+    with pq.ParquetFile(parquet_source(file.path), pre_buffer=False) as parquet:
         groups = [group for group in range(parquet.num_row_groups) if may_hold(parquet, group, column, partition)]
         rows = parquet.read_row_groups(groups, use_threads=False).cast(table_schema(table))
     mask = pc.and_(pc.equal(rows.column(column), partition), pc.equal(rows.column("cluster"), cluster))

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import IS_OPEN, DataFile, partitioning
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.table_files import MOST_ROWS, TableFile
@@ -20,7 +20,7 @@ MOST = int(np.iinfo(np.int64).max)
 
 @dataclass
 class HistoryFiles:
-    root: Path
+    root: Place
     run_id: str
     files: dict[tuple[str, bool | None], TableFile] = field(default_factory=dict)
 

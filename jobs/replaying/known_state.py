@@ -15,6 +15,7 @@ from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.log_files import LogFile
 from jobs.replaying.lost_rows import clusters_with, usable
 from jobs.replaying.written_tables import WrittenTables
+from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import IS_OPEN, clusters_of, file_path, files_of, open_table, partitioning
 from jobs.warehouses.manifest import versions_of
@@ -109,7 +110,7 @@ class KnownHistory:
 
 def partitions_in(path: Any, column: str) -> tuple[int, int]:
     """The lowest and the highest offsets partition; of tables that have none, all."""
-    metadata = pq.read_metadata(path)
+    metadata = pq.read_metadata(parquet_source(path))
     names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
     if column not in names:
         return ANY_PARTITION

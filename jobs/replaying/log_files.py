@@ -6,13 +6,13 @@ group is read when the window reaches it, and what lies behind the window waits.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.leftovers import NAME
 from schemas.decoded_tables import CLASSIC_MEMBER
 
@@ -32,7 +32,7 @@ LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 class LogFile:
     """A file of a decoded table, and the offsets partitions that it holds something of."""
 
-    path: Path
+    path: Place
     first_partition: int
     last_partition: int
 
@@ -47,7 +47,7 @@ class LogFile:
 class Piece:
     """A row group with rows of the partition; `is_mixed`: with other rows too."""
 
-    path: Path
+    path: Place
     group: int
     first: int
     last: int
@@ -91,7 +91,7 @@ def bounds_of(column: pq.ColumnChunkMetaData) -> Bounds:
     return (found.min, found.max) if found is not None and found.has_min_max else None
 
 
-def piece_of(path: Path, group: int, num_rows: int, bounds: Mapping[str, Bounds], wanted: Wanted) -> Piece | None:
+def piece_of(path: Place, group: int, num_rows: int, bounds: Mapping[str, Bounds], wanted: Wanted) -> Piece | None:
     is_mixed = False
     for name, value in (("cluster", wanted.cluster), (PARTITION, wanted.partition)):
         found = bounds[name]
@@ -111,18 +111,20 @@ def piece_of(path: Path, group: int, num_rows: int, bounds: Mapping[str, Bounds]
 class Opened:
     """Footers of files, each read once; not the files, of which a process may hold a thousand open."""
 
-    footers: dict[Path, pq.FileMetaData] = field(default_factory=dict)
+    footers: dict[Place, pq.FileMetaData] = field(default_factory=dict)
 
-    def footer(self, path: Path) -> pq.FileMetaData:
+    def footer(self, path: Place) -> pq.FileMetaData:
         if path not in self.footers:
-            self.footers[path] = pq.read_metadata(path)
+            self.footers[path] = pq.read_metadata(parquet_source(path))
         return self.footers[path]
 
     def read(self, piece: Piece, columns: Sequence[str], wanted: Wanted) -> pa.Table:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}
         needed |= {"cluster", PARTITION, RUN} if piece.is_mixed else set()
         repeated = [name for name in REPEATED if name in needed]
-        with pq.ParquetFile(piece.path, metadata=self.footer(piece.path), read_dictionary=repeated) as file:
+        with pq.ParquetFile(
+            parquet_source(piece.path), metadata=self.footer(piece.path), read_dictionary=repeated
+        ) as file:
             rows = file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
         if piece.is_mixed:
             mask = pc.and_(

@@ -6,11 +6,11 @@ cluster each; Spark may have put rows of several into one.
 
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from deltalake import DeltaTable
 
+from jobs.storage.stored_path import Place, size_of
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line, open_table
 from jobs.warehouses.warehouse import Warehouse
@@ -23,7 +23,7 @@ PROGRESS = {"replay": "replayed_partitions", "assignments": "recomputed_partitio
 class Lost(NamedTuple):
     """`path`: of the table, or of a file of it."""
 
-    path: Path
+    path: Place
     what: str
     clusters: frozenset[str]
 
@@ -43,7 +43,7 @@ def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iter
                 yield Lost(path, what, clusters_of(file, clusters))
 
 
-def usable(folder: Path, version: int) -> DeltaTable | str:
+def usable(folder: Place, version: int) -> DeltaTable | str:
     """The table at this version, or why there is none."""
     try:
         return open_table(folder, version) or "is not there"
@@ -51,9 +51,9 @@ def usable(folder: Path, version: int) -> DeltaTable | str:
         return f"cannot be opened: {one_line(error)}"
 
 
-def file_damage(path: Path, file: Mapping[str, Any]) -> str | None:
+def file_damage(path: Place, file: Mapping[str, Any]) -> str | None:
     try:
-        size = path.stat().st_size
+        size = size_of(path)
     except OSError as error:
         return "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {one_line(error)}"
     return None if size == file["size_bytes"] else f"has {size} bytes, {file['size_bytes']} were expected"

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.replaying.log_files import LogFile
+from jobs.storage.stored_path import parquet_source
 from udfs.replay.topic_names import Sighting, of_commits, of_groups
 
 COMMITS, TOPICS = "offset_commits", "group_partition_metadata"
@@ -23,7 +24,7 @@ def named_in(files: Sequence[LogFile], table: str, cluster: str) -> list[Sightin
     """With both name and id."""
     found: list[Sighting] = []
     for each in files:
-        with pq.ParquetFile(each.path, read_dictionary=REPEATED[table], pre_buffer=False) as file:
+        with pq.ParquetFile(parquet_source(each.path), read_dictionary=REPEATED[table], pre_buffer=False) as file:
             for group in range(file.num_row_groups):
                 if may_name(file.metadata.row_group(group)):
                     rows = file.read_row_group(group, columns=COLUMNS[table], use_threads=False)

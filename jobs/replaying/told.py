@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.log_files import LogFile, Opened
+from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import DataFile
 
 
@@ -34,7 +35,7 @@ class Told(Generic[P]):
     # By offsets partition, of those that need not be done from their beginning.
     earlier: Mapping[int, P]
     # Where files are written.
-    root: Path = Path()
+    root: Place = Path()
     # Of decoded tables, and those of the job's own that hold what may still change.
     files: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
     held: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)

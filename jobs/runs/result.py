@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from jobs.failure import Failure, described, os_error_line
-from jobs.warehouses.manifest import RUNS_FOLDER, write_whole
+from jobs.storage.stored_path import write_whole
+from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.exit_codes import ExitCode
 from schemas.tables import CONTRACT_VERSION
 

@@ -4,6 +4,7 @@ options -> lock -> the job's plan, tasks and results -> manifest -> commits -> r
 """
 
 import argparse
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from jobs.engine.engine import Engine
 from jobs.failure import say
 from jobs.runs.result import iso, now_ms, record, run_id_of, run_row
 from jobs.settings import Settings, load_settings, settings_hash
+from jobs.storage.options import storage_options
 from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster, writing
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.failpoints import failpoint
@@ -93,8 +95,9 @@ class Job(Protocol):
 @contextmanager
 def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[AnyWarehouse]:
     """The warehouse, locked."""
-    place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
-    with writing(place, job, wait, say, lambda: engine.spark, may_be_new=is_new) as warehouse:
+    place, wait, is_new, storage = options.warehouse, options.lock_wait, options.may_be_new, options.settings.storage
+    how = storage_options(storage.options, os.environ, {}, storage.retry_seconds)
+    with writing(place, job, wait, say, lambda: engine.spark, may_be_new=is_new, options=how) as warehouse:
         yield warehouse
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,6 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.failure import Failure
+from jobs.storage.stored_path import Place, parquet_source
 from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import file_path, files_of
 from jobs.warehouses.warehouse import Warehouse
@@ -55,9 +55,9 @@ def held_snapshots(warehouse: AnyWarehouse, name: str, times: pa.ChunkedArray) -
     return pa.concat_tables(parts)
 
 
-def rows_of_times(path: Path, name: str, bounds: dict[str, datetime], wanted: pa.Array) -> Iterator[pa.Table]:
+def rows_of_times(path: Place, name: str, bounds: dict[str, datetime], wanted: pa.Array) -> Iterator[pa.Table]:
     schema = table_schema(TABLES[name])
-    with pq.ParquetFile(path, pre_buffer=False) as file:
+    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
         column = file.schema_arrow.names.index(TIME)
         for group in range(file.num_row_groups):
             told = file.metadata.row_group(group).column(column).statistics
@@ -90,8 +90,8 @@ def known_topic_id(warehouse: AnyWarehouse, cluster: str, topic: str) -> str | N
     return next((each for path in paths for each in topic_ids(path, cluster, topic)), None)
 
 
-def topic_ids(path: Path, cluster: str, topic: str) -> Iterator[str]:
-    with pq.ParquetFile(path, pre_buffer=False) as file:
+def topic_ids(path: Place, cluster: str, topic: str) -> Iterator[str]:
+    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, ["cluster", "topic", "topic_id"], use_threads=False)
             is_it = pc.and_(pc.equal(rows.column("cluster"), cluster), pc.equal(rows.column("topic"), topic))

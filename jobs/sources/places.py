@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from jobs.storage.stored_files import Storage, uri_of
+from jobs.storage.stored_path import StoredPath
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 
@@ -30,34 +30,6 @@ class RemotePath:
     @property
     def parent(self) -> "RemotePath":
         return RemotePath(self.uri.rpartition("/")[0])
-
-
-@dataclass(frozen=True)
-class StoredPath:
-    """A file of a storage, or a folder of it, read as a local one is."""
-
-    storage: Storage
-    # Relative to the storage's place; empty: the place itself.
-    file: str
-
-    def __str__(self) -> str:
-        return uri_of(self.storage, self.file)
-
-    def __lt__(self, other: "StoredPath") -> bool:
-        return str(self) < str(other)
-
-    @property
-    def name(self) -> str:
-        return str(self).rpartition("/")[2]
-
-    @property
-    def stem(self) -> str:
-        return self.name.rpartition(".")[0] or self.name
-
-    @property
-    def parent(self) -> RemotePath:
-        """A name to compare by: it is not read."""
-        return RemotePath(str(self).rpartition("/")[0])
 
 
 FilePath = Path | RemotePath | StoredPath

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from jobs.failure import Failure, os_error_line
 from jobs.ingestion.log_span import SpanFacts
-from jobs.sources.places import FilePath, RemotePath, StoredPath
+from jobs.sources.places import FilePath, RemotePath
+from jobs.storage.stored_path import StoredPath
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import RejectReason
 from udfs.framing.entries import is_entry

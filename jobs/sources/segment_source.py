@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.failure import Failure
-from jobs.sources.places import FilePath, RemotePath, StoredPath, is_remote
+from jobs.sources.places import FilePath, RemotePath, is_remote
 from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, opened
 from jobs.sources.stored_segments import stored_segments
 from jobs.storage.options import StorageOptions, storage_options
+from jobs.storage.stored_path import StoredPath
 from schemas.exit_codes import ExitCode
 
 SUFFIX = ".log"

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from jobs.failure import Failure, os_error_line
-from jobs.sources.places import StoredPath
 from jobs.sources.segment_files import FOLDER
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage, StoredFile
+from jobs.storage.stored_path import StoredPath
 from schemas.exit_codes import ExitCode
 
 SUFFIX = ".log"

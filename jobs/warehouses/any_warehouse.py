@@ -1,5 +1,6 @@
-"""A warehouse wherever it is: on local disks, or on any other file system that Hadoop knows."""
+"""A warehouse wherever it is: on local disks, in object stores, or on any other file system that Hadoop knows."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,9 @@ import pyarrow as pa
 
 from jobs.failure import Failure
 from jobs.sources.places import is_remote, local_path
+from jobs.storage.options import StorageOptions, storage_options
+from jobs.storage.places import OBJECTS, storage_at
+from jobs.storage.stored_path import StoredPath
 from jobs.warehouses import warehouse
 from jobs.warehouses.manifest import Manifest
 from schemas.exit_codes import ExitCode
@@ -68,27 +72,40 @@ def writing(
     spark: "Callable[[], SparkSession]",
     *,
     may_be_new: bool = True,
+    options: StorageOptions | None = None,
 ) -> Iterator[AnyWarehouse]:
     """The warehouse, locked, new if there was none and there may be a new one, and with the work of a killed run
     done."""
-    if is_remote(place):
+    if is_bucket(place):
+        root = StoredPath(storage_at(place, options or storage_options((), os.environ, {})))
+        with warehouse.writing(root, job, lock_wait, tell, spark, may_be_new=may_be_new) as stored:
+            yield stored
+    elif is_remote(place):
         from jobs.warehouses import hadoop_warehouse
 
         with hadoop_warehouse.writing(place, job, lock_wait, tell, spark, may_be_new=may_be_new) as remote:
             yield remote
     else:
-        root = local_path(place).absolute()
-        with warehouse.writing(root, job, lock_wait, tell, spark, may_be_new=may_be_new) as local:
+        with warehouse.writing(
+            local_path(place).absolute(), job, lock_wait, tell, spark, may_be_new=may_be_new
+        ) as local:
             yield local
 
 
-def reading(place: str, spark: "Callable[[], SparkSession]") -> AnyWarehouse:
+def reading(place: str, spark: "Callable[[], SparkSession]", options: StorageOptions | None = None) -> AnyWarehouse:
     """A warehouse to read: nothing is written, and runs in progress do not matter."""
+    if is_bucket(place):
+        return warehouse.reading(StoredPath(storage_at(place, options or storage_options((), os.environ, {}))))
     if is_remote(place):
         from jobs.warehouses import hadoop_warehouse
 
         return hadoop_warehouse.reading(place, spark)
     return warehouse.reading(local_path(place))
+
+
+def is_bucket(place: str) -> bool:
+    """Of an object store: what other places of Hadoop's are, Spark knows."""
+    return place.split(":", maxsplit=1)[0].lower() in OBJECTS and is_remote(place)
 
 
 def one_cluster(found: AnyWarehouse, wanted: str | None) -> str:

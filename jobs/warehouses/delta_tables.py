@@ -4,7 +4,6 @@ Files are written elsewhere; here they are only named to Delta's log. delta-rs r
 application version, so `commit` reads the recorded one first: committing the same change again does nothing.
 """
 
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from deltalake import DeltaTable, Schema
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
 
+from jobs.storage.stored_path import Place, StoredPath, delete, delete_folder, delta_table_at, files_in, parquet_source
 from schemas.columns import Table
 from schemas.tables import CONTRACT_VERSION
 from udfs.tables.arrow_schema import table_schema
@@ -66,9 +66,10 @@ class Change:
     removed: tuple[Removed, ...] = ()
 
 
-def open_table(path: Path, version: int | None = None) -> DeltaTable | None:
+def open_table(path: Place, version: int | None = None) -> DeltaTable | None:
     try:
-        return DeltaTable(path, version=version)
+        with delta_table_at(path) as (uri, options):
+            return DeltaTable(uri, version=version, storage_options=options)
     except TableNotFoundError:
         return None
 
@@ -77,32 +78,35 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def clear(path: Path, change: Change, sequence: int) -> None:
+def clear(path: Place, change: Change, sequence: int) -> None:
     """Makes room for a table whose log cannot be read, unless an earlier attempt at the change has made it already."""
     try:
         if (delta := open_table(path)) is not None and is_done(delta, sequence):
             return
     except UNREADABLE:
         pass
-    shutil.rmtree(path / "_delta_log", ignore_errors=True)
+    delete_folder(path / "_delta_log")
     added = {file.name for file in change.added}
-    for file in path.glob("*.parquet"):
+    for file in files_in(path, ".parquet"):
         if file.name not in added:
-            file.unlink()
+            delete(file)
 
 
-def create(path: Path, table: Table) -> DeltaTable:
-    path.mkdir(parents=True, exist_ok=True)
-    return DeltaTable.create(
-        path,
-        Schema.from_arrow(table_schema(table)),
-        mode="ignore",
-        name=table.name,
-        description=table.comment,
-        configuration=PROPERTIES,
-        partition_by=partitioning(table),
-        raise_if_key_not_exists=False,
-    )
+def create(path: Place, table: Table) -> DeltaTable:
+    if isinstance(path, Path):
+        path.mkdir(parents=True, exist_ok=True)
+    with delta_table_at(path) as (uri, options):
+        return DeltaTable.create(
+            uri,
+            Schema.from_arrow(table_schema(table)),
+            mode="ignore",
+            name=table.name,
+            description=table.comment,
+            configuration=PROPERTIES,
+            partition_by=partitioning(table),
+            raise_if_key_not_exists=False,
+            storage_options=options,
+        )
 
 
 def partitioning(table: Table) -> list[str]:
@@ -115,7 +119,7 @@ def partition_values(file: DataFile) -> dict[str, str | None]:
     return {} if file.is_open is None else {IS_OPEN: str(file.is_open).lower()}
 
 
-def commit(path: Path, table: Table, change: Change, sequence: int, time_ms: int) -> int:
+def commit(path: Place, table: Table, change: Change, sequence: int, time_ms: int) -> int:
     """The table's version after the change; `sequence` rises from one change of the warehouse to the next."""
     delta = open_table(path) or create(path, table)
     if is_done(delta, sequence):
@@ -128,10 +132,11 @@ def commit(path: Path, table: Table, change: Change, sequence: int, time_ms: int
     if actions:
         properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])
         schema = Schema.from_arrow(table_schema(table))
-        delta.create_write_transaction(
-            actions, "append", schema, partitioning(table) or None, commit_properties=properties
-        )
-        delta = DeltaTable(path)
+        with delta_table_at(path) as (uri, options):
+            delta.create_write_transaction(
+                actions, "append", schema, partitioning(table) or None, commit_properties=properties
+            )
+            delta = DeltaTable(uri, storage_options=options)
     return delta.version()
 
 
@@ -150,18 +155,23 @@ def files_of(delta: DeltaTable) -> pa.Table:
 
 
 def rows_of(
-    delta: DeltaTable, table: Table, columns: Sequence[str] | None = None, cluster: str | None = None
+    delta: DeltaTable,
+    table: Table,
+    columns: Sequence[str] | None = None,
+    cluster: str | None = None,
+    folder: Place | None = None,
 ) -> pa.Table:
     """File after file, on this thread. delta-rs reads by threads of Arrow that call back into Python: when one of them
     is still at it while the process ends, the process is aborted (apache/arrow#34314). Files without rows of the
-    cluster are not read: they may be damaged."""
+    cluster are not read: they may be damaged. `folder` is the table's, needed where it is not local."""
     schema = table_schema(table)
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
     parts = [wanted.empty_table()]
     for uri, row in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
         if cluster is not None and not clusters_of(row, [cluster]):
             continue
-        with pq.ParquetFile(file_path(uri), pre_buffer=False) as file:
+        place = folder / unquote(row["path"]) if isinstance(folder, StoredPath) else file_path(uri)
+        with pq.ParquetFile(parquet_source(place), pre_buffer=False) as file:
             rows = file.read([*{*wanted.names, "cluster"}], use_threads=False)
         if cluster is not None:
             rows = rows.filter(pc.equal(rows.column("cluster"), cluster))

@@ -2,25 +2,26 @@
 
 import re
 from collections.abc import Collection
-from pathlib import Path
 
+from jobs.storage.stored_path import Place, StoredPath, delete, files_in
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, Manifest
 from schemas.tables import TABLES
 
 NAME = re.compile(r"part-(?P<run>\d{8}-\d{8}T\d{6}Z)-.+\.parquet")
 
 
-def leftovers(root: Path, finished: Collection[str], manifest: Manifest | None = None) -> list[Path]:
+def leftovers(root: Place, finished: Collection[str], manifest: Manifest | None = None) -> list[Place]:
     """Files of runs other than the finished ones, and those of the manifest's run that it does not name: a task that
     was tried again has written its files twice."""
-    found = []
+    found: list[Place] = []
     for name, table in TABLES.items():
-        for path in sorted((root / table.folder).glob("part-*.parquet")):
+        for path in files_in(root / table.folder, ".parquet"):
             match = NAME.fullmatch(path.name)
             if match and (match["run"] not in finished or is_unnamed(match["run"], name, path.name, manifest)):
                 found.append(path)
-    for folder in (root, root / RUNS_FOLDER):
-        found += sorted(folder.glob("*.begun"))
+    folders = [root / table.folder for table in TABLES.values()] if isinstance(root, StoredPath) else []
+    for folder in (root, root / RUNS_FOLDER, *folders):
+        found += files_in(folder, ".begun")
     return found
 
 
@@ -31,6 +32,6 @@ def is_unnamed(run_id: str, table: str, name: str, manifest: Manifest | None) ->
     return table not in manifest.changes or name not in {file.name for file in manifest.changes[table].added}
 
 
-def remove_leftovers(root: Path, finished: Collection[str], manifest: Manifest) -> None:
+def remove_leftovers(root: Place, finished: Collection[str], manifest: Manifest) -> None:
     for path in leftovers(root, finished, manifest):
-        path.unlink(missing_ok=True)
+        delete(path)

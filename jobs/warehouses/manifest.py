@@ -4,17 +4,16 @@ A run that was killed in between leaves its manifest; the next run carries it ou
 """
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from jobs.failure import Failure
 from jobs.settings import Tables
+from jobs.storage.stored_path import Place, files_in, text_of, write_whole
 from jobs.warehouses.delta_tables import Change, DataFile, Removed
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
@@ -72,11 +71,11 @@ def versions_of(run: Mapping[str, Any]) -> dict[str, int]:
     return {folder.rpartition("/")[2]: version for folder, version in dict(run["table_versions"]).items()}
 
 
-def manifest_path(warehouse: Path, run_id: str) -> Path:
+def manifest_path(warehouse: Place, run_id: str) -> Place:
     return warehouse / RUNS_FOLDER / f"{run_id}{SUFFIX}"
 
 
-def write_manifest(warehouse: Path, manifest: Manifest) -> None:
+def write_manifest(warehouse: Place, manifest: Manifest) -> None:
     write_whole(manifest_path(warehouse, manifest.run_id), manifest_text(manifest))
 
 
@@ -84,12 +83,12 @@ def manifest_text(manifest: Manifest) -> str:
     return json.dumps(asdict(manifest))
 
 
-def unfinished(warehouse: Path) -> list[Path]:
-    return sorted((warehouse / RUNS_FOLDER).glob(f"*{SUFFIX}"))
+def unfinished(warehouse: Place) -> list[Place]:
+    return files_in(warehouse / RUNS_FOLDER, SUFFIX)
 
 
-def read_manifest(path: Path) -> Manifest:
-    return parse_manifest(path.read_text(), str(path))
+def read_manifest(path: Place) -> Manifest:
+    return parse_manifest(text_of(path), str(path))
 
 
 def parse_manifest(text: str, place: str) -> Manifest:
@@ -114,18 +113,3 @@ def parse_staged(found: dict[str, Any]) -> Staged:
     rows = {name: tuple(map(tuple, found[name])) for name in ("retracted_records", "retracted_ranges")}
     names = {name: tuple(found[name]) for name in ("tables", "repaired")}
     return Staged(**{**found, **rows, **names, "limits": Tables(**found["limits"])})
-
-
-def write_whole(path: Path, text: str) -> None:
-    """The file is there with all of the text, also after a power cut, or it is not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    begun = path.with_name(f"{path.name}.{os.getpid()}.begun")
-    try:
-        with begun.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        begun.replace(path)
-    except OSError:
-        begun.unlink(missing_ok=True)
-        raise

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.settings import Tables
+from jobs.storage.stored_path import Place, parquet_source, size_of
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.table_files import TableFile
 from schemas.columns import Table
@@ -35,13 +35,13 @@ class Small:
 class Rewrite:
     """Files of one table that become one."""
 
-    root: Path
+    root: Place
     table: str
     run_id: str
     files: tuple[Small, ...]
 
 
-def rewrites(root: Path, table: str, run_id: str, files: Iterable[Small], limits: Tables, mode: str) -> list[Rewrite]:
+def rewrites(root: Place, table: str, run_id: str, files: Iterable[Small], limits: Tables, mode: str) -> list[Rewrite]:
     """Old and new files apart, since only new ones bring rows that followers of the table have not seen."""
     if mode == "never":
         return []
@@ -65,10 +65,10 @@ def bins(files: Sequence[Small], most_bytes: int, most_raw_bytes: int) -> list[t
     return [tuple(each) for each in found]
 
 
-def small(path: Path, is_new: bool) -> Small:
-    metadata = pq.read_metadata(path)
+def small(path: Place, is_new: bool) -> Small:
+    metadata = pq.read_metadata(parquet_source(path))
     raw_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    return Small(path.name, path.stat().st_size, raw_bytes, is_new)
+    return Small(path.name, size_of(path), raw_bytes, is_new)
 
 
 def rewrite(work: Rewrite) -> DataFile:
@@ -88,8 +88,8 @@ def rewrite(work: Rewrite) -> DataFile:
     return DataFile(done.name, done.size, done.num_rows, done.stats, is_data_change=is_new)
 
 
-def read(path: Path, table: Table) -> pa.Table:
-    with pq.ParquetFile(path) as file:
+def read(path: Place, table: Table) -> pa.Table:
+    with pq.ParquetFile(parquet_source(path)) as file:
         return file.read().cast(table_schema(table))
 
 

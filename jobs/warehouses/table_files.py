@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from jobs.storage.stored_path import BegunParquet, Place, size_of
 from jobs.warehouses.delta_tables import DataFile
 from schemas.columns import Table
 from udfs.tables.arrow_schema import table_schema
@@ -37,7 +37,7 @@ RISING = frozenset(
 class TableFile:
     """One table's file of one task. Nothing is made on disk before there is a row."""
 
-    def __init__(self, folder: Path, table: Table, run_id: str) -> None:
+    def __init__(self, folder: Place, table: Table, run_id: str) -> None:
         self.folder, self.table, self.schema = folder, table, table_schema(table)
         # By the run's id a later run tells the files of attempts that never came to an end.
         self.name = f"part-{run_id}-{uuid.uuid4()}.parquet"
@@ -45,6 +45,7 @@ class TableFile:
         self.num_waiting = self.waiting_bytes = self.num_rows = 0
         self.partition: int | None = None
         self.writer: pq.ParquetWriter | None = None
+        self.begun: BegunParquet | None = None
 
     def write(self, rows: pa.Table, partition: int | None = None) -> None:
         """Rows of one offsets partition, that of the rows before or a later one."""
@@ -62,32 +63,33 @@ class TableFile:
         if not self.num_waiting:
             return
         if self.writer is None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self.writer = writer_of(self.folder / self.name, self.schema)
+            self.begun = BegunParquet(self.folder / self.name)
+            self.writer = writer_of(self.begun.sink, self.schema)
         self.writer.write_table(pa.concat_tables(self.waiting), row_group_size=self.num_waiting)
         self.num_rows += self.num_waiting
         self.waiting, self.num_waiting, self.waiting_bytes = [], 0, 0
 
     def close(self) -> DataFile | None:
         self.flush()
-        if self.writer is None:
+        if self.writer is None or self.begun is None:
             return None
         self.writer.close()
-        path = self.folder / self.name
-        return DataFile(self.name, path.stat().st_size, self.num_rows, statistics(pq.read_metadata(path)))
+        self.begun.finish()
+        metadata = self.writer.writer.metadata
+        return DataFile(self.name, size_of(self.folder / self.name), self.num_rows, statistics(metadata))
 
     def abandon(self) -> None:
         """What a failed task has begun is of no use to anyone."""
-        if self.writer is not None:
+        if self.writer is not None and self.begun is not None:
             # A disk that is full does not take the end of the file either.
             with suppress(OSError):
                 self.writer.close()
-            (self.folder / self.name).unlink(missing_ok=True)
+            self.begun.abandon()
 
 
-def writer_of(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+def writer_of(sink: Any, schema: pa.Schema) -> pq.ParquetWriter:
     return pq.ParquetWriter(
-        path,
+        sink,
         schema,
         compression="zstd",
         # Offsets and times nearly all differ: a dictionary of them is built in vain and thrown away.

@@ -11,6 +11,8 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from jobs.failure import Failure, os_error_line
+from jobs.storage.storage_lock import StorageLock
+from jobs.storage.stored_path import Place, delete, names_in, text_of, write_whole
 from jobs.warehouses.delta_tables import (
     Change,
     clear,
@@ -34,7 +36,6 @@ from jobs.warehouses.manifest import (
     unfinished,
     versions_of,
     write_manifest,
-    write_whole,
 )
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
@@ -51,24 +52,27 @@ STAGING = "_staging"
 
 @dataclass(frozen=True)
 class Warehouse:
-    root: Path
+    root: Place
     # Started only where it must finish what was staged for it.
     spark: "Spark | None" = None
+    # Where no kernel keeps it: looked at before each commit.
+    lock: StorageLock | None = None
 
     @property
     def told(self) -> str:
         return str(self.root)
 
     @property
-    def local_root(self) -> Path:
-        return self.root
+    def local_root(self) -> Path | None:
+        return self.root if isinstance(self.root, Path) else None
 
-    def path(self, table: str) -> Path:
+    def path(self, table: str) -> Place:
         return self.root / folder_of(table)
 
     def place(self, table: str) -> str:
         """As Spark takes it, whatever its default file system is."""
-        return f"file:{self.path(table).absolute()}"
+        path = self.path(table)
+        return f"file:{path.absolute()}" if isinstance(path, Path) else str(path)
 
     def open(self, table: str) -> DeltaTable | None:
         """The table as the newest finished run left it; None when there is none yet."""
@@ -87,11 +91,11 @@ class Warehouse:
 
     def run_rows(self, columns: list[str]) -> list[dict[str, Any]]:
         runs = open_table(self.path(RUNS))
-        return [] if runs is None else rows_of(runs, TABLES[RUNS], columns).to_pylist()
+        return [] if runs is None else rows_of(runs, TABLES[RUNS], columns, folder=self.path(RUNS)).to_pylist()
 
     def rows(self, table: str, columns: Sequence[str] | None = None, cluster: str | None = None) -> pa.Table | None:
         delta = self.open(table)
-        return None if delta is None else rows_of(delta, TABLES[table], columns, cluster)
+        return None if delta is None else rows_of(delta, TABLES[table], columns, cluster, self.path(table))
 
     def num_rows(self) -> dict[str, int]:
         """Delta's log knows how many rows each file has."""
@@ -118,7 +122,7 @@ class Warehouse:
         failpoint("runs_committed")
         # While the manifest is there to tell which files are none.
         remove_leftovers(self.root, {row["run_id"] for row in self.run_rows(["run_id"])}, manifest)
-        manifest_path(self.root, manifest.run_id).unlink(missing_ok=True)
+        delete(manifest_path(self.root, manifest.run_id))
         failpoint("manifest_removed")
 
     def finish_files(self, manifest: Manifest) -> None:
@@ -128,6 +132,7 @@ class Warehouse:
                 clear(self.path(name), change, manifest.sequence)
             create(self.path(name), TABLES[name])
             failpoint("table_created", name)
+            self.check_lock()
             versions[name] = commit(self.path(name), TABLES[name], change, manifest.sequence, manifest.time_ms)
             failpoint("table_committed", name)
         self.commit_runs(manifest, self.versions() | versions)
@@ -145,10 +150,16 @@ class Warehouse:
         file.write(run_rows(manifest, versions))
         done = file.close()
         assert done is not None
+        self.check_lock()
         commit(self.path(RUNS), TABLES[RUNS], Change((done,)), manifest.sequence, manifest.time_ms)
+
+    def check_lock(self) -> None:
+        if self.lock is not None:
+            self.lock.check()
 
     def write(self, manifest: Manifest) -> None:
         """Everything that a run changes, at once: when this returns it is done, and when it is killed it will be."""
+        self.check_lock()
         write_manifest(self.root, manifest)
         failpoint("manifest_written")
         self.finish(manifest)
@@ -156,7 +167,7 @@ class Warehouse:
 
 @contextmanager
 def writing(
-    root: Path,
+    root: Place,
     job: str,
     lock_wait: float,
     tell: Callable[[str], None],
@@ -172,53 +183,70 @@ def writing(
         else:
             check_made(root)
             check_writable(root)
-        with locked(root, lock_wait, job, tell):
-            warehouse = Warehouse(root, spark)
+        with locked_here(root, lock_wait, job, tell) as lock:
+            warehouse = Warehouse(root, spark, lock)
             for path in unfinished(root):
                 tell(f"{root}: finishing run {path.name.split('.')[0]}, which was ended while it wrote")
                 warehouse.finish(read_manifest(path))
             yield warehouse
 
 
-def prepare(root: Path) -> None:
-    if root.exists() and not root.is_dir():
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file, a folder was expected")
-    root.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def locked_here(root: Place, wait: float, job: str, tell: Callable[[str], None]) -> Iterator[StorageLock | None]:
+    """By the kernel where there is one that sees all writers."""
+    if isinstance(root, Path):
+        with locked(root, wait, job, tell):
+            yield None
+    else:
+        with StorageLock(root.storage, job).held(wait, tell) as lock:
+            yield lock
+
+
+def prepare(root: Place) -> None:
+    if isinstance(root, Path):
+        if root.exists() and not root.is_dir():
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file, a folder was expected")
+        root.mkdir(parents=True, exist_ok=True)
     # What a run left that was ended as it wrote the marker, or another one is just writing, is ours too.
-    is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in os.listdir(root))
-    if is_new and not (root / MARKER).exists():
+    is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in names_in(root))
+    if is_new and marker_of(root) is None:
         write_whole(root / MARKER, marker_text())
     check_ours(root, NEW_OR_MADE)
     check_writable(root)
 
 
-def check_writable(root: Path) -> None:
-    if not os.access(root, os.W_OK):
+def check_writable(root: Place) -> None:
+    """A storage tells when it is written to: the lock is."""
+    if isinstance(root, Path) and not os.access(root, os.W_OK):
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is read-only, a folder to write to was expected")
 
 
-def reading(root: Path) -> Warehouse:
+def reading(root: Place) -> Warehouse:
     """A warehouse to read: nothing is written, and runs in progress do not matter."""
-    check_made(root)
+    with unusable_when_full(root):
+        check_made(root)
     return Warehouse(root)
 
 
-def check_made(root: Path) -> None:
-    if not root.is_dir():
+def check_made(root: Place) -> None:
+    if isinstance(root, Path) and not root.is_dir():
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: no such folder, {MADE} was expected")
     check_ours(root, MADE)
 
 
-def check_ours(root: Path, expected: str) -> None:
+def check_ours(root: Place, expected: str) -> None:
+    check_marker(marker_of(root), str(root), expected)
+
+
+def marker_of(root: Place) -> str | None:
     try:
-        text = (root / MARKER).read_text()
+        return text_of(root / MARKER)
     except (FileNotFoundError, NotADirectoryError):
-        text = None
-    check_marker(text, str(root), expected)
+        return None
 
 
 @contextmanager
-def unusable_when_full(root: Path) -> Iterator[None]:
+def unusable_when_full(root: Place) -> Iterator[None]:
     """Whatever the disk refuses is told as a matter of the warehouse, since input is read with its own care."""
     try:
         yield

@@ -1,0 +1,163 @@
+"""A file or folder of a storage, named as pathlib names local ones; what a warehouse does with either is here too."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+
+from jobs.storage.arrow_files import arrow_sink
+from jobs.storage.refusals import told_by_delta
+from jobs.storage.stored_files import NewFile, Storage, read_whole, uri_of
+
+
+@dataclass(frozen=True)
+class StoredPath:
+    storage: Storage
+    # Relative to the storage's place; empty: the place itself.
+    file: str = ""
+
+    def __str__(self) -> str:
+        return uri_of(self.storage, self.file)
+
+    def __lt__(self, other: "StoredPath") -> bool:
+        return str(self) < str(other)
+
+    def __truediv__(self, name: str | Path) -> "StoredPath":
+        return StoredPath(self.storage, f"{self.file}/{name}".lstrip("/"))
+
+    @property
+    def name(self) -> str:
+        return str(self).rpartition("/")[2]
+
+    @property
+    def stem(self) -> str:
+        return self.name.rpartition(".")[0] or self.name
+
+    @property
+    def parent(self) -> "StoredPath":
+        """Of a file that lies in the place itself it is the place."""
+        return StoredPath(self.storage, self.file.rpartition("/")[0])
+
+
+Place = Path | StoredPath
+
+
+def parquet_source(place: Place) -> Any:
+    """As pyarrow.parquet reads files."""
+    return place if isinstance(place, Path) else pa.PythonFile(place.storage.open(place.file), mode="r")
+
+
+def size_of(place: Place) -> int:
+    if isinstance(place, Path):
+        return place.stat().st_size
+    found = place.storage.find(place.file)
+    if found is None:
+        raise FileNotFoundError(2, "no such file", str(place))
+    return found.size
+
+
+def files_in(folder: Place, ending: str) -> list[Place]:
+    """By name; none where there is no such folder."""
+    if isinstance(folder, Path):
+        return sorted(folder.glob(f"*{ending}"))
+    depth = folder.file.count("/") + 2 if folder.file else 1
+    found = (file.name for file in folder.storage.list(folder.file))
+    near = sorted(name for name in found if name.endswith(ending) and name.count("/") + 1 == depth)
+    return [StoredPath(folder.storage, name) for name in near]
+
+
+def names_in(folder: Place) -> set[str]:
+    """Of the files and folders in it."""
+    if isinstance(folder, Path):
+        return set(os.listdir(folder))
+    above = f"{folder.file}/".lstrip("/")
+    return {file.name.removeprefix(above).split("/")[0] for file in folder.storage.list(folder.file)}
+
+
+def delete(place: Place) -> None:
+    """Nothing happens where there is no such file."""
+    if isinstance(place, Path):
+        place.unlink(missing_ok=True)
+    else:
+        place.storage.delete(place.file)
+
+
+def delete_folder(folder: Place) -> None:
+    if isinstance(folder, StoredPath):
+        for file in list(folder.storage.list(folder.file)):
+            folder.storage.delete(file.name)
+        return
+    for above, folders, names in os.walk(folder, topdown=False):
+        for name in names:
+            Path(above, name).unlink(missing_ok=True)
+        for name in folders:
+            with suppress(OSError):
+                Path(above, name).rmdir()
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def text_of(place: Place) -> str:
+    if isinstance(place, Path):
+        return place.read_text(encoding="utf-8")
+    return read_whole(place.storage, place.file).decode()
+
+
+def write_whole(place: Place, text: str) -> None:
+    """The file is there with all of the text, also after a power cut, or it is not there."""
+    if isinstance(place, StoredPath):
+        place.storage.replace(place.file, text.encode())
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    begun = place.with_name(f"{place.name}.{os.getpid()}.begun")
+    try:
+        with begun.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        begun.replace(place)
+    except OSError:
+        begun.unlink(missing_ok=True)
+        raise
+
+
+class BegunParquet:
+    """Where a Parquet file is written. On a local disk under its own name, which nobody asks for before it is
+    committed; on a storage it appears when it is finished."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.file: NewFile | None = None
+        if isinstance(place, StoredPath):
+            self.file = place.storage.create(place.file)
+        else:
+            place.parent.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def sink(self) -> Any:
+        return self.place if self.file is None else arrow_sink(self.file)
+
+    def finish(self) -> None:
+        if self.file is not None:
+            self.file.finish()
+
+    def abandon(self) -> None:
+        if self.file is not None:
+            self.file.abandon()
+        else:
+            delete(self.place)
+
+
+@contextmanager
+def delta_table_at(folder: Place) -> Iterator[tuple[str | Path, dict[str, str] | None]]:
+    """What delta-rs takes, and its refusals as lines of ours."""
+    if isinstance(folder, Path):
+        yield folder, None
+        return
+    storage = cast(Any, folder.storage)
+    with told_by_delta(str(folder), storage.options.retry_seconds):
+        yield folder.storage.delta_uri(folder.file), folder.storage.delta_options

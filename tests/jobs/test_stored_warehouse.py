@@ -1,0 +1,172 @@
+"""A warehouse in a bucket holds what a local one does, is changed by one run at a time, outlives a run that dies."""
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from deltalake import DeltaTable
+
+from jobs import cli
+from jobs.failure import Failure
+from jobs.storage import storage_lock
+from jobs.storage.places import storage_at
+from jobs.storage.storage_lock import StorageLock, name_of
+from jobs.storage.stored_files import Storage, write_once
+from jobs.storage.stored_path import StoredPath, delete_folder
+from jobs.warehouses import any_warehouse
+from jobs.warehouses.failpoints import VARIABLE
+from schemas.exit_codes import ExitCode
+from tests.jobs.ingested import history, ingest, spawned
+from tests.jobs.s3_server import SECRET, free_port, options_for
+from tests.jobs.storages import hdfs, s3
+from tests.written_copies import random_log, write_copy
+
+__all__ = ["hdfs", "s3"]
+
+
+@pytest.fixture
+def environment(s3: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """As people set it for any tool of S3."""
+    values = {name.upper(): value for name, value in options_for(s3).values}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    return values
+
+
+@pytest.fixture
+def place(tmp_path: Path, environment: dict[str, str]) -> str:
+    return f"s3://bucket/{tmp_path.name}/w"
+
+
+@pytest.fixture
+def bucket(place: str, s3: str) -> Storage:
+    return storage_at(place, options_for(s3))
+
+
+def fetched(bucket: Storage, folder: Path) -> Path:
+    """A copy of the warehouse on a local disk."""
+    for file in bucket.list():
+        path = folder / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with bucket.open(file.name) as reader:
+            path.write_bytes(reader.read())
+    return folder
+
+
+def sources(folder: Path, rng: np.random.Generator) -> list[str]:
+    log = random_log(rng, 40)
+    parts = enumerate((log[:25], log[15:]))
+    return [f"segments:{write_copy(folder / str(number), 3, part, rng)}" for number, part in parts]
+
+
+def run(place: str, source: str, *flags: str) -> int:
+    return cli.main(["ingest", "--warehouse", place, "--source", source, *flags])
+
+
+def test_ingests_into_a_bucket_make_the_tables_of_local_ones(
+    tmp_path: Path, place: str, bucket: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The second overlaps the first, so what the bucket holds is compared with.
+    for source in sources(tmp_path, rng):
+        ingest(tmp_path / "local", "--source", source)
+        assert run(place, source) == ExitCode.CLEAN
+    assert run(place, f"segments:{tmp_path}/1", "--optimize", "full") == ExitCode.CLEAN
+    copy = fetched(bucket, tmp_path / "copy")
+    assert history(copy) == history(tmp_path / "local")
+    left = {path.name for path in copy.iterdir() if path.name.startswith("_")}
+    assert left == {"_lock", "_runs", "_warehouse.json"}
+    held = any_warehouse.reading(place, no_spark).rows("offset_commits")
+    local = any_warehouse.reading(str(tmp_path / "local"), no_spark).rows("offset_commits")
+    assert held is not None
+    assert local is not None
+    assert held.column("record_offset").sort().equals(local.column("record_offset").sort())
+    assert SECRET not in "".join(path.read_text(errors="replace") for path in copy.rglob("*.json"))
+    assert SECRET not in "".join(capsys.readouterr())
+
+
+def no_spark() -> Any:
+    raise AssertionError("a bucket is read without Spark")
+
+
+@pytest.mark.parametrize("point", ["files_written", "manifest_written", "table_committed", "runs_committed"])
+def test_a_run_that_was_killed_is_finished_by_the_next(
+    tmp_path: Path, place: str, bucket: Storage, rng: np.random.Generator, point: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, _ = sources(tmp_path, rng)
+    killed = spawned(place, "--source", source, environment={VARIABLE: point})
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.1)
+    assert run(place, source) == ExitCode.CLEAN
+    ingest(tmp_path / "local", "--source", source)
+    copy = fetched(bucket, tmp_path / "copy")
+    assert history(copy) == history(tmp_path / "local")
+    assert not list((copy / "_runs").glob("*.manifest.json"))
+    # What the killed run wrote and nobody names is gone.
+    for folder in (path.parent for path in copy.glob("*/_delta_log")):
+        named = {Path(name).name for name in DeltaTable(folder).file_uris()}
+        assert {path.name for path in folder.glob("*.parquet")} == named
+
+
+def test_a_run_whose_lock_was_taken_over_commits_nothing(
+    tmp_path: Path, place: str, bucket: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = sources(tmp_path, rng)
+    assert run(place, first) == ExitCode.CLEAN
+    before = history(fetched(bucket, tmp_path / "before"))
+    with pytest.raises(Failure) as lost, any_warehouse.writing(place, "ingest", 0, print, no_spark) as found:
+        assert isinstance(found.lock, StorageLock)  # type: ignore[attr-defined]
+        number = found.lock.number  # type: ignore[attr-defined]
+        write_once(bucket, name_of(number + 1), b"")
+        found.check_lock()  # type: ignore[attr-defined]
+    assert lost.value.code == ExitCode.UNUSABLE_WAREHOUSE
+    assert "another run took the lock over" in str(lost.value)
+    assert history(fetched(bucket, tmp_path / "after")) == before
+    capsys.readouterr()
+    assert run(place, second, "--lock-wait", "0") == ExitCode.UNUSABLE_WAREHOUSE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"groupscope: {place}: busy with another run, not free within 0 s (--lock-wait)"
+
+
+def test_a_bucket_that_cannot_be_used_is_told_in_one_line(
+    tmp_path: Path,
+    environment: dict[str, str],
+    rng: np.random.Generator,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source, _ = sources(tmp_path, rng)
+    assert run("s3://nosuchbucket/w", source) == ExitCode.UNUSABLE_WAREHOUSE
+    (line,) = capsys.readouterr().err.splitlines()
+    told = "no such bucket or container, one that is there was expected"
+    assert line == f"groupscope: s3://nosuchbucket/w: {told}"
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
+    config = tmp_path / "short.toml"
+    config.write_text("[storage]\nretry_seconds = 1\n")
+    assert run("s3://bucket/w", source, "--config", str(config)) == ExitCode.UNUSABLE_WAREHOUSE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("groupscope: s3://bucket/w")
+    assert "no answer from the server, tried for 1 s: check the endpoint" in line
+
+
+def test_a_folder_of_something_else_is_left_alone(
+    tmp_path: Path, place: str, bucket: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_once(bucket, "letters/a.txt", b"mine")
+    source, _ = sources(tmp_path, rng)
+    assert run(place, source) == ExitCode.UNUSABLE_WAREHOUSE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"groupscope: {place}: no _warehouse.json in it")
+    assert [file.name for file in bucket.list()] == ["letters/a.txt"]
+
+
+def test_a_folder_is_deleted_with_all_in_it_and_nothing_beside(bucket: Storage, tmp_path: Path) -> None:
+    local = storage_at(str(tmp_path / "w"), options_for("http://unused"))
+    for storage in (bucket, local):
+        for name in ("a/b/c", "a/d", "ab"):
+            write_once(storage, name, b"1")
+    delete_folder(StoredPath(bucket, "a"))
+    delete_folder(tmp_path / "w" / "a")
+    assert [[file.name for file in storage.list()] for storage in (bucket, local)] == [["ab"], ["ab"]]
+    assert not (tmp_path / "w" / "a").exists()
