@@ -17,6 +17,7 @@ from jobs.engine.engine import Engine
 from jobs.pages.run_page import page
 from jobs.row_output import write_lines
 from jobs.runs.result import recorded_failure, result_text, write_result_file
+from jobs.settings import load_settings, options_of
 from jobs.warehouses.any_warehouse import reading
 from schemas.exit_codes import ExitCode
 
@@ -25,7 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "audit") as engine:
         result = audited(arguments, engine)
         if arguments.format == "table":
-            write_lines(page(reading(arguments.warehouse, lambda: engine.spark), result))
+            options = options_of(load_settings(arguments.config))
+            write_lines(page(reading(arguments.warehouse, lambda: engine.spark, options), result))
         else:
             ingest.show(result, arguments.format)
     code = int(result["exit_code"])

@@ -7,6 +7,7 @@ import dataclasses
 import difflib
 import hashlib
 import json
+import os
 import sys
 import textwrap
 import tomllib
@@ -17,7 +18,7 @@ from typing import Any
 
 from jobs.failure import Failure
 from jobs.setting_checks import FLAG, OPTIONS, PATTERN, SHARE, TEXT, TOPIC_SETS, Check, number_from, word_of
-from jobs.storage.options import RETRY_SECONDS
+from jobs.storage.options import RETRY_SECONDS, StorageOptions, storage_options
 from schemas.exit_codes import ExitCode
 
 DEFAULT_PATH = Path("conf/groupscope.toml")
@@ -87,8 +88,7 @@ class Storages:
             "unit": "a table of texts",
             "comment": "How object stores are reached, by the names of their usual environment variables in lower "
             "case, such as aws_endpoint_url, google_service_account or azure_storage_account_key, and Hadoop's own "
-            "names (dfs.…) for HDFS. They win over the environment and over spark.hadoop.*. What is secret is better "
-            "left to the environment.",
+            "names (dfs.…) for HDFS. They win over the environment. What is secret is better left to the environment.",
             "check": OPTIONS,
             # Nobody reads it in a message.
             "is_secret": True,
@@ -139,6 +139,11 @@ class Settings:
         "What is asked of the assignments of some groups beside what holds for all. There may be any number of these "
         "sections, and all whose pattern matches hold:",
     )
+
+
+def options_of(settings: Settings) -> StorageOptions:
+    """How storages are reached by a command with these settings, here and now."""
+    return storage_options(settings.storage.options, os.environ, {}, settings.storage.retry_seconds)
 
 
 def load_settings(path: Path | None = None) -> Settings:

@@ -127,7 +127,7 @@ def bring_into_scope(
         try:
             connection.execute(duckdb_view_of(USER_TABLES[name], files.get(name, [])))
         except duckdb.Error as error:
-            raise unreadable(str(warehouse.path(name).absolute()), versions[name], told(error)) from None
+            raise unreadable(warehouse.place(name).removeprefix("file:"), versions[name], told(error)) from None
     for name in named.views:
         connection.execute(f"CREATE VIEW {name} AS\n{VIEWS[name].sql}")
     for name in named.functions:

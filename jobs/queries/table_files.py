@@ -1,6 +1,7 @@
 """Which files hold a table at one version, by Delta's log: other files of its folder are of other versions."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from jobs.failure import Failure
@@ -18,7 +19,7 @@ class Files(NamedTuple):
 
 
 def files_at(warehouse: Warehouse, name: str, version: int) -> list[Files]:
-    path = warehouse.path(name).absolute()
+    path = Path(warehouse.place(name).removeprefix("file:"))
     try:
         delta = open_table(path, version)
         if delta is None:

@@ -57,7 +57,7 @@ DEFINITIONS: dict[Dialect, Callable[[Table, Warehouse, int | None], list[str]]] 
 
 
 def place_of(warehouse: Warehouse, table: Table) -> str:
-    return str(warehouse.path(table.name).absolute())
+    return warehouse.place(table.name).removeprefix("file:")
 
 
 def duckdb_view_of(table: Table, files: list[Files]) -> str:

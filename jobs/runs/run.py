@@ -4,7 +4,6 @@ options -> lock -> the job's plan, tasks and results -> manifest -> commits -> r
 """
 
 import argparse
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,8 +13,7 @@ from typing import Any, Protocol
 from jobs.engine.engine import Engine
 from jobs.failure import say
 from jobs.runs.result import iso, now_ms, record, run_id_of, run_row
-from jobs.settings import Settings, load_settings, settings_hash
-from jobs.storage.options import storage_options
+from jobs.settings import Settings, load_settings, options_of, settings_hash
 from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster, writing
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.failpoints import failpoint
@@ -95,8 +93,8 @@ class Job(Protocol):
 @contextmanager
 def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[AnyWarehouse]:
     """The warehouse, locked."""
-    place, wait, is_new, storage = options.warehouse, options.lock_wait, options.may_be_new, options.settings.storage
-    how = storage_options(storage.options, os.environ, {}, storage.retry_seconds)
+    place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
+    how = options_of(options.settings)
     with writing(place, job, wait, say, lambda: engine.spark, may_be_new=is_new, options=how) as warehouse:
         yield warehouse
 

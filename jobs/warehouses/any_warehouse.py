@@ -1,6 +1,5 @@
 """A warehouse wherever it is: on local disks, in object stores, or on any other file system that Hadoop knows."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from jobs.failure import Failure
+from jobs.settings import load_settings, options_of
 from jobs.sources.places import is_remote, local_path
-from jobs.storage.options import StorageOptions, storage_options
+from jobs.storage.options import StorageOptions
 from jobs.storage.places import OBJECTS, storage_at
 from jobs.storage.stored_path import StoredPath
 from jobs.warehouses import warehouse
@@ -77,7 +77,7 @@ def writing(
     """The warehouse, locked, new if there was none and there may be a new one, and with the work of a killed run
     done."""
     if is_bucket(place):
-        root = StoredPath(storage_at(place, options or storage_options((), os.environ, {})))
+        root = StoredPath(storage_at(place, options or options_of(load_settings())))
         with warehouse.writing(root, job, lock_wait, tell, spark, may_be_new=may_be_new) as stored:
             yield stored
     elif is_remote(place):
@@ -95,7 +95,7 @@ def writing(
 def reading(place: str, spark: "Callable[[], SparkSession]", options: StorageOptions | None = None) -> AnyWarehouse:
     """A warehouse to read: nothing is written, and runs in progress do not matter."""
     if is_bucket(place):
-        return warehouse.reading(StoredPath(storage_at(place, options or storage_options((), os.environ, {}))))
+        return warehouse.reading(StoredPath(storage_at(place, options or options_of(load_settings()))))
     if is_remote(place):
         from jobs.warehouses import hadoop_warehouse
 
