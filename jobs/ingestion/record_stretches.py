@@ -5,11 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from jobs.ingestion.copies import Copy
 from jobs.ingestion.task_answers import Counts
 from jobs.sources.segment_files import chunks
+from schemas.vocabulary import Part
 from udfs.framing.framed import Records
 from udfs.known import REJECTED
 
@@ -54,14 +56,18 @@ def note_offsets(counts: Counts, offsets: NDArray[np.int64]) -> None:
     counts.last_offset = int(offsets[-1])
 
 
-def decoded_offsets(sources: list[dict[str, pa.Table]]) -> NDArray[np.int64]:
+def read_offsets(sources: list[dict[str, pa.Table]]) -> NDArray[np.int64]:
+    """Of all records whose bytes are there, those included that cannot be decoded."""
     found = [
-        rows.column("record_offset").to_numpy()
+        (without_damage(rows) if name == REJECTED else rows).column("record_offset").to_numpy()
         for source in sources
         for name, rows in source.items()
-        if name != REJECTED
     ]
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+
+def without_damage(rejected: pa.Table) -> pa.Table:
+    return rejected.filter(pc.not_equal(rejected.column("part"), Part.BATCH.value))
 
 
 def runs_of(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:

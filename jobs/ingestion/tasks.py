@@ -19,7 +19,7 @@ from jobs.ingestion.known_ranges import sort_out
 from jobs.ingestion.known_rows import KnownRows, known_rows
 from jobs.ingestion.log_span import SpanFacts
 from jobs.ingestion.plan import Part, Unit
-from jobs.ingestion.record_stretches import chunks_of, decoded_offsets, note_offsets, runs_of, windows
+from jobs.ingestion.record_stretches import chunks_of, read_offsets, note_offsets, runs_of, windows
 from jobs.ingestion.row_sinks import RowSink, TableFiles
 from jobs.ingestion.task_answers import Answer, Assignment, Counts, Held
 from jobs.spark.kept_memory import keep_memory
@@ -138,7 +138,7 @@ class Task:
         intact = [each for copy in copies for each in copy.intact()]
         if is_final:
             # Of what stands behind the last record only the warehouse can tell.
-            decoded += runs_of(decoded_offsets([known.take_until(reach_of(ranges))]))
+            decoded += runs_of(read_offsets([known.take_until(reach_of(ranges))]))
             return self.sort_out_ranges(ranges, read_of(copies), decoded + intact, counts)
         last = max(unit.first - 1 if counts.last_offset is None else counts.last_offset, reach_of(ranges))
         self.answer.held.append(Held(unit.partition, unit.first, last, ranges, read_of(copies), intact))
@@ -176,7 +176,7 @@ class Task:
     ) -> list[tuple[int, int]]:
         held, held_lines = without_lines(held)
         merged = merge(held, of_copies)
-        offsets = decoded_offsets([held, *of_copies])
+        offsets = read_offsets([held, *of_copies])
         unknown, good = sort_out_lines(lines, held_lines, offsets)
         counts.known += merged.num_known + lines.num_rows - unknown.num_rows
         for name, rows in with_lines(merged.new, unknown).items():

@@ -133,7 +133,7 @@ class Model:
         """Session, heartbeat, rebalance, and how long the join phase may hide a removal."""
         if move["group_type"] == "classic":
             before, now = self.classic_before(move), self.classic_at(move)
-            old = next(each for each in before["members"] if each["member_id"] == move["from_member_id"])
+            old = self.classic_member(move)
             session = old["session_timeout_ms"]
             rebalance = old["rebalance_timeout_ms"]
             others = any(same(one, other) for one in before["members"] for other in now["members"])
@@ -150,6 +150,20 @@ class Model:
 
     def classic_before(self, move: Row) -> Row:
         return self.values(move, lambda offset: offset < move["move_offset"])
+
+    def classic_member(self, move: Row) -> Row:
+        """As the last record before the move that names it. It may be gone for some generations, its partition still
+        withheld."""
+        rows = sorted(self.of_group("classic_group_metadata", move["group_id"]), key=lambda row: row["record_offset"])
+        named = [
+            each
+            for row in rows
+            if row["record_offset"] < move["move_offset"]
+            for each in row["members"] or ()
+            if each["member_id"] == move["from_member_id"]
+        ]
+        found: Row = named[-1]
+        return found
 
     def classic_at(self, move: Row) -> Row:
         return self.values(move, lambda offset: offset == move["move_offset"])
