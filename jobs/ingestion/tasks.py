@@ -19,7 +19,7 @@ from jobs.ingestion.known_ranges import sort_out
 from jobs.ingestion.known_rows import KnownRows, known_rows
 from jobs.ingestion.log_span import SpanFacts
 from jobs.ingestion.plan import Part, Unit
-from jobs.ingestion.record_stretches import chunks_of, read_offsets, note_offsets, runs_of, windows
+from jobs.ingestion.record_stretches import chunks_of, note_offsets, read_offsets, runs_of, windows
 from jobs.ingestion.row_sinks import RowSink, TableFiles
 from jobs.ingestion.task_answers import Answer, Assignment, Counts, Held
 from jobs.spark.kept_memory import keep_memory

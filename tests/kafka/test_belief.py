@@ -31,6 +31,10 @@ def shown_by(release: Release) -> tuple[str, ...]:
     return SHOWN if release is KAFKA_4_3 else SHOWN_BY_3_9
 
 
+# On a busy machine sessions of members end before the broker that loaded them is asked: then a fresh one is.
+MOST_TRIES = 3
+
+
 def assert_believed(
     release: Release, topics: Topics, log_dir: Path, folder: Path, but: frozenset[str] = frozenset()
 ) -> Counter[str]:
@@ -38,11 +42,14 @@ def assert_believed(
     and state there were."""
     _, partitions = topics[OFFSETS_TOPIC]
     of_users = {name: facts for name, facts in topics.items() if not name.startswith("__")}
-    scratch = folder / "broker"
-    scratch.mkdir(parents=True)
-    looks = belief(release, log_dir, of_users, scratch, partitions)
     replayed = replay_with(of_users, folder / "warehouse", log_dir)
-    found = end_disagreements(replayed, looks, shown_by(release))
+    for number in range(MOST_TRIES):
+        scratch = folder / f"broker-{number}"
+        scratch.mkdir(parents=True)
+        looks = belief(release, log_dir, of_users, scratch, partitions)
+        found = end_disagreements(replayed, looks, shown_by(release))
+        if found.keys() == but:
+            break
     assert found.keys() == but, "\n".join(found.values())
     anomalies = replayed.tables["replay_anomalies"]
     # Whatever a coordinator writes, and a cleaner takes away, is no fault of the log.

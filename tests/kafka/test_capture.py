@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -246,12 +245,14 @@ def test_another_clusters_snapshots_are_refused(
 
 def test_a_series_keeps_its_time(small: Broker, tmp_path: Path) -> None:
     path = tmp_path / "snapshots"
-    begin = time.monotonic()
+    begin, begin_ms = time.monotonic(), time.time() * 1000
     assert run_capture(small, "--into", path, "--every", "0.5", "--for", "1.5") == ExitCode.CLEAN
     assert time.monotonic() - begin < 30
     times = [each["captured_at"] for each in lines_of(path)]
     assert 2 <= len(times) <= 3
-    assert all(after - before >= 450 for before, after in pairwise(times))
+    # On a grid: late ones, of a busy machine, do not put off those that follow.
+    assert all(time - begin_ms >= 500 * number - 50 for number, time in enumerate(times))
+    assert times == sorted(set(times))
 
 
 def test_a_killed_series_leaves_whole_lines(small: Broker, tmp_path: Path) -> None:

@@ -60,7 +60,10 @@ def test_rebalances_and_their_causes_are_what_the_program_did(observed: Observed
             for row in replayed.rebalances(act["group"])
             if act["from_ms"] * 1000 <= row["start_time"] <= act["to_ms"] * 1000 + 999 and not row["is_follow_up"]
         ]
-        assert [row["trigger"] for row in rebalances] == [act["trigger"]], act
+        triggers = [row["trigger"] for row in rebalances]
+        # The leader may learn of a topic's partitions only after it joined for it, and joins again.
+        is_late = triggers[1:] == ["metadata_changed"] and act["trigger"] == "subscription_changed"
+        assert triggers[: 1 if is_late else None] == [act["trigger"]], act
         # The program waited until the broker called the group stable, or empty.
         assert rebalances[0]["end_time"] <= act["to_ms"] * 1000 + 999
         assert_who(replayed, act, rebalances[0])
