@@ -32,7 +32,7 @@ from benchmarks import (
     replay,
     sql,
 )
-from benchmarks.assignor_figures import Duration, Ratio
+from benchmarks.durations import Duration, Ratio
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
 
@@ -56,7 +56,6 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "replay": replay.measure,
     "replay-linear": replay.measure_linear,
     "replay-more": replay.measure_more,
-    "replay-groups": replay.measure_groups,
     "assignments": assignments.measure,
     "assignors-client": assignors.measure_client,
     "assignors-server": assignors.measure_server,

@@ -1,11 +1,10 @@
-"""`groupscope assignments` on large groups, in a Spark session that is warm, against the ingest of the same records."""
+"""`groupscope assignments` on large groups, against the ingest of the same records, both as a user starts them."""
 
-import subprocess
-import sys
+from deltalake import DeltaTable
 
-from benchmarks.assignor_figures import Bound, Duration
+from benchmarks.commands import groupscope, ingest_command, new_warehouse, seconds_of
+from benchmarks.durations import Bound, Duration
 from benchmarks.generations import Shape, write_generations
-from benchmarks.replay import new_warehouse
 from benchmarks.run import Run
 
 GENERATIONS, GROUPS = 10_000, 20
@@ -14,13 +13,14 @@ GENERATIONS, GROUPS = 10_000, 20
 def measure(run: Run) -> Duration:
     number = run.records or GENERATIONS
     shape = Shape(GROUPS, number // GROUPS)
-    folder = run.folder / "generations"
+    folder, warehouse = run.folder / "generations", new_warehouse(run.folder)
     write_generations(folder, shape, run.seed)
-    command = [sys.executable, "-m", "benchmarks.assignments_child", str(folder), str(new_warehouse(run))]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    ingest, audit, num_same = map(float, done.stdout.split()[-3:])
-    if num_same != number:
-        raise RuntimeError(f"{number - num_same:.0f} of {number} assignments are not what made them")
+    command = ingest_command(f"segments:{folder}", warehouse)
+    ingest = seconds_of([*command, "--snapshots", str(folder / "snapshots.jsonl")])
+    audit = seconds_of(groupscope("assignments", "--warehouse", warehouse))
+    audited = DeltaTable(warehouse / "assignment_audit").to_pyarrow_table().column("verdict").to_pylist()
+    if audited != ["same"] * number:
+        raise RuntimeError(f"{number - audited.count('same')} of {number} assignments are not what made them")
     partitions = shape.topics * shape.partitions_per_topic
     name = f"audit of {number:,} generations of {shape.members} members x {partitions} partitions; rival: their ingest"
     return Duration(name, audit, Bound(60 * number / GENERATIONS, 20 * number / GENERATIONS), ingest)

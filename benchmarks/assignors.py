@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from benchmarks.assignor_cases import CLIENT, SERVER, Case
-from benchmarks.assignor_figures import Bound, Duration, Ratio
 from benchmarks.assignor_rounds import LIMIT_SECONDS, AssignorRounds, OverLimit
+from benchmarks.durations import Bound, Duration, Ratio
 from benchmarks.run import Run
 
 # By whole runs and not: members, partitions for each member, topics.

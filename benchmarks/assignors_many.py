@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.assignor_cases import CLIENT, SERVER, Case
-from benchmarks.assignor_figures import Bound, Duration
 from benchmarks.assignor_rounds import AssignorRounds
+from benchmarks.durations import Bound, Duration
 from benchmarks.run import Run
 from udfs.assignors.many_groups import answers_of_clients, answers_of_coordinators
 

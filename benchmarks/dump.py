@@ -1,11 +1,9 @@
 """`groupscope dump` against kafka-dump-log, start-up counted, and the memory that dump takes."""
 
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.commands import groupscope, seconds_of
 from benchmarks.memory import peak_bytes
 from benchmarks.rounds import Goal, Limit, Measured, take_turns
 from benchmarks.run import Run
@@ -49,15 +47,9 @@ def measure_memory(run: Run) -> Limit:
 
 
 def dump_command(files: Sequence[Path]) -> list[str]:
-    return [str(Path(sys.executable).with_name("groupscope")), "dump", *map(str, files)]
+    return groupscope("dump", *files)
 
 
 def kafka_dump_command(files: Sequence[Path]) -> list[str]:
     options = ["--offsets-decoder", "--print-data-log", "--files", ",".join(map(str, files))]
     return java_command("org.apache.kafka.tools.DumpLogSegments", [jar_folder(KAFKA_4_3_1)], options)
-
-
-def seconds_of(command: Sequence[str]) -> float:
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - start

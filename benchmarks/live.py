@@ -1,23 +1,13 @@
 """`groupscope ingest` of a live log against that of the same broker's segment files, which runs beside both."""
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
-from benchmarks.dump import seconds_of
-from benchmarks.ingest import (
-    COMPRESSED_SHARE,
-    PARTITIONS,
-    RECORDS,
-    SEGMENT_BYTES,
-    child_seconds,
-    ingest_command,
-    with_new_warehouse,
-)
+from benchmarks.commands import groupscope, ingest_command, seconds_of, with_new_warehouse
+from benchmarks.ingest import COMPRESSED_SHARE, PARTITIONS, RECORDS, SEGMENT_BYTES, ingest_seconds
 from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
 from schemas.vocabulary import OFFSETS_TOPIC
@@ -62,21 +52,20 @@ def serving(run: Run) -> Iterator[Broker]:
 
 def wait_until_loaded(broker: Broker, into: Path) -> None:
     """A broker that starts reads its offsets partitions itself, on all cores; who asks for groups waits for that."""
-    groupscope = str(Path(sys.executable).with_name("groupscope"))
-    seconds_of([groupscope, "capture", "--source", f"kafka:{broker.bootstrap}", "--into", str(into)])
+    seconds_of(groupscope("capture", "--source", f"kafka:{broker.bootstrap}", "--into", into))
 
 
 def measure(run: Run) -> Measured:
     rounds = min(run.rounds, 3)
     with serving(run) as broker:
         ours, theirs = take_turns(
-            lambda: with_new_warehouse(run, partial(child_seconds, "ingest", f"kafka:{broker.bootstrap}")),
-            lambda: with_new_warehouse(run, partial(child_seconds, "ingest", f"segments:{broker.log_dir}")),
+            lambda: ingest_seconds(run, f"kafka:{broker.bootstrap}"),
+            lambda: ingest_seconds(run, f"segments:{broker.log_dir}"),
             rounds,
             warm_up=0,
         )
     records = run.records or RECORDS
-    name = f"ingest of {records:,} records of a live log, start-up not counted"
+    name = f"ingest of {records:,} records of a live log, start-up counted"
     rival = "ingest of that broker's segment files"
     return Measured(name, rival, "records/s", records / ours, records / theirs, Goal(1 / 1.6, 1.0), rounds)
 
@@ -85,7 +74,7 @@ def measure_again(run: Run) -> Measured:
     """Nothing is new: the whole command, beside what it may take."""
     with serving(run) as broker:
         command = ingest_command(f"kafka:{broker.bootstrap}", run.folder / "warehouse")
-        with_new_warehouse(run, lambda _: seconds_of(command))
+        with_new_warehouse(run.folder, lambda _: seconds_of(command))
         again = seconds_of(command)
     name = "a second ingest of a live log with nothing new, start-up counted"
     return Measured(name, f"one of {MOST_SECONDS:g} s", "runs/s", 1 / again, 1 / MOST_SECONDS, Goal(1.0, 2.0), 1)

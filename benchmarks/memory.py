@@ -2,11 +2,13 @@
 
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 INTERVAL_SECONDS = 0.02
+# The local engine's workers are forks of this server, and show its command line; the server itself holds little.
+FORK_SERVER = b"multiprocessing.forkserver"
 
 
 def peak_bytes(command: Sequence[str]) -> int:
@@ -35,11 +37,15 @@ def peak_by_program(command: Sequence[str]) -> dict[str, int]:
     return peaks
 
 
+def by_program(peaks: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {peak / 1e6:.0f} MB" for name, peak in sorted(peaks.items()))
+
+
 def program(pid: int) -> str:
     """Which of a run's processes it is."""
     with suppress(OSError):
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        if b"pyspark.daemon" in words:
+        if b"pyspark.daemon" in words or any(FORK_SERVER in word for word in words):
             return "worker"
         return "java" if Path(words[0].decode()).name == "java" else "driver"
     return "gone"

@@ -1,4 +1,4 @@
-"""Times of assignors, beside their rival's or a bound."""
+"""Times, beside their rival's or a bound."""
 
 from dataclasses import dataclass
 
@@ -69,4 +69,6 @@ def limits(goal: Bound | None) -> tuple[float | None, float | None]:
 
 
 def shown(seconds: float) -> str:
+    if seconds >= 1:
+        return f"{seconds:,.3g} s"
     return f"{seconds * 1e3:,.3g} ms" if seconds >= 1e-4 else f"{seconds * 1e6:,.3g} µs"
