@@ -4,7 +4,7 @@ come and go, and what one must give up first goes to its new owner a generation 
 import json
 import random
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +41,8 @@ def write_generations(folder: Path, shape: Shape, seed: int = 1) -> None:
     for number in range(shape.groups):
         name = f"billing-{number * 7919:x}"
         log = logs.setdefault(offsets_partition(name, shape.offsets_partitions), [])
-        log += [(b"\0\2" + text(name), value) for value in generations(topics, shape, random.Random(seed + number))]
+        life = ClassicLife(name, topics, shape.members, random.Random(seed + number))
+        log += [life.generation(FIRST_TIME + place * MS_PER_GENERATION) for place in range(1, shape.generations + 1)]
     for partition, records in logs.items():
         home = folder / f"__consumer_offsets-{partition}"
         home.mkdir(parents=True)
@@ -52,26 +53,41 @@ def write_generations(folder: Path, shape: Shape, seed: int = 1) -> None:
     (folder / "snapshots.jsonl").write_text(json.dumps(snapshot(topics)) + "\n")
 
 
-def generations(topics: tuple[Topic, ...], shape: Shape, rng: random.Random) -> Iterator[bytes]:
-    names = tuple(topic.name for topic in topics)
-    ids = [new_id(rng) for _ in range(shape.members)]
-    owned: dict[str, Owned] = {}
-    is_settled = True
-    for generation in range(1, shape.generations + 1):
-        if is_settled and generation > 1:
-            if len(ids) >= shape.members:
-                ids.pop(rng.randrange(len(ids)))
-            else:
-                ids.insert(rng.randrange(len(ids) + 1), new_id(rng))
-        members = tuple(
-            Member(each, None, None, names, owned.get(each, ()), generation - 1 if each in owned else None)
-            for each in ids
-        )
-        spec = Spec(GroupProtocol.CLASSIC, ASSIGNOR, topics, members)
+class ClassicLife:
+    """A group whose members leave and join in turn."""
+
+    def __init__(self, name: str, topics: tuple[Topic, ...], members: int, rng: random.Random) -> None:
+        self.topics, self.most_members, self.rng = topics, members, rng
+        self.key = b"\0\2" + text(name)
+        self.names = tuple(topic.name for topic in topics)
+        self.ids = [new_id(rng) for _ in range(members)]
+        self.owned: dict[str, Owned] = {}
+        self.number = 0
+        self.is_settled = False
+
+    def generation(self, time: int) -> tuple[bytes, bytes]:
+        """The next one: key and value of its record."""
+        if self.is_settled:
+            self.leave_or_join()
+        members = tuple(self.member(each) for each in self.ids)
+        spec = Spec(GroupProtocol.CLASSIC, ASSIGNOR, self.topics, members)
         answer = known_assignor(spec).answer(spec)
-        yield value(names, members, answer, generation)
-        owned = {member_id: by_topic(partitions) for member_id, partitions in answer}
-        is_settled = sum(len(partitions) for _, partitions in answer) == sum(topic.partitions for topic in topics)
+        self.number += 1
+        self.owned = {member_id: by_topic(partitions) for member_id, partitions in answer}
+        assigned = sum(len(partitions) for _, partitions in answer)
+        self.is_settled = assigned == sum(topic.partitions for topic in self.topics)
+        return self.key, value(self.names, members, self.owned, self.number, time)
+
+    def leave_or_join(self) -> None:
+        if len(self.ids) >= self.most_members:
+            self.ids.pop(self.rng.randrange(len(self.ids)))
+        else:
+            self.ids.insert(self.rng.randrange(len(self.ids) + 1), new_id(self.rng))
+
+    def member(self, member_id: str) -> Member:
+        owned = self.owned.get(member_id)
+        generation = None if owned is None else self.number
+        return Member(member_id, None, None, self.names, owned or (), generation)
 
 
 def new_id(rng: random.Random) -> str:
@@ -88,17 +104,16 @@ def by_topic(partitions: list[tuple[str, int]]) -> Owned:
 def value(
     names: tuple[str, ...],
     members: tuple[Member, ...],
-    answer: list[tuple[str, list[tuple[str, int]]]],
+    assigned: Mapping[str, Owned],
     generation: int,
+    time: int,
 ) -> bytes:
     """GroupMetadataValue, version 3."""
-    assigned = dict(answer)
-    time = FIRST_TIME + generation * MS_PER_GENERATION
     head = V3 + text("consumer") + i4(generation) + text(ASSIGNOR) + text(members[0].member_id)
     body = [head, struct.pack(">qi", time, len(members))]
     for member in members:
         subscription = b"".join(subscribed(names, member))
-        given = V3 + topic_partitions(by_topic(assigned[member.member_id])) + NULL_BYTES
+        given = V3 + topic_partitions(assigned[member.member_id]) + NULL_BYTES
         body += [
             text(member.member_id), NULL_TEXT, text("billing"), text("/10.0.0.1"), i4(300_000), i4(45_000),
             i4(len(subscription)), subscription, i4(len(given)), given,

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,22 +36,56 @@ class Records:
     value: pa.BinaryArray
 
 
-class Traffic:
+class Commits:
+    """Keys and values of commits; offsets rise from call to call. Groups and topics are known by their place."""
+
+    flexible_share = 0.3
+    # Of those.
+    topic_id_share = 0.5
+
+    def __init__(
+        self, names: Sequence[str], topics: Sequence[str], topic_ids: Sequence[bytes], rng: np.random.Generator
+    ) -> None:
+        self.rng = rng
+        self.names = binary([text(name) for name in names])
+        self.topics = binary([text(topic) for topic in topics])
+        self.topic_tags = binary([b"\1\0\x10" + topic_id for topic_id in topic_ids])
+        self.metadata = metadata_pool(random.Random(int(rng.integers(1 << 32))))
+        self.written = 0
+
+    def offset_keys(self, group: Numbers, topic: Numbers, partition: Numbers) -> pa.BinaryArray:
+        return joined(
+            b"\0\1", self.names.take(pa.array(group)), self.topics.take(pa.array(topic)), packed((">i4", partition))
+        )
+
+    def offset_values(self, row: Numbers, topic: Numbers, partition: Numbers, time: Numbers) -> pa.BinaryArray:
+        """Versions 3 and 4, some of the latter with a topic id."""
+        size = len(row)
+        is_flexible = self.rng.random(size) < self.flexible_share
+        has_topic_id = is_flexible & (self.rng.random(size) < self.topic_id_share)
+        offset = (topic * PARTITIONS + partition) * 1_000_003 + (self.written + row) * 3
+        epoch = np.where(self.rng.random(size) < 0.1, -1, self.rng.integers(0, 50, size))
+        picked = pa.array(self.rng.integers(0, len(self.metadata[0]), size))
+        return joined(
+            packed((">i2", np.where(is_flexible, 4, 3)), (">i8", offset), (">i4", epoch)),
+            chosen(is_flexible, self.metadata[1].take(picked), self.metadata[0].take(picked)),
+            packed((">i8", time)),
+            chosen(has_topic_id, self.topic_tags.take(pa.array(topic)), chosen(is_flexible, ZERO_TAGS, b"")),
+        )
+
+
+class Traffic(Commits):
     """Records for the groups of one offsets partition; generations and offsets rise from call to call."""
 
     shares = SHARES
     expired_share = 0.8
 
     def __init__(self, cast: Cast, groups: Numbers, rng: np.random.Generator) -> None:
-        self.cast, self.groups, self.rng = cast, groups, rng
-        self.names = binary([text(group.name) for group in cast.groups])
-        self.topics = binary([text(topic) for topic in cast.topics])
-        self.topic_tags = binary([b"\1\0\x10" + topic_id for topic_id in cast.topic_ids])
-        self.metadata = metadata_pool(random.Random(int(rng.integers(1 << 32))))
+        super().__init__([group.name for group in cast.groups], cast.topics, cast.topic_ids, rng)
+        self.cast, self.groups = cast, groups
         self.is_consumer = np.array([group.client is Client.CONSUMER for group in cast.groups])
         self.pools, self.stock = classic_pools(cast), consumer_stock(cast)
         self.generation = np.full(len(cast.groups), FIRST_GENERATION)
-        self.written = 0
 
     def records(self, time: Numbers, kind: Numbers, group: Numbers) -> Records:
         self.written += len(time)
@@ -88,26 +123,6 @@ class Traffic:
     def stocked(self, group: Numbers, consumer: Numbers) -> Numbers:
         """Where in the stock each record of a consumer group is; `consumer` are their rows."""
         return group * STOCK_PER_GROUP + self.rng.integers(0, STOCK_PER_GROUP, len(group))
-
-    def offset_keys(self, group: Numbers, topic: Numbers, partition: Numbers) -> pa.BinaryArray:
-        return joined(
-            b"\0\1", self.names.take(pa.array(group)), self.topics.take(pa.array(topic)), packed((">i4", partition))
-        )
-
-    def offset_values(self, row: Numbers, topic: Numbers, partition: Numbers, time: Numbers) -> pa.BinaryArray:
-        """Versions 3 and 4 (30 %), half of the latter with a topic id."""
-        size = len(row)
-        is_flexible = self.rng.random(size) < 0.3
-        has_topic_id = is_flexible & (self.rng.random(size) < 0.5)
-        offset = (topic * PARTITIONS + partition) * 1_000_003 + (self.written + row) * 3
-        epoch = np.where(self.rng.random(size) < 0.1, -1, self.rng.integers(0, 50, size))
-        picked = pa.array(self.rng.integers(0, len(self.metadata[0]), size))
-        return joined(
-            packed((">i2", np.where(is_flexible, 4, 3)), (">i8", offset), (">i4", epoch)),
-            chosen(is_flexible, self.metadata[1].take(picked), self.metadata[0].take(picked)),
-            packed((">i8", time)),
-            chosen(has_topic_id, self.topic_tags.take(pa.array(topic)), chosen(is_flexible, ZERO_TAGS, b"")),
-        )
 
     def classic_values(self, group: Numbers, time: Numbers) -> pa.BinaryArray:
         before, counts = occurrences(group, len(self.generation))
