@@ -1,6 +1,7 @@
 """Every figure of the project, each beside its rival in the same run: a table, and the same as JSON.
 
-python -m benchmarks [MEASURE…] [--records N] [--rounds N] [--whole] [--json FILE]
+python -m benchmarks [MEASURE…] [--records N] [--rounds N] [--shape mix|few-keys|many-keys] [--whole]
+  [--json FILE]
 
 A name that several measures begin with, such as `assignors`, stands for all of them.
 """
@@ -23,6 +24,8 @@ from benchmarks import (
     assignments,
     assignors,
     assignors_many,
+    audit,
+    audit_memory,
     decoding,
     dump,
     framing,
@@ -31,10 +34,12 @@ from benchmarks import (
     live,
     replay,
     sql,
+    start,
 )
 from benchmarks.durations import Duration, Ratio
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
+from benchmarks.shapes import MIX, SHAPES
 
 Figure = Measured | Limit | Ratio | Duration
 MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
@@ -57,6 +62,12 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "replay-linear": replay.measure_linear,
     "replay-more": replay.measure_more,
     "assignments": assignments.measure,
+    "audit": audit.measure,
+    "audit-workers": audit.measure_workers,
+    "audit-again": audit.measure_again,
+    "audit-sample": audit.measure_sample,
+    "audit-memory": audit_memory.measure,
+    "start": start.measure,
     "assignors-client": assignors.measure_client,
     "assignors-server": assignors.measure_server,
     "assignors-large": assignors.measure_large,
@@ -73,6 +84,9 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--records", type=int, help="instead of as many as each figure speaks of")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument(
+        "--shape", choices=(MIX, *SHAPES), help="of the log, instead of that which each figure speaks of"
+    )
     parser.add_argument("--whole", action="store_true", help="every cell of the assignors' grid: most of an hour")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures as JSON too")
     given = parser.parse_args(arguments)
@@ -81,7 +95,7 @@ def main(arguments: list[str]) -> int:
     pa.set_cpu_count(1)
     found: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="groupscope-bench-") as folder:
-        run = Run(Path(folder), given.rounds, given.records, whole=given.whole)
+        run = Run(Path(folder), given.rounds, given.records, whole=given.whole, shape=given.shape)
         for name in [each for word in given.measures or MEASURES for each in named(word)]:
             measured = MEASURES[name](run)
             figures = measured if isinstance(measured, Sequence) else [measured]

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,9 +19,9 @@ def ingest_command(source: str, warehouse: Path) -> list[str]:
     return groupscope("ingest", "--source", source, "--warehouse", warehouse)
 
 
-def seconds_of(command: Sequence[str]) -> float:
+def seconds_of(command: Sequence[str], environment: Mapping[str, str] | None = None) -> float:
     start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     return time.perf_counter() - start
 
 

@@ -44,16 +44,16 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Duration:
-    """Our seconds against so many, whatever the rival takes."""
+    """Our seconds against so many, whatever the rival takes; without a goal where that speaks of other input."""
 
     name: str
     ours: float
-    goal: Bound
+    goal: Bound | None
     theirs: float
 
     @property
     def verdict(self) -> str:
-        return self.goal.verdict(self.ours)
+        return self.goal.verdict(self.ours) if self.goal else ""
 
     def cells(self) -> tuple[str, ...]:
         bounds = [shown(bound) if bound else "" for bound in limits(self.goal)]
@@ -61,7 +61,8 @@ class Duration:
         return (self.name, shown(self.ours), shown(self.theirs), ratio, *bounds, self.verdict)
 
     def facts(self) -> dict[str, object]:
-        return vars(self) | {"goal": vars(self.goal), "ratio": self.ours / self.theirs, "verdict": self.verdict}
+        goal = vars(self.goal) if self.goal else None
+        return vars(self) | {"goal": goal, "ratio": self.ours / self.theirs, "verdict": self.verdict}
 
 
 def limits(goal: Bound | None) -> tuple[float | None, float | None]:

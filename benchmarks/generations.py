@@ -150,6 +150,7 @@ def snapshot(topics: tuple[Topic, ...]) -> dict[str, object]:
         "topics": [
             {
                 "topic": topic.name,
+                **({"topic_id": topic.topic_id} if topic.topic_id else {}),
                 "partitions": [{"partition": number, "log_end_offset": 0} for number in range(topic.partitions)],
             }
             for topic in topics

@@ -17,6 +17,7 @@ from benchmarks.dump import BYTES_PER_RECORD, LARGE_FILE_BYTES, kafka_dump_comma
 from benchmarks.memory import by_program, peak_by_program
 from benchmarks.rounds import Goal, Limit, Measured, take_turns
 from benchmarks.run import Run
+from benchmarks.shapes import FEW_KEYS, MIX
 
 RECORDS = 10_000_000
 PARTITIONS = 8
@@ -28,8 +29,14 @@ HELD_ROWS = 1_000_000
 MOST_WORKER_BYTES = 1 << 30
 
 
-def source(run: Run) -> tuple[Path, int]:
-    files = run.segments(RECORDS, partitions=PARTITIONS, segment_bytes=SEGMENT_BYTES, compressed_share=COMPRESSED_SHARE)
+def source(run: Run, shape: str = MIX) -> tuple[Path, int]:
+    files = run.segments(
+        RECORDS,
+        partitions=PARTITIONS,
+        segment_bytes=SEGMENT_BYTES,
+        compressed_share=COMPRESSED_SHARE,
+        shape=shape,
+    )
     return files[0].parent.parent, run.records or RECORDS
 
 
@@ -38,7 +45,7 @@ def ingest_seconds(run: Run, source: str) -> float:
 
 
 def measure_kafka(run: Run) -> Measured:
-    folder, records = source(run)
+    folder, records = source(run, FEW_KEYS)
     files = sorted(folder.rglob("*.log"))
     rounds = min(run.rounds, 3)
     ours, theirs = take_turns(
@@ -47,14 +54,15 @@ def measure_kafka(run: Run) -> Measured:
         rounds,
         warm_up=0,
     )
-    goal = Goal(at_least=4.0, aim=6.0) if records > 5 * RECORDS else Goal(at_least=2.0, aim=2.6)
-    name = f"ingest of {records:,} records into Delta, start-up counted"
+    shape = run.shape or FEW_KEYS
+    goal = Goal(at_least=2.0, aim=2.6) if shape == MIX else Goal(at_least=5.0, aim=7.0)
+    name = f"ingest of {records:,} records, {shape}, into Delta, start-up counted"
     return Measured(name, "kafka-dump-log printing them", "records/s", records / ours, records / theirs, goal, rounds)
 
 
 def measure_spark(run: Run) -> Measured:
     """Spark's session has started and has written something before: what ours needs to start is counted, its is not."""
-    rival = "df.write.format('delta') of the same rows, ready-made"
+    rival = "df.write.format('delta') of the same rows, ready-made, Spark's start not counted"
     return beside(run, rival, delta_seconds, Goal(at_least=3.0, aim=5.0))
 
 

@@ -16,7 +16,6 @@ from tests.kafka.committing import commit, make_topics
 from tests.kafka.releases import KAFKA_4_3
 
 SETTINGS = {
-    "offsets.topic.num.partitions": str(PARTITIONS),
     # The log shall stay as it is.
     "log.cleaner.enable": "false",
     "offsets.retention.minutes": "100000000",
@@ -29,14 +28,17 @@ MOST_SECONDS = 3.0
 def serving(run: Run) -> Iterator[Broker]:
     """A broker that has the generated segments for its own."""
     files = run.segments(RECORDS, partitions=PARTITIONS, segment_bytes=SEGMENT_BYTES, compressed_share=COMPRESSED_SHARE)
+    # One more than the last that holds anything.
+    partitions = 1 + max(int(file.parent.name.rsplit("-", 1)[1]) for file in files)
+    settings = SETTINGS | {"offsets.topic.num.partitions": str(partitions)}
     with (
         tempfile.TemporaryDirectory(prefix="groupscope-broker-") as folder,
-        running(KAFKA_4_3, Path(folder), SETTINGS) as broker,
+        running(KAFKA_4_3, Path(folder), settings) as broker,
     ):
         make_topics(broker, "orders")
         commit(broker, "group", "orders", 1)
         broker.stop()
-        for partition in range(PARTITIONS):
+        for partition in range(partitions):
             home = broker.log_dir / f"{OFFSETS_TOPIC}-{partition}"
             for old in home.iterdir():
                 if old.name != "partition.metadata":
@@ -45,7 +47,7 @@ def serving(run: Run) -> Iterator[Broker]:
             shutil.copy(file, broker.log_dir / file.parent.name)
         # It makes indexes for them as after a crash.
         (broker.log_dir / ".kafka_cleanshutdown").unlink()
-        broker.start(SETTINGS)
+        broker.start(settings)
         wait_until_loaded(broker, Path(folder) / "snapshots.jsonl")
         yield broker
 

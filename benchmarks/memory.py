@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 INTERVAL_SECONDS = 0.02
+WORKER = "worker"
 # The local engine's workers are forks of this server, and show its command line; the server itself holds little.
 FORK_SERVER = b"multiprocessing.forkserver"
 
@@ -46,7 +47,7 @@ def program(pid: int) -> str:
     with suppress(OSError):
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         if b"pyspark.daemon" in words or any(FORK_SERVER in word for word in words):
-            return "worker"
+            return WORKER
         return "java" if Path(words[0].decode()).name == "java" else "driver"
     return "gone"
 

@@ -60,13 +60,17 @@ class Limit:
     seen: str
     largest: float
     bound: float
+    aim: float | None = None
 
     @property
     def verdict(self) -> str:
-        return "reached" if self.largest < self.bound else "missed"
+        if self.largest >= self.bound:
+            return "missed"
+        return "aim reached" if self.aim is not None and self.largest < self.aim else "reached"
 
     def cells(self) -> tuple[str, ...]:
-        return (self.name, self.seen, "", "", f"below {self.bound / 1e6:.0f} MB", "", self.verdict)
+        bounds = [f"below {bound / 1e6:.0f} MB" if bound else "" for bound in (self.bound, self.aim)]
+        return (self.name, self.seen, "", "", *bounds, self.verdict)
 
     def facts(self) -> dict[str, object]:
         return vars(self) | {"verdict": self.verdict}

@@ -1,17 +1,20 @@
 """What every measure is given, and the input that measures share."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.segments import Plan, write_segments
+from benchmarks.shapes import MIX, SHAPES
 from udfs.framing.frame import frame
 from udfs.framing.framed import Records
 from udfs.slices import PADDING
 
 ONE_FILE = 1 << 40
+# Of a mix whose records follow from each other.
+RECORDS_PER_GROUP = 500
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class Run:
     written: dict[Plan, list[Path]] = field(default_factory=dict)
     # Every cell of a grid, not only enough of them for a first look.
     whole: bool = False
+    # Of the log, instead of that which each figure speaks of.
+    shape: str | None = None
 
     def segments(
         self,
@@ -33,9 +38,19 @@ class Run:
         partitions: int = 1,
         segment_bytes: int = ONE_FILE,
         compressed_share: float = 0.0,
-        lives: int = 0,
+        follow_up: bool = False,
+        shape: str = MIX,
     ) -> list[Path]:
-        plan = Plan(self.records or records, self.seed, partitions, segment_bytes, compressed_share, lives)
+        """`follow_up`: the records of a group follow from each other, as a replay needs them, in the mix too."""
+        records = self.records or records
+        found = SHAPES.get(self.shape or shape)
+        if found is not None:
+            # What is to be one file stays so.
+            found = replace(found, offsets_partitions=1) if partitions == 1 else found
+            plan = Plan(records, self.seed, 0, segment_bytes, compressed_share, shape=found)
+        else:
+            lives = records // RECORDS_PER_GROUP if follow_up else 0
+            plan = Plan(records, self.seed, partitions, segment_bytes, compressed_share, lives)
         if plan not in self.written:
             self.written[plan] = write_segments(self.folder / f"plan-{len(self.written)}", plan)
         return self.written[plan]

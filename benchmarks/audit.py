@@ -1,0 +1,105 @@
+"""`groupscope audit`, the scheduled job, as users start it: on the local engine and on Spark, over the same log."""
+
+import os
+import statistics
+import sys
+from pathlib import Path
+
+from benchmarks.commands import groupscope, new_warehouse, seconds_of
+from benchmarks.durations import Bound, Duration
+from benchmarks.rounds import Goal, Measured, take_turns
+from benchmarks.run import Run
+from benchmarks.segments import SNAPSHOTS
+from benchmarks.shapes import FEW_KEYS
+from jobs.engine.processors import cores
+from jobs.spark.java import java_home
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = ROOT / "data" / "sample"
+RECORDS = 10_000_000
+SEGMENT_BYTES = 100 << 20
+# Of two idle cores, by the log's shape and records: on the local engine, and on Spark.
+BOUNDS = {
+    (FEW_KEYS, RECORDS): (Bound(26, 20), Bound(36, 30)),
+    (FEW_KEYS, 10 * RECORDS): (Bound(280, 200), None),
+}
+# Enough for a log of 10 million records beside what a session needs; the default is 1 GiB.
+DRIVER_MEMORY = "2g"
+
+
+def source(run: Run, records: int = RECORDS, shape: str | None = None) -> tuple[Path, str]:
+    """The folder, and what log it is."""
+    shape = shape or run.shape or FEW_KEYS
+    files = run.segments(records, partitions=8, segment_bytes=SEGMENT_BYTES, follow_up=True, shape=shape)
+    return files[0].parent.parent, f"{run.records or records:,} records, {shape}"
+
+
+def audit_command(folder: Path, warehouse: Path, *words: str) -> list[str]:
+    return groupscope("audit", *audit_words(folder, warehouse), *words)
+
+
+def audit_words(folder: Path, warehouse: Path) -> list[str]:
+    words = ["--source", f"segments:{folder}", "--warehouse", str(warehouse), "--fail-on", "never"]
+    snapshots = folder / SNAPSHOTS
+    return [*words, "--snapshots", str(snapshots)] if snapshots.exists() else words
+
+
+def audit_seconds(run: Run, folder: Path, *words: str) -> float:
+    return seconds_of(audit_command(folder, new_warehouse(run.folder), *words))
+
+
+def measure(run: Run) -> list[Duration]:
+    folder, log = source(run)
+    ours, theirs = take_turns(
+        lambda: audit_seconds(run, folder),
+        lambda: audit_seconds(run, folder, "--engine", "spark"),
+        min(run.rounds, 3),
+        warm_up=0,
+    )
+    local, spark = BOUNDS.get((run.shape or FEW_KEYS, run.records or RECORDS), (None, None))
+    by_spark = f"Spark local[{cores()}]"
+    return [
+        Duration(f"audit of {log}; rival: {by_spark}", ours, local, theirs),
+        Duration(f"audit of {log} on {by_spark}; rival: the local engine", theirs, spark, ours),
+    ]
+
+
+def measure_workers(run: Run) -> Measured:
+    folder, log = source(run)
+    records = run.records or RECORDS
+    rounds = min(run.rounds, 3)
+    two, one = take_turns(
+        lambda: audit_seconds(run, folder, "--workers", "2"),
+        lambda: audit_seconds(run, folder, "--workers", "1"),
+        rounds,
+        warm_up=0,
+    )
+    name = f"audit of {log}, two workers"
+    return Measured(name, "one worker", "records/s", records / two, records / one, Goal(1.6, 1.8), rounds)
+
+
+def measure_again(run: Run) -> Duration:
+    folder, log = source(run)
+    warehouse = new_warehouse(run.folder)
+    first = seconds_of(audit_command(folder, warehouse))
+    again = statistics.median(seconds_of(audit_command(folder, warehouse)) for _ in range(run.rounds))
+    return Duration(f"audit with nothing new after {log}; rival: the first", again, Bound(1.5, 0.8), first)
+
+
+def measure_sample(run: Run) -> list[Duration]:
+    ours, theirs = take_turns(
+        lambda: audit_seconds(run, SAMPLE), lambda: submitted_seconds(run, SAMPLE), min(run.rounds, 3), warm_up=0
+    )
+    return [
+        Duration("audit of the sample; rival: spark-submit", ours, Bound(3, 2), theirs),
+        Duration("audit of the sample through spark-submit; rival: the command line", theirs, Bound(45, 25), ours),
+    ]
+
+
+def submitted_seconds(run: Run, folder: Path) -> float:
+    """By the spark-submit that comes with pyspark, on as many cores as there are."""
+    submit = Path(sys.executable).with_name("spark-submit")
+    settings = ["--master", "local[*]", "--driver-memory", DRIVER_MEMORY, "--conf", "spark.driver.host=127.0.0.1"]
+    script = [str(ROOT / "jobs" / "audit.py"), *audit_words(folder, new_warehouse(run.folder))]
+    environment = {**os.environ, "JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}
+    return seconds_of([str(submit), *settings, *script], environment)
