@@ -25,6 +25,8 @@ WIDE = {"subscription_bytes", "payload_json"}
 READ_AS = {
     "members": [f"members.list.element.{field.name}" for field in CLASSIC_MEMBER.fields if field.name not in WIDE]
 }
+# By a task, of row groups that partitions share.
+MOST_KEPT_BYTES = 32 << 20
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
@@ -109,9 +111,12 @@ def piece_of(path: Place, group: int, num_rows: int, bounds: Mapping[str, Bounds
 
 @dataclass
 class Opened:
-    """Footers of files, each read once; not the files, of which a process may hold a thousand open."""
+    """Footers of files, each read once; not the files, of which a process may hold a thousand open. Small row groups
+    that several partitions share are kept for the next of them, those that were needed last."""
 
     footers: dict[Place, pq.FileMetaData] = field(default_factory=dict)
+    kept: dict[tuple[Place, int, tuple[str, ...]], pa.Table] = field(default_factory=dict)
+    kept_bytes: int = 0
 
     def footer(self, path: Place) -> pq.FileMetaData:
         if path not in self.footers:
@@ -119,21 +124,36 @@ class Opened:
         return self.footers[path]
 
     def read(self, piece: Piece, columns: Sequence[str], wanted: Wanted) -> pa.Table:
+        if not piece.is_mixed:
+            return self.row_group(piece, columns).select(list(columns))
+        rows = self.shared_row_group(piece, columns)
+        mask = pc.and_(
+            pc.equal(rows.column("cluster"), wanted.cluster), pc.equal(rows.column(PARTITION), wanted.partition)
+        )
+        if wanted.after_run is not None:
+            mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
+        return rows.filter(mask, null_selection_behavior="drop").select(list(columns))
+
+    def row_group(self, piece: Piece, columns: Sequence[str]) -> pa.Table:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}
         needed |= {"cluster", PARTITION, RUN} if piece.is_mixed else set()
         repeated = [name for name in REPEATED if name in needed]
-        with pq.ParquetFile(
-            parquet_source(piece.path), metadata=self.footer(piece.path), read_dictionary=repeated
-        ) as file:
-            rows = file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
-        if piece.is_mixed:
-            mask = pc.and_(
-                pc.equal(rows.column("cluster"), wanted.cluster), pc.equal(rows.column(PARTITION), wanted.partition)
-            )
-            if wanted.after_run is not None:
-                mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
-            rows = rows.filter(mask, null_selection_behavior="drop")
-        return rows.select(list(columns))
+        source = parquet_source(piece.path)
+        with pq.ParquetFile(source, metadata=self.footer(piece.path), read_dictionary=repeated) as file:
+            return file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
+
+    def shared_row_group(self, piece: Piece, columns: Sequence[str]) -> pa.Table:
+        key = (piece.path, piece.group, tuple(columns))
+        rows = self.kept.pop(key, None)
+        if rows is None:
+            rows = self.row_group(piece, columns)
+            if rows.nbytes > MOST_KEPT_BYTES // 4:
+                return rows
+            self.kept_bytes += rows.nbytes
+        self.kept[key] = rows
+        while self.kept_bytes > MOST_KEPT_BYTES:
+            self.kept_bytes -= self.kept.pop(next(iter(self.kept))).nbytes
+        return rows
 
 
 @dataclass
