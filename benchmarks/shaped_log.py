@@ -18,7 +18,7 @@ from benchmarks.traffic import COMMIT, GROUP, TOMBSTONE, Commits, Records, binar
 
 COMMITS_PER_BATCH = 10
 # Of the batches: then one record in 1,500 is an assignment.
-OPERATION_SHARE = 0.011
+OPERATION_SHARE = 0.009
 # Of the records that are of offsets.
 TOMBSTONE_SHARE = 0.027
 CLASSIC_MEMBERS = 4
