@@ -64,8 +64,8 @@ def uvarint(number: int) -> bytes:
     return bytes([*more, number])
 
 
-# Of the numbers 0 … 262,143, twice the length of the longest record that is written here.
-UVARINTS = pa.array([uvarint(number) for number in range(1 << 18)], pa.binary())
+# Of the numbers 0 … 65,535: no record that is written here is longer.
+UVARINTS = pa.array([uvarint(number) for number in range(1 << 16)], pa.binary())
 ZIGZAG_OF_NULL = uvarint(1)
 
 

@@ -8,6 +8,7 @@ from benchmarks.commands import groupscope, ingest_command, new_warehouse, secon
 from benchmarks.ingest import COMPRESSED_SHARE, SEGMENT_BYTES
 from benchmarks.rounds import Goal, Measured
 from benchmarks.run import Run
+from schemas.vocabulary import OFFSETS_TOPIC
 
 RECORDS = 10_000_000
 PARTITIONS = 8
@@ -62,7 +63,7 @@ def measure_more(run: Run) -> Measured:
     shorter = run.folder / "shorter"
     shutil.rmtree(shorter, ignore_errors=True)
     shutil.copytree(folder, shorter, copy_function=lambda old, new: Path(new).hardlink_to(old))
-    for last in (sorted(each.glob("*.log"))[-1] for each in shorter.iterdir()):
+    for last in (sorted(each.glob("*.log"))[-1] for each in shorter.glob(f"{OFFSETS_TOPIC}-*")):
         cut(last, HELD_BACK_SHARE * sum(path.stat().st_size for path in last.parent.glob("*.log")))
     warehouse = new_warehouse(run.folder)
     seconds = []

@@ -125,7 +125,7 @@ class ClassicOperations(ClassicLife):
 
 def life_of(shape: Shape, seed: int, number: int) -> ClassicOperations | ConsumerLife:
     rng = random.Random(f"{seed} {number}")
-    name, topics = group_name(number), topics_of(shape, seed)
+    name, topics = group_name(number), topics_of(shape, seed)[: shape.topics_read]
     if number < shape.groups // 2:
         return ClassicOperations(name, topics, CLASSIC_MEMBERS, rng)
     return ConsumerLife(name, topics, rng)

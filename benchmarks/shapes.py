@@ -16,10 +16,12 @@ TOPIC_SIZES = (4, 6, 8, 8, 12)
 
 @dataclass(frozen=True)
 class Shape:
-    """Each group reads each topic. Half of the groups are classic ones, the others of the consumer protocol."""
+    """Each group has offsets of all topics, and reads the first ones now. Half of the groups are classic ones, the
+    others of the consumer protocol."""
 
     groups: int
     topics: int
+    topics_read: int = 10
     offsets_partitions: int = 50
 
 
