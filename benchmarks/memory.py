@@ -39,7 +39,7 @@ def peak_by_program(command: Sequence[str]) -> dict[str, int]:
 
 
 def by_program(peaks: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {peak / 1e6:.0f} MB" for name, peak in sorted(peaks.items()))
+    return ", ".join(f"{name} {peak / 1e6:.0f} MB" for name, peak in sorted(peaks.items()) if peak)
 
 
 def program(pid: int) -> str:
