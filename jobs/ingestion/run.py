@@ -22,10 +22,12 @@ from jobs.ingestion.task_answers import Answer
 from jobs.ingestion.tasks import unit_steps
 from jobs.ingestion.writer import JOB, About, IngestWriter, Told
 from jobs.runs.run import Made, Run
+from jobs.settings import options_of
 from jobs.sources.known_snapshots import new_snapshots
 from jobs.sources.places import is_remote, local_path
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
+from jobs.warehouses.any_warehouse import is_bucket
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 
@@ -169,7 +171,9 @@ class Ingest:
         self.num_files_read = len(found)
         if not found:
             return Outcome()
-        answers = self.read_remote(place, found, state) if is_remote(place) else self.read_local(found, state)
+        # Places other than buckets are read by Hadoop's file systems.
+        is_hadoop = is_remote(place) and not is_bucket(place)
+        answers = self.read_remote(place, found, state) if is_hadoop else self.read_local(found, state)
         outcome = outcome_of(answers, state.rejected)
         beside = unchanged_beside(files, found)
         outcome.source_rows = [
@@ -182,6 +186,8 @@ class Ingest:
         partition = self.options.offsets_partition
         if not is_remote(place):
             return segment_files(str(local_path(place)), partition)
+        if is_bucket(place):
+            return segment_files(place, partition, options_of(self.settings))
         from jobs.sources.remote_segments import remote_segment_files
 
         return remote_segment_files(self.engine.spark, place, partition)

@@ -9,6 +9,7 @@ import pytest
 
 from jobs.failure import Failure
 from jobs.ingestion import run
+from jobs.sources.places import is_remote
 from jobs.sources.segment_files import framed_pieces, opened
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.storage.options import StorageOptions
@@ -36,16 +37,15 @@ def copied(folder: Path, storage: Storage, name: str) -> str:
 
 @pytest.fixture
 def by_storage(storage: Any, monkeypatch: pytest.MonkeyPatch) -> Storage:
-    """A run that reads any place by its storage."""
     reach(monkeypatch, storage.options)
     found: Storage = storage
     return found
 
 
 def reach(monkeypatch: pytest.MonkeyPatch, options: StorageOptions) -> None:
-    monkeypatch.setattr(run, "is_remote", lambda place: False)
-    monkeypatch.setattr(run, "local_path", str)
-    monkeypatch.setattr(run, "segment_files", lambda place, partition: segment_files(place, partition, options))
+    """HDFS too, whose files a run reads by Hadoop's own client."""
+    monkeypatch.setattr(run, "is_bucket", is_remote)
+    monkeypatch.setattr(run, "options_of", lambda settings: options)
 
 
 @elsewhere
