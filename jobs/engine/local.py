@@ -8,7 +8,7 @@ take over locks of Arrow's threads that nobody unlocks.
 import pickle
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -68,7 +68,7 @@ class LocalEngine(Engine):
         found: dict[int, Result] = {}
         told = Teller(progress)
         for worker in self.workers:
-            worker.pipe.send(function)
+            send(worker, function)
             hand_out(worker, waiting)
         while any(worker.task is not None for worker in self.workers):
             for worker in self.ready():
@@ -104,14 +104,19 @@ class LocalEngine(Engine):
         self.workers = []
 
 
-def hand_out(worker: Worker, waiting: Any) -> None:
-    """The next task, if there is one. A worker that died meanwhile is noticed when it is listened to."""
+def hand_out(worker: Worker, waiting: Iterator[tuple[int, TaskSpec[Any]]]) -> None:
+    """The next task, if there is one."""
     worker.task = None
     for number, spec in waiting:
         worker.task = number
-        with suppress(BrokenPipeError):
-            worker.pipe.send(spec.work)
+        send(worker, spec.work)
         return
+
+
+def send(worker: Worker, message: Any) -> None:
+    """A worker that died meanwhile is noticed when it is listened to."""
+    with suppress(BrokenPipeError):
+        worker.pipe.send(message)
 
 
 def received(worker: Worker, specs: Sequence[TaskSpec[Any]]) -> tuple[int, Any]:

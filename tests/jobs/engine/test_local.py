@@ -84,6 +84,16 @@ def test_a_worker_that_dies_ends_the_run_with_a_line_that_names_its_partition(
     assert [each.number for each in engine.run(STEP, specs(("sleep", 5), ("sleep", 6)))] == [5, 6]
 
 
+def test_a_worker_that_died_between_two_steps_is_noticed_by_the_next(engine: LocalEngine) -> None:
+    engine.run(STEP, specs(*[("sleep", 20)] * 4))
+    for worker in engine.workers:
+        worker.process.kill()
+        worker.process.join()
+    with pytest.raises(Failure, match="offsets partition 0: the worker process was ended by SIGKILL") as raised:
+        engine.run(STEP, specs(("sleep", 5), ("sleep", 6), ("sleep", 7)))
+    assert raised.value.code == ExitCode.FAILED
+
+
 def test_a_fault_of_a_task_is_told_in_a_line_and_shown_with_its_trace_when_asked(engine: LocalEngine) -> None:
     with pytest.raises(Failure) as raised:
         engine.run(STEP, specs(("sleep", 1), ("fail", 7)))
