@@ -6,6 +6,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -39,12 +40,15 @@ def work(pipe: Connection) -> None:
     # The driver ends its workers; a line of each would say the same.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_with_driver, daemon=True).start()
+    # Nobody listens any more: the driver has gone.
+    with suppress(EOFError, OSError):
+        serve(pipe)
+
+
+def serve(pipe: Connection) -> None:
     run: Callable[[Any], Any] | None = None
     while True:
-        try:
-            given = pipe.recv()
-        except EOFError:
-            return
+        given = pipe.recv()
         if isinstance(given, Function):
             run = pickle.loads(given.pickled)
         elif run is not None:
