@@ -119,9 +119,16 @@ def partition_values(file: DataFile) -> dict[str, str | None]:
     return {} if file.is_open is None else {IS_OPEN: str(file.is_open).lower()}
 
 
-def commit(path: Place, table: Table, change: Change, sequence: int, time_ms: int) -> int:
+def opened(path: Place, table: Table) -> DeltaTable:
+    """New if there is none yet."""
+    return open_table(path) or create(path, table)
+
+
+def commit(
+    path: Place, table: Table, change: Change, sequence: int, time_ms: int, delta: DeltaTable | None = None
+) -> int:
     """The table's version after the change; `sequence` rises from one change of the warehouse to the next."""
-    delta = open_table(path) or create(path, table)
+    delta = delta or opened(path, table)
     if is_done(delta, sequence):
         return delta.version()
     actions: list[Any] = [

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,12 @@ from jobs.failure import Failure, os_error_line
 from jobs.storage.storage_lock import StorageLock
 from jobs.storage.stored_path import Place, delete, names_in, text_of, write_whole
 from jobs.warehouses.delta_tables import (
-    Change,
     clear,
     commit,
-    create,
     files_of,
     is_done,
     open_table,
+    opened,
     rows_of,
     sequence_of,
 )
@@ -37,10 +36,12 @@ from jobs.warehouses.manifest import (
     versions_of,
     write_manifest,
 )
+from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES, USER_TABLES, folder_of
+from udfs.tables.arrow_schema import table_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,6 +58,9 @@ class Warehouse:
     spark: "Spark | None" = None
     # Where no kernel keeps it: looked at before each commit.
     lock: StorageLock | None = None
+    # Where nobody else may change `runs`, or a reader shall see one state of it: what was read of it, at most one.
+    # None: nothing is remembered.
+    seen: list[tuple[int, pa.Table]] | None = field(default=None, compare=False, repr=False)
 
     @property
     def told(self) -> str:
@@ -86,12 +90,28 @@ class Warehouse:
         return {} if newest is None else {**versions_of(newest), RUNS: self.runs_version()}
 
     def runs_version(self) -> int:
-        runs = open_table(self.path(RUNS))
-        return -1 if runs is None else runs.version()
+        version, _ = self.runs()
+        return version
 
     def run_rows(self, columns: list[str]) -> list[dict[str, Any]]:
-        runs = open_table(self.path(RUNS))
-        return [] if runs is None else rows_of(runs, TABLES[RUNS], columns, folder=self.path(RUNS)).to_pylist()
+        _, rows = self.runs()
+        if not set(columns) <= set(rows.column_names):
+            _, rows = self.read_runs(columns)
+        found: list[dict[str, Any]] = rows.select(columns).to_pylist()
+        return found
+
+    def runs(self) -> tuple[int, pa.Table]:
+        """The version of `runs`, and what every run asks of it."""
+        seen = [] if self.seen is None else self.seen
+        if not seen:
+            seen.append(self.read_runs(ASKED_OF_RUNS))
+        return seen[0]
+
+    def read_runs(self, columns: Sequence[str]) -> tuple[int, pa.Table]:
+        delta, table = open_table(self.path(RUNS)), TABLES[RUNS]
+        if delta is None:
+            return -1, table_schema(table).empty_table()
+        return delta.version(), rows_of(delta, table, columns, folder=self.path(RUNS))
 
     def rows(self, table: str, columns: Sequence[str] | None = None, cluster: str | None = None) -> pa.Table | None:
         delta = self.open(table)
@@ -119,6 +139,8 @@ class Warehouse:
             self.finish_files(manifest)
         else:
             self.finish_staged(manifest)
+        if self.seen is not None:
+            self.seen.clear()
         failpoint("runs_committed")
         # While the manifest is there to tell which files are none.
         remove_leftovers(self.root, {row["run_id"] for row in self.run_rows(["run_id"])}, manifest)
@@ -130,10 +152,11 @@ class Warehouse:
         for name, change in manifest.changes.items():
             if name in manifest.anew:
                 clear(self.path(name), change, manifest.sequence)
-            create(self.path(name), TABLES[name])
+            path, table = self.path(name), TABLES[name]
+            delta = opened(path, table)
             failpoint("table_created", name)
             self.check_lock()
-            versions[name] = commit(self.path(name), TABLES[name], change, manifest.sequence, manifest.time_ms)
+            versions[name] = commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
             failpoint("table_committed", name)
         self.commit_runs(manifest, self.versions() | versions)
 
@@ -144,14 +167,17 @@ class Warehouse:
         finish_staged(self.spark(), self.place, manifest, self.versions())
 
     def commit_runs(self, manifest: Manifest, versions: dict[str, int]) -> None:
-        if is_done(create(self.path(RUNS), TABLES[RUNS]), manifest.sequence):
+        path, table = self.path(RUNS), TABLES[RUNS]
+        delta = opened(path, table)
+        if is_done(delta, manifest.sequence):
             return
-        file = TableFile(self.path(RUNS), TABLES[RUNS], manifest.run_id)
+        file = TableFile(path, table, manifest.run_id)
         file.write(run_rows(manifest, versions))
         done = file.close()
         assert done is not None
         self.check_lock()
-        commit(self.path(RUNS), TABLES[RUNS], Change((done,)), manifest.sequence, manifest.time_ms)
+        change = with_few_files(delta, path, table, done, manifest.run_id)
+        commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
 
     def check_lock(self) -> None:
         if self.lock is not None:
@@ -184,7 +210,7 @@ def writing(
             check_made(root)
             check_writable(root)
         with locked_here(root, lock_wait, job, tell) as lock:
-            warehouse = Warehouse(root, spark, lock)
+            warehouse = Warehouse(root, spark, lock, [])
             for path in unfinished(root):
                 tell(f"{root}: finishing run {path.name.split('.')[0]}, which was ended while it wrote")
                 warehouse.finish(read_manifest(path))
@@ -225,7 +251,7 @@ def reading(root: Place) -> Warehouse:
     """A warehouse to read: nothing is written, and runs in progress do not matter."""
     with unusable_when_full(root):
         check_made(root)
-    return Warehouse(root)
+    return Warehouse(root, seen=[])
 
 
 def check_made(root: Place) -> None:

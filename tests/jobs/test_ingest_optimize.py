@@ -13,7 +13,7 @@ from jobs.doctor import examined
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import RECORD_TABLES, history, ingest, rows, run_ingest, versions
 from tests.jobs.refused import check_no_leftovers
-from tests.written_copies import Written, WrittenBatch, commit, random_log
+from tests.written_copies import Written, WrittenBatch, commit, random_log, write_copy
 
 NUM_RUNS = 15
 FILES_OF_AUTO = 5
@@ -163,3 +163,15 @@ def test_optimize_has_three_ways(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run_ingest(tmp_path / "w", "--optimize", "more") == ExitCode.USAGE
     (line,) = capsys.readouterr().err.splitlines()
     assert "--optimize" in line
+
+
+def test_runs_stay_in_few_files_and_all_of_them_can_be_asked(tmp_path: Path, rng: np.random.Generator) -> None:
+    source = f"segments:{write_copy(tmp_path / 'a', 3, random_log(rng, 3), rng)}"
+    for _ in range(20):
+        ingest(tmp_path / "w", "--source", source)
+    found = rows(tmp_path / "w", "runs")
+    assert sorted(int(row["run_id"].split("-")[0]) for row in found) == list(range(1, 21))
+    assert sum(row["ingest_counts"] != [] for row in found) == 1
+    # All before the 17th in one, and those after it.
+    assert len(DeltaTable(tmp_path / "w" / "runs").file_uris()) == 5
+    assert {finding.status for finding in examined(tmp_path / "w")} == {"ok"}
