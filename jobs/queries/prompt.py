@@ -13,6 +13,7 @@ from jobs.failure import say, told
 from jobs.queries.answers import Engine, print_answer, print_answers
 from jobs.queries.listings import columns_of, names
 from jobs.spark.cache_folder import cache_folder
+from jobs.spark.interrupts import go_on
 
 FIRST, NEXT = "groupscope> ", "        ...> "
 LIST, QUIT = ("\\d", "\\dt", ".tables"), ("\\q", ".quit", "quit", "exit")
@@ -35,6 +36,7 @@ def converse(engine: Engine, format: str) -> None:
             try:
                 respond(engine, text, format)
             except KeyboardInterrupt:
+                go_on()
                 say("interrupted")
             except BrokenPipeError:
                 raise
@@ -49,6 +51,7 @@ def typed(engine: Engine) -> Iterator[str]:
         try:
             lines.append(asked(NEXT if lines else FIRST))
         except KeyboardInterrupt:
+            go_on()
             lines.clear()
             sys.stderr.write("\n")
             continue

@@ -50,6 +50,12 @@ def interrupted(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def go_on() -> None:
+    """Where an interrupt ends a part of the work alone, what fails later fails by itself."""
+    ENDED_BY.clear()
+    logging.disable(logging.NOTSET)
+
+
 def is_interrupted() -> bool:
     """Whatever fails after an interrupt fails by it: calls that it cut short, workers that it reached too."""
     return bool(ENDED_BY)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from jobs.arguments.sql import add_arguments
 from jobs.failure import Failure
 from jobs.queries.answers import Engine
 from jobs.queries.catalog import register
@@ -20,7 +21,7 @@ from jobs.queries.dialects import Dialect
 from jobs.queries.duckdb_engine import DuckDBEngine
 from jobs.queries.spark_engine import SparkEngine
 from jobs.queries.views import view_definitions
-from jobs.sql import add_arguments, engine_of
+from jobs.sql import engine_of
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from schemas.views import VIEWS

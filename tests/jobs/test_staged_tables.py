@@ -14,7 +14,7 @@ from jobs.settings import Settings
 
 def tables(written: WrittenTables) -> StagedTables:
     nobody = cast(Any, None)
-    return StagedTables(nobody, nobody, About("it's", "run", Settings(), written, nobody, 0))
+    return StagedTables(nobody, nobody, About("it's", "run", Settings(), written, nobody, nobody, 0))
 
 
 OURS = "cluster = 'it\\'s'"

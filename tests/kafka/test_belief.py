@@ -42,6 +42,7 @@ def assert_believed(
     and state there were."""
     _, partitions = topics[OFFSETS_TOPIC]
     of_users = {name: facts for name, facts in topics.items() if not name.startswith("__")}
+    folder.mkdir(parents=True, exist_ok=True)
     replayed = replay_with(of_users, folder / "warehouse", log_dir)
     for number in range(MOST_TRIES):
         scratch = folder / f"broker-{number}"
