@@ -21,6 +21,7 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 	  $(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e . && \
 	  cp pyproject.toml .venv/pyproject.toml; }
 	@$(BIN)/python -m jobs.spark.java > /dev/null
+	@$(BIN)/python -m jobs.spark.submit_script
 	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
 
 audit: setup ## the whole audit of data/sample into warehouse/ as a Spark application, and its run page

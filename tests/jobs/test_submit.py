@@ -11,6 +11,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from jobs.spark.java import java_home
@@ -161,3 +162,14 @@ def test_failures_are_told_in_a_line_and_by_their_exit_code(elsewhere: Elsewhere
         assert str(tmp_path) in line or code is ExitCode.USAGE
         assert "Traceback" not in done.stderr
     assert not (tmp_path / "w" / "runs").exists()
+
+
+def test_spark_submit_starts_where_the_environment_is_not_activated(tmp_path: Path) -> None:
+    """And on a machine without Java, by the one of the environment."""
+    submit = Path(sys.executable).with_name("spark-submit")
+    environment = {"PATH": "/usr/bin:/bin", "HOME": os.environ["HOME"]}
+    done = subprocess.run(
+        [submit, "--version"], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"version {pyspark.__version__}" in done.stderr
