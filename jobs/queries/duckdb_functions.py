@@ -7,7 +7,7 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 from duckdb.func import ARROW, SPECIAL
 
-from schemas.columns import ColumnType, StructOf, sql_type
+from jobs.queries.types import duckdb_type
 from schemas.scalar_functions import SCALAR_FUNCTIONS
 from udfs.scalar_functions import KERNELS
 
@@ -31,10 +31,3 @@ def over_chunks(kernel: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
         return kernel(*(column.combine_chunks() for column in columns))
 
     return over_whole
-
-
-def duckdb_type(kind: ColumnType) -> str:
-    """DuckDB knows Spark's names of types, but writes structs differently."""
-    if isinstance(kind, StructOf):
-        return f"STRUCT({', '.join(f'{field.name} {duckdb_type(field.type)}' for field in kind.fields)})"
-    return sql_type(kind)

@@ -1,13 +1,11 @@
 """Where files lie: on a local disk, or on another storage, which a URI names."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from jobs.storage.places import SCHEME
 from jobs.storage.stored_path import StoredPath
-
-SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 
 
 @dataclass(frozen=True, order=True)

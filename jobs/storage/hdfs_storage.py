@@ -4,7 +4,7 @@ import re
 import socket
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from hdfs_native import Client, WriteOptions
 
 from jobs.storage.options import StorageOptions
-from jobs.storage.processes import ForkedError, once_a_process
-from jobs.storage.refusals import refusal
+from jobs.storage.processes import once_a_process
+from jobs.storage.refusals import refusals_told
 from jobs.storage.stored_files import Data, StoredFile, buffered
 
 # delta-rs finds no table in folders of other names there.
@@ -37,15 +37,9 @@ class HdfsStorage:
         root = self.place.split("://", 1)[1].partition("/")[2]
         return "/" + "/".join(part for part in (root, name) if part)
 
-    @contextmanager
-    def told(self, name: str = "") -> Iterator[None]:
-        try:
-            yield
-        except ForkedError:
-            raise
-        except Exception as error:
-            place = f"{self.place}/{name}" if name else self.place
-            raise refusal(error, place, CONNECT_SECONDS) from None
+    def told(self, name: str = "") -> AbstractContextManager[None]:
+        """Refusals, as errors of the file."""
+        return refusals_told(f"{self.place}/{name}" if name else self.place, CONNECT_SECONDS)
 
     def list(self, folder: str = "") -> Iterator[StoredFile]:
         above = self.path("").rstrip("/") + "/"

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, Any
@@ -12,8 +12,8 @@ import obstore
 from obstore.store import from_url
 
 from jobs.storage.options import StorageOptions
-from jobs.storage.processes import ForkedError, once_a_process
-from jobs.storage.refusals import refusal
+from jobs.storage.processes import once_a_process
+from jobs.storage.refusals import refusals_told
 from jobs.storage.stored_files import Data, StoredFile, buffered
 
 # A put that fails where there is an object cannot be done in parts: up to so much is put at once.
@@ -36,16 +36,9 @@ class ObjectStorage:
     def store(self) -> Any:
         return connected(self.place, self.options)
 
-    @contextmanager
-    def told(self, name: str = "") -> Iterator[None]:
+    def told(self, name: str = "") -> AbstractContextManager[None]:
         """Refusals, as errors of the file."""
-        try:
-            yield
-        except ForkedError:
-            raise
-        except Exception as error:
-            place = f"{self.place}/{name}" if name else self.place
-            raise refusal(error, place, self.options.retry_seconds) from None
+        return refusals_told(f"{self.place}/{name}" if name else self.place, self.options.retry_seconds)
 
     def list(self, folder: str = "") -> Iterator[StoredFile]:
         with self.told(folder):

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from jobs.storage.processes import ForkedError
+
 STATUS = re.compile(r"status code:?\W+(?:\[\d+m\W*)?(\d{3} [A-Za-z ]+)|\b([45]\d\d [A-Z][a-z]+(?: [A-Z][A-Za-z]+)*)")
 CODE = re.compile(r"<Code>(\w+)</Code>")
 NO_BUCKET = re.compile("NoSuchBucket|ContainerNotFound|FilesystemNotFound|specified bucket does not exist")
@@ -60,6 +62,16 @@ def harmless(text: str) -> str:
     """Its first line, without the requests that it repeats."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     return URL.sub("…", JAVA_CLASS.sub(r"\1", first)).strip()[:200]
+
+
+@contextmanager
+def refusals_told(place: str, seconds: float) -> Iterator[None]:
+    try:
+        yield
+    except ForkedError:
+        raise
+    except Exception as error:
+        raise refusal(error, place, seconds) from None
 
 
 @contextmanager
