@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = audited(arguments, engine)
         if arguments.format == "table":
             options = options_of(load_settings(arguments.config))
-            write_lines(page(reading(arguments.warehouse, lambda: engine.spark, options), result))
+            write_lines(page(reading(arguments.warehouse, options), result))
         else:
             ingest.show(result, arguments.format)
     code = int(result["exit_code"])

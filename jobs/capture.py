@@ -23,7 +23,7 @@ from jobs.failure import Failure, say
 from jobs.runs.result import now_ms
 from jobs.runs.run import RunOptions
 from jobs.settings import load_settings
-from jobs.sources.places import is_remote, local_path
+from jobs.storage.places import is_remote, local_path
 from schemas.exit_codes import ExitCode
 
 

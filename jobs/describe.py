@@ -31,7 +31,7 @@ ANSWERS = {"offsets": described.offsets, "members": described.members, "state": 
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments, "describe")
+    history = opened(arguments)
     at = history.instant(arguments.at)
     state = state_at(history, arguments.group, at)
     answer = ANSWERS[arguments.shown](history, state, at, arguments.verbose)

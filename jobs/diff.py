@@ -24,7 +24,7 @@ from schemas.exit_codes import ExitCode
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments, "diff")
+    history = opened(arguments)
     first, last = history.instant(arguments.first, "--from"), history.instant(arguments.last, "--to")
     if first > last:
         told = f"--from {time_text(first)}: lies after --to {time_text(last)}, an earlier instant was expected"

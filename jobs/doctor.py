@@ -15,7 +15,7 @@ from jobs.checks import row_checks, table_checks
 from jobs.checks.checked import Finding, Status, findings
 from jobs.failure import Failure, say
 from jobs.row_output import print_rows
-from jobs.sources.places import is_remote, local_path
+from jobs.storage.places import is_remote, local_path
 from jobs.warehouses.warehouse import reading
 from schemas.exit_codes import ExitCode
 

@@ -19,7 +19,7 @@ COLUMNS = ("GROUP", "TYPE", "STATE", "PROTOCOL")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments, "groups")
+    history = opened(arguments)
     say_unnamed(history)
     found = listed(history, arguments)
     print_answer(COLUMNS, found, arguments.format)

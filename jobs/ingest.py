@@ -22,8 +22,6 @@ from jobs.ingestion.writer import JOB
 from jobs.row_output import print_rows, write_lines
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import Job, run_jobs, run_options
-from jobs.sources.places import is_remote
-from jobs.warehouses.any_warehouse import is_bucket
 from schemas.exit_codes import ExitCode
 
 
@@ -44,10 +42,6 @@ def ingested(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, An
 def runs(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
     check_usage(arguments)
     options = run_options(arguments)
-    is_elsewhere = is_remote(arguments.warehouse) and not is_bucket(arguments.warehouse)
-    if options.settings.ingest.writer == "direct" and is_elsewhere:
-        told = 'writer = "direct" is for local disks and buckets, "auto" or "spark" was expected'
-        raise Failure(ExitCode.USAGE, f"--warehouse {arguments.warehouse}: {told}")
     asked = IngestOptions(
         arguments.source,
         arguments.command_config,

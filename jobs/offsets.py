@@ -27,7 +27,7 @@ MOST_NAMED = 5
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments, "offsets")
+    history = opened(arguments)
     at = history.instant(arguments.at)
     state_at(history, arguments.group, at)
     committed = committed_at(history, arguments.group, at)

@@ -30,7 +30,7 @@ NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments, "owner")
+    history = opened(arguments)
     at = history.instant(arguments.at)
     found = owners(history, arguments.topic, arguments.partition, at)
     rows = [row for row in found if row["topic"] is not None]

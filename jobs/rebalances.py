@@ -35,7 +35,7 @@ ABOUT_MEMBER = re.compile(r" \(([^()]*)\)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments, "rebalances")
+    history = opened(arguments)
     first, last = bound(arguments.first, "--from"), bound(arguments.last, "--to")
     if first is not None and last is not None and first > last:
         raise Failure(ExitCode.USAGE, f"--from {time_text(first)} is after --to {time_text(last)}")

@@ -24,13 +24,6 @@ def number_from(least: int, most: int | None = None) -> Check:
     return Check(f"a whole number from {least:_}{'' if most is None else f' to {most:_}'}", right)
 
 
-def word_of(*words: str) -> Check:
-    return Check(
-        " or ".join(f'"{word}"' for word in words),
-        lambda value: value if isinstance(value, str) and value in words else None,
-    )
-
-
 def right_share(value: object) -> float | None:
     # A whole 0 or 1 is the same setting as 0.0 or 1.0, and must not change the hash of the settings.
     return float(value) if type(value) in (int, float) and 0 <= value <= 1 else None  # type: ignore[operator,arg-type]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.failure import Failure
-from jobs.setting_checks import FLAG, OPTIONS, PATTERN, SHARE, TEXT, TOPIC_SETS, Check, number_from, word_of
+from jobs.setting_checks import FLAG, OPTIONS, PATTERN, SHARE, TEXT, TOPIC_SETS, Check, number_from
 from jobs.storage.options import RETRY_SECONDS, StorageOptions, storage_options
 from schemas.exit_codes import ExitCode
 
@@ -43,13 +43,6 @@ class Ingest:
         "More records than this that cannot be decoded, or that damaged bytes held, end a run with exit code 22, after "
         "everything is written. Record types and versions unknown to this release do not count, nor does a torn tail.",
         SHARE,
-    )
-    writer: str = setting(
-        "auto",
-        "a name",
-        "Who writes the files of tables: direct, the tasks themselves, which is several times faster; spark, Spark's "
-        "own Delta writer; auto, direct on local disks, spark on any other file system that Hadoop knows.",
-        word_of("auto", "direct", "spark"),
     )
 
 

@@ -22,7 +22,7 @@ from jobs.flags import SPARK, wanted_engine
 from jobs.queries.answers import Engine, print_answer, print_answers
 from jobs.queries.dialects import Dialect
 from jobs.row_output import write_lines
-from jobs.sources.places import is_remote, local_path
+from jobs.storage.places import is_remote, local_path
 from schemas.exit_codes import ExitCode
 
 

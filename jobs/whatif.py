@@ -49,7 +49,7 @@ NAMES = (
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments, "whatif")
+    history = opened(arguments)
     change = GroupChange(tuple(arguments.remove_member), arguments.add_members, numbers_of(arguments.partitions))
     rows = rows_of(history, arguments.group)
     wanted = [row for row in rows if arguments.assignor in (None, row["assignor"])]

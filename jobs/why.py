@@ -27,7 +27,7 @@ LABEL_WIDTH = 12
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = opened(arguments, "why")
+    history = opened(arguments)
     at = history.instant(arguments.at)
     told = event_at(history, arguments.group, at)
     if told is None:

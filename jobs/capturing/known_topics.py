@@ -1,25 +1,18 @@
 """Which topics the groups of a cluster have committed offsets of, as far as the warehouse knows."""
 
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 
 from jobs.storage.stored_path import Place, parquet_source
-from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
-
-if TYPE_CHECKING:
-    from jobs.warehouses.hadoop_warehouse import HadoopWarehouse
 
 TABLE = "offset_commits"
 COLUMNS = ["cluster", "topic"]
 
 
-def known_topics(warehouse: AnyWarehouse, cluster: str) -> set[str]:
-    if not isinstance(warehouse, Warehouse):
-        return topics_by_spark(warehouse, cluster)  # type: ignore[arg-type]
+def known_topics(warehouse: Warehouse, cluster: str) -> set[str]:
     delta = warehouse.open(TABLE)
     paths = [] if delta is None else files_of(delta).column("path").to_pylist()
     files = [warehouse.path(TABLE) / unquote(path) for path in paths]
@@ -35,13 +28,3 @@ def topics_of_file(path: Place, cluster: str) -> set[str]:
             pairs = rows.group_by(COLUMNS, use_threads=False).aggregate([])
             found.update(topic for name, topic in zip(*pairs.to_pydict().values(), strict=True) if name == cluster)
     return found
-
-
-def topics_by_spark(warehouse: "HadoopWarehouse", cluster: str) -> set[str]:
-    from jobs.warehouses.spark_tables import frame_at
-
-    version = warehouse.versions().get(TABLE)
-    if version is None:
-        return set()
-    rows = frame_at(warehouse.spark, warehouse.place(TABLE), version)
-    return {row.topic for row in rows.where(rows.cluster == cluster).select("topic").distinct().collect()}

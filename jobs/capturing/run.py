@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from jobs.capturing.captured import Snapshot, rows_of_snapshots
 from jobs.failure import Failure
 from jobs.ingestion.changes import Outcome
-from jobs.ingestion.run import writer_of
+from jobs.ingestion.writer import About, IngestWriter
 from jobs.runs.run import Made, Run
 from jobs.sources.known_snapshots import known_topic_id, new_snapshots
-from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import OFFSETS_TOPIC
 
@@ -22,16 +22,15 @@ class SnapshotRun:
 
     def make(self, run: Run) -> Made:
         check_same_log(run.warehouse, run.cluster, self.snapshot)
-        writer = writer_of(run, "auto")
+        writer = IngestWriter(run.warehouse, run.engine, About(run.cluster, run.run_id, run.settings.tables, "auto"))
         outcome = Outcome()
         for name, rows in rows_of_snapshots([self.snapshot], run.cluster, run.run_id).items():
             writer.add(outcome, name, new_snapshots(run.warehouse, name, rows, run.cluster))
-        changes, staged = writer.changes(outcome)
         facts = {"rows_added": dict(sorted(outcome.num_rows.items()))}
-        return Made(changes, lambda _: facts, staged=staged, finish=writer.clean_up)
+        return Made(writer.changes(outcome), lambda _: facts)
 
 
-def check_same_log(warehouse: AnyWarehouse, cluster: str, snapshot: Snapshot) -> None:
+def check_same_log(warehouse: Warehouse, cluster: str, snapshot: Snapshot) -> None:
     """Snapshots of one cluster beside the log of another would make nonsense of both."""
     (told,) = [each["topic_id"] for each in snapshot["topics"] if each["topic"] == OFFSETS_TOPIC] or [None]
     known = None if told is None else known_topic_id(warehouse, cluster, OFFSETS_TOPIC)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from jobs.engine.processors import cores
 from jobs.failure import Failure, say
 from jobs.flags import EPOCH, instant
 from jobs.histories.coordinators import Coordinators
@@ -24,7 +23,7 @@ from schemas.history_words import StateEnd
 from schemas.tables import TABLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 # Snapshots have times of their own, beside those of records.
 SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
@@ -94,13 +93,8 @@ class History:
         return self.rows("history_coverage", *where)
 
 
-def opened(arguments: argparse.Namespace, job: str) -> History:
-    def spark() -> "SparkSession":
-        from jobs.spark.session import quiet_session
-
-        return quiet_session(f"groupscope {job}", cores(), is_debug=arguments.debug)
-
-    warehouse = reading(arguments.warehouse, spark)
+def opened(arguments: argparse.Namespace) -> History:
+    warehouse = reading(arguments.warehouse)
     versions = warehouse.versions()
     cluster = one_cluster(warehouse, arguments.cluster)
     known = warehouse.clusters()
@@ -109,7 +103,7 @@ def opened(arguments: argparse.Namespace, job: str) -> History:
     if "group_state_intervals" not in versions:
         told = f"{warehouse.told}: holds no history, `groupscope replay` makes it"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
-    return History(TableReader(warehouse, versions, spark), cluster)
+    return History(TableReader(warehouse, versions), cluster)
 
 
 def state_at(history: History, group: str, at: datetime) -> Row:

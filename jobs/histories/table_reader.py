@@ -1,13 +1,10 @@
-"""Few rows out of large tables: files and row groups that cannot hold any are left out, and nothing else is read.
-
-Without Spark where the warehouse is reached without it; elsewhere by Spark, which leaves out the same.
-"""
+"""Few rows out of large tables: files and row groups that cannot hold any are left out, and nothing else is read."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -16,15 +13,11 @@ import pyarrow.dataset as ds
 from jobs.failure import Failure
 from jobs.storage.arrow_files import arrow_files
 from jobs.storage.stored_path import Place, StoredPath
-from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import files_of, open_table
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 Row = dict[str, Any]
 
@@ -52,9 +45,8 @@ EXPRESSIONS: Mapping[str, Callable[[Any, Any], Any]] = {
 class TableReader:
     """Reads each table at the version that belongs to the others."""
 
-    warehouse: AnyWarehouse
+    warehouse: Warehouse
     versions: Mapping[str, int]
-    spark: "Callable[[], SparkSession]"
 
     def rows(self, table: str, columns: Sequence[str], *conditions: Condition) -> list[Row]:
         """Without an order; nothing where there is no table yet."""
@@ -65,8 +57,7 @@ class TableReader:
         wanted = pa.schema([schema.field(name) for name in columns])
         if table not in self.versions or any(map(is_of_no_value, conditions)):
             return wanted.empty_table()
-        read = self.read_files if isinstance(self.warehouse, Warehouse) else self.read_by_spark
-        return read(table, wanted.names, conditions).cast(wanted)
+        return self.read_files(table, wanted.names, conditions).cast(wanted)
 
     def read_files(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
         paths = list(self.files(table, conditions))
@@ -82,7 +73,6 @@ class TableReader:
             raise unusable(lost or paths[0], "is not there" if lost else "cannot be read") from error
 
     def files(self, table: str, conditions: Sequence[Condition]) -> Iterator[Place]:
-        assert isinstance(self.warehouse, Warehouse)
         folder = self.warehouse.path(table)
         delta = open_table(folder, self.versions[table])
         if delta is None:
@@ -90,22 +80,6 @@ class TableReader:
         for file in files_of(delta).to_pylist():
             if all(may_hold(file, condition) for condition in conditions):
                 yield folder / unquote(file["path"])
-
-    def read_by_spark(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
-        from pyspark.sql import functions
-
-        from jobs.warehouses.spark_tables import frame_at
-
-        frame = frame_at(self.spark(), self.warehouse.place(table), self.versions[table])
-        for each in conditions:
-            column = functions.col(each.column)
-            compared = (
-                column.eqNullSafe(each.value)
-                if each.operator == "="
-                else EXPRESSIONS[each.operator](column, each.value)
-            )
-            frame = frame.filter(compared | column.isNull() if each.or_null else compared)
-        return frame.select(*columns).toArrow()
 
 
 def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None) -> pa.Table:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.ingestion.log_span import SpanFacts
-from jobs.ingestion.task_answers import NO_PARTITION, Counts, Held
+from jobs.ingestion.task_answers import NO_PARTITION, Counts
 from jobs.ingestion.tasks import Task, other_log
 from udfs.archives import by_producers, problem_rows, records_of
 from udfs.known import REJECTED, Contradiction
@@ -38,7 +38,6 @@ def partition_of(batch: pa.RecordBatch) -> int:
 
 def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch]) -> Iterator[None]:
     counts, facts = Counts(partition), Facts()
-    is_final = partition not in task.assignment.held_partitions
     task.answer.counts.append(counts)
     first, last, known = 0, None, None
     decoded = []
@@ -57,16 +56,13 @@ def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch
         lines = lines_of(task, batch.filter(is_problem), counts)
         held = known.take_until(last)
         try:
-            decoded += task.merge_window(held, sides, counts, is_final=is_final, lines=lines)
+            decoded += task.merge_window(held, sides, counts, lines)
         except Contradiction as contradiction:
             names = pc.unique(batch.column("source_file")).to_pylist()
             raise other_log(names, counts.partition, contradiction) from None
         yield
-    if is_final:
-        # Nothing between an archive's records is missing but what it leaves out, such as markers.
-        task.retract_ranges(partition, decoded + ([] if last is None else [(first, last)]))
-    elif last is not None:
-        task.answer.held.append(Held(partition, first, last))
+    # Nothing between an archive's records is missing but what it leaves out, such as markers.
+    task.retract_ranges(partition, decoded + ([] if last is None else [(first, last)]))
     task.note_facts(facts.by_file.values(), partition)
 
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 from jobs.ingestion.known_ranges import without_damaged
 from jobs.ingestion.state import LIVE, State, rows_of_cluster, state_of
 from jobs.replaying.covered_ranges import COLUMNS, Row, archive_of, folder_of, ranges_of
-from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.warehouse import Warehouse
 from udfs.offset_ranges import Range, joined
 
 
-def state_with_intact(warehouse: AnyWarehouse, cluster: str) -> State:
+def state_with_intact(warehouse: Warehouse, cluster: str) -> State:
     state = state_of(warehouse, cluster)
     return replace(state, intact=intact_ranges(warehouse, cluster, state))
 
 
-def intact_ranges(warehouse: AnyWarehouse, cluster: str, state: State) -> dict[int, list[Range]]:
+def intact_ranges(warehouse: Warehouse, cluster: str, state: State) -> dict[int, list[Range]]:
     copies: dict[tuple[int, str], list[Row]] = defaultdict(list)
     for row in rows_of_cluster(warehouse, "source_files", COLUMNS, cluster, "run_id"):
         if row["offsets_partition"] is not None:

@@ -13,7 +13,6 @@ from jobs.broker.client_properties import client_properties
 from jobs.failure import Failure, say
 from jobs.flags import instant
 from jobs.ingestion.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
-from jobs.ingestion.direct_writer import DirectWriter
 from jobs.ingestion.intact_ranges import state_with_intact
 from jobs.ingestion.plan import Reading, readings, size_of, task_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.state import State
@@ -24,11 +23,9 @@ from jobs.ingestion.writer import JOB, About, IngestWriter, Told
 from jobs.runs.run import Made, Run
 from jobs.settings import options_of
 from jobs.sources.known_snapshots import new_snapshots
-from jobs.sources.places import is_remote, local_path
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
-from jobs.warehouses.any_warehouse import is_bucket
-from jobs.warehouses.warehouse import Warehouse
+from jobs.storage.places import is_remote, local_path
 from schemas.exit_codes import ExitCode
 
 # By the last two, lines that are no records and are there twice come together.
@@ -61,19 +58,18 @@ class Ingest:
     def make(self, run: Run) -> Made:
         self.run, self.warehouse, self.cluster, self.run_id = run, run.warehouse, run.cluster, run.run_id
         self.engine, self.settings = run.engine, run.settings
-        self.writer = writer_of(run, self.options.optimize)
+        about = About(run.cluster, run.run_id, run.settings.tables, self.options.optimize)
+        self.writer = IngestWriter(run.warehouse, run.engine, about)
         outcome = outcome_of(self.writer.retry(), {}) if self.is_retry else self.read()
         if outcome.source_rows:
             self.writer.add(outcome, "source_files", outcome.source_rows)
-        changes, staged = self.writer.changes(outcome)
         code = exit_code_of(outcome, self.settings.ingest.max_rejected_share)
         return Made(
-            changes,
+            self.writer.changes(outcome),
             partial(facts, outcome, self.about()),
             self.counts(outcome),
             code,
             VERDICTS[code],
-            staged,
             finish=partial(self.finish, outcome, code),
         )
 
@@ -86,7 +82,6 @@ class Ingest:
         return outcome
 
     def finish(self, outcome: Outcome, code: ExitCode) -> None:
-        self.writer.clean_up()
         for line in warnings(outcome, code, self.settings.ingest.max_rejected_share):
             say(line)
 
@@ -137,14 +132,9 @@ class Ingest:
         seen = Observation()
         frame = archive_frame(spark, path, [file.path for file in changed], seen)
         by_partition = frame.repartition(2 * self.engine.num_workers, "partition").sortWithinPartitions(*SORTED_BY)
-        told = Told(
-            state.rejected,
-            may_be_known=bool(state.ranges),
-            known_partitions=frozenset(state.ranges),
-            intact=state.intact,
-        )
+        told = Told(state.rejected, may_be_known=bool(state.ranges), intact=state.intact)
         with unreadable_told(path):
-            answers = self.writer.read_frames([by_partition], archive_steps, self.writer.assignment(told))
+            answers = self.writer.read_frame(by_partition, archive_steps, self.writer.assignment(told))
         outcome = outcome_of(answers, state.rejected)
         outcome.source_rows = archive_rows(changed, answers, self.cluster, self.run_id)
         # What a file that is read again has of broken lines it brings again.
@@ -171,9 +161,7 @@ class Ingest:
         self.num_files_read = len(found)
         if not found:
             return Outcome()
-        # Places other than buckets are read by Hadoop's file systems.
-        is_hadoop = is_remote(place) and not is_bucket(place)
-        answers = self.read_remote(place, found, state) if is_hadoop else self.read_local(found, state)
+        answers = self.read_files(found, state)
         outcome = outcome_of(answers, state.rejected)
         beside = unchanged_beside(files, found)
         outcome.source_rows = [
@@ -184,15 +172,10 @@ class Ingest:
 
     def segment_files(self, place: str) -> list[SegmentFile]:
         partition = self.options.offsets_partition
-        if not is_remote(place):
-            return segment_files(str(local_path(place)), partition)
-        if is_bucket(place):
-            return segment_files(place, partition, options_of(self.settings))
-        from jobs.sources.remote_segments import remote_segment_files
+        pattern = place if is_remote(place) else str(local_path(place))
+        return segment_files(pattern, partition, options_of(self.settings))
 
-        return remote_segment_files(self.engine.spark, place, partition)
-
-    def read_local(self, found: Sequence[Reading], state: State) -> list[Answer]:
+    def read_files(self, found: Sequence[Reading], state: State) -> list[Answer]:
         total = sum(reading.size for reading in found)
         size = task_bytes(total, self.engine.num_workers)
         planned = tasks(units(found, state.ranges, size), size)
@@ -201,18 +184,6 @@ class Ingest:
         told = Told(state.rejected, any(unit.may_be_known for task in planned for unit in task), intact=state.intact)
         assignment = self.writer.assignment(told)
         return self.writer.read_units(planned, assignment, progress(pace), unit_steps)
-
-    def read_remote(self, place: str, found: Sequence[Reading], state: State) -> list[Answer]:
-        from jobs.sources.archive_source import unreadable_told
-        from jobs.sources.remote_segments import ONE_FILE_A_BATCH, content_frames, content_steps, expected_files
-
-        spark, size = self.engine.spark, task_bytes(sum(reading.size for reading in found), 1)
-        planned = list(units(found, state.ranges, size))
-        told = Told(state.rejected, any(unit.may_be_known for unit in planned), intact=state.intact)
-        steps = partial(content_steps, expected_files(planned, [reading.file for reading in found]))
-        frames, assignment = content_frames(spark, planned), self.writer.assignment(told)
-        with unreadable_told(f"segments:{place}"):
-            return self.writer.read_frames(frames, steps, assignment, ONE_FILE_A_BATCH)
 
     def about(self) -> dict[str, Any]:
         return {
@@ -227,15 +198,6 @@ class Ingest:
             "num_files_unchanged": self.num_files_unchanged,
             "ingest_counts": outcome.counts,
         }
-
-
-def writer_of(run: Run, optimize: str) -> IngestWriter:
-    about = About(run.cluster, run.run_id, run.sequence, run.settings.tables, optimize)
-    if isinstance(run.warehouse, Warehouse) and run.settings.ingest.writer != "spark":
-        return DirectWriter(run.warehouse, run.engine, about)
-    from jobs.ingestion.staged_writer import StagedWriter
-
-    return StagedWriter(run.warehouse, run.engine, about)
 
 
 def without_marks_of_damaged(state: State) -> State:

@@ -11,7 +11,6 @@ from jobs.flags import EPOCH
 from jobs.ingestion.known_rows import KnownFile
 from jobs.ingestion.task_answers import KnownRange
 from jobs.sources.segment_source import Marks
-from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import files_of, open_table
 from jobs.warehouses.warehouse import Warehouse
 from schemas import decoded_tables
@@ -65,7 +64,7 @@ class State:
     intact: dict[int, list[Range]] = field(default_factory=dict)
 
 
-def state_of(warehouse: AnyWarehouse, cluster: str) -> State:
+def state_of(warehouse: Warehouse, cluster: str) -> State:
     state = State()
     for row in rows_of_cluster(warehouse, "source_files", FILE_COLUMNS, cluster, "run_id"):
         name = row["source_file"]
@@ -99,7 +98,7 @@ def asked_of(row: dict[str, Any]) -> Range:
 
 
 def rows_of_cluster(
-    warehouse: AnyWarehouse, name: str, columns: list[str], cluster: str, order: str
+    warehouse: Warehouse, name: str, columns: list[str], cluster: str, order: str
 ) -> list[dict[str, Any]]:
     table = warehouse.rows(name, columns)
     if table is None:

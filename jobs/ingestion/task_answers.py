@@ -29,17 +29,13 @@ class KnownRange:
 class Assignment:
     """What all tasks of a run are told."""
 
-    # None where it is not on a local disk.
-    root: Place | None
+    root: Place
     cluster: str
     run_id: str
     known_files: dict[str, list[KnownFile]]
     known_ranges: Mapping[int, Sequence[KnownRange]]
-    # Whether Spark writes the tables, and sees later what of these offsets partitions the warehouse has already.
-    is_staged: bool = False
     # Offsets that some copy in the warehouse holds undamaged.
     intact: Mapping[int, Sequence[Range]] = field(default_factory=dict)
-    held_partitions: frozenset[int] = frozenset()
 
 
 @dataclass
@@ -59,19 +55,6 @@ class Counts:
 
 
 @dataclass
-class Held:
-    """A stretch of the log whose rows the warehouse may have; ranges of bytes wait for what is seen then. `read` says
-    from where to where each file was read."""
-
-    partition: int
-    first: int
-    last: int
-    ranges: list[RejectedRange] = field(default_factory=list)
-    read: dict[str, tuple[int, int]] = field(default_factory=dict)
-    intact: list[Range] = field(default_factory=list)
-
-
-@dataclass
 class Answer:
     # By table.
     files: list[tuple[str, DataFile]] = field(default_factory=list)
@@ -86,10 +69,7 @@ class Answer:
     conflicts: list[tuple[int, int]] = field(default_factory=list)
     # Rejected ranges of bytes that are told now for the first time.
     damage: list[RejectedRange] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
-    # By offsets partition: stretches of offsets that are decoded.
-    decoded: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    # And what is decoded or lies in an undamaged copy, where rejected ranges were looked through.
+    # By offsets partition, where rejected ranges were looked through: what is decoded or lies in an undamaged copy.
     seen: dict[int, list[Range]] = field(default_factory=dict)
     failure: tuple[int, str] | None = None
 

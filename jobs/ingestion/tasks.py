@@ -18,10 +18,10 @@ from jobs.ingestion.copies import Copy
 from jobs.ingestion.known_ranges import sort_out
 from jobs.ingestion.known_rows import KnownRows, known_rows
 from jobs.ingestion.log_span import SpanFacts
-from jobs.ingestion.plan import Part, Unit
+from jobs.ingestion.plan import Unit
 from jobs.ingestion.record_stretches import chunks_of, note_offsets, read_offsets, runs_of, windows
-from jobs.ingestion.row_sinks import RowSink, TableFiles
-from jobs.ingestion.task_answers import Answer, Assignment, Counts, Held
+from jobs.ingestion.row_files import RowFiles
+from jobs.ingestion.task_answers import Answer, Assignment, Counts
 from jobs.spark.kept_memory import keep_memory
 from jobs.storage.stored_path import Place
 from schemas.exit_codes import ExitCode
@@ -37,9 +37,6 @@ from udfs.tables.shape import Shaper, rejected_ranges
 PIECE_BYTES = 16 << 20
 # Copies are read side by side, each with a piece in memory.
 PIECE_BYTES_OF_COPIES = 1 << 20
-
-WithContent = Callable[[Sequence[Part]], Iterable[Part]]
-
 
 # What a task does with a share, a piece at a time: between two pieces its rows may be taken on.
 Steps = Callable[["Task"], Iterator[None]]
@@ -58,29 +55,22 @@ def unit_steps(units: Iterable[Unit], task: "Task") -> Iterator[None]:
 
 def guarded_answer(assignment: Assignment, steps: Steps) -> Answer:
     """What a task makes of its share, written into files of the tables, or why it could not."""
-    assert assignment.root is not None
-    task = Task(assignment, TableFiles(assignment.root, assignment.run_id))
-    for _ in guarded_steps(task, steps):
-        pass
-    return task.answer
-
-
-def guarded_steps(task: "Task", steps: Steps) -> Iterator[None]:
-    """A failure that a user can act on becomes the answer."""
     pa.set_cpu_count(1)
     keep_memory()
+    task, root = Task(assignment), assignment.root
     try:
-        yield from steps(task)
+        for _ in steps(task):
+            pass
         task.finish()
     except Failure as failure:
         task.abandon(failure.code, str(failure))
     except OSError as error:
-        root = task.assignment.root
-        task.abandon(failure_code(error, root), os_error_line(error, root or "a task"))
+        task.abandon(failure_code(error, root), os_error_line(error, root))
+    return task.answer
 
 
-def failure_code(error: OSError, root: Place | None) -> int:
-    is_ours = error.filename is None or (root is not None and is_below(str(error.filename), root))
+def failure_code(error: OSError, root: Place) -> int:
+    is_ours = error.filename is None or is_below(str(error.filename), root)
     return ExitCode.UNUSABLE_WAREHOUSE if is_ours else ExitCode.UNREADABLE_INPUT
 
 
@@ -89,15 +79,16 @@ def is_below(name: str, root: Place) -> bool:
 
 
 class Task:
-    def __init__(self, assignment: Assignment, sink: RowSink) -> None:
-        self.assignment, self.sink = assignment, sink
+    def __init__(self, assignment: Assignment) -> None:
+        self.assignment = assignment
+        self.files = RowFiles(assignment.root, assignment.run_id)
         self.answer = Answer()
         self.shaper = Shaper()
 
-    def take_on(self, unit: Unit, with_content: WithContent = iter) -> Iterator[None]:
+    def take_on(self, unit: Unit) -> Iterator[None]:
         is_alone = len(unit.copies) == 1
         piece_bytes = PIECE_BYTES if is_alone else PIECE_BYTES_OF_COPIES
-        copies = [Copy(with_content(spans), piece_bytes) for spans in unit.copies]
+        copies = [Copy(spans, piece_bytes) for spans in unit.copies]
         counts = Counts(unit.partition)
         self.answer.counts.append(counts)
         if is_alone and not unit.may_be_known:
@@ -123,26 +114,21 @@ class Task:
 
     def merge(self, copies: list[Copy], unit: Unit, counts: Counts) -> Generator[None, None, list[RejectedRange]]:
         """The ranges that no copy makes good."""
-        is_final = not (unit.may_be_known and self.assignment.is_staged)
         known = self.known_rows(unit.partition, unit.first)
         decoded: list[tuple[int, int]] = []
         for last, parts in windows([chunks_of(copy) for copy in copies]):
             try:
                 sides = [(part, True) for part in parts]
-                decoded += self.merge_window(known.take_until(last), sides, counts, is_final=is_final)
+                decoded += self.merge_window(known.take_until(last), sides, counts)
             except Contradiction as contradiction:
                 names = [facts.source_file for copy in copies for facts in copy.facts]
                 raise other_log(names, unit.partition, contradiction) from None
             yield
         ranges = ranges_of(copies)
         intact = [each for copy in copies for each in copy.intact()]
-        if is_final:
-            # Of what stands behind the last record only the warehouse can tell.
-            decoded += runs_of(read_offsets([known.take_until(reach_of(ranges))]))
-            return self.sort_out_ranges(ranges, read_of(copies), decoded + intact, counts)
-        last = max(unit.first - 1 if counts.last_offset is None else counts.last_offset, reach_of(ranges))
-        self.answer.held.append(Held(unit.partition, unit.first, last, ranges, read_of(copies), intact))
-        return []
+        # Of what stands behind the last record only the warehouse can tell.
+        decoded += runs_of(read_offsets([known.take_until(reach_of(ranges))]))
+        return self.sort_out_ranges(ranges, read_of(copies), decoded + intact, counts)
 
     def known_rows(self, partition: int, first: int) -> KnownRows:
         return known_rows(self.assignment.known_files, TABLES, self.assignment.cluster, partition, first)
@@ -152,8 +138,6 @@ class Task:
         held: dict[str, pa.Table],
         parts: list[tuple[Records, bool]],
         counts: Counts,
-        *,
-        is_final: bool = True,
         lines: pa.Table = NO_LINES,
     ) -> list[tuple[int, int]]:
         """Writes what is new of a stretch of offsets; `parts` are copies of it, and whether they know producers;
@@ -163,31 +147,15 @@ class Task:
         of_copies = [self.rows(records, counts.partition, has_producers) for records, has_producers in parts]
         if parts:
             note_offsets(counts, np.unique(np.concatenate([records.offset for records, _ in parts])))
-        return self.merge_rows(held, of_copies, lines, counts, is_final=is_final)
-
-    def merge_rows(
-        self,
-        held: dict[str, pa.Table],
-        of_copies: list[dict[str, pa.Table]],
-        lines: pa.Table,
-        counts: Counts,
-        *,
-        is_final: bool = True,
-    ) -> list[tuple[int, int]]:
         held, held_lines = without_lines(held)
         merged = merge(held, of_copies)
         offsets = read_offsets([held, *of_copies])
         unknown, good = sort_out_lines(lines, held_lines, offsets)
         counts.known += merged.num_known + lines.num_rows - unknown.num_rows
         for name, rows in with_lines(merged.new, unknown).items():
-            if is_final:
-                self.write(name, rows, counts)
-            else:
-                self.sink.hold(name, rows, counts.partition)
+            self.write(name, rows, counts)
         self.answer.retracted_records += [(counts.partition, *key) for key in (*merged.retracted, *good)]
-        if is_final:
-            # Of rows that are held it is told when they are compared with the warehouse.
-            self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
+        self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
         return runs_of(offsets)
 
     def retract_ranges(self, partition: int, decoded: list[tuple[int, int]]) -> None:
@@ -234,13 +202,13 @@ class Task:
         else:
             counts.decoded += rows.num_rows
         self.answer.num_rows[name] = self.answer.num_rows.get(name, 0) + rows.num_rows
-        self.sink.write(name, rows, counts.partition)
+        self.files.write(name, rows, counts.partition)
 
     def finish(self) -> None:
-        self.answer.files = self.sink.close()
+        self.answer.files = self.files.close()
 
     def abandon(self, code: int, told: str) -> None:
-        self.sink.abandon()
+        self.files.abandon()
         self.answer = Answer(failure=(code, told))
 
 

@@ -1,20 +1,27 @@
-"""What a run of an ingest asks of whoever writes its rows: the tasks themselves, or Spark."""
+"""How a run of an ingest writes: tasks write files of the tables, and the driver names them to Delta's logs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from jobs.engine.task import Progress
-from jobs.ingestion.changes import Outcome, Rows
-from jobs.ingestion.plan import Unit
+from jobs.engine.engine import Engine
+from jobs.engine.task import Progress, Step
+from jobs.ingestion.changes import Outcome, Rows, written
+from jobs.ingestion.plan import Unit, task_spec
+from jobs.ingestion.rejected_rows import without_rows
+from jobs.ingestion.retried_rows import retried
+from jobs.ingestion.state import known_files
 from jobs.ingestion.task_answers import Answer, Assignment, KnownRange
-from jobs.ingestion.tasks import Task
+from jobs.ingestion.tasks import Task, answer, guarded_answer
 from jobs.settings import Tables
-from jobs.warehouses.delta_tables import Change
-from jobs.warehouses.manifest import Staged
+from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of, open_table
+from jobs.warehouses.small_files import rewrite, rewrites, small
+from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
+from udfs.known import REJECTED
 from udfs.offset_ranges import Range
 
 if TYPE_CHECKING:
@@ -35,25 +42,33 @@ class About:
 
     cluster: str
     run_id: str
-    sequence: int
     limits: Tables
     optimize: str
 
 
 @dataclass(frozen=True)
 class Told:
-    """What the warehouse knows of the input: ranges of bytes that were rejected, and whether it may hold records of it,
-    for archives in which offsets partitions."""
+    """What the warehouse knows of the input: ranges of bytes that were rejected, and whether it may hold records of
+    it."""
 
     known_ranges: Mapping[int, Sequence[KnownRange]]
     may_be_known: bool
-    known_partitions: frozenset[int] = frozenset()
     # Offsets that some copy holds undamaged.
     intact: Mapping[int, Sequence[Range]] = field(default_factory=dict)
 
 
-class IngestWriter(Protocol):
-    def assignment(self, told: Told) -> Assignment: ...
+@dataclass
+class IngestWriter:
+    warehouse: Warehouse
+    engine: Engine
+    about: About
+
+    def assignment(self, told: Told) -> Assignment:
+        files = known_files(self.warehouse) if told.may_be_known else {}
+        about = self.about
+        return Assignment(
+            self.warehouse.root, about.cluster, about.run_id, files, told.known_ranges, intact=told.intact
+        )
 
     def read_units(
         self,
@@ -63,30 +78,56 @@ class IngestWriter(Protocol):
         steps: UnitSteps,
     ) -> list[Answer]:
         """Units that tasks read by themselves, a task for each of the tuples."""
-        ...
+        step = Step(partial(answer, assignment, steps), Answer)
+        return self.engine.run(step, list(map(task_spec, planned)), progress)
 
-    def read_frames(
-        self,
-        frames: Sequence["DataFrame"],
-        steps: FrameSteps,
-        assignment: Assignment,
-        settings: Mapping[str, str] | None = None,
-    ) -> list[Answer]:
-        """What comes through Spark; `settings` are the session's meanwhile."""
-        ...
+    def read_frame(self, frame: "DataFrame", steps: FrameSteps, assignment: Assignment) -> list[Answer]:
+        """What comes through Spark."""
+        # Here, since it loads Spark.
+        from jobs.engine.spark import results_of
+
+        def work(batches: Iterator[pa.RecordBatch]) -> Answer:
+            return guarded_answer(assignment, partial(steps, batches))
+
+        return results_of(frame, work, Answer)
 
     def retry(self) -> list[Answer]:
         """Decodes again what was rejected; ranges of bytes come with their files."""
-        ...
+        files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]
+        assignment = self.assignment(Told({}, may_be_known=False))
+        return [retried(assignment, path) for path in files]
 
     def add(self, outcome: Outcome, table: str, rows: Rows) -> None:
         """Few rows that the driver has."""
-        ...
+        outcome.num_rows[table] += len(rows)
+        outcome.files.setdefault(table, []).extend(written(self.warehouse.root, table, rows, self.about.run_id))
 
-    def changes(self, outcome: Outcome) -> tuple[dict[str, Change], Staged | None]:
+    def changes(self, outcome: Outcome) -> dict[str, Change]:
         """Everything that the run changes, but for its rows of `runs`."""
-        ...
+        cluster, run_id = self.about.cluster, self.about.run_id
+        kept, removed = without_rows(
+            self.warehouse, cluster, outcome.retracted_records, outcome.retracted_ranges, run_id
+        )
+        changes = {}
+        for name in WRITTEN:
+            added = list(outcome.files.get(name, ()))
+            gone = removed if name == REJECTED else []
+            changes[name] = self.optimized(name, added + (kept if name == REJECTED else []), gone)
+        return changes
 
-    def clean_up(self) -> None:
-        """Takes away what was staged, by this run or by an attempt that came to nothing."""
-        ...
+    def optimized(self, name: str, added: list[DataFile], removed: list[Removed]) -> Change:
+        """The change with small files rewritten, those that the run itself wrote before anyone has seen them."""
+        root, limits = self.warehouse.root, self.about.limits
+        gone = {file.name for file in removed}
+        # As the table is, not as `runs` names it: files that others have rewritten since must not come back.
+        delta = open_table(root / name)
+        held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
+        old = [row["path"] for row in held if row["path"] not in gone and row["size_bytes"] < limits.small_file_bytes]
+        new = [file.name for file in added if file.size < limits.small_file_bytes]
+        files = [small(root / name / path, is_new) for is_new, paths in ((False, old), (True, new)) for path in paths]
+        work = rewrites(root, name, self.about.run_id, files, limits, self.about.optimize)
+        made = [rewrite(each) for each in work]
+        rewritten = {each.name for one in work for each in one.files}
+        stays = [file for file in added if file.name not in rewritten]
+        moved = [Removed(path, is_data_change=False) for path in old if path in rewritten]
+        return Change((*stays, *made), (*removed, *moved))

@@ -6,7 +6,7 @@ from typing import Any
 from jobs.histories.unnamed import unnamed_ids, unnamed_text
 from jobs.ingestion.state import LIVE
 from jobs.row_output import row_lines
-from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import USER_TABLES
 
@@ -19,7 +19,7 @@ MEANINGS = {
 }
 
 
-def page(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> Iterator[str]:
+def page(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:
     code = ExitCode(int(result["exit_code"]))
     yield f"Audit of cluster {result['cluster']}, run {result['run_id']}"
     yield ""
@@ -60,7 +60,7 @@ def damage_lines(result: Mapping[str, Any]) -> Iterator[str]:
     yield f"             {DAMAGE_QUERY}"
 
 
-def unnamed_topics(warehouse: AnyWarehouse, cluster: str) -> set[str]:
+def unnamed_topics(warehouse: Warehouse, cluster: str) -> set[str]:
     partitions, topics = (
         [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] == cluster]
         for rows in (
@@ -85,7 +85,7 @@ def counts(result: Mapping[str, Any]) -> str:
     return f"{result['decoded']:,} decoded, {result['rejected']:,} rejected, {result['already_known']:,} already known"
 
 
-def table_rows(warehouse: AnyWarehouse, result: Mapping[str, Any]) -> list[tuple[str, int, int, str]]:
+def table_rows(warehouse: Warehouse, result: Mapping[str, Any]) -> list[tuple[str, int, int, str]]:
     """Every table of the warehouse."""
     num_rows = warehouse.num_rows()
     return [

@@ -7,7 +7,7 @@ from jobs.failure import Failure, say
 from jobs.queries.dialects import text_literal
 from jobs.queries.functions import function_statement, readable
 from jobs.queries.views import spark_view
-from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import FUNCTIONS
 from schemas.tables import USER_TABLES
@@ -20,7 +20,7 @@ COLUMNS = ("database", "name", "kind", "location")
 
 
 def register(
-    spark: "SparkSession", warehouse: AnyWarehouse, tables: Iterable[str], database: str | None
+    spark: "SparkSession", warehouse: Warehouse, tables: Iterable[str], database: str | None
 ) -> tuple[tuple[str, ...], list[tuple[str | None, ...]]]:
     """What was registered, as rows. Tables are read as they then are; only `sql` itself reads by version."""
     if spark.conf.get("spark.sql.catalogImplementation") == "in-memory":

@@ -23,7 +23,7 @@ from jobs.queries.table_files import Files, files_at, unreadable
 from jobs.queries.tables import duckdb_view_of
 from jobs.queries.views import Named, named_in
 from jobs.row_output import Row
-from jobs.sources.places import local_path
+from jobs.storage.places import local_path
 from jobs.warehouses.warehouse import Warehouse, reading
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import FUNCTIONS

@@ -14,9 +14,9 @@ from jobs.queries.functions import function_statement
 from jobs.queries.statements import Token, check_reading, statements_of, tokens_of
 from jobs.queries.views import named_in
 from jobs.row_output import Row
-from jobs.sources.places import is_remote
 from jobs.spark.quiet_java import keep_errors_to_us, quiet_java
-from jobs.warehouses.any_warehouse import AnyWarehouse, reading
+from jobs.warehouses.any_warehouse import reading
+from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import FUNCTIONS
 from schemas.tables import USER_TABLES
@@ -63,13 +63,9 @@ class SparkEngine:
         spark, warehouse, versions = self.opened()
         return Answer(*register(spark, warehouse, versions, database))
 
-    def opened(self) -> "tuple[SparkSession, AnyWarehouse, dict[str, int]]":
-        if is_remote(self.place):
-            spark = started(self.is_debug)
-            warehouse = reading(self.place, lambda: spark)
-            return spark, warehouse, warehouse.versions()
+    def opened(self) -> "tuple[SparkSession, Warehouse, dict[str, int]]":
         # Before Spark, which takes seconds to start.
-        warehouse = reading(self.place, session)
+        warehouse = reading(self.place)
         versions = warehouse.versions()
         return started(self.is_debug), warehouse, versions
 
@@ -91,7 +87,7 @@ def session() -> "SparkSession":
 
 
 def bring_into_scope(
-    spark: "SparkSession", warehouse: AnyWarehouse, versions: dict[str, int], statements: Sequence[str]
+    spark: "SparkSession", warehouse: Warehouse, versions: dict[str, int], statements: Sequence[str]
 ) -> None:
     """Only what the statements can name, since each table takes a while to open."""
     from jobs.queries.table_frames import no_rows, table_at

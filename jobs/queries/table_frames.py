@@ -7,8 +7,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.failure import Failure
-from jobs.sources.places import is_remote
 from jobs.spark.types import table_type
+from jobs.storage.places import is_remote
 from jobs.warehouses.delta_tables import IS_OPEN, file_path, open_table
 from schemas.columns import Table
 from schemas.exit_codes import ExitCode

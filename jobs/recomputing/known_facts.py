@@ -15,7 +15,7 @@ from jobs.histories.deleted_topics import COLUMNS as TOPIC_ENDS
 from jobs.histories.deleted_topics import deleted_topics
 from jobs.replaying.known_state import PROGRESS, with_micros
 from jobs.settings import Settings
-from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.warehouse import Warehouse
 from schemas.vocabulary import OFFSETS_TOPIC
 from udfs.assignors.specs import Topic
 from udfs.recomputing.facts import Facts, GroupRule, KnownTopic
@@ -29,7 +29,7 @@ NOTHING_NAMED = NamedCounts()
 COLUMNS = ["cluster", "captured_time", "topic", "topic_id", "partition", "racks"]
 
 
-def facts_of(warehouse: AnyWarehouse, cluster: str, settings: Settings) -> Facts:
+def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
     told = newest_settings(warehouse, cluster)
     first = told.get(ASSIGNORS, settings.broker.default_assignor).split(",")[0].strip()
     policy = told.get(MIGRATION)
@@ -52,7 +52,7 @@ def facts_of(warehouse: AnyWarehouse, cluster: str, settings: Settings) -> Facts
     )
 
 
-def newest_settings(warehouse: AnyWarehouse, cluster: str) -> dict[str, str]:
+def newest_settings(warehouse: Warehouse, cluster: str) -> dict[str, str]:
     """Each as the newest snapshot says that has it."""
     rows = warehouse.rows("cluster_snapshots", ["cluster", "captured_time", "settings"])
     if rows is None:
@@ -61,7 +61,7 @@ def newest_settings(warehouse: AnyWarehouse, cluster: str) -> dict[str, str]:
     return {name: value for told in ours.column("settings").to_pylist() for name, value in told or () if value}
 
 
-def topic_rows(warehouse: AnyWarehouse, cluster: str) -> list[dict[str, Any]]:
+def topic_rows(warehouse: Warehouse, cluster: str) -> list[dict[str, Any]]:
     rows = warehouse.rows("topics", ["topic_id", *TOPIC_ENDS], cluster)
     return [] if rows is None else list(rows.to_pylist())
 
@@ -74,7 +74,7 @@ def logged_names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return names
 
 
-def logged_partitions(warehouse: AnyWarehouse, cluster: str) -> list[NamedPartitions]:
+def logged_partitions(warehouse: Warehouse, cluster: str) -> list[NamedPartitions]:
     """Since when records name how many partitions, in all offsets partitions, as the newest replay found them."""
     rows = warehouse.rows(PROGRESS, ["named_partitions"], cluster)
     listed: list[Any] = [] if rows is None else with_micros(rows.column("named_partitions").to_pylist())

@@ -15,12 +15,12 @@ from jobs.recomputing.share_recomputing import RENEWED, recompute_share
 from jobs.replaying.covered_ranges import covered_ranges
 from jobs.replaying.known_state import has_seen, last_run, rows_of
 from jobs.replaying.log_run import LogRun
+from jobs.replaying.log_tables import Begins, LogTables, Sizes
 from jobs.replaying.partition_log import GROUP_TABLES
-from jobs.replaying.tables import Begins, LogTables, Sizes
 from jobs.replaying.told import Answer
 from jobs.replaying.written_tables import WrittenTables
 from jobs.settings import settings_hash
-from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.warehouse import Warehouse
 from schemas.assignment_tables import JOB, RECOMPUTED_PARTITIONS
 from schemas.assignment_words import Verdict
 from udfs.recomputing.facts import Facts
@@ -72,7 +72,7 @@ class Recomputation(LogRun):
             begins=begins,
         )
         of_groups = Sizes(sizes.of_groups, sizes.of_groups).only(chosen)
-        answers = self.without_failures(tables, tables.answers(brief, of_groups) if chosen else [])
+        answers = self.without_failures(tables.answers(brief, of_groups) if chosen else [])
         self.reached = progress_after(brief, answers)
         tables.take(answers, {PROGRESS: progress_table(self.cluster, self.reached.values())})
         return answers
@@ -87,7 +87,7 @@ class Recomputation(LogRun):
         }
 
 
-def progress_by_partition(warehouse: AnyWarehouse, cluster: str) -> dict[int, Progress]:
+def progress_by_partition(warehouse: Warehouse, cluster: str) -> dict[int, Progress]:
     return {row["offsets_partition"]: progress_of(row) for row in rows_of(warehouse, PROGRESS, cluster)}
 
 

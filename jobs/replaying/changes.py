@@ -8,13 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.ingestion.row_sinks import deserialized
 from jobs.replaying.commit_pass import TRANSACTIONS
 from jobs.replaying.earlier_rows import partition_column
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.known_state import KnownFile, KnownHistory
 from jobs.replaying.log_files import LogFile
-from jobs.replaying.told import Answer
+from jobs.replaying.told import Answer, deserialized
 from jobs.settings import Tables
 from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed, partitioning

@@ -11,7 +11,7 @@ from typing import Any
 
 from jobs.ingestion.state import LIVE, rows_of_cluster
 from jobs.replaying.damaged_ranges import damaged_ranges
-from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.warehouse import Warehouse
 from udfs.offset_ranges import Range, joined
 
 COLUMNS = [
@@ -24,7 +24,7 @@ SEGMENT = re.compile(r"(\d{20})\.log$")
 Row = Mapping[str, Any]
 
 
-def covered_ranges(warehouse: AnyWarehouse, cluster: str) -> dict[int, list[Range]]:
+def covered_ranges(warehouse: Warehouse, cluster: str) -> dict[int, list[Range]]:
     rows = rows_of_cluster(warehouse, "source_files", COLUMNS, cluster, "run_id")
     by_partition: dict[int, list[Row]] = defaultdict(list)
     for row in rows:

@@ -3,14 +3,14 @@
 from collections import defaultdict
 
 from jobs.ingestion.state import rows_of_cluster
-from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.warehouse import Warehouse
 from udfs.known import REJECTED
 from udfs.replay.damage import Damage, joined_damage
 
 COLUMNS = ["cluster", "offsets_partition", "source_file", "byte_position", "from_offset", "to_offset", "num_records"]
 
 
-def damaged_ranges(warehouse: AnyWarehouse, cluster: str) -> dict[int, list[Damage]]:
+def damaged_ranges(warehouse: Warehouse, cluster: str) -> dict[int, list[Damage]]:
     found: dict[int, list[tuple[str, Damage]]] = defaultdict(list)
     for row in rows_of_cluster(warehouse, REJECTED, COLUMNS, cluster, "byte_position"):
         first, last, number = (row[name] for name in ("from_offset", "to_offset", "num_records"))

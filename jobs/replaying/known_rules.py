@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from jobs.replaying.assignment import OwnTimeouts, Rules
 from jobs.replaying.known_state import rows_of
-from jobs.warehouses.any_warehouse import AnyWarehouse
+from jobs.warehouses.warehouse import Warehouse
 from schemas.vocabulary import OFFSETS_TOPIC
 from udfs.replay.end_offsets import EndOffsets
 from udfs.replay.group_partition import partition_for
@@ -30,7 +30,7 @@ CAPTURED = ("cluster", TIME, "offsets_partitions", "settings")
 Settings = Sequence[tuple[str, str | None]]
 
 
-def snapshots_of(warehouse: AnyWarehouse, cluster: str) -> Snapshots:
+def snapshots_of(warehouse: Warehouse, cluster: str) -> Snapshots:
     """Topics of each snapshot with how many partitions they have."""
     rows = warehouse.rows("topic_snapshots", ["cluster", "captured_time", "topic", "topic_id", "partition"])
     if rows is None:
@@ -45,13 +45,13 @@ def snapshots_of(warehouse: AnyWarehouse, cluster: str) -> Snapshots:
     return Snapshots(found)
 
 
-def end_offsets_of(warehouse: AnyWarehouse, cluster: str) -> EndOffsets:
+def end_offsets_of(warehouse: Warehouse, cluster: str) -> EndOffsets:
     columns = ["cluster", "captured_time", "topic", "topic_id", "partition", "log_end_offset"]
     rows = warehouse.rows("topic_snapshots", columns)
     return EndOffsets.none() if rows is None else EndOffsets.of(rows.filter(pc.equal(rows.column("cluster"), cluster)))
 
 
-def rules_of(warehouse: AnyWarehouse, cluster: str, snapshots: Snapshots, last_seen: int) -> Rules:
+def rules_of(warehouse: Warehouse, cluster: str, snapshots: Snapshots, last_seen: int) -> Rules:
     """`last_seen`: the highest offsets partition that there are records of."""
     captured = sorted(rows_of(warehouse, "cluster_snapshots", cluster, CAPTURED), key=lambda row: row[TIME])
     minutes = newest_setting(captured, RETENTION)
@@ -74,7 +74,7 @@ def number_in(settings: Settings | None, name: str) -> int | None:
     return int(value) if value is not None and value.isdecimal() else None
 
 
-def newest_group_settings(warehouse: AnyWarehouse, cluster: str) -> dict[str, Settings]:
+def newest_group_settings(warehouse: Warehouse, cluster: str) -> dict[str, Settings]:
     """Of each group all that the newest snapshot says that lists it: what it does not name any more was taken back."""
     rows = warehouse.rows("cluster_snapshots", ["cluster", TIME, GROUP_SETTINGS], cluster)
     if rows is None:

@@ -16,7 +16,6 @@ from jobs.replaying.log_files import LogFile
 from jobs.replaying.lost_rows import clusters_with, usable
 from jobs.replaying.written_tables import WrittenTables
 from jobs.storage.stored_path import parquet_source
-from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import IS_OPEN, clusters_of, file_path, files_of, open_table, partitioning
 from jobs.warehouses.manifest import versions_of
 from jobs.warehouses.warehouse import Warehouse
@@ -119,12 +118,12 @@ def partitions_in(path: Any, column: str) -> tuple[int, int]:
     return min(each.min for each in found), max(each.max for each in found)
 
 
-def progress_by_partition(warehouse: AnyWarehouse, cluster: str) -> dict[int, Progress]:
+def progress_by_partition(warehouse: Warehouse, cluster: str) -> dict[int, Progress]:
     return {row["offsets_partition"]: progress_of(row) for row in rows_of(warehouse, PROGRESS, cluster)}
 
 
 def rows_of(
-    warehouse: AnyWarehouse, table: str, cluster: str, columns: Sequence[str] | None = None
+    warehouse: Warehouse, table: str, cluster: str, columns: Sequence[str] | None = None
 ) -> list[dict[str, Any]]:
     """With times as microseconds."""
     rows = warehouse.rows(table, columns, cluster)

@@ -7,15 +7,12 @@ from functools import partial
 from typing import Any
 
 from jobs.failure import Failure, say
-from jobs.replaying.local_tables import LocalTables
+from jobs.replaying.log_tables import About, LogTables
 from jobs.replaying.lost_rows import clusters_with, has_progress, lost_rows, rebuilding
-from jobs.replaying.tables import About, LogTables
 from jobs.replaying.told import Answer, Reached, Work
 from jobs.replaying.written_tables import WrittenTables
 from jobs.runs.run import Made, Run
 from jobs.warehouses.delta_tables import Change
-from jobs.warehouses.manifest import Staged
-from jobs.warehouses.warehouse import STAGING, Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import USER_TABLES
 
@@ -71,41 +68,26 @@ class LogRun(ABC):
         counts = {"num_offsets_partitions": facts["num_partitions"]}
         if tables is None:
             unchanged = {name: Change() for name in self.written.names}
-            return Made(unchanged, lambda _: facts, counts, staged=self.nothing_staged())
+            return Made(unchanged, lambda _: facts, counts)
         return Made(
             tables.manifest_changes(),
             lambda _: facts,
             counts,
-            staged=tables.staged(),
             anew=tables.anew(),
             finish=partial(self.finish, tables),
         )
 
     def finish(self, tables: LogTables) -> None:
-        tables.clean_up()
         self.say_whose_rows_went(tables.lost_clusters())
 
     def check_lost_rows(self) -> None:
         """A run that goes on would leave the rows out that are lost."""
         if self.is_full:
             return
-        if not isinstance(self.warehouse, Warehouse):
-            self.check_remote_logs()
-            return
         for each in lost_rows(self.warehouse, self.written.job, clusters_with(self.runs, self.written.job)):
             if self.cluster in each.clusters:
                 command = rebuilding(self.warehouse, self.written.job, [self.cluster])
                 raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{each.path}: {each.what}. Rebuild it: {command}")
-
-    def check_remote_logs(self) -> None:
-        """Each file by itself would take long there: Spark says when it cannot read one."""
-        from jobs.warehouses.spark_tables import has_log
-
-        for name in self.written.names:
-            place = self.warehouse.place(name)
-            if name in self.warehouse.versions() and not has_log(self.engine.spark, place):
-                command = rebuilding(self.warehouse, self.written.job, [self.cluster])
-                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: is not there. Rebuild it: {command}")
 
     def has_lost_progress(self) -> bool:
         job = self.written.job
@@ -121,26 +103,14 @@ class LogRun(ABC):
             *(self.cluster, self.run_id, self.settings, self.written),
             *(self.work, self.progress_type, self.least_records, self.is_full),
         )
-        if isinstance(self.warehouse, Warehouse):
-            return LocalTables(self.warehouse, self.engine, about)
-        from jobs.replaying.staged_tables import StagedTables
-
-        return StagedTables(self.warehouse, self.engine, about)
-
-    def nothing_staged(self) -> Staged | None:
-        """Where Spark writes it writes the row of `runs` too."""
-        if isinstance(self.warehouse, Warehouse):
-            return None
-        folder = f"{self.warehouse.place(STAGING)}/{self.run_id}"
-        return Staged(folder, (), self.cluster, (), (), self.settings.tables, "auto")
+        return LogTables(self.warehouse, self.engine, about)
 
     def newest_run(self) -> str:
         return max(str(row["run_id"]) for row in self.runs)
 
-    def without_failures(self, tables: LogTables, answers: list[Answer[Any]]) -> list[Answer[Any]]:
+    def without_failures(self, answers: list[Answer[Any]]) -> list[Answer[Any]]:
         for each in answers:
             if each.failure is not None:
-                tables.clean_up()
                 raise Failure(*each.failure)
         return answers
 

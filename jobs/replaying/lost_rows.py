@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from deltalake import DeltaTable
 
 from jobs.storage.stored_path import Place, size_of
-from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line, open_table
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
@@ -64,14 +63,14 @@ def clusters_with(runs: Iterable[Mapping[str, Any]], job: str) -> set[str]:
     return {row["cluster"] for row in runs if row["job"] == job and row["num_offsets_partitions"]}
 
 
-def has_progress(warehouse: AnyWarehouse, job: str, cluster: str) -> bool:
+def has_progress(warehouse: Warehouse, job: str, cluster: str) -> bool:
     """Not where its rows went with a table that the run of another cluster made anew: that run took its progress too,
     so that its next run begins anew."""
     rows = warehouse.rows(PROGRESS[job], ["cluster"], cluster)
     return rows is not None and rows.num_rows > 0
 
 
-def rebuilding(warehouse: AnyWarehouse, job: str, clusters: Iterable[str]) -> str:
+def rebuilding(warehouse: Warehouse, job: str, clusters: Iterable[str]) -> str:
     """What to type, as a shell takes it."""
     is_one = len(warehouse.clusters()) < 2
     flags = f"--full --warehouse {shlex.quote(warehouse.told)}"

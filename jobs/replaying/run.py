@@ -18,8 +18,8 @@ from jobs.replaying.known_state import (
     progress_by_partition,
 )
 from jobs.replaying.log_run import LogRun
+from jobs.replaying.log_tables import LogTables
 from jobs.replaying.share_replay import partitions_to_replay, replay_share, rules_text
-from jobs.replaying.tables import LogTables
 from jobs.replaying.told import Answer
 from jobs.replaying.whole_tables import whole_tables
 from udfs.replay.named_partitions import merged
@@ -44,7 +44,7 @@ class Replay(LogRun):
         after = {partition: each.through_run_id for partition, each in earlier.items()}
         sizes = tables.sizes({*assignment.covered, *earlier}, after)
         chosen = partitions_to_replay(assignment, sizes.all)
-        answers = self.without_failures(tables, tables.answers(assignment, sizes.only(chosen)) if chosen else [])
+        answers = self.without_failures(tables.answers(assignment, sizes.only(chosen)) if chosen else [])
         made = progress_of_all(answers)
         for each in made.values():
             each.rules = rules_text(assignment, each)

@@ -6,14 +6,13 @@ from functools import partial
 
 import pyarrow.compute as pc
 
-from jobs.ingestion.row_sinks import serialized
 from jobs.replaying.assignment import Assignment, Progress
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.log_files import Opened, Wanted
 from jobs.replaying.partition_log import PartitionLog
 from jobs.replaying.partition_replay import PartitionReplay
 from jobs.replaying.slices import Slice
-from jobs.replaying.told import Answer, Share
+from jobs.replaying.told import Answer, Share, serialized
 from udfs.offset_ranges import Range
 from udfs.replay.coverage import Coverage, Stretch
 from udfs.replay.damage import damage_up_to

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import pyarrow as pa
+
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.log_files import LogFile, Opened
 from jobs.storage.stored_path import Place
@@ -69,6 +71,18 @@ class Answer(Generic[P]):
     num_records: int = 0
     num_groups: int = 0
     failure: tuple[int, str] | None = None
+
+
+def serialized(rows: pa.Table) -> bytes:
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(rows)
+    return bytes(stream.getvalue())
+
+
+def deserialized(content: bytes) -> pa.Table:
+    with pa.ipc.open_stream(content) as reader:
+        return reader.read_all()
 
 
 # What a task does with each of its shares: it writes files, and tells the answer what came of it.

@@ -14,10 +14,11 @@ from jobs.engine.engine import Engine
 from jobs.failure import say
 from jobs.runs.result import iso, now_ms, record, run_id_of, run_row
 from jobs.settings import Settings, load_settings, options_of, settings_hash
-from jobs.warehouses.any_warehouse import AnyWarehouse, one_cluster, writing
+from jobs.warehouses.any_warehouse import one_cluster, writing
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.failpoints import failpoint
-from jobs.warehouses.manifest import Manifest, Staged
+from jobs.warehouses.manifest import Manifest
+from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 
 
@@ -52,7 +53,7 @@ def run_options(arguments: argparse.Namespace, *, may_be_new: bool = True) -> Ru
 class Run:
     """What a job is told of its run."""
 
-    warehouse: AnyWarehouse
+    warehouse: Warehouse
     cluster: str
     sequence: int
     run_id: str
@@ -76,10 +77,9 @@ class Made:
     counts: Mapping[str, Any] = field(default_factory=dict)
     exit_code: ExitCode = ExitCode.CLEAN
     verdict: str = "clean"
-    staged: Staged | None = None
     # Tables whose logs cannot be read: they begin anew.
     anew: tuple[str, ...] = ()
-    # When all is committed: what was staged goes, and users are told what they should know.
+    # When all is committed: users are told what they should know.
     finish: Callable[[], None] = nothing
 
 
@@ -91,11 +91,11 @@ class Job(Protocol):
 
 
 @contextmanager
-def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[AnyWarehouse]:
+def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]:
     """The warehouse, locked."""
     place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
     how = options_of(options.settings)
-    with writing(place, job, wait, say, lambda: engine.spark, may_be_new=is_new, options=how) as warehouse:
+    with writing(place, job, wait, say, how, may_be_new=is_new) as warehouse:
         yield warehouse
 
 
@@ -105,7 +105,7 @@ def run_jobs(jobs: Sequence[Job], options: RunOptions, engine: Engine) -> list[d
         return [execute(job, warehouse, options, engine) for job in jobs]
 
 
-def execute(job: Job, warehouse: AnyWarehouse, options: RunOptions, engine: Engine) -> dict[str, Any]:
+def execute(job: Job, warehouse: Warehouse, options: RunOptions, engine: Engine) -> dict[str, Any]:
     run = begun(warehouse, options, engine)
     made = job.make(run)
     failpoint("files_written")
@@ -113,13 +113,13 @@ def execute(job: Job, warehouse: AnyWarehouse, options: RunOptions, engine: Engi
     found = result(job.name, run, made, finished_ms)
     row = run_row(found, run.started_ms, finished_ms, settings_hash(run.settings), made.counts)
     changes = dict(made.changes)
-    warehouse.write(Manifest(run.run_id, run.sequence, finished_ms, changes, (row,), made.staged, made.anew))
+    warehouse.write(Manifest(run.run_id, run.sequence, finished_ms, changes, (row,), made.anew))
     made.finish()
     record(warehouse.write_text, options.result_file, found)
     return found
 
 
-def begun(warehouse: AnyWarehouse, options: RunOptions, engine: Engine) -> Run:
+def begun(warehouse: Warehouse, options: RunOptions, engine: Engine) -> Run:
     started_ms = options.clock() if options.started_ms is None else options.started_ms
     sequence = warehouse.next_sequence()
     cluster = one_cluster(warehouse, options.cluster)

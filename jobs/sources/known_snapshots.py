@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 
 from jobs.failure import Failure
 from jobs.storage.stored_path import Place, parquet_source
-from jobs.warehouses.any_warehouse import AnyWarehouse
 from jobs.warehouses.delta_tables import file_path, files_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
@@ -18,15 +17,12 @@ from schemas.snapshot_tables import TOPIC_SNAPSHOTS
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
 
-if TYPE_CHECKING:
-    from jobs.warehouses.hadoop_warehouse import HadoopWarehouse
-
 Row = dict[str, Any]
 
 TIME = "captured_time"
 
 
-def new_snapshots(warehouse: AnyWarehouse, name: str, found: pa.Table, cluster: str) -> pa.Table:
+def new_snapshots(warehouse: Warehouse, name: str, found: pa.Table, cluster: str) -> pa.Table:
     """The rows that the warehouse lacks; those that it has must not say anything else there."""
     held = held_snapshots(warehouse, name, found.column(TIME)) if found.num_rows else None
     if held is None:
@@ -40,10 +36,8 @@ def new_snapshots(warehouse: AnyWarehouse, name: str, found: pa.Table, cluster: 
     return found.filter(pa.array([key_of(row, key) not in known for row in rows], pa.bool_()))
 
 
-def held_snapshots(warehouse: AnyWarehouse, name: str, times: pa.ChunkedArray) -> pa.Table | None:
+def held_snapshots(warehouse: Warehouse, name: str, times: pa.ChunkedArray) -> pa.Table | None:
     """Of these times alone: years of snapshots fit into no memory."""
-    if not isinstance(warehouse, Warehouse):
-        return by_spark(warehouse, name, times)  # type: ignore[arg-type]
     delta = warehouse.open(name)
     if delta is None:
         return None
@@ -70,21 +64,8 @@ def overlap(low: datetime | None, high: datetime | None, bounds: dict[str, datet
     return low is None or high is None or (low <= bounds["max"] and bounds["min"] <= high)
 
 
-def by_spark(warehouse: "HadoopWarehouse", name: str, times: pa.ChunkedArray) -> pa.Table | None:
-    from jobs.warehouses.spark_tables import arrow_rows, frame_at
-
-    version = warehouse.versions().get(name)
-    if version is None:
-        return None
-    frame, bounds = frame_at(warehouse.spark, warehouse.place(name), version), pc.min_max(times).as_py()
-    rows = arrow_rows(frame.where(frame[TIME].between(bounds["min"], bounds["max"])), TABLES[name])
-    return rows.filter(pc.is_in(rows.column(TIME), pc.unique(times)))
-
-
-def known_topic_id(warehouse: AnyWarehouse, cluster: str, topic: str) -> str | None:
+def known_topic_id(warehouse: Warehouse, cluster: str, topic: str) -> str | None:
     """Of one of the snapshots that hold it."""
-    if not isinstance(warehouse, Warehouse):
-        return topic_id_by_spark(warehouse, cluster, topic)  # type: ignore[arg-type]
     delta = warehouse.open(TOPIC_SNAPSHOTS.name)
     paths = [] if delta is None else map(file_path, delta.file_uris())
     return next((each for path in paths for each in topic_ids(path, cluster, topic)), None)
@@ -96,17 +77,6 @@ def topic_ids(path: Place, cluster: str, topic: str) -> Iterator[str]:
             rows = file.read_row_group(group, ["cluster", "topic", "topic_id"], use_threads=False)
             is_it = pc.and_(pc.equal(rows.column("cluster"), cluster), pc.equal(rows.column("topic"), topic))
             yield from rows.filter(is_it).column("topic_id").unique().drop_null().to_pylist()
-
-
-def topic_id_by_spark(warehouse: "HadoopWarehouse", cluster: str, topic: str) -> str | None:
-    from jobs.warehouses.spark_tables import frame_at
-
-    version = warehouse.versions().get(TOPIC_SNAPSHOTS.name)
-    if version is None:
-        return None
-    rows = frame_at(warehouse.spark, warehouse.place(TOPIC_SNAPSHOTS.name), version)
-    found = rows.where((rows.cluster == cluster) & (rows.topic == topic) & rows.topic_id.isNotNull()).head()
-    return None if found is None else str(found.topic_id)
 
 
 def key_of(row: Row, key: tuple[str, ...]) -> tuple[Any, ...]:

@@ -4,10 +4,9 @@ The connection is opened by the task: what travels to it, inside the pickled fun
 cluster is and how one signs in.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,10 +102,11 @@ class LiveSpan:
 def live_steps(log: LiveLog, units: Iterable[Unit], task: "Task") -> Iterator[None]:
     with log.opened(is_known_to_answer=True) as cluster:
         for unit in units:
-            yield from task.take_on(unit, partial(connected, cluster))
+            copies = tuple(tuple(connected(cluster, parts)) for parts in unit.copies)
+            yield from task.take_on(replace(unit, copies=copies))
 
 
-def connected(cluster: "KafkaCluster", parts: Sequence[Part]) -> Iterator[Part]:
+def connected(cluster: "KafkaCluster", parts: Iterable[Part]) -> Iterator[Part]:
     for part in parts:
         assert isinstance(part.span, LiveSpan)
         yield replace(part, span=replace(part.span, cluster=cluster))

@@ -11,12 +11,10 @@ from typing import BinaryIO, cast
 
 import google_crc32c
 import numpy as np
-import pyarrow as pa
 
 from jobs.failure import Failure, os_error_line
 from jobs.ingestion.log_span import SpanFacts
-from jobs.sources.places import FilePath, RemotePath
-from jobs.storage.stored_path import StoredPath
+from jobs.storage.stored_path import Place, StoredPath
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import RejectReason
 from udfs.framing.entries import is_entry
@@ -41,14 +39,12 @@ FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 class Span:
     """A run of whole batches of one file."""
 
-    path: FilePath
+    path: Place
     start: int
     end: int
     # Of the file when it was cut: another one may take its name meanwhile, and a broker may go on writing.
     identity: int | None = None
     file_size: int | None = None
-    # The whole file, where it is not a local one.
-    content: pa.Buffer | None = None
     # Of the good batch behind it in the file; None: none, or it does not say.
     next_offset: int | None = None
 
@@ -77,18 +73,16 @@ class Span:
                 facts.last_batch_crc = batch_crc(file, facts.last_batch_position)
 
     def open(self) -> BufferedReader:
-        if isinstance(self.path, RemotePath):
-            return cast(BufferedReader, pa.BufferReader(self.content))
         return opened(self.path, self.identity)
 
 
-def offsets_partition_of(path: FilePath) -> int | None:
+def offsets_partition_of(path: Place) -> int | None:
     """The partition that the file's folder is named after."""
     match = FOLDER.fullmatch(Path(str(path)).absolute().parent.name)
     return int(match[1]) if match else None
 
 
-def first_offset_of(path: FilePath) -> int | None:
+def first_offset_of(path: Place) -> int | None:
     """No record of a segment is below: its name says so, which is surer than bytes that may be damaged. None: another
     name."""
     return int(path.stem) if BASE_NAME.fullmatch(path.name) else None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.failure import Failure
-from jobs.sources.places import FilePath, RemotePath, is_remote
 from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, opened
 from jobs.sources.stored_segments import stored_segments
 from jobs.storage.options import StorageOptions, storage_options
-from jobs.storage.stored_path import StoredPath
+from jobs.storage.places import is_remote
+from jobs.storage.stored_path import Place, StoredPath
 from schemas.exit_codes import ExitCode
 
 SUFFIX = ".log"
@@ -19,7 +19,7 @@ SUFFIX = ".log"
 
 @dataclass(frozen=True)
 class SegmentFile:
-    path: FilePath
+    path: Place
     partition: int
     size: int
     modified_ms: int
@@ -108,7 +108,7 @@ def partition_folders(root: Path) -> Iterator[Path]:
     return iter(sorted(targets.values()))
 
 
-def partition_of(path: FilePath, given: int | None) -> int:
+def partition_of(path: Place, given: int | None) -> int:
     match = FOLDER.fullmatch(path.parent.name)
     if match:
         return int(match[1])
@@ -125,7 +125,7 @@ def segment_file(path: Path, partition: int) -> SegmentFile:
     return SegmentFile(path, partition, stat.st_size, modified_ms, stat.st_ino, base_offset_of(path))
 
 
-def base_offset_of(path: FilePath) -> int:
+def base_offset_of(path: Place) -> int:
     return first_offset_of(path) or 0
 
 
@@ -134,8 +134,6 @@ def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
     if marks is None or file.size < marks.read_to:
         return 0
     is_same = (file.size, file.modified_ms) == (marks.size, marks.modified_ms)
-    if isinstance(file.path, RemotePath):
-        return None if is_same else 0
     if isinstance(file.path, StoredPath) and is_same:
         # A look at each of thousands of files takes its time there.
         return None

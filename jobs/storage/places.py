@@ -1,14 +1,14 @@
-"""The storage of a place: a path, or a URI of one of a few schemes."""
+"""Where files lie: a path of a local disk, or a URI of one of a few schemes."""
 
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from jobs.failure import Failure
 from jobs.storage.local_storage import LocalStorage
 from jobs.storage.options import StorageOptions
 from jobs.storage.stored_files import Storage
+from jobs.storage.stored_path import Place, StoredPath
 from schemas.exit_codes import ExitCode
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -17,13 +17,30 @@ HADOOP = ("hdfs", "viewfs")
 EXPECTED = "a path, file:, s3://, s3a://, gs://, abfss://, hdfs:// or viewfs:// was expected"
 
 
+def is_remote(place: str) -> bool:
+    return scheme_of(place) != "file"
+
+
+def scheme_of(place: str) -> str:
+    found = SCHEME.match(place)
+    return found[1].lower() if found else "file"
+
+
+def local_path(place: str) -> Path:
+    """A URI of a local file names it with its special characters escaped."""
+    return Path(unquote(urlsplit(place).path) if SCHEME.match(place) else place)
+
+
+def place_at(place: str, options: StorageOptions) -> Place:
+    """A path of a local disk, which the operating system reads, or a place of another storage."""
+    return StoredPath(storage_at(place, options)) if is_remote(place) else local_path(place).absolute()
+
+
 def storage_at(place: str, options: StorageOptions) -> Storage:
     """Nothing is reached yet."""
-    found = SCHEME.match(place)
-    scheme = found[1].lower() if found else "file"
+    scheme = scheme_of(place)
     if scheme == "file":
-        path = Path(url2pathname(urlsplit(place).path) if found else place)
-        return LocalStorage(str(path.absolute()))
+        return LocalStorage(str(local_path(place).absolute()))
     if scheme not in OBJECTS + HADOOP:
         raise Failure(ExitCode.USAGE, f"{place}: no storage is known by {scheme}:, {EXPECTED}")
     checked = checked_uri(place, scheme)

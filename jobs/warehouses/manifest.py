@@ -5,14 +5,13 @@ A run that was killed in between leaves its manifest; the next run carries it ou
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 
 from jobs.failure import Failure
-from jobs.settings import Tables
 from jobs.storage.stored_path import Place, files_in, text_of, write_whole
 from jobs.warehouses.delta_tables import Change, DataFile, Removed
 from schemas.exit_codes import ExitCode
@@ -25,24 +24,6 @@ SUFFIX = ".manifest.json"
 
 
 @dataclass(frozen=True)
-class Staged:
-    """Where the rows of a run wait that Spark writes, and what else becomes of the tables."""
-
-    folder: str
-    # Those that rows wait for.
-    tables: tuple[str, ...]
-    cluster: str
-    retracted_records: tuple[tuple[int, int, int | None], ...]
-    retracted_ranges: tuple[tuple[str, int | None], ...]
-    limits: Tables
-    optimize: str
-    # By table, a condition of Spark's SQL: rows that go where new ones come.
-    replaced: dict[str, str] = field(default_factory=dict)
-    # Tables that lost files: what is left of them is written anew.
-    repaired: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Manifest:
     run_id: str
     # Rises from run to run of a warehouse; Delta's logs keep it, so that no change is made twice.
@@ -51,7 +32,6 @@ class Manifest:
     changes: dict[str, Change]
     # The rows of `runs`, but for the versions of tables, which are known when these are committed.
     runs: tuple[dict[str, Any], ...]
-    staged: Staged | None = None
     # Tables whose logs cannot be read: they begin anew.
     anew: tuple[str, ...] = ()
 
@@ -101,15 +81,8 @@ def parse_manifest(text: str, place: str) -> Manifest:
             )
             for name, change in found["changes"].items()
         }
-        staged = None if found["staged"] is None else parse_staged(found["staged"])
         runs, anew = tuple(found["runs"]), tuple(found["anew"])
-        return Manifest(found["run_id"], found["sequence"], found["time_ms"], changes, runs, staged, anew)
+        return Manifest(found["run_id"], found["sequence"], found["time_ms"], changes, runs, anew)
     except (ValueError, KeyError, TypeError) as error:
         told = f"{place}: not a manifest of this release ({error}), the one of an unfinished run was expected"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
-
-
-def parse_staged(found: dict[str, Any]) -> Staged:
-    rows = {name: tuple(map(tuple, found[name])) for name in ("retracted_records", "retracted_ranges")}
-    names = {name: tuple(found[name]) for name in ("tables", "repaired")}
-    return Staged(**{**found, **rows, **names, "limits": Tables(**found["limits"])})

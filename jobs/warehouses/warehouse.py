@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -43,19 +43,10 @@ from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES, USER_TABLES, folder_of
 from udfs.tables.arrow_schema import table_schema
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    Spark = Callable[[], SparkSession]
-
-STAGING = "_staging"
-
 
 @dataclass(frozen=True)
 class Warehouse:
     root: Place
-    # Started only where it must finish what was staged for it.
-    spark: "Spark | None" = None
     # Where no kernel keeps it: looked at before each commit.
     lock: StorageLock | None = None
     # Where nobody else may change `runs`, or a reader shall see one state of it: what was read of it, at most one.
@@ -135,10 +126,7 @@ class Warehouse:
 
     def finish(self, manifest: Manifest) -> None:
         """Carries out a manifest, from wherever an earlier attempt at it ended."""
-        if manifest.staged is None:
-            self.finish_files(manifest)
-        else:
-            self.finish_staged(manifest)
+        self.finish_files(manifest)
         if self.seen is not None:
             self.seen.clear()
         failpoint("runs_committed")
@@ -159,12 +147,6 @@ class Warehouse:
             versions[name] = commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
             failpoint("table_committed", name)
         self.commit_runs(manifest, self.versions() | versions)
-
-    def finish_staged(self, manifest: Manifest) -> None:
-        from jobs.ingestion.staged_tables import finish_staged
-
-        assert self.spark is not None
-        finish_staged(self.spark(), self.place, manifest, self.versions())
 
     def commit_runs(self, manifest: Manifest, versions: dict[str, int]) -> None:
         path, table = self.path(RUNS), TABLES[RUNS]
@@ -197,7 +179,6 @@ def writing(
     job: str,
     lock_wait: float,
     tell: Callable[[str], None],
-    spark: "Spark | None" = None,
     *,
     may_be_new: bool = True,
 ) -> Iterator[Warehouse]:
@@ -210,7 +191,7 @@ def writing(
             check_made(root)
             check_writable(root)
         with locked_here(root, lock_wait, job, tell) as lock:
-            warehouse = Warehouse(root, spark, lock, [])
+            warehouse = Warehouse(root, lock, [])
             for path in unfinished(root):
                 tell(f"{root}: finishing run {path.name.split('.')[0]}, which was ended while it wrote")
                 warehouse.finish(read_manifest(path))

@@ -9,11 +9,10 @@ import pytest
 
 from jobs.failure import Failure
 from jobs.ingestion import run
-from jobs.sources.places import is_remote
 from jobs.sources.segment_files import framed_pieces, opened
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places import is_remote, storage_at
 from jobs.storage.stored_files import Storage
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest

@@ -1,8 +1,7 @@
-"""A warehouse in a bucket holds what a local one does, is changed by one run at a time, outlives a run that dies."""
+"""A warehouse elsewhere holds what a local one does, is changed by one run at a time, outlives a run that dies."""
 
 import signal
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from deltalake import DeltaTable
 from jobs import cli
 from jobs.failure import Failure
 from jobs.storage import storage_lock
+from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.storage_lock import StorageLock, name_of
 from jobs.storage.stored_files import Storage, write_once
@@ -35,22 +35,26 @@ def environment(s3: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return values
 
 
-@pytest.fixture
-def place(tmp_path: Path, environment: dict[str, str]) -> str:
-    return f"s3://bucket/{tmp_path.name}/w"
+@pytest.fixture(params=["s3", pytest.param("hdfs", marks=pytest.mark.spark)])
+def stored(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    if request.param == "s3":
+        request.getfixturevalue("environment")
+        return storage_at(f"s3://bucket/{tmp_path.name}/w", options_for(request.getfixturevalue("s3")))
+    own = tmp_path.name.replace("[", "-").replace("]", "")
+    return storage_at(f"{request.getfixturevalue('hdfs')}/{own}/w", StorageOptions())
 
 
 @pytest.fixture
-def bucket(place: str, s3: str) -> Storage:
-    return storage_at(place, options_for(s3))
+def place(stored: Storage) -> str:
+    return stored.place
 
 
-def fetched(bucket: Storage, folder: Path) -> Path:
+def fetched(stored: Storage, folder: Path) -> Path:
     """A copy of the warehouse on a local disk."""
-    for file in bucket.list():
+    for file in stored.list():
         path = folder / file.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with bucket.open(file.name) as reader:
+        with stored.open(file.name) as reader:
             path.write_bytes(reader.read())
     return folder
 
@@ -65,20 +69,20 @@ def run(place: str, source: str, *flags: str) -> int:
     return cli.main(["ingest", "--warehouse", place, "--source", source, *flags])
 
 
-def test_ingests_into_a_bucket_make_the_tables_of_local_ones(
-    tmp_path: Path, place: str, bucket: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
+def test_ingests_make_the_tables_of_local_ones(
+    tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # The second overlaps the first, so what the bucket holds is compared with.
     for source in sources(tmp_path, rng):
         ingest(tmp_path / "local", "--source", source)
         assert run(place, source) == ExitCode.CLEAN
     assert run(place, f"segments:{tmp_path}/1", "--optimize", "full") == ExitCode.CLEAN
-    copy = fetched(bucket, tmp_path / "copy")
+    copy = fetched(stored, tmp_path / "copy")
     assert history(copy) == history(tmp_path / "local")
     left = {path.name for path in copy.iterdir() if path.name.startswith("_")}
     assert left == {"_lock", "_runs", "_warehouse.json"}
-    held = any_warehouse.reading(place, no_spark).rows("offset_commits")
-    local = any_warehouse.reading(str(tmp_path / "local"), no_spark).rows("offset_commits")
+    held = any_warehouse.reading(place).rows("offset_commits")
+    local = any_warehouse.reading(str(tmp_path / "local")).rows("offset_commits")
     assert held is not None
     assert local is not None
     assert held.column("record_offset").sort().equals(local.column("record_offset").sort())
@@ -86,13 +90,9 @@ def test_ingests_into_a_bucket_make_the_tables_of_local_ones(
     assert SECRET not in "".join(capsys.readouterr())
 
 
-def no_spark() -> Any:
-    raise AssertionError("a bucket is read without Spark")
-
-
 @pytest.mark.parametrize("point", ["files_written", "manifest_written", "table_committed", "runs_committed"])
 def test_a_run_that_was_killed_is_finished_by_the_next(
-    tmp_path: Path, place: str, bucket: Storage, rng: np.random.Generator, point: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, point: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, _ = sources(tmp_path, rng)
     killed = spawned(place, "--source", source, environment={VARIABLE: point})
@@ -100,7 +100,7 @@ def test_a_run_that_was_killed_is_finished_by_the_next(
     monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.1)
     assert run(place, source) == ExitCode.CLEAN
     ingest(tmp_path / "local", "--source", source)
-    copy = fetched(bucket, tmp_path / "copy")
+    copy = fetched(stored, tmp_path / "copy")
     assert history(copy) == history(tmp_path / "local")
     assert not list((copy / "_runs").glob("*.manifest.json"))
     # What the killed run wrote and nobody names is gone.
@@ -110,19 +110,19 @@ def test_a_run_that_was_killed_is_finished_by_the_next(
 
 
 def test_a_run_whose_lock_was_taken_over_commits_nothing(
-    tmp_path: Path, place: str, bucket: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = sources(tmp_path, rng)
     assert run(place, first) == ExitCode.CLEAN
-    before = history(fetched(bucket, tmp_path / "before"))
-    with pytest.raises(Failure) as lost, any_warehouse.writing(place, "ingest", 0, print, no_spark) as found:
-        assert isinstance(found.lock, StorageLock)  # type: ignore[attr-defined]
-        number = found.lock.number  # type: ignore[attr-defined]
-        write_once(bucket, name_of(number + 1), b"")
-        found.check_lock()  # type: ignore[attr-defined]
+    before = history(fetched(stored, tmp_path / "before"))
+    options: StorageOptions = stored.options  # type: ignore[attr-defined]
+    with pytest.raises(Failure) as lost, any_warehouse.writing(place, "ingest", 0, print, options) as found:
+        assert isinstance(found.lock, StorageLock)
+        write_once(stored, name_of(found.lock.number + 1), b"")
+        found.check_lock()
     assert lost.value.code == ExitCode.UNUSABLE_WAREHOUSE
     assert "another run took the lock over" in str(lost.value)
-    assert history(fetched(bucket, tmp_path / "after")) == before
+    assert history(fetched(stored, tmp_path / "after")) == before
     capsys.readouterr()
     assert run(place, second, "--lock-wait", "0") == ExitCode.UNUSABLE_WAREHOUSE
     (line,) = capsys.readouterr().err.splitlines()
@@ -151,22 +151,22 @@ def test_a_bucket_that_cannot_be_used_is_told_in_one_line(
 
 
 def test_a_folder_of_something_else_is_left_alone(
-    tmp_path: Path, place: str, bucket: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_once(bucket, "letters/a.txt", b"mine")
+    write_once(stored, "letters/a.txt", b"mine")
     source, _ = sources(tmp_path, rng)
     assert run(place, source) == ExitCode.UNUSABLE_WAREHOUSE
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"groupscope: {place}: no _warehouse.json in it")
-    assert [file.name for file in bucket.list()] == ["letters/a.txt"]
+    assert [file.name for file in stored.list()] == ["letters/a.txt"]
 
 
-def test_a_folder_is_deleted_with_all_in_it_and_nothing_beside(bucket: Storage, tmp_path: Path) -> None:
+def test_a_folder_is_deleted_with_all_in_it_and_nothing_beside(stored: Storage, tmp_path: Path) -> None:
     local = storage_at(str(tmp_path / "w"), options_for("http://unused"))
-    for storage in (bucket, local):
+    for storage in (stored, local):
         for name in ("a/b/c", "a/d", "ab"):
             write_once(storage, name, b"1")
-    delete_folder(StoredPath(bucket, "a"))
+    delete_folder(StoredPath(stored, "a"))
     delete_folder(tmp_path / "w" / "a")
-    assert [[file.name for file in storage.list()] for storage in (bucket, local)] == [["ab"], ["ab"]]
+    assert [[file.name for file in storage.list()] for storage in (stored, local)] == [["ab"], ["ab"]]
     assert not (tmp_path / "w" / "a").exists()

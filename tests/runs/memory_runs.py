@@ -17,7 +17,6 @@ from unittest import mock
 
 import pyarrow as pa
 
-from jobs.ingestion.row_sinks import deserialized
 from jobs.replaying import share_replay
 from jobs.replaying.assignment import Assignment, Progress, Rules, progress_of
 from jobs.replaying.commit_pass import TRANSACTIONS
@@ -29,7 +28,7 @@ from jobs.replaying.partition_log import PartitionLog
 from jobs.replaying.record_names import COLUMNS, sightings
 from jobs.replaying.run import progress_of_all
 from jobs.replaying.share_replay import partitions_to_replay, replay_share
-from jobs.replaying.told import Answer, Share
+from jobs.replaying.told import Answer, Share, deserialized
 from jobs.replaying.whole_tables import whole_tables
 from schemas.tables import TABLES
 from tests.runs.short_logs import PARTITION

@@ -1,4 +1,5 @@
-"""Tables on a local disk: tasks read and write their files, and the driver names them to Delta's logs."""
+"""Tables that a run goes through and those that it writes: tasks read and write their files, and the driver names them
+to Delta's logs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,17 +20,49 @@ from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
 from jobs.replaying.plan import TASKS_PER_WORKER, buckets, rows_by_partition, shares, task_spec
 from jobs.replaying.record_names import COLUMNS, named_in
 from jobs.replaying.split_groups import split_groups
-from jobs.replaying.tables import About, Begins, Sizes
 from jobs.replaying.tasks import answer_to
-from jobs.replaying.told import Answer, Told
+from jobs.replaying.told import Answer, Reached, Told, Work
+from jobs.replaying.written_tables import WrittenTables
+from jobs.settings import Settings
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.warehouse import Warehouse
 from udfs.recomputing.topic_naming import Computed
 from udfs.replay.topic_names import Sighting
 
+# Of each offsets partition, by leader epoch the lowest offset of a record.
+Begins = Mapping[int, Mapping[int, int]]
+
+
+@dataclass(frozen=True)
+class About:
+    """The run, as far as they must know it."""
+
+    cluster: str
+    run_id: str
+    settings: Settings
+    written: WrittenTables
+    work: Work
+    progress_type: type[Reached]
+    least_records: int
+    is_full: bool = False
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """About how many new rows of decoded tables each offsets partition has, and how many of these are of groups."""
+
+    all: Mapping[int, int]
+    of_groups: Mapping[int, int]
+
+    def only(self, partitions: Collection[int]) -> "Sizes":
+        return Sizes(
+            {partition: self.all.get(partition, 0) for partition in sorted(partitions)},
+            {partition: self.of_groups.get(partition, 0) for partition in sorted(partitions)},
+        )
+
 
 @dataclass
-class LocalTables:
+class LogTables:
     warehouse: Warehouse
     engine: Engine
     about: About
@@ -41,6 +74,7 @@ class LocalTables:
         self.changes = Changes(self.warehouse, self.about.run_id, self.known)
 
     def names(self, after_run: str | None) -> list[Sighting]:
+        """Topics that records of later runs name with their ids."""
         return [
             sighting
             for name in COLUMNS
@@ -48,10 +82,12 @@ class LocalTables:
         ]
 
     def target_ids(self, partitions: Collection[int], after_run: Mapping[int, str]) -> set[str]:
+        """Ids of topics in target assignments of later runs."""
         logs = (self.log(partition, after_run.get(partition)) for partition in partitions)
         return set().union(*(topic_ids(rows) for log in logs for rows in log.parts(TARGETS, [TOPIC_IDS[0]])))
 
     def computed(self, partitions: Collection[int], unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
+        """What target assignments with ids that have no name tell."""
         return [each for partition in partitions for each in computed_in(self.log(partition, None), unnamed, known)]
 
     def log(self, partition: int, after_run: str | None) -> PartitionLog:
@@ -59,6 +95,7 @@ class LocalTables:
         return PartitionLog(Wanted(self.about.cluster, partition, after_run), files, self.opened)
 
     def split_groups(self, partitions: Collection[int]) -> SplitGroups:
+        """Groups that records in several of these offsets partitions name."""
         return split_groups(self.files, self.about.cluster, partitions)
 
     def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes:
@@ -91,6 +128,7 @@ class LocalTables:
         return self.engine.run(step, [task_spec(whole, each, sizes.all) for each in together])
 
     def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table]) -> None:
+        """What the run writes: what tasks made, and tables that are made anew as a whole."""
         self.changes.take(answers)
         self.changes.replace_whole(whole)
 
@@ -98,16 +136,12 @@ class LocalTables:
         return self.changes.of_tables(self.about.settings.tables)
 
     def anew(self) -> tuple[str, ...]:
+        """Tables that begin anew, since what is there cannot be read."""
         return tuple(sorted(self.known.anew))
 
     def lost_clusters(self) -> frozenset[str]:
+        """Other clusters whose rows go with what is lost."""
         return frozenset(self.known.lost)
 
     def rows_added(self) -> dict[str, int]:
         return self.changes.net_rows()
-
-    def staged(self) -> None:
-        return None
-
-    def clean_up(self) -> None:
-        pass
