@@ -5,10 +5,18 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from jobs.storage.stored_path import Place
+from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.table_files import TableFile
 from schemas.tables import TABLES
+
+
+def closed(named: tuple[str, TableFile]) -> DataFile | None:
+    name, file = named
+    if (done := file.close()) is not None:
+        failpoint("file_written", name)
+    return done
 
 
 @dataclass
@@ -25,12 +33,8 @@ class RowFiles:
         self.files[name].write(rows, partition)
 
     def close(self) -> list[tuple[str, DataFile]]:
-        found = []
-        for name, file in self.files.items():
-            if (done := file.close()) is not None:
-                found.append((name, done))
-                failpoint("file_written", name)
-        return found
+        written = zip(self.files, done_together(self.root, closed, self.files.items()), strict=True)
+        return [(name, done) for name, done in written if done is not None]
 
     def abandon(self) -> None:
         for file in self.files.values():

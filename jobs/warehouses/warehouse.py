@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from deltalake import DeltaTable
 from jobs.failure import Failure, os_error_line
 from jobs.storage.storage_lock import StorageLock
 from jobs.storage.stored_path import Place, delete, names_in, text_of, write_whole
+from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import (
     clear,
     commit,
@@ -136,17 +138,19 @@ class Warehouse:
         failpoint("manifest_removed")
 
     def finish_files(self, manifest: Manifest) -> None:
-        versions = {}
-        for name, change in manifest.changes.items():
-            if name in manifest.anew:
-                clear(self.path(name), change, manifest.sequence)
-            path, table = self.path(name), TABLES[name]
-            delta = opened(path, table)
-            failpoint("table_created", name)
-            self.check_lock()
-            versions[name] = commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
-            failpoint("table_committed", name)
-        self.commit_runs(manifest, self.versions() | versions)
+        versions = done_together(self.root, partial(self.commit_table, manifest), manifest.changes)
+        self.commit_runs(manifest, self.versions() | dict(zip(manifest.changes, versions, strict=True)))
+
+    def commit_table(self, manifest: Manifest, name: str) -> int:
+        path, table, change = self.path(name), TABLES[name], manifest.changes[name]
+        if name in manifest.anew:
+            clear(path, change, manifest.sequence)
+        delta = opened(path, table)
+        failpoint("table_created", name)
+        self.check_lock()
+        version = commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
+        failpoint("table_committed", name)
+        return version
 
     def commit_runs(self, manifest: Manifest, versions: dict[str, int]) -> None:
         path, table = self.path(RUNS), TABLES[RUNS]

@@ -12,7 +12,7 @@ from jobs.storage.stored_files import Storage
 from tests.jobs.mini_hdfs import mini_hdfs
 from tests.jobs.s3_server import make_bucket, options_for, s3_server
 
-KINDS = ["local", "s3", pytest.param("hdfs", marks=[pytest.mark.spark, pytest.mark.soak])]
+KINDS = ["local", "s3", pytest.param("hdfs", marks=pytest.mark.spark)]
 
 
 @pytest.fixture(scope="module")
@@ -36,3 +36,21 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
     if request.param == "hdfs":
         return storage_at(f"{request.getfixturevalue('hdfs')}/{own}/w", StorageOptions())
     return storage_at(str(tmp_path / "w"), StorageOptions())
+
+
+def copied(folder: Path, storage: Storage, name: str) -> str:
+    """The URI under which the folder's files are."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            storage.replace(f"{name}/{path.relative_to(folder)}", path.read_bytes())
+    return f"{storage.place}/{name}"
+
+
+def fetched(storage: Storage, name: str, folder: Path) -> Path:
+    """A copy on a local disk of what is in a folder there."""
+    for file in storage.list(name):
+        path = folder / Path(file.name).relative_to(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with storage.open(file.name) as reader:
+            path.write_bytes(reader.read())
+    return folder

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import jobs.ingestion.direct_writer
 import jobs.ingestion.run
 import jobs.ingestion.tasks
+import jobs.ingestion.writer
 import jobs.sources.segment_files
 from jobs.sources.segment_files import Span, framed_pieces
 from jobs.warehouses.failpoints import VARIABLE
@@ -161,7 +161,7 @@ def before_tasks(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) 
         change()
         return real(*told)
 
-    monkeypatch.setattr(jobs.ingestion.direct_writer, "answer", changed_first)
+    monkeypatch.setattr(jobs.ingestion.writer, "answer", changed_first)
 
 
 @pytest.mark.parametrize(("change", "told"), CHANGES)
@@ -400,7 +400,6 @@ def fill(path: Path, size: int) -> None:
     [
         ("[ingest]\nmax_rejected = 0.1\n", "[ingest] max_rejected: no such setting, the nearest is max_rejected_share"),
         ("[ingets]\n", "[ingets]: no such setting, the nearest is [ingest]"),
-        ('[ingest]\nwriter = "fast"\n', '[ingest] writer = "fast": "auto" or "direct" or "spark" was expected'),
         ("[ingest\n", "TOML was expected"),
     ],
 )
@@ -466,11 +465,10 @@ def test_snapshots_that_are_not_there(tmp_path: Path, warehouse: Path, capsys: C
         assert "no such file" in refused(warehouse, capsys, UNREADABLE, "--snapshots", tmp_path / "none.jsonl")
 
 
-@pytest.mark.spark
-def test_snapshots_on_a_file_system_that_hadoop_does_not_know(warehouse: Path, capsys: Capsys) -> None:
+def test_snapshots_on_a_storage_that_is_not_known(warehouse: Path, capsys: Capsys) -> None:
     with unchanged(warehouse):
         line = refused(warehouse, capsys, UNREADABLE, "--snapshots", "nowhere://bucket/none.jsonl")
-    assert 'No FileSystem for scheme "nowhere"' in line
+    assert "no storage is known by nowhere:" in line
 
 
 # What is told

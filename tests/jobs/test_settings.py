@@ -25,8 +25,8 @@ def test_the_file_of_the_project_lists_every_setting_with_its_default() -> None:
 
 
 def test_settings_come_from_the_file_that_is_named(tmp_path: Path) -> None:
-    path = written(tmp_path, '[ingest]\nmax_rejected_share = 0.5\nwriter = "spark"\n[tables]\nsmall_files = 3\n')
-    assert load_settings(path) == Settings(Ingest(max_rejected_share=0.5, writer="spark"), Tables(small_files=3))
+    path = written(tmp_path, "[ingest]\nmax_rejected_share = 0.5\n[tables]\nsmall_files = 3\n")
+    assert load_settings(path) == Settings(Ingest(max_rejected_share=0.5), Tables(small_files=3))
 
 
 def test_there_may_be_any_number_of_rules_for_groups(tmp_path: Path) -> None:
@@ -76,7 +76,6 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
         ),
         ("[ingest]\nmax_rejected_share = nan", "[ingest] max_rejected_share = nan: a share from 0 to 1 was expected"),
         ("[ingest]\nmax_rejected_share = true", "[ingest] max_rejected_share = true: a share from 0 to 1 was expected"),
-        ('[ingest]\nwriter = "fast"', '[ingest] writer = "fast": "auto" or "direct" or "spark" was expected'),
         ("[tables]\nsmall_files = 1", "[tables] small_files = 1: a whole number from 2 was expected"),
         ("[tables]\nsmall_files = 2.5", "[tables] small_files = 2.5: a whole number from 2 was expected"),
         (

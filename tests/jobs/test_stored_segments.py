@@ -12,26 +12,18 @@ from jobs.ingestion import run
 from jobs.sources.segment_files import framed_pieces, opened
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import is_remote, storage_at
+from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
 from tests.jobs.s3_server import free_port, options_for, proxy
-from tests.jobs.storages import hdfs, s3, storage
+from tests.jobs.storages import copied, hdfs, s3, storage
 from tests.written_copies import compacted, keys_of, random_log, write_copy
 
 __all__ = ["hdfs", "s3", "storage"]
 
-ELSEWHERE = ["s3", pytest.param("hdfs", marks=[pytest.mark.spark, pytest.mark.soak])]
+ELSEWHERE = ["s3", pytest.param("hdfs", marks=pytest.mark.spark)]
 elsewhere = pytest.mark.parametrize("storage", ELSEWHERE, indirect=True)
-
-
-def copied(folder: Path, storage: Storage, name: str) -> str:
-    """The URI under which the folder's files are."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            storage.replace(f"{name}/{path.relative_to(folder)}", path.read_bytes())
-    return f"{storage.place}/{name}"
 
 
 @pytest.fixture
@@ -42,8 +34,6 @@ def by_storage(storage: Any, monkeypatch: pytest.MonkeyPatch) -> Storage:
 
 
 def reach(monkeypatch: pytest.MonkeyPatch, options: StorageOptions) -> None:
-    """HDFS too, whose files a run reads by Hadoop's own client."""
-    monkeypatch.setattr(run, "is_bucket", is_remote)
     monkeypatch.setattr(run, "options_of", lambda settings: options)
 
 

@@ -20,7 +20,7 @@ from jobs.warehouses.failpoints import VARIABLE
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, spawned
 from tests.jobs.s3_server import SECRET, free_port, options_for
-from tests.jobs.storages import hdfs, s3
+from tests.jobs.storages import fetched, hdfs, s3
 from tests.written_copies import random_log, write_copy
 
 __all__ = ["hdfs", "s3"]
@@ -49,16 +49,6 @@ def place(stored: Storage) -> str:
     return stored.place
 
 
-def fetched(stored: Storage, folder: Path) -> Path:
-    """A copy of the warehouse on a local disk."""
-    for file in stored.list():
-        path = folder / file.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with stored.open(file.name) as reader:
-            path.write_bytes(reader.read())
-    return folder
-
-
 def sources(folder: Path, rng: np.random.Generator) -> list[str]:
     log = random_log(rng, 40)
     parts = enumerate((log[:25], log[15:]))
@@ -77,7 +67,7 @@ def test_ingests_make_the_tables_of_local_ones(
         ingest(tmp_path / "local", "--source", source)
         assert run(place, source) == ExitCode.CLEAN
     assert run(place, f"segments:{tmp_path}/1", "--optimize", "full") == ExitCode.CLEAN
-    copy = fetched(stored, tmp_path / "copy")
+    copy = fetched(stored, "", tmp_path / "copy")
     assert history(copy) == history(tmp_path / "local")
     left = {path.name for path in copy.iterdir() if path.name.startswith("_")}
     assert left == {"_lock", "_runs", "_warehouse.json"}
@@ -100,7 +90,7 @@ def test_a_run_that_was_killed_is_finished_by_the_next(
     monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.1)
     assert run(place, source) == ExitCode.CLEAN
     ingest(tmp_path / "local", "--source", source)
-    copy = fetched(stored, tmp_path / "copy")
+    copy = fetched(stored, "", tmp_path / "copy")
     assert history(copy) == history(tmp_path / "local")
     assert not list((copy / "_runs").glob("*.manifest.json"))
     # What the killed run wrote and nobody names is gone.
@@ -114,7 +104,7 @@ def test_a_run_whose_lock_was_taken_over_commits_nothing(
 ) -> None:
     first, second = sources(tmp_path, rng)
     assert run(place, first) == ExitCode.CLEAN
-    before = history(fetched(stored, tmp_path / "before"))
+    before = history(fetched(stored, "", tmp_path / "before"))
     options: StorageOptions = stored.options  # type: ignore[attr-defined]
     with pytest.raises(Failure) as lost, any_warehouse.writing(place, "ingest", 0, print, options) as found:
         assert isinstance(found.lock, StorageLock)
@@ -122,7 +112,7 @@ def test_a_run_whose_lock_was_taken_over_commits_nothing(
         found.check_lock()
     assert lost.value.code == ExitCode.UNUSABLE_WAREHOUSE
     assert "another run took the lock over" in str(lost.value)
-    assert history(fetched(stored, tmp_path / "after")) == before
+    assert history(fetched(stored, "", tmp_path / "after")) == before
     capsys.readouterr()
     assert run(place, second, "--lock-wait", "0") == ExitCode.UNUSABLE_WAREHOUSE
     (line,) = capsys.readouterr().err.splitlines()

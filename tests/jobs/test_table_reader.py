@@ -1,9 +1,8 @@
-"""Rows by conditions: the same by files and by Spark, and files that cannot hold any are never opened."""
+"""Rows by conditions; files that cannot hold any are never opened."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,22 +12,8 @@ from jobs.warehouses.warehouse import Warehouse
 from tests.warehouses import make
 from tests.written_history import at, interval
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 TABLE = "ownership_intervals"
 COLUMNS = ["group_id", "topic", "partition", "from_time", "to_time", "is_open", "member_id"]
-
-
-@dataclass(frozen=True)
-class Remote:
-    """As a warehouse that only Spark can read."""
-
-    local: Warehouse
-    local_root = None
-
-    def place(self, table: str) -> str:
-        return self.local.place(table)
 
 
 def random_rows(rng: np.random.Generator, groups: list[str]) -> list[dict[str, Any]]:
@@ -86,23 +71,13 @@ def test_rows_of_files_are_those_that_meet_every_condition(
     written: tuple[Warehouse, list[dict[str, Any]]], conditions: tuple[Condition, ...]
 ) -> None:
     warehouse, rows = written
-    reader = TableReader(warehouse, warehouse.versions(), lambda: pytest.fail("no Spark is needed"))
+    reader = TableReader(warehouse, warehouse.versions())
     assert in_order(reader.rows(TABLE, COLUMNS, *conditions)) == expected(rows, conditions)
-
-
-@pytest.mark.spark
-def test_rows_by_spark_are_those_that_meet_every_condition(
-    spark: "SparkSession", written: tuple[Warehouse, list[dict[str, Any]]]
-) -> None:
-    warehouse, rows = written
-    reader = TableReader(Remote(warehouse), warehouse.versions(), lambda: spark)  # type: ignore[arg-type]
-    for conditions in questions():
-        assert in_order(reader.rows(TABLE, COLUMNS, *conditions)) == expected(rows, conditions)
 
 
 def test_files_of_other_groups_are_left_alone(written: tuple[Warehouse, list[dict[str, Any]]]) -> None:
     warehouse, rows = written
-    reader = TableReader(warehouse, warehouse.versions(), lambda: pytest.fail("no Spark is needed"))
+    reader = TableReader(warehouse, warehouse.versions())
     needed = set(reader.files(TABLE, [equal("group_id", "b")]))
     others = set(reader.files(TABLE, [])) - needed
     assert (len(needed), len(others)) == (2, 2)
@@ -117,7 +92,7 @@ def test_bytes_that_are_no_utf_8_are_no_group_whatever_names_the_files_hold(tmp_
     asked = b"\xff\xfe".decode(errors="surrogateescape")
     names = ["", "a", "\U0010ffff"]
     made = make(tmp_path / "warehouse", {TABLE: [{**interval(0, None, 1), "group_id": name} for name in names]})
-    reader = TableReader(made, made.versions(), lambda: pytest.fail("no Spark is needed"))
+    reader = TableReader(made, made.versions())
     assert reader.rows(TABLE, COLUMNS, equal("group_id", asked)) == []
     assert [reader.rows(TABLE, ["group_id"], equal("group_id", name)) for name in names] == [
         [{"group_id": name}] for name in names
@@ -125,5 +100,5 @@ def test_bytes_that_are_no_utf_8_are_no_group_whatever_names_the_files_hold(tmp_
 
 
 def test_a_table_that_is_not_there_yet_has_no_rows(tmp_path: Path) -> None:
-    reader = TableReader(make(tmp_path / "warehouse"), {}, lambda: pytest.fail("no Spark is needed"))
+    reader = TableReader(make(tmp_path / "warehouse"), {})
     assert reader.rows(TABLE, COLUMNS, equal("group_id", "b")) == []
