@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "audit") as engine:
         result = audited(arguments, engine)
         if arguments.format == "table":
-            options = options_of(load_settings(arguments.config))
+            options = options_of(load_settings(arguments.config), engine.hadoop_settings)
             write_lines(page(reading(arguments.warehouse, options), result))
         else:
             ingest.show(result, arguments.format)

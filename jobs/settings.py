@@ -134,9 +134,10 @@ class Settings:
     )
 
 
-def options_of(settings: Settings) -> StorageOptions:
-    """How storages are reached by a command with these settings, here and now."""
-    return storage_options(settings.storage.options, os.environ, {}, settings.storage.retry_seconds)
+def options_of(settings: Settings, hadoop: Mapping[str, str] | None = None) -> StorageOptions:
+    """How storages are reached by a command with these settings, here and now. `hadoop`: what a Spark application was
+    given for Hadoop's clients."""
+    return storage_options(settings.storage.options, os.environ, hadoop or {}, settings.storage.retry_seconds)
 
 
 def load_settings(path: Path | None = None) -> Settings:

@@ -1,7 +1,7 @@
 """What every engine can do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from jobs.engine.processors import cores
@@ -29,6 +29,11 @@ class Engine(ABC):
         self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None = None
     ) -> list[Result]:
         """The results of all tasks, in the order of the specs. A worker that dies ends the run."""
+
+    @property
+    def hadoop_settings(self) -> Mapping[str, str]:
+        """What users gave Hadoop's clients: a Spark application's `spark.hadoop.*`."""
+        return {}
 
     def close(self) -> None:  # noqa: B027
         """A session of Spark ends with the process, or serves its next job."""

@@ -7,7 +7,7 @@ came) travels with the function.
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -51,6 +51,11 @@ class SparkEngine(Engine):
     @property
     def num_workers(self) -> int:
         return self.spark.sparkContext.defaultParallelism
+
+    @property
+    def hadoop_settings(self) -> Mapping[str, str]:
+        given = self.spark.sparkContext.getConf().getAll()
+        return {name: value for name, value in given if name.startswith("spark.hadoop.")}
 
     def run(
         self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None = None

@@ -21,7 +21,6 @@ from jobs.ingestion.task_answers import Answer
 from jobs.ingestion.tasks import unit_steps
 from jobs.ingestion.writer import JOB, About, IngestWriter, Told
 from jobs.runs.run import Made, Run
-from jobs.settings import options_of
 from jobs.sources.known_snapshots import new_snapshots
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
@@ -173,7 +172,7 @@ class Ingest:
     def segment_files(self, place: str) -> list[SegmentFile]:
         partition = self.options.offsets_partition
         pattern = place if is_remote(place) else str(local_path(place))
-        return segment_files(pattern, partition, options_of(self.settings))
+        return segment_files(pattern, partition, self.run.storage_options)
 
     def read_files(self, found: Sequence[Reading], state: State) -> list[Answer]:
         total = sum(reading.size for reading in found)

@@ -14,6 +14,7 @@ from jobs.engine.engine import Engine
 from jobs.failure import say
 from jobs.runs.result import iso, now_ms, record, run_id_of, run_row
 from jobs.settings import Settings, load_settings, options_of, settings_hash
+from jobs.storage.options import StorageOptions
 from jobs.warehouses.any_warehouse import one_cluster, writing
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.failpoints import failpoint
@@ -59,6 +60,7 @@ class Run:
     run_id: str
     started_ms: int
     settings: Settings
+    storage_options: StorageOptions
     engine: Engine
     clock: Callable[[], int]
 
@@ -90,12 +92,15 @@ class Job(Protocol):
     def make(self, run: Run) -> Made: ...
 
 
+def storage_options_of(options: RunOptions, engine: Engine) -> StorageOptions:
+    return options_of(options.settings, engine.hadoop_settings)
+
+
 @contextmanager
 def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]:
     """The warehouse, locked."""
     place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
-    how = options_of(options.settings)
-    with writing(place, job, wait, say, how, may_be_new=is_new) as warehouse:
+    with writing(place, job, wait, say, storage_options_of(options, engine), may_be_new=is_new) as warehouse:
         yield warehouse
 
 
@@ -124,7 +129,8 @@ def begun(warehouse: Warehouse, options: RunOptions, engine: Engine) -> Run:
     sequence = warehouse.next_sequence()
     cluster = one_cluster(warehouse, options.cluster)
     run_id = run_id_of(sequence, started_ms)
-    return Run(warehouse, cluster, sequence, run_id, started_ms, options.settings, engine, options.clock)
+    how = storage_options_of(options, engine)
+    return Run(warehouse, cluster, sequence, run_id, started_ms, options.settings, how, engine, options.clock)
 
 
 def result(job: str, run: Run, made: Made, finished_ms: int) -> dict[str, Any]:

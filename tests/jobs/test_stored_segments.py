@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jobs.failure import Failure
-from jobs.ingestion import run
+from jobs.runs import run
 from jobs.sources.segment_files import framed_pieces, opened
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.storage.options import StorageOptions
@@ -34,7 +34,7 @@ def by_storage(storage: Any, monkeypatch: pytest.MonkeyPatch) -> Storage:
 
 
 def reach(monkeypatch: pytest.MonkeyPatch, options: StorageOptions) -> None:
-    monkeypatch.setattr(run, "options_of", lambda settings: options)
+    monkeypatch.setattr(run, "options_of", lambda settings, hadoop: options)
 
 
 @elsewhere

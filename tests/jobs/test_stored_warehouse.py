@@ -140,6 +140,33 @@ def test_a_bucket_that_cannot_be_used_is_told_in_one_line(
     assert "no answer from the server, tried for 1 s: check the endpoint" in line
 
 
+@pytest.mark.spark
+def test_a_spark_application_reaches_it_by_what_hadoops_clients_were_given(
+    tmp_path: Path, s3: str, rng: np.random.Generator
+) -> None:
+    given = dict(options_for(s3).values)
+    conf = {
+        "fs.s3a.endpoint": given["aws_endpoint_url"],
+        "fs.s3a.access.key": given["aws_access_key_id"],
+        "fs.s3a.secret.key": given["aws_secret_access_key"],
+        "fs.s3a.endpoint.region": "us-east-1",
+        "fs.s3a.path.style.access": "true",
+    }
+    (tmp_path / "conf").mkdir()
+    lines = "".join(f"spark.hadoop.{name} {value}\n" for name, value in conf.items())
+    (tmp_path / "conf" / "spark-defaults.conf").write_text(f"{lines}spark.driver.host 127.0.0.1\n")
+    source, _ = sources(tmp_path, rng)
+    place = f"s3://bucket/{tmp_path.name}/w"
+    ended = spawned(
+        place, "--source", source, "--engine", "spark", environment={"SPARK_CONF_DIR": str(tmp_path / "conf")}
+    )
+    assert ended.returncode == ExitCode.CLEAN, ended.stderr
+    assert SECRET not in ended.stdout + ended.stderr
+    ingest(tmp_path / "local", "--source", source)
+    stored = storage_at(place, options_for(s3))
+    assert history(fetched(stored, "", tmp_path / "copy")) == history(tmp_path / "local")
+
+
 def test_a_folder_of_something_else_is_left_alone(
     tmp_path: Path, place: str, stored: Storage, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
 ) -> None:
