@@ -7,8 +7,7 @@
     spark-submit … jobs/sql.py --register --database kafka
 
 Rows go to standard output: the result of each statement after the other. DuckDB answers inside this process, without
-Java; with --engine spark, under spark-submit, and where the warehouse is on another file system, Spark does, in its own
-words of SQL.
+Java; with --engine spark and under spark-submit Spark does, in its own words of SQL.
 Without statements a terminal becomes a prompt, and from anything else they are read. With --register tables, views and
 functions are put into the Spark catalog, where other programs find them.
 """
@@ -22,8 +21,10 @@ from jobs.flags import SPARK, wanted_engine
 from jobs.queries.answers import Engine, print_answer, print_answers
 from jobs.queries.dialects import Dialect
 from jobs.row_output import write_lines
-from jobs.storage.places import is_remote, local_path
+from jobs.storage.places import HADOOP
 from schemas.exit_codes import ExitCode
+
+IN_HADOOP = tuple(f"{scheme}:" for scheme in HADOOP)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,16 +52,17 @@ def check_usage(arguments: argparse.Namespace) -> None:
     if others and arguments.text is not None:
         flag = f"--{others[0].replace('_', '-')}"
         raise Failure(ExitCode.USAGE, f"{flag}: answers no statement, but {arguments.text!r} was given")
-    if arguments.print_tables and is_remote(arguments.warehouse):
-        raise Failure(ExitCode.USAGE, f"--print-tables: {arguments.warehouse}, a warehouse on local disks was expected")
+    if arguments.print_tables == Dialect.DUCKDB and arguments.warehouse.startswith(IN_HADOOP):
+        expected = "DuckDB itself reads no HDFS: a warehouse on local disks or in a bucket was expected"
+        raise Failure(ExitCode.USAGE, f"--print-tables duckdb: {arguments.warehouse}: {expected}")
 
 
 def print_definitions(arguments: argparse.Namespace) -> None:
     if arguments.print_tables:
         from jobs.queries.tables import table_definitions
-        from jobs.warehouses.warehouse import reading
+        from jobs.warehouses.any_warehouse import reading
 
-        warehouse = reading(local_path(arguments.warehouse))
+        warehouse = reading(arguments.warehouse)
         write_lines(table_definitions(Dialect(arguments.print_tables), warehouse, warehouse.versions()))
     if arguments.print_views:
         from jobs.queries.views import view_definitions
@@ -70,7 +72,7 @@ def print_definitions(arguments: argparse.Namespace) -> None:
 
 def engine_of(arguments: argparse.Namespace) -> Engine:
     """Each is loaded where it is wanted alone: both take a while."""
-    if wanted_engine(arguments) == SPARK or is_remote(arguments.warehouse):
+    if wanted_engine(arguments) == SPARK:
         from jobs.queries.spark_engine import SparkEngine
 
         return SparkEngine(arguments.warehouse, arguments.debug)

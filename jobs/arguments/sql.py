@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=(LOCAL, SPARK),
         help="who answers: DuckDB inside this process (local, the default), or Spark (under spark-submit the default), "
-        "each in its own words of SQL; of a warehouse that is not on local disks always Spark",
+        "each in its own words of SQL",
     )
     parser.add_argument(
         "--register", action="store_true", help="put tables, views and functions into the Spark catalog"

@@ -1,7 +1,7 @@
 """SQL answered by DuckDB inside this process, over the files of the tables at the versions that the newest run names.
 
 Whoever asks may read these files and nothing else: DuckDB opens no other file, loads no extension, and takes no change
-of its settings.
+of its settings. Where the files are not on local disks DuckDB opens none at all: it reads datasets (stored_tables.py).
 """
 
 import tempfile
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 from duckdb import DuckDBPyConnection
@@ -23,12 +23,16 @@ from jobs.queries.table_files import Files, files_at, unreadable
 from jobs.queries.tables import duckdb_view_of
 from jobs.queries.views import Named, named_in
 from jobs.row_output import Row
-from jobs.storage.places import local_path
-from jobs.warehouses.warehouse import Warehouse, reading
+from jobs.storage.stored_path import StoredPath
+from jobs.warehouses.any_warehouse import reading
+from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import FUNCTIONS
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS
+
+if TYPE_CHECKING:
+    from jobs.queries.stored_tables import StoredTable
 
 # The rest is for what Python, and other programs, hold.
 MOST_MEMORY = "50%"
@@ -67,11 +71,14 @@ class DuckDBEngine:
 
     @contextmanager
     def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
-        warehouse = reading(local_path(self.place))
+        warehouse = reading(self.place)
         named = named_in(statements)
         # Which versions belong together is read only where a table is.
         versions = warehouse.versions() if named.tables else {}
-        files = {name: files_at(warehouse, name, versions[name]) for name in named.tables if name in versions}
+        there = {name: versions[name] for name in named.tables if name in versions}
+        is_stored = isinstance(warehouse.root, StoredPath)
+        stored = stored_tables(warehouse, there) if is_stored else {}
+        files = {} if is_stored else {name: files_at(warehouse, name, version) for name, version in there.items()}
         with (
             tempfile.TemporaryDirectory(prefix="groupscope-sql-") as folder,
             connected(folder) as connection,
@@ -80,8 +87,8 @@ class DuckDBEngine:
             connection.execute(f"SET allowed_paths = [{', '.join(map(text_literal, uris_of(files)))}]")
             for lock in LOCKS:
                 connection.execute(lock)
-            bring_into_scope(connection, warehouse, versions, files, named)
-            session = Session(connection, worker, frozenset(uris_of(files)))
+            bring_into_scope(connection, warehouse, versions, files, stored, named)
+            session = Session(connection, worker, frozenset(uris_of(files)), tuple(stored.values()))
             yield session.answer
 
 
@@ -121,9 +128,12 @@ def bring_into_scope(
     warehouse: Warehouse,
     versions: dict[str, int],
     files: dict[str, list[Files]],
+    stored: "dict[str, StoredTable]",
     named: Named,
 ) -> None:
-    for name in named.tables:
+    for name, table in stored.items():
+        connection.register(name, table)
+    for name in (name for name in named.tables if name not in stored):
         try:
             connection.execute(duckdb_view_of(USER_TABLES[name], files.get(name, [])))
         except duckdb.Error as error:
@@ -139,6 +149,18 @@ def bring_into_scope(
         register_duckdb(connection)
 
 
+def stored_tables(warehouse: Warehouse, versions: dict[str, int]) -> "dict[str, StoredTable]":
+    # Here, since warehouses on local disks do without datasets, which take a while to load.
+    from jobs.queries.stored_tables import StoredTable
+
+    folders = {name: warehouse.path(name) for name in versions}
+    return {
+        name: StoredTable(folder, USER_TABLES[name], versions[name])
+        for name, folder in folders.items()
+        if isinstance(folder, StoredPath)
+    }
+
+
 def uris_of(files: dict[str, list[Files]]) -> list[str]:
     return [uri for groups in files.values() for group in groups for uri in group.uris]
 
@@ -150,6 +172,7 @@ class Session:
     connection: DuckDBPyConnection
     worker: ThreadPoolExecutor
     uris: frozenset[str]
+    stored: "tuple[StoredTable, ...]" = ()
 
     def answer(self, statement: str) -> Answer:
         self.run(lambda: self.connection.execute(statement))
@@ -169,7 +192,11 @@ class Session:
             wait([future])
             raise
         except duckdb.Error as error:
-            raise Failure(self.code_of(error), told(error)) from None
+            raise self.failure(error) from None
+
+    def failure(self, error: duckdb.Error) -> Failure:
+        unread = [failure for table in self.stored for failure in table.failures]
+        return unread[0] if unread else Failure(self.code_of(error), told(error))
 
     def code_of(self, error: duckdb.Error) -> ExitCode:
         # What a damaged file makes of its own head or pages has no kind.

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
+
+from deltalake import DeltaTable
 
 from jobs.failure import Failure
+from jobs.storage.stored_path import Place, StoredPath
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line, open_table
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
@@ -19,17 +23,24 @@ class Files(NamedTuple):
 
 
 def files_at(warehouse: Warehouse, name: str, version: int) -> list[Files]:
-    path = Path(warehouse.place(name).removeprefix("file:"))
-    try:
-        delta = open_table(path, version)
-        if delta is None:
-            raise FileNotFoundError(f"no table at {path}")
-        found: dict[bool | None, list[str]] = {}
-        for uri, action in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
-            found.setdefault(partition_of(action), []).append(str(file_path(uri)))
-    except UNREADABLE as error:
-        raise unreadable(str(path), version, one_line(error)) from None
+    folder = warehouse.path(name)
+    delta = opened_at(folder.absolute() if isinstance(folder, Path) else folder, version)
+    found: dict[bool | None, list[str]] = {}
+    for uri, action in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
+        # By the names that people write, where delta-rs may have its own for a storage.
+        path = folder / unquote(action["path"]) if isinstance(folder, StoredPath) else file_path(uri)
+        found.setdefault(partition_of(action), []).append(str(path))
     return [Files(tuple(uris), is_open) for is_open, uris in found.items()]
+
+
+def opened_at(folder: Place, version: int) -> DeltaTable:
+    try:
+        delta = open_table(folder, version)
+    except UNREADABLE as error:
+        raise unreadable(str(folder), version, one_line(error)) from None
+    if delta is None:
+        raise unreadable(str(folder), version, f"no table at {folder}")
+    return delta
 
 
 def partition_of(action: Mapping[str, Mapping[str, bool | None] | None]) -> bool | None:

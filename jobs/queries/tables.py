@@ -1,10 +1,13 @@
 """Tables at one version in the words of each engine; one that is not there yet has no rows, but all its columns."""
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from jobs.queries.dialects import Dialect, comments, text_literal
 from jobs.queries.table_files import Files, files_at
 from jobs.queries.types import duckdb_type, trino_type
+from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_tables import IS_OPEN
 from jobs.warehouses.warehouse import Warehouse
 from schemas.columns import Column, ColumnType, Table, sql_type
@@ -12,6 +15,7 @@ from schemas.tables import USER_TABLES
 
 # Where Trino knows the tables as they are now; views of their own names show one version of them.
 TRINO_SCHEMA = "groupscope_tables"
+AZURE = ("abfs:", "abfss:")
 
 
 def table_definitions(dialect: Dialect, warehouse: Warehouse, versions: Mapping[str, int]) -> Iterator[str]:
@@ -19,6 +23,8 @@ def table_definitions(dialect: Dialect, warehouse: Warehouse, versions: Mapping[
     yield f"-- Tables of {warehouse.told} for {dialect}, each at one version."
     if dialect == Dialect.TRINO:
         yield f"CREATE SCHEMA IF NOT EXISTS {TRINO_SCHEMA};"
+    if dialect == Dialect.DUCKDB and isinstance(warehouse.root, StoredPath):
+        yield from extension_for(warehouse.told)
     for name, table in USER_TABLES.items():
         version = versions.get(name)
         yield f"\n-- {name}: {'no rows yet' if version is None else f'version {version}'}."
@@ -26,8 +32,24 @@ def table_definitions(dialect: Dialect, warehouse: Warehouse, versions: Mapping[
             yield f"{statement};"
 
 
+def extension_for(place: str) -> Iterator[str]:
+    """Of a bare DuckDB, which needs one for places that are not local."""
+    extension = "azure" if place.startswith(AZURE) else "httpfs"
+    yield "-- Keys come by CREATE SECRET before the first query: https://duckdb.org/docs/configuration/secrets_manager"
+    yield f"INSTALL {extension};\nLOAD {extension};"
+
+
+def in_duckdb(uri: str) -> str:
+    """Hadoop writes abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH, DuckDB has the container behind the host."""
+    where = urlsplit(uri)
+    if not uri.startswith(AZURE) or where.username is None:
+        return uri
+    return f"abfss://{where.hostname}/{where.username}{where.path}"
+
+
 def duckdb_table(table: Table, warehouse: Warehouse, version: int | None) -> list[str]:
-    files = [] if version is None else files_at(warehouse, table.name, version)
+    found = [] if version is None else files_at(warehouse, table.name, version)
+    files = [each._replace(uris=tuple(map(in_duckdb, each.uris))) for each in found]
     return [duckdb_view_of(table, files), *comments(table.name, table.comment, table.columns)]
 
 
@@ -43,8 +65,10 @@ def trino_table(table: Table, warehouse: Warehouse, version: int | None) -> list
     if version is None:
         return [view + no_rows(table, trino_type)]
     known = f"{text_literal(TRINO_SCHEMA)}, {text_literal(table.name)}"
+    path = warehouse.path(table.name)
+    location = f"file://{path.absolute()}" if isinstance(path, Path) else str(path)
     return [
-        f"CALL system.register_table({known}, {text_literal(f'file://{place_of(warehouse, table)}')})",
+        f"CALL system.register_table({known}, {text_literal(location)})",
         f"{view}SELECT * FROM {TRINO_SCHEMA}.{table.name} FOR VERSION AS OF {version}",
     ]
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from jobs.failure import Failure
-from jobs.settings import load_settings, options_of
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import place_at
+from jobs.storage.places import is_remote, local_path, place_at
+from jobs.storage.stored_path import Place
 from jobs.warehouses import warehouse
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
@@ -30,7 +30,15 @@ def writing(
 
 def reading(place: str, options: StorageOptions | None = None) -> Warehouse:
     """A warehouse to read: nothing is written, and runs in progress do not matter."""
-    return warehouse.reading(place_at(place, options or options_of(load_settings())))
+    return warehouse.reading(place_of(place) if options is None else place_at(place, options))
+
+
+def place_of(place: str) -> Place:
+    """For commands without `--config`. Settings are read only where they say how the place is reached."""
+    if not is_remote(place):
+        return local_path(place).absolute()
+    
+    return place_at(place, options_of(load_settings()))
 
 
 def one_cluster(found: Warehouse, wanted: str | None) -> str:
