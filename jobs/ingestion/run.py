@@ -147,8 +147,7 @@ class Ingest:
         captured_ms = None if captured is None else instant(captured, self.run.started_ms, "--captured-at")
         if not places:
             return {}
-        spark = self.engine.spark if any(map(is_remote, places)) else None
-        tables = read_snapshots(places, self.cluster, self.run_id, captured_ms, spark)
+        tables = read_snapshots(places, self.cluster, self.run_id, captured_ms, options_of(self.settings))
         return {name: new_snapshots(self.warehouse, name, found, self.cluster) for name, found in tables.items()}
 
     def read_segments(self, place: str) -> Outcome:

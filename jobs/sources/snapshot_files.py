@@ -1,25 +1,30 @@
 """Files of snapshots as rows of cluster_snapshots and topic_snapshots.
 
-    tables = read_snapshots(["captures/", "offsets-*.txt.gz"], "prod", run_id, captured_at_ms=None)
+    tables = read_snapshots(["captures/", "s3://bucket/offsets-*.txt.gz"], "prod", run_id, None, options)
 
 Files are JSON lines or what kafka-get-offsets or kafka-topics --describe prints, plain or gzipped. Text tells no time:
-then it is the one given, else the file's own.
+then it is the one given, else the file's own. They may lie on any storage.
 """
 
 import glob
 import gzip
-import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from jobs.failure import Failure
+from jobs.failure import Failure, os_error_line
 from jobs.flags import EPOCH
+from jobs.sources.places import is_remote
+from jobs.sources.stored_segments import split
+from jobs.storage.options import StorageOptions
+from jobs.storage.places import storage_at
+from jobs.storage.stored_files import Storage, StoredFile, read_whole, uri_of
 from schemas.columns import Table
 from schemas.exit_codes import ExitCode
 from schemas.snapshot_tables import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
@@ -27,11 +32,7 @@ from udfs.snapshot_fields import Malformed, Snapshots
 from udfs.snapshots import Contradiction, merged, parse
 from udfs.tables.arrow_schema import table_schema
 
-if TYPE_CHECKING:  # most snapshots are read without Spark
-    from pyspark.sql import SparkSession
-
 GZIP_MAGIC = b"\x1f\x8b"
-REMOTE = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/")
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ class SnapshotFile:
 
 
 def read_snapshots(
-    paths: Iterable[str], cluster: str, run_id: str, captured_at_ms: int | None, spark: "SparkSession | None" = None
+    paths: Iterable[str], cluster: str, run_id: str, captured_at_ms: int | None, options: StorageOptions
 ) -> dict[str, pa.Table]:
-    """Files, folders and patterns, local ones or, with a session, of any file system that Hadoop knows."""
-    read = [(file.name, snapshots_of(file, captured_at_ms)) for path in paths for file in files_at(path, spark)]
+    """Files, folders and patterns, local ones or of a storage that `options` say how to reach."""
+    read = [(file.name, snapshots_of(file, captured_at_ms)) for path in paths for file in files_at(path, options)]
     clusters = ((name, row) for name, each in read for row in each.clusters)
     topics = ((name, row) for name, each in read for row in each.topics)
     return {
@@ -83,18 +84,15 @@ def instant(ms: int) -> datetime:
     return EPOCH + timedelta(milliseconds=ms)
 
 
-def files_at(path: str, spark: "SparkSession | None") -> Iterator[SnapshotFile]:
-    remote = REMOTE.match(path)
-    if remote and remote[1] != "file":
-        yield from remote_files(path, spark)
+def files_at(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
+    if is_remote(path):
+        yield from stored_files(path, options)
         return
     local = path.removeprefix("file:")
     found = [local] if Path(local).exists() else sorted(glob.glob(local, recursive=True))
     files = [file for each in found for file in local_files(Path(each))]
     if not files:
-        raise Failure(
-            ExitCode.UNREADABLE_INPUT, f"{path}: no such file, or a folder without any, snapshots were expected"
-        )
+        raise no_files(path)
     for file in files:
         try:
             yield SnapshotFile(str(file), file.stat().st_mtime_ns // 1_000_000, file.read_bytes())
@@ -104,28 +102,58 @@ def files_at(path: str, spark: "SparkSession | None") -> Iterator[SnapshotFile]:
             ) from None
 
 
+def no_files(path: str) -> Failure:
+    told = "no such file, or a folder without any, snapshots were expected"
+    return Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {told}")
+
+
 def local_files(path: Path) -> list[Path]:
     """The file, or all files within the folder but hidden ones."""
     if not path.is_dir():
         return [path]
     within = sorted(file for file in path.rglob("*") if not file.is_dir())
-    return [file for file in within if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    return [file for file in within if not any(map(is_hidden, file.relative_to(path).parts))]
 
 
-def remote_files(path: str, spark: "SparkSession | None") -> Iterator[SnapshotFile]:
-    if spark is None:
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: is not on this machine, a local path was expected")
-    # Bytes and times, where lines of text would come without either.
-    frame = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+def stored_files(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
     try:
-        rows = frame.load(path).select("path", "modificationTime", "content").orderBy("path").collect()
-    except Exception as error:
-        from jobs.sources.archive_files import is_of_java, java_message
+        storage, found = found_at(path.rstrip("/"), options)
+        for file in found:
+            yield SnapshotFile(uri_of(storage, file.name), file.modified_ms, read_whole(storage, file.name))
+    except OSError as error:
+        raise Failure(ExitCode.UNREADABLE_INPUT, os_error_line(error, path)) from None
+    if not found:
+        raise no_files(path)
 
-        told = java_message(error) if is_of_java(error) else str(error).splitlines()[0]
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {told}, files of snapshots were expected") from None
-    if not rows:
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: holds no files, files of snapshots were expected")
-    for row in rows:
-        modified = row.modificationTime.astimezone(UTC) - EPOCH
-        yield SnapshotFile(row.path, modified // timedelta(milliseconds=1), bytes(row.content))
+
+def found_at(path: str, options: StorageOptions) -> tuple[Storage, list[StoredFile]]:
+    """As on a local disk, a file of this very name comes before those that it matches as a pattern."""
+    above, pattern = split(path)
+    folder = ""
+    # Without a pattern it is a file or a folder, of the folder above it. A bucket has none above it.
+    if not pattern and above.count("/") > 2:
+        above, _, folder = above.rpartition("/")
+        pattern = [folder]
+    storage = storage_at(above, options)
+    if pattern and (file := storage.find("/".join(pattern))):
+        return storage, [file]
+    found = (file for file in storage.list(folder) if is_match(file.name.split("/"), pattern))
+    return storage, sorted(found, key=lambda file: file.name)
+
+
+def is_match(names: list[str], pattern: list[str]) -> bool:
+    """Whether the pattern is of the file, or of a folder above it. As in a shell, `**` is any number of folders, and
+    hidden names are left out unless the pattern names them."""
+    if not pattern:
+        return not any(map(is_hidden, names))
+    if not names:
+        return False
+    first, *rest = pattern
+    is_shown = first.startswith(".") or not is_hidden(names[0])
+    if first == "**":
+        return is_match(names, rest) or (is_shown and is_match(names[1:], pattern))
+    return is_shown and fnmatchcase(names[0], first) and is_match(names[1:], rest)
+
+
+def is_hidden(name: str) -> bool:
+    return name.startswith(".")

@@ -6,7 +6,7 @@ import os
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -15,14 +15,17 @@ from kafka.admin import KafkaAdminClient, NewTopic
 
 from jobs.failure import Failure
 from jobs.sources.snapshot_files import read_snapshots
+from jobs.storage.options import StorageOptions
+from jobs.storage.stored_files import Storage, write_once
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
+from tests.jobs.s3_server import free_port, options_for
+from tests.jobs.storages import hdfs, s3, storage
 from tests.kafka.broker import kafka_command, running
 from tests.kafka.releases import RELEASES
 from udfs.tables.arrow_schema import table_schema
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+__all__ = ["hdfs", "s3", "storage"]
 
 NOW = 1_700_000_000_000
 OURS = json.dumps(
@@ -40,7 +43,7 @@ def time_of(ms: int) -> datetime:
 
 
 def read(*paths: object, at: int | None = NOW, **how: Any) -> dict[str, pa.Table]:
-    return read_snapshots([str(path) for path in paths], "prod", "run-1", at, **how)
+    return read_snapshots([str(path) for path in paths], "prod", "run-1", at, **{"options": StorageOptions(), **how})
 
 
 def ends(tables: dict[str, pa.Table]) -> list[tuple[Any, ...]]:
@@ -120,21 +123,61 @@ def test_what_cannot_be_read_is_told_with_its_file(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for missing in (tmp_path / "none", tmp_path / "*.none", tmp_path / "empty"):
         assert failure_of(missing).startswith(f"{missing}: no such file")
-    assert failure_of("s3a://bucket/x") == "s3a://bucket/x: is not on this machine, a local path was expected"
 
 
-@pytest.mark.spark
-def test_other_file_systems_are_read_by_spark(spark: "SparkSession", tmp_path: Path) -> None:
-    (tmp_path / "a.gz").write_bytes(gzip.compress(b"t:1:8\n"))
-    (tmp_path / "b.txt").write_text("t:0:7\n")
-    for name in ("a.gz", "b.txt"):
-        os.utime(tmp_path / name, ns=(0, NOW * 1_000_000))
-    # A file system under another name, which only Hadoop knows.
-    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.there.link./in", f"file://{tmp_path}")
-    tables = read("viewfs://there/in", at=None, spark=spark)
-    assert ends(tables) == [(time_of(NOW), "t", 0, 7), (time_of(NOW), "t", 1, 8)]
-    assert failure_of("viewfs://there/none", spark=spark).startswith("viewfs://there/none: ")
-    spark._jsc.hadoopConfiguration().unset("fs.viewfs.mounttable.there.link./in")
+# Of files that all hold other topics: which of them a place means, as a shell on a local disk would say.
+FILES = ("a.txt", "b.gz", "in/c.txt", "in/deep/d.txt", ".hidden", "in/.left/e.txt", "[f].txt", "f.txt")
+MEANT = {
+    "": ["[f].txt", "a.txt", "b.gz", "f.txt", "in/c.txt", "in/deep/d.txt"],
+    "/": ["[f].txt", "a.txt", "b.gz", "f.txt", "in/c.txt", "in/deep/d.txt"],
+    "/a.txt": ["a.txt"],
+    "/in": ["in/c.txt", "in/deep/d.txt"],
+    "/in/": ["in/c.txt", "in/deep/d.txt"],
+    "/[f].txt": ["[f].txt"],
+    "/[ab].*": ["a.txt", "b.gz"],
+    "/?.txt": ["a.txt", "f.txt"],
+    "/i*": ["in/c.txt", "in/deep/d.txt"],
+    "/*/*.txt": ["in/c.txt"],
+    "/**/d*": ["in/deep/d.txt"],
+    "/**/*.txt": ["[f].txt", "a.txt", "f.txt", "in/c.txt", "in/deep/d.txt"],
+    "/.hid*": [".hidden"],
+    "/in/.left/*": ["in/.left/e.txt"],
+}
+
+
+@pytest.mark.parametrize("place", MEANT)
+def test_files_of_any_storage_are_named_as_local_ones_are(storage: Storage, place: str) -> None:
+    for number, name in enumerate(FILES):
+        text = f"{name}:{number}:7\n".replace("/", "_").replace("[", "").replace("]", "")
+        content = gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
+        write_once(storage, name, content)
+    found = read(f"{storage.place}{place}", at=None, options=options_at(storage))
+    assert {row[2] for row in ends(found)} == {FILES.index(name) for name in MEANT[place]}
+    own = (storage.find(MEANT[place][0]) or pytest.fail()).modified_ms
+    assert time_of(own) in {row[0] for row in ends(found)}
+
+
+def options_at(storage: Storage) -> StorageOptions:
+    return getattr(storage, "options", StorageOptions())
+
+
+def test_what_a_storage_does_not_have_is_told_in_one_line(storage: Storage) -> None:
+    write_once(storage, "a.txt", b"t:0")
+    place, options = storage.place, options_at(storage)
+    for missing in (f"{place}/none", f"{place}/*.none", f"{place}/none/*"):
+        assert failure_of(missing, options=options).startswith(f"{missing}: no such file, or a folder without any")
+    assert failure_of(place, options=options) == f'{place}/a.txt: line 1: "t:0", topic:partition:offset expected'
+
+
+def test_buckets_that_cannot_be_reached_are_told_in_one_line(s3: str) -> None:
+    told = "no such bucket or container, one that is there was expected"
+    for place in ("s3://nosuchbucket/a.txt", "s3://nosuchbucket", "s3://nosuchbucket/*.txt"):
+        assert failure_of(place, options=options_for(s3)).endswith(told)
+    nobody = options_for(f"http://127.0.0.1:{free_port()}", retry_seconds=1)
+    assert "no answer from the server, tried for 1 s" in failure_of("s3://bucket/a.txt", options=nobody)
+    with pytest.raises(Failure, match="no storage is known by ftp:, a path") as unknown:
+        read("ftp://host/a.txt")
+    assert unknown.value.code == ExitCode.USAGE
 
 
 @pytest.mark.broker
