@@ -1,6 +1,7 @@
-"""Checks a warehouse and says how to mend it, without Spark.
+"""Checks a warehouse and says how to mend it, without Spark, wherever it is.
 
     groupscope doctor --warehouse /data/groupscope
+    groupscope doctor --warehouse s3://bucket/groupscope
 
 Reads logs, footers and key columns of every table, writes nothing but findings to standard output, worst first. Exit
 code 0 when nothing is broken, else 23.
@@ -9,13 +10,13 @@ code 0 when nothing is broken, else 23.
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from jobs.checks import row_checks, table_checks
 from jobs.checks.checked import Finding, Status, findings
-from jobs.failure import Failure, say
+from jobs.failure import say
 from jobs.row_output import print_rows
-from jobs.storage.places import is_remote, local_path
+from jobs.storage.stored_path import Place
+from jobs.warehouses.any_warehouse import place_of
 from jobs.warehouses.warehouse import reading
 from schemas.exit_codes import ExitCode
 
@@ -23,10 +24,7 @@ ORDER = list(Status)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if is_remote(arguments.warehouse):
-        told = "the doctor examines files of local disks, a warehouse on one was expected"
-        raise Failure(ExitCode.USAGE, f"--warehouse {arguments.warehouse}: {told}")
-    found = examined(local_path(arguments.warehouse))
+    found = examined(place_of(arguments.warehouse))
     print_rows(Finding._fields, found, arguments.format)
     number = sum(finding.status is Status.BROKEN for finding in found)
     if not number:
@@ -35,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.UNUSABLE_WAREHOUSE
 
 
-def examined(root: Path) -> Sequence[Finding]:
+def examined(root: Place) -> Sequence[Finding]:
     checked = table_checks.opened(reading(root))
     checks = (*table_checks.CHECKS, *row_checks.CHECKS)
     found = [finding for check in checks for finding in findings(check, checked)]

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
@@ -11,7 +10,8 @@ from deltalake import DeltaTable
 
 from jobs.failure import Failure
 from jobs.replaying.lost_rows import PROGRESS, clusters_with, rebuilding
-from jobs.warehouses.delta_tables import UNREADABLE, files_of, one_line
+from jobs.storage.stored_path import Place, parquet_source
+from jobs.warehouses.delta_tables import UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 
@@ -44,18 +44,23 @@ class Checked:
     # Those that open, at these versions.
     tables: dict[str, DeltaTable]
     unopened: dict[str, str]
-    is_busy: bool
+    # Who holds the lock; None: nobody.
+    holder: str | None
 
-    def files(self, table: str) -> list[tuple[Path, dict[str, Any]]]:
+    @property
+    def is_busy(self) -> bool:
+        return self.holder is not None
+
+    def files(self, table: str) -> list[tuple[Place, dict[str, Any]]]:
         """Every file that the table's log names, with what the log says of it."""
         folder = self.warehouse.path(table)
-        return [(folder / row["path"], row) for row in files_of(self.tables[table]).to_pylist()]
+        return [(folder / file_path(row["path"]), row) for row in files_of(self.tables[table]).to_pylist()]
 
-    def footers(self, table: str) -> Iterator[tuple[Path, pq.FileMetaData]]:
+    def footers(self, table: str) -> Iterator[tuple[Place, pq.FileMetaData]]:
         """Of the files that can be read; those that cannot are a finding of their own."""
         for path, _ in self.files(table):
             try:
-                yield path, pq.read_metadata(path)
+                yield path, footer(path)
             except UNREADABLE:
                 continue
 
@@ -71,6 +76,10 @@ class Checked:
         """Where a table is not as it must be, whatever its rows."""
         mend = self.mend(table)
         return mend if mend == REBUILD else f"delete the folder {self.warehouse.path(table)}, then: {mend}"
+
+
+def footer(path: Place) -> pq.FileMetaData:
+    return pq.read_metadata(parquet_source(path))
 
 
 class Check(NamedTuple):

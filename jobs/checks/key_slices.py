@@ -7,7 +7,6 @@ footers, so that files which are sorted, as ours are, are read about once.
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 
 from jobs.checks.checked import Checked
 from jobs.flags import EPOCH
+from jobs.storage.stored_path import Place, parquet_source
 from schemas.columns import Table
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
@@ -31,13 +31,13 @@ LEAST, MOST = -(2**63), 2**63 - 1
 NONE = -1
 
 Span = tuple[int, int]
-Place = tuple[Any, Any]
+ClusterPartition = tuple[Any, Any]
 
 
 class Group(NamedTuple):
     """A row group, and what its partitions and positions lie between, both ends included."""
 
-    path: Path
+    path: Place
     place: int
     rows: int
     partitions: Span
@@ -69,7 +69,7 @@ def slices(checked: Checked, name: str, most_rows: int) -> Iterator[pa.Table]:
             yield pa.concat_tables(parts)
 
 
-def row_groups(path: Path, footer: pq.FileMetaData, position: str | None) -> Iterator[Group]:
+def row_groups(path: Place, footer: pq.FileMetaData, position: str | None) -> Iterator[Group]:
     for index in range(footer.num_row_groups):
         found = leading(footer, index)
         yield Group(
@@ -104,7 +104,7 @@ def number(value: Any) -> int:
     return (value - EPOCH) // timedelta(microseconds=1) if isinstance(value, datetime) else int(value)
 
 
-def cuts(groups: list[Group], rows: Counter[Place], most_rows: int) -> Iterator[Slice]:
+def cuts(groups: list[Group], rows: Counter[ClusterPartition], most_rows: int) -> Iterator[Slice]:
     """Neighbouring partitions together as long as their rows fit, else a partition in several pieces."""
     by_partition: Counter[int] = Counter()
     for (_, partition), number_of in rows.items():
@@ -135,9 +135,9 @@ def pieces(groups: list[Group], partitions: Span, most_rows: int) -> Iterator[Sl
 
 def read(group: Group, table: Table, position: str | None, cut: Slice) -> pa.Table:
     key, schema = list(table.key), table_schema(table)
-    with pq.ParquetFile(group.path) as file:
+    with pq.ParquetFile(parquet_source(group.path), pre_buffer=False) as file:
         wanted = key if has_lines(file.metadata, group.place) else [column for column in key if column != CONTENT]
-        found = file.read_row_group(group.place, columns=wanted)
+        found = file.read_row_group(group.place, columns=wanted, use_threads=False)
     # Other writers may have left NULL allowed, or texts with long offsets.
     columns = {column: found.column(column).cast(schema.field(column).type) for column in wanted}
     rows = pa.table({column: columns.get(column, pa.nulls(found.num_rows, pa.binary())) for column in key})
@@ -168,9 +168,9 @@ def between(values: pa.ChunkedArray, span: Span) -> pa.ChunkedArray:
     return pc.and_(pc.greater_equal(values, span[0]), pc.less_equal(values, span[1]))
 
 
-def rows_by_partition(checked: Checked, name: str) -> Counter[Place]:
+def rows_by_partition(checked: Checked, name: str) -> Counter[ClusterPartition]:
     """How many rows there are of each cluster and offsets partition; from the footers where these suffice."""
-    found: Counter[Place] = Counter()
+    found: Counter[ClusterPartition] = Counter()
     if name not in checked.tables:
         return found
     has_partition = any(column.name == PARTITION for column in TABLES[name].columns)
@@ -194,8 +194,8 @@ def only_value(column: pq.ColumnChunkMetaData | None) -> Any:
     return found.min
 
 
-def counted(path: Path, index: int, columns: list[str]) -> Counter[Place]:
-    with pq.ParquetFile(path) as file:
-        rows = file.read_row_group(index, columns=columns)
+def counted(path: Place, index: int, columns: list[str]) -> Counter[ClusterPartition]:
+    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+        rows = file.read_row_group(index, columns=columns, use_threads=False)
     groups = rows.group_by(columns).aggregate([([], "count_all")]).to_pylist()
     return Counter({(row[CLUSTER], row.get(PARTITION)): row["count_all"] for row in groups})

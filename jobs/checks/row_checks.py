@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from jobs.checks.checked import REBUILD, Check, Checked, Finding, Status
 from jobs.checks.key_slices import MOST_ROWS, rows_by_partition, slices
+from jobs.storage.stored_path import Place, parquet_source
 from schemas import decoded_tables
 from schemas.tables import TABLES
 
@@ -27,7 +28,7 @@ def check_nulls(checked: Checked) -> Iterator[Finding]:
                     yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", told, checked.mend(name))
 
 
-def num_nulls(path: Any, footer: pq.FileMetaData, column: str) -> int:
+def num_nulls(path: Place, footer: pq.FileMetaData, column: str) -> int:
     schema = footer.schema.to_arrow_schema()
     if column not in schema.names:
         return int(footer.num_rows)
@@ -37,7 +38,8 @@ def num_nulls(path: Any, footer: pq.FileMetaData, column: str) -> int:
         if all(each.is_stats_set and each.statistics.has_null_count for each in found):
             return int(sum(each.statistics.null_count for each in found))
     # Of lists the footer counts what stands in them.
-    return int(pq.read_table(path, columns=[column]).column(column).null_count)
+    with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
+        return int(file.read([column], use_threads=False).column(column).null_count)
 
 
 def check_keys(checked: Checked) -> Iterator[Finding]:

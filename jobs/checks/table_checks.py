@@ -1,9 +1,7 @@
 """Checks of a warehouse that read logs and footers alone: tables, files, and what runs left behind."""
 
-import fcntl
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -11,22 +9,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from jobs.checks.checked import Check, Checked, Finding, Status
+from jobs.checks.checked import Check, Checked, Finding, Status, footer
+from jobs.checks.lock_holder import lock_holder
+from jobs.failure import say
 from jobs.replaying.lost_rows import PROGRESS, clusters_with, file_damage, has_progress
+from jobs.storage.stored_path import Place, files_in, parquet_source, size_of, text_of
 from jobs.warehouses.delta_tables import CONTRACT_PROPERTY, UNREADABLE, clusters_of, one_line, open_table
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished
 from jobs.warehouses.table_files import STATISTICS_COLUMNS
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables import CONTRACT_VERSION, TABLES, folder_of
+from schemas.tables import CONTRACT_VERSION, TABLES
 from udfs.tables.arrow_schema import table_schema
 
 READER_PROTOCOL = 1
+ACTIONS = ("add", "remove")
 NEXT_RUN = "the next `groupscope ingest` does the rest by itself"
 WRITE_ANEW = "`groupscope ingest --optimize full` writes the files anew"
 
 
 def opened(warehouse: Warehouse) -> Checked:
+    # Before the tables: a run that ends while it is looked for has changed them.
+    holder = lock_holder(warehouse.root, say)
     versions: dict[str, int] = {}
     runs: list[dict[str, Any]] = []
     unopened: dict[str, str] = {}
@@ -44,31 +48,13 @@ def opened(warehouse: Warehouse) -> Checked:
             continue
         if delta is not None:
             tables[name] = delta
-    return Checked(warehouse, versions, runs, tables, unopened, is_busy(local(warehouse)))
-
-
-def local(warehouse: Warehouse) -> Path:
-    """Warehouses elsewhere are not checked."""
-    assert warehouse.local_root is not None
-    return warehouse.local_root
-
-
-def is_busy(root: Path) -> bool:
-    """Asked by a lock that others may hold too, so that nobody is kept waiting."""
-    try:
-        with (root / LOCK_FILE).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
+    return Checked(warehouse, versions, runs, tables, unopened, holder)
 
 
 def check_lock(checked: Checked) -> Iterator[Finding]:
     if checked.is_busy:
-        told = f"held by {(local(checked.warehouse) / LOCK_FILE).read_text(errors='replace') or 'another run'}"
-        yield Finding(Status.WARN, "lock", LOCK_FILE, told, "look again when that run has ended")
+        mend = "look again when that run has ended"
+        yield Finding(Status.WARN, "lock", LOCK_FILE, f"held by {checked.holder}", mend)
 
 
 def check_manifests(checked: Checked) -> Iterator[Finding]:
@@ -96,7 +82,8 @@ def check_versions(checked: Checked) -> Iterator[Finding]:
     for name, named in checked.versions.items():
         if name not in checked.tables:
             continue
-        last = DeltaTable(local(checked.warehouse) / folder_of(name)).version()
+        newest = open_table(checked.warehouse.path(name))
+        last = named if newest is None else newest.version()
         if last > named and not checked.is_busy and not unfinished(checked.warehouse.root):
             told = f"is at version {last}, the newest run names {named}: something else wrote it"
             yield Finding(Status.BROKEN, "versions", name, told, "undo that write; only groupscope may write here")
@@ -171,11 +158,11 @@ def check_progress(checked: Checked) -> Iterator[Finding]:
                 yield Finding(Status.BROKEN, "progress", TABLES[table].folder, told, checked.mend(table, [cluster]))
 
 
-def damage(path: Path, row: dict[str, Any]) -> str | None:
+def damage(path: Place, row: dict[str, Any]) -> str | None:
     if told := file_damage(path, row):
         return told
     try:
-        rows = pq.read_metadata(path).num_rows
+        rows = footer(path).num_rows
     except UNREADABLE as error:
         return f"cannot be read: {one_line(error)}"
     return None if row["num_records"] in (None, rows) else f"has {rows} rows, {row['num_records']} were expected"
@@ -211,29 +198,29 @@ def check_orphans(checked: Checked) -> Iterator[Finding]:
         for file in change.added
     }
     for name in checked.tables:
-        folder = local(checked.warehouse) / folder_of(name)
+        folder = checked.warehouse.path(name)
         named = names_in_log(folder)
         left = [
-            path
-            for path in sorted(folder.glob("*.parquet"))
-            if path.name not in named and (name, path.name) not in waiting
+            path for path in files_in(folder, ".parquet") if path.name not in named and (name, path.name) not in waiting
         ]
         if left:
-            size = sum(path.stat().st_size for path in left)
+            size = sum(map(size_of, left))
             told = f"{len(left)} files that the table does not name, {size} bytes, such as {left[0].name}"
             yield Finding(Status.WARN, "orphans", name, told, "failed attempts left them; they can be deleted")
 
 
-def names_in_log(folder: Path) -> set[str]:
+def names_in_log(folder: Place) -> set[str]:
     """Every file that any version of the table has named."""
     named: set[str] = set()
-    for log in (folder / "_delta_log").glob("*.json"):
-        for line in log.read_text().splitlines():
+    for log in files_in(folder / "_delta_log", ".json"):
+        for line in text_of(log).splitlines():
             action = json.loads(line)
-            named |= {unquote(action[kind]["path"]) for kind in ("add", "remove") if kind in action}
-    for checkpoint in (folder / "_delta_log").glob("*.checkpoint*.parquet"):
-        for kind in ("add", "remove"):
-            paths = pq.read_table(checkpoint, columns=[f"{kind}.path"]).column(kind).to_pylist()
+            named |= {unquote(action[kind]["path"]) for kind in ACTIONS if kind in action}
+    for checkpoint in files_in(folder / "_delta_log", ".parquet"):
+        with pq.ParquetFile(parquet_source(checkpoint), pre_buffer=False) as file:
+            rows = file.read([f"{kind}.path" for kind in ACTIONS], use_threads=False)
+        for kind in ACTIONS:
+            paths = rows.column(kind).to_pylist()
             named |= {unquote(action["path"]) for action in paths if action and action["path"]}
     return named
 

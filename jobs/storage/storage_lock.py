@@ -82,6 +82,21 @@ class StorageLock:
                 is_told = True
             time.sleep(min(PAUSE_SECONDS, self.beat_seconds, max(deadline - time.monotonic(), 0.01)))
 
+    def live_holder(self, tell: Callable[[str], None]) -> str | None:
+        """Who holds it; None where nobody does, or where the holder's file does not change for so long that the next
+        run would take the lock over."""
+        found = self.newest()
+        if found[1] == FREE:
+            return None
+        holder, seconds = holder_of(found[1]), MISSED_BEATS * self.beat_seconds
+        tell(f"{self.storage.place}: {holder} holds the lock; waiting up to {seconds:g} s for a sign that it is alive")
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            time.sleep(min(PAUSE_SECONDS, self.beat_seconds))
+            if (newest := self.newest()) != found:
+                return None if newest[1] == FREE else holder_of(newest[1])
+        return None
+
     def numbers(self) -> list[int]:
         found = (NAME.fullmatch(file.name) for file in self.storage.list(FOLDER))
         return sorted(int(match[1]) for match in found if match)

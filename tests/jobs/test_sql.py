@@ -214,7 +214,12 @@ def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) 
         (["SELECT 1", "--database", "x"], 2, "--database x: only with --register"),
         (["SELECT 1", "--print-views", "oracle"], 2, "argument --print-views: invalid choice: 'oracle'"),
         (["SELECT 1", "--print-tables", "trino"], 2, "--print-tables: answers no statement, but 'SELECT 1' was given"),
-        (["--print-tables", "spark", "--warehouse", "hdfs://h/w"], 2, "--print-tables: hdfs://h/w, a warehouse on"),
+        (
+            ["--print-tables", "duckdb", "--warehouse", "hdfs://h/w"],
+            2,
+            "--print-tables duckdb: hdfs://h/w: DuckDB itself reads no HDFS: a warehouse on local disks or in a bucket",
+        ),
+        (["SELECT 1", "--warehouse", "ftp://h/w"], 2, "ftp://h/w: no storage is known by ftp:, a path, file:, s3://"),
         (["--print-tables", "duckdb", "--warehouse", "absent"], 23, "absent: no such folder"),
     ],
 )
@@ -249,13 +254,13 @@ def test_duckdb_is_loaded_for_sql_alone() -> None:
     [
         ([], {}, DuckDBEngine),
         (["--engine", "spark"], {}, SparkEngine),
-        (["--warehouse", "hdfs://h/w"], {}, SparkEngine),
-        (["--warehouse", "hdfs://h/w", "--engine", "local"], {}, SparkEngine),
+        (["--warehouse", "hdfs://h/w"], {}, DuckDBEngine),
+        (["--warehouse", "s3://b/w", "--engine", "spark"], {}, SparkEngine),
         ([], {"PYSPARK_GATEWAY_PORT": "1"}, SparkEngine),
         (["--engine", "local"], {"PYSPARK_GATEWAY_PORT": "1"}, DuckDBEngine),
     ],
 )
-def test_how_it_was_started_and_where_the_tables_are_says_who_answers(
+def test_how_it_was_started_says_who_answers_wherever_the_tables_are(
     words: list[str], environment: dict[str, str], engine: type[Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)

@@ -1,0 +1,29 @@
+"""Which run holds the lock of a warehouse. Nobody is kept waiting for it."""
+
+import fcntl
+from collections.abc import Callable
+from pathlib import Path
+
+from jobs.storage.storage_lock import StorageLock
+from jobs.storage.stored_path import Place
+from jobs.warehouses.lock import LOCK_FILE, holder_of
+
+
+def lock_holder(root: Place, tell: Callable[[str], None]) -> str | None:
+    """None: no run does, or one that has ended."""
+    if isinstance(root, Path):
+        return local_holder(root)
+    return StorageLock(root.storage, "doctor").live_holder(tell)
+
+
+def local_holder(root: Path) -> str | None:
+    """By a lock that others may hold too."""
+    try:
+        with (root / LOCK_FILE).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return holder_of(file.fileno())
+    except OSError:
+        return None
+    return None
