@@ -147,7 +147,7 @@ class Ingest:
         captured_ms = None if captured is None else instant(captured, self.run.started_ms, "--captured-at")
         if not places:
             return {}
-        tables = read_snapshots(places, self.cluster, self.run_id, captured_ms, options_of(self.settings))
+        tables = read_snapshots(places, self.cluster, self.run_id, captured_ms, self.run.storage_options)
         return {name: new_snapshots(self.warehouse, name, found, self.cluster) for name, found in tables.items()}
 
     def read_segments(self, place: str) -> Outcome:

@@ -84,10 +84,12 @@ def contents_of(action: Mapping[str, Any], schema: pa.Schema) -> ds.Expression:
 
 
 def bounds_of(action: Mapping[str, Any], schema: pa.Schema) -> Iterator[ds.Expression]:
-    """Of integers and texts only: the log cuts times to milliseconds, so they exclude nothing for certain."""
-    least, greatest = action.get("min") or {}, action.get("max") or {}
+    """Of integers and texts only: the log cuts times to milliseconds, so they exclude nothing for certain. And only
+    where no NULL is: Arrow draws no conclusion from bounds that leave NULL open."""
+    least, greatest, nulls = (action.get(kind) or {} for kind in ("min", "max", "null_count"))
     for name in least.keys() & greatest.keys() & {*schema.names}:
-        if type(least[name]) is type(greatest[name]) and type(least[name]) in (int, str):
-            # Of the column's own type, since others exclude nothing.
+        kinds = {type(least[name]), type(greatest[name])}
+        if nulls.get(name) == 0 and kinds in ({int}, {str}):
+            # Of the column's own type: Arrow draws none from others either.
             low, high = (pa.scalar(bound, schema.field(name).type) for bound in (least[name], greatest[name]))
-            yield ((ds.field(name) >= low) & (ds.field(name) <= high)) | ds.field(name).is_null()
+            yield (ds.field(name) >= low) & (ds.field(name) <= high)

@@ -20,10 +20,9 @@ import pyarrow as pa
 
 from jobs.failure import Failure, os_error_line
 from jobs.flags import EPOCH
-from jobs.sources.places import is_remote
 from jobs.sources.stored_segments import split
 from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
+from jobs.storage.places import is_remote, storage_at
 from jobs.storage.stored_files import Storage, StoredFile, read_whole, uri_of
 from schemas.columns import Table
 from schemas.exit_codes import ExitCode

@@ -54,7 +54,14 @@ class ObjectStorage:
 
     def open(self, name: str) -> IO[bytes]:
         with self.told(name):
-            return buffered(ObjectRanges(self, name, int(obstore.head(self.store, name)["size"])))
+            return buffered(ObjectRanges(self, name, self.size_of(name)))
+
+    def size_of(self, name: str) -> int:
+        try:
+            return int(obstore.head(self.store, name)["size"])
+        except FileNotFoundError:
+            # That answer has no text. This one says whether the file is missing, or the bucket.
+            return int(obstore.get(self.store, name).meta["size"])
 
     def create(self, name: str) -> "ObjectFile":
         return ObjectFile(self, name)

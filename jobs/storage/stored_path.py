@@ -10,9 +10,6 @@ from typing import Any, cast
 import pyarrow as pa
 
 from jobs.storage.arrow_files import arrow_sink
-from jobs.storage.local_storage import LocalStorage
-from jobs.storage.options import StorageOptions
-from jobs.storage.places import storage_at
 from jobs.storage.refusals import told_by_delta
 from jobs.storage.stored_files import NewFile, Storage, read_whole, uri_of
 
@@ -47,11 +44,6 @@ class StoredPath:
 
 
 Place = Path | StoredPath
-
-
-def place_at(place: str, options: StorageOptions) -> Place:
-    storage = storage_at(place, options)
-    return Path(storage.place) if isinstance(storage, LocalStorage) else StoredPath(storage)
 
 
 def parquet_source(place: Place) -> Any:

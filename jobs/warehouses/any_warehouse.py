@@ -37,7 +37,9 @@ def place_of(place: str) -> Place:
     """For commands without `--config`. Settings are read only where they say how the place is reached."""
     if not is_remote(place):
         return local_path(place).absolute()
-    
+    # Here, since most commands read none.
+    from jobs.settings import load_settings, options_of
+
     return place_at(place, options_of(load_settings()))
 
 

@@ -6,26 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from jobs.settings import Settings, options_of
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
-from tests.jobs.mini_hdfs import mini_hdfs
-from tests.jobs.s3_server import make_bucket, options_for, s3_server
+from tests.jobs.s3_server import options_for
 
-KINDS = ["local", "s3", pytest.param("hdfs", marks=pytest.mark.spark)]
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    with s3_server() as url:
-        make_bucket(url, "bucket")
-        yield url
-
-
-@pytest.fixture(scope="module")
-def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mini_hdfs(tmp_path_factory.mktemp("hdfs") / "cluster") as uri:
-        yield uri
+ELSEWHERE = ["s3", pytest.param("hdfs", marks=pytest.mark.spark)]
+KINDS = ["local", *ELSEWHERE]
 
 
 @pytest.fixture(params=KINDS)
@@ -54,3 +42,25 @@ def fetched(storage: Storage, name: str, folder: Path) -> Path:
         with storage.open(file.name) as reader:
             path.write_bytes(reader.read())
     return folder
+
+
+@pytest.fixture(scope="module", params=ELSEWHERE)
+def elsewhere(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A place of its own that is not local, and that commands reach as people do: by the environment."""
+    own = uuid.uuid4().hex
+    if request.param == "hdfs":
+        yield f"{request.getfixturevalue('hdfs')}/{own}"
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in options_for(request.getfixturevalue("s3")).values:
+            patch.setenv(name.upper(), value)
+        yield f"s3://bucket/{own}"
+
+
+def copied_to(folder: Path, place: str) -> str:
+    """The place, with the files of the folder in it."""
+    storage = storage_at(place, options_of(Settings()))
+    for path in folder.rglob("*"):
+        if path.is_file():
+            storage.replace(path.relative_to(folder).as_posix(), path.read_bytes())
+    return place

@@ -14,7 +14,7 @@ from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, history
 from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, told
 from tests.jobs.s3_server import options_for
-from tests.jobs.storages import copied, fetched, hdfs, s3
+from tests.jobs.storages import copied, fetched
 from tests.kafka.capture import capture_of
 from tests.kafka.releases import RELEASES
 from tests.runs.short_logs import short_log
@@ -22,8 +22,6 @@ from tests.runs.warehouse_runs import write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-__all__ = ["hdfs", "s3"]
 
 TABLES = (*HISTORY, *ASSIGNMENTS)
 # 22: of so few records one that cannot be read is a large share.

@@ -20,12 +20,12 @@ from jobs.storage.stored_files import Storage, write_once
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from tests.jobs.s3_server import free_port, options_for
-from tests.jobs.storages import hdfs, s3, storage
+from tests.jobs.storages import storage
 from tests.kafka.broker import kafka_command, running
 from tests.kafka.releases import RELEASES
 from udfs.tables.arrow_schema import table_schema
 
-__all__ = ["hdfs", "s3", "storage"]
+__all__ = ["storage"]
 
 NOW = 1_700_000_000_000
 OURS = json.dumps(

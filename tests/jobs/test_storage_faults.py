@@ -12,9 +12,6 @@ from jobs.storage.places import storage_at
 from jobs.storage.refusals import told_by_delta
 from jobs.storage.stored_files import Storage, read_whole, write_once
 from tests.jobs.s3_server import SECRET, Misbehaviour, free_port, options_for, proxy
-from tests.jobs.storages import hdfs, s3
-
-__all__ = ["hdfs", "s3"]
 
 Behind = tuple[Storage, Misbehaviour]
 

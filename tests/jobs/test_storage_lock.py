@@ -18,9 +18,9 @@ from jobs.storage.storage_lock import FREE, MISSED_BEATS, StorageLock, name_of
 from jobs.storage.stored_files import Storage, read_whole, write_once
 from schemas.exit_codes import ExitCode
 from tests.jobs.s3_server import options_for, proxy
-from tests.jobs.storages import hdfs, s3, storage
+from tests.jobs.storages import storage
 
-__all__ = ["hdfs", "s3", "storage"]
+__all__ = ["storage"]
 
 BEAT = 0.1
 

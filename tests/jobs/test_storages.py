@@ -27,9 +27,9 @@ from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage, created, read_whole, write_once
 from schemas.exit_codes import ExitCode
 from tests.jobs.s3_server import options_for
-from tests.jobs.storages import hdfs, s3, storage
+from tests.jobs.storages import storage
 
-__all__ = ["hdfs", "s3", "storage"]
+__all__ = ["storage"]
 
 # Names that a URI would escape, and those of folders that begin alike.
 NAMES = ["a b/one%20=1.log", "a/ü.txt", "top"]

@@ -17,10 +17,10 @@ from jobs.storage.stored_files import Storage
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
 from tests.jobs.s3_server import free_port, options_for, proxy
-from tests.jobs.storages import copied, hdfs, s3, storage
+from tests.jobs.storages import copied, storage
 from tests.written_copies import compacted, keys_of, random_log, write_copy
 
-__all__ = ["hdfs", "s3", "storage"]
+__all__ = ["storage"]
 
 ELSEWHERE = ["s3", pytest.param("hdfs", marks=pytest.mark.spark)]
 elsewhere = pytest.mark.parametrize("storage", ELSEWHERE, indirect=True)

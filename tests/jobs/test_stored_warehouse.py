@@ -20,10 +20,8 @@ from jobs.warehouses.failpoints import VARIABLE
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, spawned
 from tests.jobs.s3_server import SECRET, free_port, options_for
-from tests.jobs.storages import fetched, hdfs, s3
+from tests.jobs.storages import fetched
 from tests.written_copies import random_log, write_copy
-
-__all__ = ["hdfs", "s3"]
 
 
 @pytest.fixture
