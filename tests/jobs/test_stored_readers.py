@@ -11,10 +11,9 @@ from jobs import cli
 from jobs.doctor import examined
 from jobs.settings import Settings, options_of
 from jobs.storage import storage_lock
-from jobs.storage.places import storage_at
+from jobs.storage.places import place_at, storage_at
 from jobs.storage.storage_lock import StorageLock, name_of
 from jobs.storage.stored_files import Storage, write_once
-from jobs.storage.stored_path import place_at
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.warehouse import Warehouse
 from tests.jobs.ingested import ROOT, ingest
