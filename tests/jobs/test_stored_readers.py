@@ -20,20 +20,15 @@ from tests.jobs.ingested import ROOT, ingest
 from tests.jobs.storages import copied_to, elsewhere
 from tests.jobs.test_doctor import (
     COMMITS,
-    cut_a_file,
     drop_table,
     leave_a_file,
     leave_a_manifest,
     lose_a_file,
     miscount,
-    raise_protocol,
-    spoil_a_manifest,
     spoil_log,
     swap_bytes,
     write_behind_runs,
     write_null,
-    write_rows_twice,
-    write_without_statistics,
 )
 from tests.warehouses import make
 
@@ -103,18 +98,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "spoil",
     [
         lose_a_file,
-        cut_a_file,
         swap_bytes,
-        write_rows_twice,
         write_null,
-        write_without_statistics,
-        raise_protocol,
         drop_table,
         spoil_log,
         write_behind_runs,
         leave_a_file,
         leave_a_manifest,
-        spoil_a_manifest,
         miscount(read=5, decoded=5),
     ],
     ids=lambda spoil: spoil.__name__,
@@ -127,7 +117,7 @@ def test_the_doctor_finds_what_it_finds_in_a_local_one(
     place = place_at(copied_to(tmp_path / "w", f"{elsewhere}/{tmp_path.name}"), options_of(Settings()))
     here, there = ([found[:3] for found in examined(root)] for root in (tmp_path / "w", place))
     assert there == here
-    assert any(found.status != "ok" for found in examined(place))
+    assert there[0][0] != "ok"
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from deltalake import WriterProperties, write_deltalake
 
 from jobs import cli
 from jobs.failure import Failure
@@ -21,12 +22,12 @@ from jobs.storage.places import storage_at
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import FUNCTIONS
-from schemas.tables import USER_TABLES
+from schemas.tables import TABLES, USER_TABLES
 from schemas.views import VIEWS
 from tests.jobs.odd_warehouse import ABSENT, EMPTY, odd_warehouse
 from tests.jobs.s3_server import Misbehaviour, free_port, proxy
 from tests.jobs.storages import copied_to, elsewhere
-from tests.warehouses import make
+from tests.warehouses import filled, make, write_run
 
 __all__ = ["elsewhere"]
 
@@ -115,9 +116,20 @@ def sql(*arguments: str, timeout: int = 100) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=timeout, check=False)
 
 
-def test_a_process_that_leaves_rows_unread_ends_as_it_should(place: str) -> None:
-    for _ in range(5):
-        done = sql("SELECT 1 AS one FROM offset_commits, ownership_intervals LIMIT 1", "--warehouse", place)
+def test_a_process_that_leaves_rows_unread_ends_as_it_should(
+    tmp_path: Path, elsewhere: str, rng: np.random.Generator
+) -> None:
+    """Threads that read ahead would still be at it: there are many files, each of many row groups."""
+    warehouse, table = make(tmp_path / "w", {}), TABLES["offset_commits"]
+    rows = filled(table, [{"record_offset": int(offset)} for offset in rng.integers(2**62, size=20_000)])
+    for _ in range(12):
+        properties = WriterProperties(max_row_group_size=1_000)
+        folder = str(warehouse.path(table.name))
+        write_deltalake(folder, rows, mode="append", writer_properties=properties)
+    write_run(warehouse, "run-0002", {})
+    place = copied_to(tmp_path / "w", f"{elsewhere}/many")
+    for _ in range(3):
+        done = sql("SELECT 1 AS one FROM offset_commits WHERE record_offset > 7 LIMIT 1", "--warehouse", place)
         assert (done.returncode, done.stdout, done.stderr) == (0, "one\n---\n  1\n", "")
 
 
