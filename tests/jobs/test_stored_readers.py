@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,8 @@ from jobs.storage.storage_lock import StorageLock, name_of
 from jobs.storage.stored_files import Storage, write_once
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.warehouse import Warehouse
-from tests.jobs.ingested import ROOT, ingest
+from schemas.exit_codes import ExitCode
+from tests.jobs.ingested import ROOT, ingest, rows, run_ingest
 from tests.jobs.storages import copied_to, elsewhere
 from tests.jobs.test_doctor import (
     COMMITS,
@@ -148,3 +150,25 @@ def test_a_lock_whose_holder_was_killed_is_no_lock(stored: Storage, monkeypatch:
     write_once(stored, name_of(1), StorageLock(stored, "ingest").text())
     found = examined(place_at(stored.place, options_of(Settings())))
     assert [each.check for each in found if each.status != "ok"] == ["orphans"]
+
+
+def test_an_ingest_takes_snapshots_from_there(
+    elsewhere: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    shutil.copy(SAMPLE / "snapshots.jsonl", tmp_path / "in" / "a.jsonl")
+    place = copied_to(tmp_path / "in", f"{elsewhere}/{tmp_path.name}")
+    ingest(tmp_path / "local", "--snapshots", tmp_path / "in" / "a.jsonl")
+    ingest(tmp_path / "there", "--snapshots", f"{place}/*.jsonl")
+    for table in ("cluster_snapshots", "topic_snapshots"):
+        local, there = ([drop_run(row) for row in rows(tmp_path / name, table)] for name in ("local", "there"))
+        assert there == local
+        assert there
+    capfd.readouterr()
+    assert run_ingest(tmp_path / "none", "--snapshots", f"{place}/none.jsonl") == ExitCode.UNREADABLE_INPUT
+    told = "no such file, or a folder without any, snapshots were expected"
+    assert capfd.readouterr().err == f"groupscope: {place}/none.jsonl: {told}\n"
+
+
+def drop_run(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "run_id"}
