@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from jobs.engine.processors import cores
@@ -18,6 +19,8 @@ class Engine(ABC):
     def __init__(self, name: str, *, is_debug: bool) -> None:
         self.name, self.is_debug = name, is_debug
         self.session: SparkSession | None = None
+        # Of the run, where it is a folder of this machine: executors must see it.
+        self.warehouse: Path | None = None
 
     @property
     @abstractmethod
@@ -47,9 +50,12 @@ class Engine(ABC):
     @property
     def spark(self) -> "SparkSession":
         if self.session is None:
+            from jobs.engine.executors import check_executors
             from jobs.spark.session import quiet_session
 
-            self.session = quiet_session(self.name, self.num_local_workers, is_debug=self.is_debug)
+            session = quiet_session(self.name, self.num_local_workers, is_debug=self.is_debug)
+            check_executors(session, self.warehouse)
+            self.session = session
         return self.session
 
     @property

@@ -5,7 +5,6 @@ came) travels with the function.
 """
 
 import json
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,15 +13,17 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.accumulators import Accumulator
+from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from jobs.engine.engine import Engine
+from jobs.engine.executors import check_written
 from jobs.engine.facts import text_of, typed
 from jobs.engine.task import Progress, Result, Step, TaskSpec, Work
 from jobs.failure import Failure
-from jobs.spark.failures import failures_told
+from jobs.spark.failures import failures_told, noted, task_in
 from jobs.warehouses.delta_tables import DataFile
+from schemas.exit_codes import ExitCode
 
 PLAN = pa.schema(
     [
@@ -44,7 +45,6 @@ RESULT = (
 COLUMNS = [column.split()[0] for column in RESULT.split(", ")]
 RESULT_TYPES = [pa.int32(), *[pa.string()] * 2, *[pa.int64()] * 2, pa.bool_(), *[pa.string()] * 2]
 FILES = "files"
-LOST_TASK = re.compile(r"Lost task (\d+)\.\d+ in stage")
 
 
 class SparkEngine(Engine):
@@ -68,14 +68,16 @@ class SparkEngine(Engine):
 
         def work(rows: pd.DataFrame) -> pd.DataFrame:
             number = int(rows["task"].iloc[0])
-            result = run(works[number])
-            done(result)
+            with noted(number):
+                result = run(works[number])
+            done(number, result)
             return pd.DataFrame(result_rows(number, result), columns=COLUMNS)
 
         plan = self.spark.createDataFrame(plan_rows(specs)).repartitionById(len(specs), "task")
-        with counts.told(), named_failures(specs):
+        with counts.told(), named_failures(specs, counts):
             found = plan.groupBy("task").applyInPandas(work, RESULT).collect()
         by_number = results(found, step.result)
+        check_written(self.warehouse, [(table, file) for each in by_number.values() for table, file in each.files])
         return [by_number[number] for number in range(len(specs))]
 
 
@@ -117,17 +119,28 @@ def results(rows: Sequence[Row], kind: type[Result]) -> dict[int, Result]:
 
 
 @contextmanager
-def named_failures(specs: Sequence[TaskSpec[Any]]) -> Iterator[None]:
-    """With the offsets partitions of the task that was lost."""
+def named_failures(specs: Sequence[TaskSpec[Any]], counts: "Counts") -> Iterator[None]:
+    """With the offsets partitions of the task that was lost, or of all that could be it."""
     try:
         with failures_told():
             yield
     except Failure as failure:
-        lost = LOST_TASK.search(str(failure.__cause__))
-        number = None if lost is None else int(lost[1])
-        if number is None or number >= len(specs):
+        if failure.code != ExitCode.FAILED:
             raise
-        raise Failure(failure.code, f"{specs[number].name}: {failure}") from failure.__cause__
+        lost = task_in(str(failure.__cause__))
+        open_tasks = [int(lost["task"])] if lost else counts.unfinished(len(specs))
+        rows = [row for number in open_tasks if number < len(specs) for row in specs[number].reads]
+        raise Failure(failure.code, f"{TaskSpec(None, tuple(rows)).name}: {failure}") from failure.__cause__
+
+
+class Numbers(AccumulatorParam[int]):
+    """Numbers of tasks as bits: a task that is done twice counts once."""
+
+    def zero(self, value: int) -> int:
+        return 0
+
+    def addInPlace(self, value1: int, value2: int) -> int:
+        return value1 | value2
 
 
 class Counts:
@@ -135,7 +148,7 @@ class Counts:
 
     def __init__(self, spark: SparkSession, progress: Progress[Any] | None) -> None:
         self.progress = progress
-        self.tasks: Accumulator[int] = spark.sparkContext.accumulator(0)
+        self.tasks: Accumulator[int] = spark.sparkContext.accumulator(0, Numbers())
         self.records: Accumulator[int] = spark.sparkContext.accumulator(0)
 
     def adding(self) -> Any:
@@ -143,12 +156,15 @@ class Counts:
         tasks, records = self.tasks, self.records
         of = None if self.progress is None else self.progress.records
 
-        def done(result: Any) -> None:
-            tasks.add(1)
+        def done(number: int, result: Any) -> None:
+            tasks.add(1 << number)
             if of is not None:
                 records.add(of(result))
 
         return done
+
+    def unfinished(self, num_tasks: int) -> list[int]:
+        return [number for number in range(num_tasks) if not self.tasks.value >> number & 1]
 
     @contextmanager
     def told(self) -> Iterator[None]:
@@ -165,4 +181,4 @@ class Counts:
         if self.progress is None:
             return
         while not ended.wait(self.progress.every_seconds):
-            self.progress.tell(self.tasks.value, self.records.value)
+            self.progress.tell(self.tasks.value.bit_count(), self.records.value)

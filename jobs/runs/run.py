@@ -15,6 +15,7 @@ from jobs.failure import say
 from jobs.runs.result import iso, now_ms, record, run_id_of, run_row
 from jobs.settings import Settings, load_settings, options_of, settings_hash
 from jobs.storage.options import StorageOptions
+from jobs.storage.places import is_remote, local_path
 from jobs.warehouses.any_warehouse import one_cluster, writing
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.failpoints import failpoint
@@ -100,6 +101,7 @@ def storage_options_of(options: RunOptions, engine: Engine) -> StorageOptions:
 def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]:
     """The warehouse, locked."""
     place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
+    engine.warehouse = None if is_remote(place) else local_path(place).absolute()
     with writing(place, job, wait, say, storage_options_of(options, engine), may_be_new=is_new) as warehouse:
         yield warehouse
 

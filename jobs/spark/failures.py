@@ -1,6 +1,7 @@
 """What a failed task of Spark says, on one line."""
 
 import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,23 @@ from schemas.exit_codes import ExitCode
 
 # How lines of a trace begin that tell where, not why.
 NO_CAUSE = ("at ", "File ", "...", "JVM stacktrace", "Driver stacktrace")
+LOST_TASK = re.compile(r"Lost task (?P<task>\d+)\.\d+ in stage \S+ \(TID \d+\)(?: \((?P<host>\S+) executor \S+\))?")
+# Spark 4.2 says of an error in Python neither which task it met nor where: the task says it.
+NOTED = re.compile(r"^at task (?P<task>\d+) on (?P<host>\S+)$", re.MULTILINE)
+MISSING = re.compile(r"No module named '?(?P<name>[\w.]+)")
+# An executor that is lost takes with it what others were to fetch from it.
+LOST = re.compile("ExecutorLostFailure|FetchFailed|Python worker exited unexpectedly")
+CRASHED = "most recent call first"
+VERSIONS = re.compile(
+    r"Python in worker has different version: (?P<worker>\S+) than that in driver: (?P<driver>[\d.]+)"
+)
+NO_PYTHON = re.compile(r'Cannot run program "(?P<program>[^"]+)"')
+OURS = ("jobs", "schemas", "udfs")
+SHIP_PYTHON = (
+    "Ship one environment to all hosts: PYSPARK_PYTHON=./environment/bin/python spark-submit "
+    "--archives environment.tar.gz#environment …"
+)
+SHIP_PROJECT = "Ship it: make dist, then spark-submit --py-files dist/groupscope-….zip …"
 
 
 @contextmanager
@@ -22,8 +40,51 @@ def failures_told() -> Iterator[None]:
         # A worker that died comes as an error of py4j, which pyspark does not wrap.
         if not isinstance(error, PySparkException) and not hasattr(error, "java_exception"):
             raise
-        told = f"a task failed, please report it: {cause_of(str(error))} (--debug shows where)"
-        raise Failure(ExitCode.FAILED, told) from error
+        raise failure_of(str(error)) from error
+
+
+def task_in(text: str) -> re.Match[str] | None:
+    """Which `task` failed, and on which `host`, where that is known."""
+    return NOTED.search(text) or LOST_TASK.search(text)
+
+
+@contextmanager
+def noted(task: int) -> Iterator[None]:
+    """Around the work of a task."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"at task {task} on {socket.gethostname()}")
+        raise
+
+
+def failure_of(text: str) -> Failure:
+    task = task_in(text)
+    where = f"executors on {task['host']}" if task and task["host"] else "executors"
+    if found := MISSING.search(text):
+        return missing_package(where, found["name"])
+    if found := VERSIONS.search(text):
+        problem = f"{where} run Python {found['worker']}, the driver {found['driver']}; one minor version was expected"
+        return Failure(ExitCode.USAGE, f"{problem}. {SHIP_PYTHON}")
+    if found := NO_PYTHON.search(text):
+        return Failure(ExitCode.USAGE, f"{where}: no Python {found['program']} that runs. {SHIP_PYTHON}")
+    if LOST.search(text) and CRASHED not in text:
+        host = f" on {task['host']}" if task and task["host"] else ""
+        why = "was ended, by somebody or for lack of memory: more spark.executor.memoryOverhead may help"
+        return Failure(ExitCode.FAILED, f"the worker process{host} {why}; nothing of the run is visible")
+    return Failure(ExitCode.FAILED, f"a task failed, please report it: {cause_of(text)} (--debug shows where)")
+
+
+def missing_package(where: str, name: str | None, broken: str | None = None) -> Failure:
+    """`broken`: why a package that is there cannot be loaded."""
+    package = (name or "").partition(".")[0]
+    if package in OURS:
+        problem = f"the package {package} of groupscope is missing or of another release. {SHIP_PROJECT}"
+    elif broken is not None:
+        problem = f"a Python package cannot be loaded: {' '.join(broken.split())}. {SHIP_PYTHON}"
+    else:
+        problem = f"the Python package {package} is missing. {SHIP_PYTHON}"
+    return Failure(ExitCode.USAGE, f"{where}: {problem}")
 
 
 def cause_of(text: str) -> str:

@@ -11,6 +11,8 @@ from jobs.spark.cache_folder import build_once, cache_folder
 from jobs.spark.java import java_executable, trust_options
 
 REQUEST = "ivy.xml"
+# The release of Spark that everything here is made for.
+SPARK: Final = "4.2"
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class JarSet:
 DELTA: Final = JarSet(
     "delta-4.4.0",
     (
-        "io.delta:delta-spark_4.2_2.13:4.4.0",
+        f"io.delta:delta-spark_{SPARK}_2.13:4.4.0",
         "io.delta:delta-storage:4.4.0",
         "io.delta:delta-kernel-api:4.4.0",
         "io.delta:delta-kernel-defaults:4.4.0",

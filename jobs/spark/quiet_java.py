@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from jobs.failure import Failure
 from jobs.spark.interrupts import quiet_interrupts
 
 STANDARD_ERROR = 2
@@ -30,6 +31,9 @@ def quiet_java(is_debug: bool) -> Iterator[None]:
         try:
             with quiet_interrupts():
                 yield
+        except Failure:
+            # Says by itself what is wrong.
+            raise
         except Exception:
             said.seek(max(0, said.seek(0, os.SEEK_END) - SHOWN_BYTES))
             os.write(kept, said.read())

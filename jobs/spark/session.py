@@ -4,13 +4,17 @@ import os
 import sys
 from collections.abc import Mapping
 
+import pyspark
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from jobs.failure import Failure
 from jobs.flags import is_submitted
 from jobs.no_pandas import let_pandas_in
-from jobs.spark.jars import DELTA, jars
+from jobs.spark.jars import DELTA, SPARK, jars
 from jobs.spark.java import java_home
 from jobs.spark.quiet_java import quiet_java
+from schemas.exit_codes import ExitCode
 
 # What right answers rest on; memory, master and the like are the operator's.
 SETTINGS: Mapping[str, str] = {
@@ -44,13 +48,32 @@ def spark_session(name: str, *, shuffle_partitions: int, settings: Mapping[str, 
     # Read by Spark when it starts its virtual machine and its workers, which must find this interpreter's packages.
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    check_version(f"pyspark of {sys.executable}", pyspark.__version__)
+    all_settings = {
+        "spark.sql.shuffle.partitions": str(shuffle_partitions),
+        # Files rather than packages to resolve: no network at start.
+        "spark.jars": ",".join(map(str, jars(DELTA))),
+        **SETTINGS,
+        **(settings or {}),
+    }
+    check_version(f"Spark of {os.environ.get('SPARK_HOME', 'pyspark')}", version_in_java(all_settings))
     builder = SparkSession.builder.appName(name)
-    builder = builder.config("spark.sql.shuffle.partitions", shuffle_partitions)
-    # Files rather than packages to resolve: no network at start.
-    builder = builder.config("spark.jars", ",".join(map(str, jars(DELTA))))
-    for key, value in {**SETTINGS, **(settings or {})}.items():
+    for key, value in all_settings.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def version_in_java(settings: Mapping[str, str]) -> str:
+    """That of SPARK_HOME or of the spark-submit that started us. Of another one no session might start."""
+    SparkContext._ensure_initialized(conf=SparkConf().setAll(list(settings.items())))
+    assert SparkContext._jvm is not None
+    return str(getattr(getattr(SparkContext._jvm, "org.apache.spark.package$"), "MODULE$").SPARK_VERSION())
+
+
+def check_version(what: str, version: str) -> None:
+    if version.split(".")[:2] != SPARK.split("."):
+        problem = f"{what} has version {version}, {SPARK} was expected: use the spark-submit of Spark {SPARK}"
+        raise Failure(ExitCode.USAGE, f"{problem}, and pyspark {SPARK} in its Python")
 
 
 def quiet_session(name: str, num_workers: int, *, is_debug: bool) -> SparkSession:

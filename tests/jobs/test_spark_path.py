@@ -278,4 +278,7 @@ def test_tasks_that_died_are_told_in_a_line(failed: tuple[Path, subprocess.Compl
     _, done = failed
     lines = done.stderr.splitlines()
     assert all(line.startswith("groupscope: ") for line in lines)
-    assert sum("a task failed, please report it: " in line and "worker" in line for line in lines) == 1
+    (line,) = (line for line in lines if " files, " not in line)
+    assert line.startswith("groupscope: offsets partition")
+    assert ": the worker process on " in line
+    assert line.endswith("; nothing of the run is visible")

@@ -1,35 +1,26 @@
-"""`spark-submit` runs the ingest from the zip that `make dist` packs, on a machine that has only what the project
-depends on: the exit codes are the command's, and the tables are there."""
+"""`spark-submit` runs audits and ingests from the zip that `make dist` packs, on a machine that has only what the
+project depends on: the exit codes are the command's, and the tables are there."""
 
-import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
-import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
 import pytest
 
-from jobs.spark.java import java_home
 from schemas.exit_codes import ExitCode
+from tests.jobs.elsewhere import Elsewhere, elsewhere
 from tests.jobs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
+from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
+
+__all__ = ["elsewhere"]
 
 pytestmark = pytest.mark.spark
 
 SAMPLE = ROOT / "data" / "sample"
-PROJECT = ("__editable__", "groupscope")
-SETTINGS = {
-    "spark.master": "local[2]",
-    "spark.driver.memory": "1g",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
-
-
 # A job of somebody else, with a session of its own.
 OWN_JOB = """
 from pyspark.sql import SparkSession
@@ -45,83 +36,27 @@ spark.stop()
 """
 
 
-@dataclass(frozen=True)
-class Elsewhere:
-    """A folder without the source tree, and an interpreter that finds the dependencies but not the project."""
-
-    folder: Path
-    python: Path
-    environment: dict[str, str]
-    archive: Path
-
-    def submit(self, *arguments: str | Path, job: str = "ingest.py") -> subprocess.CompletedProcess[str]:
-        confs = [part for key, value in SETTINGS.items() for part in ("--conf", f"{key}={value}")]
-        command = [self.folder / "packages" / "pyspark" / "bin" / "spark-submit", *confs]
-        command += ["--py-files", self.archive, self.folder / job, *arguments]
-        return self.run([str(part) for part in command])
-
-    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command,
-            cwd=self.folder / "cwd",
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-
-
-@pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
-    folder = tmp_path_factory.mktemp("elsewhere")
-    for name in ("packages", "cwd", "home"):
-        (folder / name).mkdir()
-    for path in Path(sysconfig.get_path("purelib")).iterdir():
-        if not path.name.startswith(PROJECT):
-            (folder / "packages" / path.name).symlink_to(path)
-    shutil.copy(ROOT / "jobs" / "ingest.py", folder)
-    # The virtual environment's own interpreter would find the project, which is installed there.
-    python = Path(os.path.realpath(sys.executable))
-    environment = {
-        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "SPARK", "PYSPARK"))
-    }
-    environment |= {
-        "PYTHONPATH": str(folder / "packages"),
-        "PYSPARK_PYTHON": str(python),
-        "JAVA_HOME": str(java_home()),
-    }
-    return Elsewhere(folder, python, environment, packed(folder / "dist"))
-
-
-def packed(target: Path) -> Path:
-    """What `make dist` packs, without the folder that it packs into."""
-    spec = importlib.util.spec_from_file_location("dist", ROOT / ".ci" / "dist.py")
-    assert spec is not None and spec.loader is not None
-    dist = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(dist)
-    archive: Path = dist.pack(ROOT, target)
-    return archive
-
-
 def test_the_project_is_nowhere_but_in_the_zip(elsewhere: Elsewhere) -> None:
     for package in ("jobs", "schemas", "udfs"):
         done = elsewhere.run([str(elsewhere.python), "-c", f"import pyspark, deltalake, {package}"])
         assert f"No module named '{package}'" in done.stderr
 
 
-def test_the_sample_is_read_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path: Path) -> None:
     result = tmp_path / "result.json"
-    arguments = ("--source", f"segments:{SAMPLE}", "--warehouse", tmp_path / "w", "--result-file", result)
-    done = elsewhere.submit(*arguments)
+    source = ("--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
+    done = elsewhere.submit(*source, "--warehouse", tmp_path / "w", "--result-file", result, job="audit.py")
     assert done.returncode == ExitCode.CLEAN, done.stderr
     found = json.loads(result.read_text())
     assert (found["verdict"], found["exit_code"]) == ("clean", ExitCode.CLEAN)
     assert found["read"] == found["decoded"] > 5000
-    assert f"{found['read']:,} records read" in done.stdout
     assert all((tmp_path / "w" / name / "_delta_log").is_dir() for name in TABLES_OF_INGEST)
-    ingest(tmp_path / "here", "--source", f"segments:{SAMPLE}")
+    ingest(tmp_path / "here", *source)
+    replay(tmp_path / "here")
+    recompute(tmp_path / "here")
     assert history(tmp_path / "w") == history(tmp_path / "here")
+    tables = (*HISTORY, *ASSIGNMENTS)
+    assert_same(told(tmp_path / "here", tables), told(tmp_path / "w", tables), "audit")
     assert list((elsewhere.folder / "cwd").iterdir()) == []
 
 

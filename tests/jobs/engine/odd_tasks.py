@@ -1,5 +1,6 @@
 """Tasks that do as they are told, in a module of their own: workers find it by its name."""
 
+import importlib
 import os
 import signal
 import time
@@ -25,6 +26,8 @@ def told(what: tuple[str, int]) -> Done:
             os.kill(os.getpid(), number)
         case "exit":
             os._exit(number)
+        case "import":
+            importlib.import_module("nosuchpackage")
         case "fail":
             raise ValueError(f"number {number} is odd")
     return Done(number, os.getpid(), [("runs", DataFile(f"part-{number}", number, 1, "{}"))])

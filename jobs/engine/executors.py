@@ -1,0 +1,109 @@
+"""Looks at the executors of a Spark application before their first task: what they can load, and whether they see the
+warehouse. Without it a task fails in the middle of the work, or writes to a disk that only its own host has."""
+
+import re
+import secrets
+import socket
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pyspark.sql import SparkSession
+
+from jobs.engine.worker import PRELOADED
+from jobs.failure import Failure
+from jobs.spark.failures import failures_told, missing_package
+from jobs.warehouses.delta_tables import DataFile
+from jobs.warehouses.warehouse_marker import MARKER
+from schemas.exit_codes import ExitCode
+from schemas.tables import folder_of
+
+# `local` and `local[2]`, not `local-cluster[2,1,1024]`: executors are threads of the driver.
+IN_DRIVER = re.compile(r"local(\[|$)")
+# Beginning like the marker: a file that is left by a run that was killed here does not make a new folder another's.
+PROBE = f"{MARKER}.probe-"
+# What Spark itself needs to hand frames to tasks, and what tasks load.
+MODULES = ("numpy", "pandas", "pyarrow", *PRELOADED)
+MOST_HOSTS = 3
+SHARED = "Use a folder that all hosts share, or s3://, gs://, abfss:// or hdfs://"
+
+
+class Look(NamedTuple):
+    """What one executor has: the name of a module that it lacks, or why a module cannot be loaded."""
+
+    host: str
+    missing: str | None
+    broken: str | None
+    can_write: bool
+
+
+def check_executors(spark: SparkSession, warehouse: Path | None) -> None:
+    """`warehouse`: where it is a folder of the driver's machine."""
+    context = spark.sparkContext
+    if IN_DRIVER.match(str(context.master)):
+        return
+    number = context.defaultParallelism
+    with probe_file(warehouse) as probe, failures_told():
+        look = look_for(MODULES, None if probe is None else str(probe))
+        looks = [Look(*each) for each in context.parallelize(range(number), number).mapPartitions(look).collect()]
+    for each in looks:
+        if each.missing is not None or each.broken is not None:
+            raise missing_package(f"executors on {each.host}", each.missing, each.broken)
+    if blind := [each.host for each in looks if not each.can_write]:
+        problem = f"executors on {names(blind)} cannot write to this folder of {socket.gethostname()}. {SHARED}"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{warehouse}: {problem}")
+
+
+def look_for(modules: Sequence[str], probe: str | None) -> Callable[[Iterable[int]], Iterator[Any]]:
+    """A function inside a function travels by value: executors without the project could not load one of a module."""
+
+    def look(_: Iterable[int]) -> Iterator[Any]:
+        import importlib
+        import os
+        import socket
+
+        missing = broken = None
+        try:
+            for module in modules:
+                importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            missing = error.name
+        except ImportError as error:
+            broken = str(error)
+        can_write = probe is None or (os.path.exists(probe) and os.access(os.path.dirname(probe), os.W_OK))
+        yield socket.gethostname(), missing, broken, can_write
+
+    return look
+
+
+@contextmanager
+def probe_file(warehouse: Path | None) -> Iterator[Path | None]:
+    """A file with a name that no other folder of this path has, in which another host may hold another warehouse."""
+    if warehouse is None:
+        yield None
+        return
+    probe = warehouse / f"{PROBE}{secrets.token_hex(8)}"
+    probe.touch()
+    try:
+        yield probe
+    finally:
+        for left in warehouse.glob(f"{PROBE}*"):
+            left.unlink(missing_ok=True)
+
+
+def check_written(warehouse: Path | None, files: Iterable[tuple[str, DataFile]]) -> None:
+    """Executors that started after the probe may be elsewhere: they would make the folder on a disk of their own."""
+    if warehouse is None:
+        return
+    for table, file in files:
+        path = Path(folder_of(table)) / file.name
+        if not (warehouse / path).exists():
+            problem = f"executors wrote {path}, which {socket.gethostname()} does not see. {SHARED}"
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{warehouse}: {problem}")
+
+
+def names(hosts: Iterable[str]) -> str:
+    known = sorted(set(hosts))
+    more = len(known) - MOST_HOSTS
+    return ", ".join(known[:MOST_HOSTS]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,67 @@
+"""Run by spark-submit, from the zip alone, on executors that are processes of their own: one case after the other in
+one session, each with its own Python on the executors. Prints an exit code and the lines of each case as JSON."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import sys
+from dataclasses import dataclass, field
+
+cases, archive, answers = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
+# Only of the driver: executors get it when a case says so.
+sys.path.insert(0, archive)
+
+from pyspark import SparkContext  # noqa: E402
+
+from jobs import cli  # noqa: E402
+from jobs.engine.spark import SparkEngine  # noqa: E402
+from jobs.engine.task import PlanRow, Step, TaskSpec  # noqa: E402
+from jobs.failure import guarded  # noqa: E402
+
+
+@dataclass
+class Done:
+    files: list[tuple[str, object]] = field(default_factory=list)
+
+
+def ends_its_executor(partition: int) -> Done:
+    """The second of two tasks; above it are Spark's daemon and Java."""
+    if partition == 1:
+        daemon = os.getppid()
+        with open(f"/proc/{daemon}/stat") as stat:
+            java = int(stat.read().rpartition(")")[2].split()[1])
+        os.kill(java, signal.SIGKILL)
+    return Done()
+
+
+def tasks_alone() -> int:
+    """Without the probe before them, as on an executor that starts later."""
+    engine = SparkEngine("test", is_debug=False)
+    engine.session = session()
+    specs = [TaskSpec(partition, (PlanRow(partition),)) for partition in (0, 1)]
+    engine.run(Step(ends_its_executor, Done), specs)
+    return 0
+
+
+def session() -> object:
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession()
+
+
+def outcome(case: dict[str, object]) -> dict[str, object]:
+    context = SparkContext._active_spark_context
+    if context is not None:
+        if case["ships_project"]:
+            context.addPyFile(archive)
+        context.pythonExec = case["python"] or os.environ["PYSPARK_PYTHON"]
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told):
+        code = cli.main(case["words"]) if case["words"] else guarded(tasks_alone, is_debug=False)
+    return {"code": int(code), "lines": told.getvalue().splitlines()}
+
+
+with open(answers, "w") as file:
+    json.dump([outcome(case) for case in cases], file)

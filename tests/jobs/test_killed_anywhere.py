@@ -1,0 +1,171 @@
+"""A run of any job, by either engine, on any storage, killed at any named step: the next run leaves the tables that an
+undisturbed one would."""
+
+import random
+import shutil
+import signal
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from jobs import cli
+from jobs.storage import storage_lock
+from jobs.storage.options import StorageOptions
+from jobs.storage.places import storage_at
+from jobs.storage.stored_files import Storage, write_once
+from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
+from jobs.warehouses.manifest import RUNS_FOLDER
+from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
+from tests.jobs.forked_runs import ForkedRuns, forked_runs
+from tests.jobs.ingested import ROOT, history, ingest, versions
+from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, STATES, assert_same, result_of, told
+from tests.jobs.s3_server import options_for
+from tests.jobs.storages import hdfs, s3
+
+__all__ = ["hdfs", "s3"]
+
+pytestmark = pytest.mark.spark
+
+# Where a run may be killed. A storage of `storages.py` is added by its name.
+STORAGES = ["local", "s3"]
+ENGINES = ["local", "spark"]
+JOBS = ["ingest", "replay", "assignments"]
+# Of a step, a job and an engine.
+Check = Callable[[str, str, str], None]
+SAMPLE = ROOT / "data" / "sample"
+# With classic, consumer and share groups.
+FOLDERS = ("__consumer_offsets-2", "__consumer_offsets-4")
+
+
+@pytest.fixture(scope="module")
+def runs() -> Iterator[ForkedRuns]:
+    with forked_runs() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = tmp_path_factory.mktemp("log")
+    for folder in FOLDERS:
+        shutil.copytree(SAMPLE / folder, source / folder)
+    return source
+
+
+@pytest.fixture(scope="module")
+def before(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse for jobs that read what an ingest wrote."""
+    warehouse = tmp_path_factory.mktemp("before") / "w"
+    ingest(warehouse, *words_of("ingest", log))
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def undisturbed(log: Path, before: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """By job, the warehouse that one run leaves."""
+    found = {"ingest": before}
+    for job in JOBS[1:]:
+        found[job] = tmp_path_factory.mktemp(job) / "w"
+        shutil.copytree(before, found[job])
+        result_of(job, found[job])
+    return found
+
+
+def words_of(job: str, log: Path) -> list[str]:
+    if job != "ingest":
+        return []
+    return ["--source", f"segments:{log}", "--snapshots", str(SAMPLE / "snapshots.jsonl")]
+
+
+@dataclass(frozen=True)
+class Place:
+    """`environment`: what a run needs to reach it."""
+
+    kind: str
+    storage: Storage
+    environment: dict[str, str]
+
+
+@pytest.fixture(params=STORAGES)
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    own, kind = uuid.uuid4().hex, str(request.param)
+    if kind == "local":
+        return Place(kind, storage_at(str(tmp_path / "w"), StorageOptions()), {})
+    if kind == "hdfs":
+        return Place(kind, storage_at(f"{request.getfixturevalue('hdfs')}/{own}/w", StorageOptions()), {})
+    options = options_for(request.getfixturevalue("s3"))
+    environment = {name.upper(): value for name, value in options.values}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return Place(kind, storage_at(f"s3://bucket/{own}/w", options), environment)
+
+
+def put(folder: Path, storage: Storage) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            write_once(storage, path.relative_to(folder).as_posix(), path.read_bytes())
+
+
+def fetched(storage: Storage, folder: Path) -> Path:
+    for file in storage.list():
+        path = folder / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with storage.open(file.name) as reader:
+            path.write_bytes(reader.read())
+    return folder
+
+
+@pytest.fixture
+def check(
+    runs: ForkedRuns,
+    log: Path,
+    before: Path,
+    undisturbed: dict[str, Path],
+    place: Place,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Check:
+    # The lock of a dead run is taken over after a few of them.
+    monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.1)
+
+    def check_killed(point: str, job: str, engine: str) -> None:
+        if job != "ingest":
+            put(before, place.storage)
+        words = [job, "--warehouse", place.storage.place, *words_of(job, log)]
+        code = runs.run([*words, "--engine", engine], {**place.environment, VARIABLE: point})
+        # A task of Spark has a process of its own.
+        is_task = engine == "spark" and point == "file_written"
+        assert code == (ExitCode.FAILED if is_task else -signal.SIGKILL)
+        assert cli.main(words) == ExitCode.CLEAN
+        assert cli.main(["doctor", "--warehouse", place.storage.place]) == ExitCode.CLEAN
+        check_like(fetched(place.storage, tmp_path / "copy"), undisturbed[job])
+
+    return check_killed
+
+
+def check_like(copy: Path, whole: Path) -> None:
+    assert versions(copy).keys() == versions(whole).keys()
+    assert history(copy) == history(whole)
+    made = [name for name in (*HISTORY, *STATES, *ASSIGNMENTS) if (whole / TABLES[name].folder).exists()]
+    assert_same(told(whole, made), told(copy, made), str(copy))
+    assert [path.name for path in (copy / RUNS_FOLDER).iterdir() if not path.name.endswith("Z.json")] == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("job", JOBS)
+def test_a_run_killed_at_some_step_is_finished_by_the_next(
+    check: Check, place: Place, engine: str, job: str, seed: int
+) -> None:
+    point = random.Random(f"{seed} {place.kind} {engine} {job}").choice(FAILPOINTS)
+    check(point, job, engine)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("point", FAILPOINTS)
+def test_a_run_killed_at_any_step_is_finished_by_the_next(check: Check, engine: str, job: str, point: str) -> None:
+    check(point, job, engine)
