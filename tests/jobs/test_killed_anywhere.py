@@ -34,6 +34,8 @@ pytestmark = pytest.mark.spark
 STORAGES = ["local", "s3"]
 ENGINES = ["local", "spark"]
 JOBS = ["ingest", "replay", "assignments"]
+# Every step of a run of the local engine on a local disk is tried by tests of its job.
+WHERE = [(engine, kind) for kind in STORAGES for engine in ENGINES if (engine, kind) != ("local", "local")]
 # Of a step, a job and an engine.
 Check = Callable[[str, str, str], None]
 SAMPLE = ROOT / "data" / "sample"
@@ -89,7 +91,7 @@ class Place:
     environment: dict[str, str]
 
 
-@pytest.fixture(params=STORAGES)
+@pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     own, kind = uuid.uuid4().hex, str(request.param)
     if kind == "local":
@@ -140,13 +142,13 @@ def check(
         is_task = engine == "spark" and point == "file_written"
         assert code == (ExitCode.FAILED if is_task else -signal.SIGKILL)
         assert cli.main(words) == ExitCode.CLEAN
-        assert cli.main(["doctor", "--warehouse", place.storage.place]) == ExitCode.CLEAN
         check_like(fetched(place.storage, tmp_path / "copy"), undisturbed[job])
 
     return check_killed
 
 
 def check_like(copy: Path, whole: Path) -> None:
+    assert cli.main(["doctor", "--warehouse", str(copy)]) == ExitCode.CLEAN
     assert versions(copy).keys() == versions(whole).keys()
     assert history(copy) == history(whole)
     made = [name for name in (*HISTORY, *STATES, *ASSIGNMENTS) if (whole / TABLES[name].folder).exists()]
@@ -154,7 +156,7 @@ def check_like(copy: Path, whole: Path) -> None:
     assert [path.name for path in (copy / RUNS_FOLDER).iterdir() if not path.name.endswith("Z.json")] == []
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("engine", "place"), WHERE, indirect=["place"])
 @pytest.mark.parametrize("job", JOBS)
 def test_a_run_killed_at_some_step_is_finished_by_the_next(
     check: Check, place: Place, engine: str, job: str, seed: int
@@ -164,7 +166,7 @@ def test_a_run_killed_at_some_step_is_finished_by_the_next(
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("engine", "place"), WHERE, indirect=["place"])
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("point", FAILPOINTS)
 def test_a_run_killed_at_any_step_is_finished_by_the_next(check: Check, engine: str, job: str, point: str) -> None:
