@@ -35,6 +35,7 @@ from benchmarks import (
     replay,
     sql,
     start,
+    storages,
 )
 from benchmarks.durations import Duration, Ratio
 from benchmarks.rounds import Limit, Measured
@@ -67,6 +68,7 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "audit-again": audit.measure_again,
     "audit-sample": audit.measure_sample,
     "audit-memory": audit_memory.measure,
+    "audit-storage": storages.measure,
     "start": start.measure,
     "assignors-client": assignors.measure_client,
     "assignors-server": assignors.measure_server,
