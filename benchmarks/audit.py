@@ -34,11 +34,11 @@ def source(run: Run, records: int = RECORDS, shape: str | None = None) -> tuple[
     return files[0].parent.parent, f"{run.records or records:,} records, {shape}"
 
 
-def audit_command(folder: Path, warehouse: Path, *words: str) -> list[str]:
+def audit_command(folder: Path, warehouse: Path | str, *words: str) -> list[str]:
     return groupscope("audit", *audit_words(folder, warehouse), *words)
 
 
-def audit_words(folder: Path, warehouse: Path) -> list[str]:
+def audit_words(folder: Path, warehouse: Path | str) -> list[str]:
     words = ["--source", f"segments:{folder}", "--warehouse", str(warehouse), "--fail-on", "never"]
     snapshots = folder / SNAPSHOTS
     return [*words, "--snapshots", str(snapshots)] if snapshots.exists() else words

@@ -33,6 +33,7 @@ from udfs.replay.group import Context
 from udfs.replay.modern_json import with_answers
 from udfs.replay.named_partitions import merged
 from udfs.replay.offset_endings import OffsetFacts, topic_deletions
+from udfs.replay.questions import Questions
 from udfs.replay.rows import Rows
 from udfs.replay.simple_groups import Live, Replayed, add_simple_groups
 from udfs.replay.topic_codes import TopicCodes
@@ -96,18 +97,23 @@ class PartitionReplay:
         handovers = self.handovers(groups)
         if not handovers.can_be_told():
             return None
-        replay = OffsetReplay(
-            self.assignment.cluster, self.share.partition, of_groups(held_offsets, touched), handovers.questions(),
-            self.facts(groups),
-        )  # fmt: skip
-        commits = CommitPass(self.log, self.slice, replay, self.files, self.share.partition)
-        finished = commits.run(self.holes)
-        self.transactions = commits.transactions
+        self.note_topics(groups)
+        finished, num_commits = self.linked(groups, handovers.questions(), of_groups(held_offsets, touched))
         self.add_simple(fold, groups, finished)
         self.write_rows(groups, handovers, finished, touched)
         self.write_states(groups, finished, held_states, held_offsets, touched)
-        self.note_progress([groups, commits])
-        return groups.num_records + commits.num_records
+        self.note_progress()
+        return groups.num_records + num_commits
+
+    def linked(self, groups: GroupPass, questions: Questions, state: pa.Table) -> tuple[Finished, int]:
+        """What came of the commits, and how many there are. Their replay and the questions, which may be large, end
+        here: rows are written next, and take memory of their own."""
+        replay = OffsetReplay(self.assignment.cluster, self.share.partition, state, questions, self.facts(groups))
+        commits = CommitPass(self.log, self.slice, replay, self.files, self.share.partition)
+        finished = commits.run(self.holes)
+        self.transactions = commits.transactions
+        self.note_topics(commits)
+        return finished, commits.num_records
 
     def history_rows(self) -> HistoryRows:
         return HistoryRows(self.assignment.cluster, self.share.partition, self.topics)
@@ -225,12 +231,13 @@ class PartitionReplay:
         self.write(OFFSETS, finished.state)
         self.write(OFFSETS, without_groups(offsets, touched))
 
-    def note_progress(self, passes: list[GroupPass | CommitPass]) -> None:
+    def note_topics(self, of: GroupPass | CommitPass) -> None:
         known = {each.key: each for each in self.progress.sightings}
-        for each in passes:
-            merge(known, each.sightings.values())
+        merge(known, of.sightings.values())
         self.progress.sightings = list(known.values())
-        self.progress.named = merged(self.progress.named, *(each.named for each in passes))
+        self.progress.named = merged(self.progress.named, of.named)
+
+    def note_progress(self) -> None:
         sure = self.assignment.sure_names
         ends, progress = self.assignment.end_offsets, self.progress
         progress.awaited = sorted({*still_awaited(ends, progress.awaited), *self.awaited})
