@@ -32,8 +32,10 @@ COMMANDS = {
 }
 # Kafka lets names begin as flags do.
 NAMES = frozenset({"describe", "rebalances", "why", "owner", "diff", "offsets", "whatif"})
-# Unless a warehouse elsewhere makes them start Spark.
+# Unless something makes them start Spark.
 WITHOUT_PANDAS = NAMES | {"groups", "assign", "doctor"}
+# On the local engine.
+JOBS = frozenset({"audit", "ingest", "replay", "assignments"})
 HYPHENS = "A name that begins with a hyphen, and what follows it, stands behind two: -- -name"
 
 
@@ -44,16 +46,14 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
-    # Not where somebody else's program calls.
-    if arguments is None and command_in(words) in WITHOUT_PANDAS:
-        keep_pandas_out()
-    code = guarded(lambda: run(words), "--debug" in words)
+    code = guarded(lambda: run(words, is_own_process=arguments is None), "--debug" in words)
     if code == ExitCode.INTERRUPTED:
         say("interrupted")
     return code
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
+    """Not its own is a process where somebody else's program calls, which may need what we do without."""
     parser = Parser(prog="groupscope", description="The flight recorder of Kafka consumer groups.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     wanted = command_in(arguments)
@@ -68,7 +68,17 @@ def run(arguments: Sequence[str]) -> int:
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         commands.choices[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    if is_own_process and needs_no_pandas(parsed):
+        keep_pandas_out()
     return int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
+
+
+def needs_no_pandas(parsed: argparse.Namespace) -> bool:
+    if parsed.command in JOBS:
+        from jobs.flags import LOCAL, wanted_engine
+
+        return wanted_engine(parsed) == LOCAL
+    return parsed.command in WITHOUT_PANDAS
 
 
 def command_in(words: Sequence[str]) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 # Loaded once, by the process that workers are forks of.
 PRELOADED = (
+    "jobs.engine.worker_server",
     "jobs.engine.worker",
     "jobs.ingestion.tasks",
     "jobs.replaying.share_replay",

@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, cast
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 DELTA_LOG = "_delta_log"
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
@@ -34,7 +35,7 @@ class ArchiveFile(NamedTuple):
 class FileSystem:
     """Hadoop's, through the session's virtual machine."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: "SparkSession") -> None:
         self.java = cast(Any, spark._jvm)
         self.session: Any = spark._jsparkSession
         self.conf: Any = self.session.sessionState().newHadoopConf()
@@ -108,12 +109,12 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
-def archive_files(spark: SparkSession, path: str) -> list[ArchiveFile]:
+def archive_files(spark: "SparkSession", path: str) -> list[ArchiveFile]:
     """Of a Delta table those of its current version."""
     return [file for found in find_archives(spark, path) for file in found.files]
 
 
-def find_archives(spark: SparkSession, path: str) -> list[Found]:
+def find_archives(spark: "SparkSession", path: str) -> list[Found]:
     """What stands at the path; a Failure where there is nothing, or something that is no archive."""
     files = FileSystem(spark)
     try:
