@@ -9,7 +9,9 @@ import pytest
 from jobs.settings import Settings, options_of
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
-from jobs.storage.stored_files import Storage
+from jobs.storage.stored_files import Storage, StoredFile
+from jobs.storage.stored_path import StoredPath
+from jobs.storage.together import done_together
 from tests.jobs.s3_server import options_for
 
 ELSEWHERE = ["s3", pytest.param("hdfs", marks=pytest.mark.spark)]
@@ -28,19 +30,24 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
 
 def copied(folder: Path, storage: Storage, name: str) -> str:
     """The URI under which the folder's files are."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            storage.replace(f"{name}/{path.relative_to(folder)}", path.read_bytes())
-    return f"{storage.place}/{name}"
+
+    def copy(path: Path) -> None:
+        storage.replace(f"{name}/{path.relative_to(folder)}".lstrip("/"), path.read_bytes())
+
+    done_together(StoredPath(storage), copy, filter(Path.is_file, folder.rglob("*")))
+    return f"{storage.place}/{name}".rstrip("/")
 
 
 def fetched(storage: Storage, name: str, folder: Path) -> Path:
     """A copy on a local disk of what is in a folder there."""
-    for file in storage.list(name):
+
+    def fetch(file: StoredFile) -> None:
         path = folder / Path(file.name).relative_to(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with storage.open(file.name) as reader:
             path.write_bytes(reader.read())
+
+    done_together(StoredPath(storage), fetch, storage.list(name))
     return folder
 
 
@@ -59,8 +66,4 @@ def elsewhere(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def copied_to(folder: Path, place: str) -> str:
     """The place, with the files of the folder in it."""
-    storage = storage_at(place, options_of(Settings()))
-    for path in folder.rglob("*"):
-        if path.is_file():
-            storage.replace(path.relative_to(folder).as_posix(), path.read_bytes())
-    return place
+    return copied(folder, storage_at(place, options_of(Settings())), "")
