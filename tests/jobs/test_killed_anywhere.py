@@ -17,6 +17,7 @@ from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage, write_once
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
+from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
@@ -106,8 +107,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def put(folder: Path, storage: Storage) -> None:
+    """Without the lock of local disks, a file, where other storages have a folder."""
     for path in folder.rglob("*"):
-        if path.is_file():
+        if path.is_file() and path.name != LOCK_FILE:
             write_once(storage, path.relative_to(folder).as_posix(), path.read_bytes())
 
 
