@@ -4,29 +4,39 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from jobs.ingestion.state import DECODED
 from jobs.recomputing.brief import Brief, Progress, basis_of, progress_of
 from jobs.recomputing.known_facts import facts_of
-from jobs.recomputing.share_recomputing import RENEWED, recompute_share
+from jobs.replaying.about import Begins, Sizes
 from jobs.replaying.covered_ranges import covered_ranges
 from jobs.replaying.known_state import has_seen, last_run, rows_of
 from jobs.replaying.log_run import LogRun
-from jobs.replaying.log_tables import Begins, LogTables, Sizes
 from jobs.replaying.partition_log import GROUP_TABLES
-from jobs.replaying.told import Answer
+from jobs.replaying.told import Answer, Work
 from jobs.replaying.written_tables import WrittenTables
 from jobs.settings import settings_hash
 from jobs.warehouses.warehouse import Warehouse
-from schemas.assignment_tables import JOB, RECOMPUTED_PARTITIONS
+from schemas.assignment_tables import (
+    ASSIGNMENT_WHATIF,
+    ASSIGNOR_UPGRADES,
+    JOB,
+    RECOMPUTED_GROUPS,
+    RECOMPUTED_PARTITIONS,
+)
 from schemas.assignment_words import Verdict
 from udfs.recomputing.facts import Facts
 from udfs.tables.arrow_schema import table_schema
 
+if TYPE_CHECKING:
+    from jobs.replaying.log_tables import LogTables
+
 PROGRESS = RECOMPUTED_PARTITIONS.name
+# Of groups alone; what of them may still change.
+RENEWED = (ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES, RECOMPUTED_GROUPS)
 WRITTEN = WrittenTables(
     JOB, whole=(PROGRESS,), renewed=tuple(table.name for table in RENEWED), read=GROUP_TABLES
 )  # fmt: skip
@@ -35,9 +45,14 @@ INPUTS = (*DECODED, "cluster_snapshots", "topic_snapshots", "topics", "replayed_
 
 class Recomputation(LogRun):
     written = WRITTEN
-    work = staticmethod(recompute_share)
     progress_type = Progress
     least_records = 5_000
+
+    @property
+    def work(self) -> Work:
+        from jobs.recomputing.share_recomputing import recompute_share
+
+        return recompute_share
 
     def is_up_to_date(self) -> bool:
         """Rules of the settings may have changed too."""
@@ -55,7 +70,7 @@ class Recomputation(LogRun):
         """As this run leaves it."""
         return dict(self.known)
 
-    def answers(self, tables: LogTables) -> list[Answer[Any]]:
+    def answers(self, tables: "LogTables") -> list[Answer[Any]]:
         known = {} if self.is_full else self.known
         partitions = sorted({*covered_ranges(self.warehouse, self.cluster), *known})
         begins = merged_begins(known, tables.epochs(partitions, after_run(known)))

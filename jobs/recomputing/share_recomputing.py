@@ -40,8 +40,6 @@ from udfs.replay.leader_epochs import LeaderEpochs
 
 # A record of a large group holds some ten thousand partitions.
 WINDOW_ROWS = 1 << 13
-# Of groups alone; what of them may still change.
-RENEWED = (ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES, RECOMPUTED_GROUPS)
 
 
 def recompute_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opened, into: Answer[Progress]) -> None:

@@ -4,10 +4,10 @@ says of it."""
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs.failure import Failure, say
-from jobs.replaying.log_tables import About, LogTables
+from jobs.replaying.about import About
 from jobs.replaying.lost_rows import clusters_with, has_progress, lost_rows, rebuilding
 from jobs.replaying.told import Answer, Reached, Work
 from jobs.replaying.written_tables import WrittenTables
@@ -16,6 +16,9 @@ from jobs.warehouses.delta_tables import Change
 from schemas.exit_codes import ExitCode
 from schemas.tables import USER_TABLES
 
+if TYPE_CHECKING:
+    from jobs.replaying.log_tables import LogTables
+
 RUN_COLUMNS = ["run_id", "job", "cluster", "table_versions", "config_hash", "num_offsets_partitions"]
 
 
@@ -23,7 +26,6 @@ class LogRun(ABC):
     """`is_full`: as if there had been no run before."""
 
     written: WrittenTables
-    work: Work
     # How far an offsets partition is done.
     progress_type: type[Reached]
     # A task of fewer records would keep another worker from more than it is worth.
@@ -44,12 +46,17 @@ class LogRun(ABC):
             told = f"{self.warehouse.told}: nothing of cluster {self.cluster} in it, records of an ingest were expected"
             raise Failure(ExitCode.USAGE, told)
 
+    @property
+    @abstractmethod
+    def work(self) -> Work:
+        """Loaded where there is work to do: a run that finds nothing new ends before."""
+
     @abstractmethod
     def is_up_to_date(self) -> bool:
         """Whether the last run has seen all there is."""
 
     @abstractmethod
-    def answers(self, tables: LogTables) -> list[Answer[Any]]:
+    def answers(self, tables: "LogTables") -> list[Answer[Any]]:
         """What tasks made of the log, with what is to be written told to the tables."""
 
     @abstractmethod
@@ -77,7 +84,7 @@ class LogRun(ABC):
             finish=partial(self.finish, tables),
         )
 
-    def finish(self, tables: LogTables) -> None:
+    def finish(self, tables: "LogTables") -> None:
         self.say_whose_rows_went(tables.lost_clusters())
 
     def check_lost_rows(self) -> None:
@@ -98,11 +105,14 @@ class LogRun(ABC):
             command = rebuilding(self.warehouse, self.written.job, clusters)
             say(f"rows of {', '.join(sorted(clusters))} were lost with the same files. Rebuild them too: {command}")
 
-    def tables(self) -> LogTables:
+    def tables(self) -> "LogTables":
         about = About(
             *(self.cluster, self.run_id, self.settings, self.written),
             *(self.work, self.progress_type, self.least_records, self.is_full),
         )
+        # Here, as the work is: a run that finds nothing new ends before.
+        from jobs.replaying.log_tables import LogTables
+
         return LogTables(self.warehouse, self.engine, about)
 
     def newest_run(self) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from jobs.engine.engine import Engine
 from jobs.engine.task import Step
+from jobs.replaying.about import About, Begins, Sizes
 from jobs.replaying.assignment import SplitGroups
 from jobs.replaying.changes import Changes
 from jobs.replaying.epoch_begins import epoch_begins
@@ -21,44 +22,11 @@ from jobs.replaying.plan import TASKS_PER_WORKER, buckets, rows_by_partition, sh
 from jobs.replaying.record_names import COLUMNS, named_in
 from jobs.replaying.split_groups import split_groups
 from jobs.replaying.tasks import answer_to
-from jobs.replaying.told import Answer, Reached, Told, Work
-from jobs.replaying.written_tables import WrittenTables
-from jobs.settings import Settings
+from jobs.replaying.told import Answer, Told
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.warehouse import Warehouse
 from udfs.recomputing.topic_naming import Computed
 from udfs.replay.topic_names import Sighting
-
-# Of each offsets partition, by leader epoch the lowest offset of a record.
-Begins = Mapping[int, Mapping[int, int]]
-
-
-@dataclass(frozen=True)
-class About:
-    """The run, as far as they must know it."""
-
-    cluster: str
-    run_id: str
-    settings: Settings
-    written: WrittenTables
-    work: Work
-    progress_type: type[Reached]
-    least_records: int
-    is_full: bool = False
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """About how many new rows of decoded tables each offsets partition has, and how many of these are of groups."""
-
-    all: Mapping[int, int]
-    of_groups: Mapping[int, int]
-
-    def only(self, partitions: Collection[int]) -> "Sizes":
-        return Sizes(
-            {partition: self.all.get(partition, 0) for partition in sorted(partitions)},
-            {partition: self.of_groups.get(partition, 0) for partition in sorted(partitions)},
-        )
 
 
 @dataclass

@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs.replaying.assignment import Assignment, Progress
 from jobs.replaying.covered_ranges import covered_ranges
 from jobs.replaying.damaged_ranges import damaged_ranges
-from jobs.replaying.inferred_names import inferred
 from jobs.replaying.known_rules import end_offsets_of, rules_of, snapshots_of
 from jobs.replaying.known_state import (
     INPUTS,
@@ -18,26 +17,34 @@ from jobs.replaying.known_state import (
     progress_by_partition,
 )
 from jobs.replaying.log_run import LogRun
-from jobs.replaying.log_tables import LogTables
-from jobs.replaying.share_replay import partitions_to_replay, replay_share, rules_text
-from jobs.replaying.told import Answer
+from jobs.replaying.told import Answer, Work
 from jobs.replaying.whole_tables import whole_tables
 from udfs.replay.named_partitions import merged
 from udfs.replay.topic_names import Sighting, Snapshots, merge, names_of
 
+if TYPE_CHECKING:
+    from jobs.replaying.log_tables import LogTables
+
 
 class Replay(LogRun):
     written = WRITTEN
-    work = staticmethod(replay_share)
     progress_type = Progress
     least_records = 200_000
     # Topics that are named by what groups were assigned.
     inferred: Sequence[Sighting] = ()
 
+    @property
+    def work(self) -> Work:
+        from jobs.replaying.share_replay import replay_share
+
+        return replay_share
+
     def is_up_to_date(self) -> bool:
         return has_seen(last_run(self.runs, JOB, self.cluster), INPUTS, self.warehouse.versions())
 
-    def answers(self, tables: LogTables) -> list[Answer[Any]]:
+    def answers(self, tables: "LogTables") -> list[Answer[Any]]:
+        from jobs.replaying.share_replay import partitions_to_replay, rules_text
+
         earlier = {} if self.is_full else progress_by_partition(self.warehouse, self.cluster)
         snapshots = snapshots_of(self.warehouse, self.cluster)
         assignment = self.assignment(tables, earlier, snapshots)
@@ -52,7 +59,7 @@ class Replay(LogRun):
         tables.take(answers, whole_tables(self.cluster, progress.values(), snapshots, self.inferred))
         return answers
 
-    def assignment(self, tables: LogTables, earlier: Mapping[int, Progress], snapshots: Snapshots) -> Assignment:
+    def assignment(self, tables: "LogTables", earlier: Mapping[int, Progress], snapshots: Snapshots) -> Assignment:
         sightings = {each.key: each for each in snapshots.sightings()}
         for known in earlier.values():
             merge(sightings, known.sightings)
@@ -76,7 +83,7 @@ class Replay(LogRun):
         )
 
     def inferred_names(
-        self, tables: LogTables, earlier: Mapping[int, Progress], covered: Collection[int], known: Mapping[str, str]
+        self, tables: "LogTables", earlier: Mapping[int, Progress], covered: Collection[int], known: Mapping[str, str]
     ) -> list[Sighting]:
         """Of ids that nothing names, by what groups were assigned. Ids of earlier runs are remembered."""
         after = {partition: each.through_run_id for partition, each in earlier.items()}
@@ -85,6 +92,8 @@ class Replay(LogRun):
         unnamed = ids - known.keys()
         if not unnamed:
             return []
+        from jobs.replaying.inferred_names import inferred
+
         return inferred(tables.computed(sorted(covered), unnamed, known), known)
 
     def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
