@@ -1,7 +1,7 @@
 """A file or folder of a storage, named as pathlib names local ones; what a warehouse does with either is here too."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +68,20 @@ def files_in(folder: Place, ending: str) -> list[Place]:
     found = (file.name for file in folder.storage.list(folder.file))
     near = sorted(name for name in found if name.endswith(ending) and name.count("/") + 1 == depth)
     return [StoredPath(folder.storage, name) for name in near]
+
+
+def files_by_folder(root: Place, folders: Iterable[str]) -> dict[str, list[Place]]:
+    """Files right in each of the folders, which are named relative to the root. A storage is listed once for all: each
+    listing costs a request, and gives what is in the folders below too."""
+    if isinstance(root, Path):
+        return {folder: files_in(root / folder, "") for folder in folders}
+    found: dict[str, list[Place]] = {folder: [] for folder in folders}
+    above = f"{root.file}/".lstrip("/")
+    for file in root.storage.list(root.file):
+        folder = file.name.removeprefix(above).rpartition("/")[0]
+        if folder in found:
+            found[folder].append(StoredPath(root.storage, file.name))
+    return found
 
 
 def names_in(folder: Place) -> set[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from jobs.storage.stored_path import Place, StoredPath, delete, files_in
+from jobs.storage.stored_path import Place, delete, files_by_folder
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, Manifest
 from schemas.tables import TABLES
 
@@ -13,15 +13,13 @@ NAME = re.compile(r"part-(?P<run>\d{8}-\d{8}T\d{6}Z)-.+\.parquet")
 def leftovers(root: Place, finished: Collection[str], manifest: Manifest | None = None) -> list[Place]:
     """Files of runs other than the finished ones, and those of the manifest's run that it does not name: a task that
     was tried again has written its files twice."""
-    found: list[Place] = []
+    by_folder = files_by_folder(root, ["", RUNS_FOLDER, *(table.folder for table in TABLES.values())])
+    found = [path for files in by_folder.values() for path in files if path.name.endswith(".begun")]
     for name, table in TABLES.items():
-        for path in files_in(root / table.folder, ".parquet"):
+        for path in by_folder[table.folder]:
             match = NAME.fullmatch(path.name)
             if match and (match["run"] not in finished or is_unnamed(match["run"], name, path.name, manifest)):
                 found.append(path)
-    folders = [root / table.folder for table in TABLES.values()] if isinstance(root, StoredPath) else []
-    for folder in (root, root / RUNS_FOLDER, *folders):
-        found += files_in(folder, ".begun")
     return found
 
 

@@ -50,6 +50,14 @@ def test_a_reader_loads_no_pandas(tmp_path: Path) -> None:
     assert not {"pandas", "pyspark"} & set(found)
 
 
+def test_a_job_on_the_local_engine_loads_neither_pandas_nor_spark(tmp_path: Path) -> None:
+    log = next((ROOT / "data" / "sample").glob("__consumer_offsets-*"))
+    words = ["--source", f"segments:{log}", "--warehouse", str(tmp_path)]
+    found = loaded("audit", *words, "--fail-on", "never")
+    assert "pyarrow" in found
+    assert not {"pandas", "pyspark"} & set(found)
+
+
 def test_pandas_is_found_again_when_spark_needs_it() -> None:
     program = """
 import importlib.util
