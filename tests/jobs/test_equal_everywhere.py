@@ -1,9 +1,11 @@
 """One log gives equal rows in every table, whichever engine runs the tasks and wherever segments and tables lie."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from jobs import cli
@@ -12,7 +14,7 @@ from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, history
-from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, told
+from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, growing, told, write_part
 from tests.jobs.s3_server import options_for
 from tests.jobs.storages import copied, fetched
 from tests.kafka.capture import capture_of
@@ -76,6 +78,20 @@ def test_tables_elsewhere_are_those_of_a_local_disk(
     audit(str(tmp_path / "local"), str(source))
     place = copied(source, stored, "log")
     audit(f"{stored.place}/w", place)
+    check_equal(tmp_path / "local", fetched(stored, "w", tmp_path / "fetched"))
+
+
+def test_runs_that_go_on_leave_there_what_they_leave_here(
+    tmp_path: Path, stored: Storage, rng: np.random.Generator
+) -> None:
+    whole, source = tmp_path / "whole", tmp_path / "log"
+    for name in ("__consumer_offsets-2", "__consumer_offsets-4"):
+        shutil.copytree(ROOT / "data" / "sample" / name, whole / name)
+    for share in growing(whole, rng, 2):
+        # A log without a batch is none.
+        write_part(whole, source, {name: max(1, number) for name, number in share.items()})
+        audit(str(tmp_path / "local"), str(source))
+        audit(f"{stored.place}/w", copied(source, stored, "log"))
     check_equal(tmp_path / "local", fetched(stored, "w", tmp_path / "fetched"))
 
 

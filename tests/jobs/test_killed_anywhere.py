@@ -15,7 +15,7 @@ from jobs import cli
 from jobs.storage import storage_lock
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
-from jobs.storage.stored_files import Storage, write_once
+from jobs.storage.stored_files import Storage
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS_FOLDER
@@ -25,14 +25,12 @@ from tests.jobs.forked_runs import ForkedRuns, forked_runs
 from tests.jobs.ingested import ROOT, history, ingest, versions
 from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, STATES, assert_same, result_of, told
 from tests.jobs.s3_server import options_for
-from tests.jobs.storages import hdfs, s3
-
-__all__ = ["hdfs", "s3"]
+from tests.jobs.storages import copied, fetched
 
 pytestmark = pytest.mark.spark
 
 # Where a run may be killed. A storage of `storages.py` is added by its name.
-STORAGES = ["local", "s3"]
+STORAGES = ["local", "s3", "hdfs"]
 ENGINES = ["local", "spark"]
 JOBS = ["ingest", "replay", "assignments"]
 # Every step of a run of the local engine on a local disk is tried by tests of its job.
@@ -106,20 +104,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return Place(kind, storage_at(f"s3://bucket/{own}/w", options), environment)
 
 
-def put(folder: Path, storage: Storage) -> None:
+def put(folder: Path, storage: Storage, beside: Path) -> None:
     """Without the lock of local disks, a file, where other storages have a folder."""
-    for path in folder.rglob("*"):
-        if path.is_file() and path.name != LOCK_FILE:
-            write_once(storage, path.relative_to(folder).as_posix(), path.read_bytes())
-
-
-def fetched(storage: Storage, folder: Path) -> Path:
-    for file in storage.list():
-        path = folder / file.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with storage.open(file.name) as reader:
-            path.write_bytes(reader.read())
-    return folder
+    copied(shutil.copytree(folder, beside, ignore=shutil.ignore_patterns(LOCK_FILE)), storage, "")
 
 
 @pytest.fixture
@@ -137,14 +124,14 @@ def check(
 
     def check_killed(point: str, job: str, engine: str) -> None:
         if job != "ingest":
-            put(before, place.storage)
+            put(before, place.storage, tmp_path / "put")
         words = [job, "--warehouse", place.storage.place, *words_of(job, log)]
         code = runs.run([*words, "--engine", engine], {**place.environment, VARIABLE: point})
         # A task of Spark has a process of its own.
         is_task = engine == "spark" and point == "file_written"
         assert code == (ExitCode.FAILED if is_task else -signal.SIGKILL)
         assert cli.main(words) == ExitCode.CLEAN
-        check_like(fetched(place.storage, tmp_path / "copy"), undisturbed[job])
+        check_like(fetched(place.storage, "", tmp_path / "copy"), undisturbed[job])
 
     return check_killed
 

@@ -3,24 +3,24 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from jobs import cli
-from jobs.warehouses.lock import LOCK_FILE
+from jobs.settings import Settings, options_of
+from jobs.storage.places import storage_at
 from schemas.exit_codes import ExitCode
-from tests.jobs.ingested import ingest, rows
+from tests.jobs.ingested import rows
+from tests.jobs.s3_server import make_bucket, options_for, s3_server
+from tests.jobs.storages import fetched
 from tests.kafka import kafka_tools
 from tests.kafka.broker import Broker, running
 from tests.kafka.releases import KAFKA_4_3
 from tests.written_copies import commit
 from tests.written_segments import batch, segment
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = pytest.mark.broker
 
 TABLES = ("cluster_snapshots", "topic_snapshots")
 OF_THE_RUN = {"run_id", "captured_time"}
@@ -34,41 +34,46 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         yield started
 
 
-def test_sparks_writer_leaves_what_the_direct_one_does(broker: Broker, spark: "SparkSession", tmp_path: Path) -> None:
-    """It writes wherever only Hadoop knows the file system."""
-    source = f"segments:{segment(tmp_path, batch(0, [commit('g', 'orders', 0, 1)])).parent}"
-    spark.conf.set("fs.viewfs.mounttable.captures.link./data", tmp_path.as_uri())
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    with s3_server() as url, pytest.MonkeyPatch.context() as patch:
+        make_bucket(url, "captures")
+        for name, value in options_for(url).values:
+            patch.setenv(name.upper(), value)
+        yield "s3://captures"
 
-    for warehouse in (str(tmp_path / "direct"), "viewfs://captures/data/by-spark"):
+
+def test_a_warehouse_in_a_bucket_gets_what_a_local_one_gets(broker: Broker, bucket: str, tmp_path: Path) -> None:
+    source = f"segments:{segment(tmp_path, batch(0, [commit('g', 'orders', 0, 1)])).parent}"
+    for warehouse in (str(tmp_path / "local"), f"{bucket}/w"):
         assert cli.main(["ingest", "--source", source, "--cluster", "a", "--warehouse", warehouse]) == 0
         for _ in range(2):
             assert capture(broker, warehouse) == ExitCode.CLEAN
+    copy = fetched(storage_at(bucket, options_of(Settings())), "w", tmp_path / "copy")
     for table in TABLES:
-        direct, staged = (without_run(tmp_path / name, table) for name in ("direct", "by-spark"))
-        assert direct == staged
-        assert direct
-    assert {row["topic"] for row in rows(tmp_path / "by-spark", "topic_snapshots")} == {"orders"}
-    jobs = [row["job"] for row in sorted(rows(tmp_path / "by-spark", "runs"), key=lambda row: row["run_id"])]
+        here, there = (without_run(warehouse, table) for warehouse in (tmp_path / "local", copy))
+        assert here == there
+        assert here
+    assert {row["topic"] for row in rows(copy, "topic_snapshots")} == {"orders"}
+    jobs = [row["job"] for row in sorted(rows(copy, "runs"), key=lambda row: row["run_id"])]
     assert jobs == ["ingest", "capture", "capture"]
 
 
-def test_a_remote_warehouse_knows_its_cluster(
-    broker: Broker, spark: "SparkSession", tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_warehouse_in_a_bucket_knows_its_cluster(
+    broker: Broker, bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spark.conf.set("fs.viewfs.mounttable.clusters.link./data", tmp_path.as_uri())
     topic = {"topic": "__consumer_offsets", "topic_id": "A" * 21 + "Q", "partitions": []}
     partition = {"partition": 0, "log_end_offset": 7}
     line = {"captured_at": 7, "topics": [{**topic, "partitions": [partition]}]}
     (tmp_path / "snapshots").write_text(json.dumps(line) + "\n")
-    ingest(tmp_path / "w", "--snapshots", tmp_path / "snapshots")
-    # To Hadoop's file systems the file itself is the lock.
-    (tmp_path / "w" / LOCK_FILE).unlink()
+    place = f"{bucket}/known"
+    assert cli.main(["ingest", "--warehouse", place, "--snapshots", str(tmp_path / "snapshots")]) == 0
     kafka_tools.tool(
         broker, kafka_tools.TOPICS, "--create", "--topic", "__consumer_offsets", "--partitions", "1", "--if-not-exists"
     )
-    assert capture(broker, "viewfs://clusters/data/w") == ExitCode.UNREADABLE_INPUT
+    assert capture(broker, place) == ExitCode.UNREADABLE_INPUT
     assert capsys.readouterr().err.endswith("use another --cluster\n")
-    assert capture(broker, "viewfs://clusters/data/w", "--cluster", "b") == ExitCode.CLEAN
+    assert capture(broker, place, "--cluster", "b") == ExitCode.CLEAN
 
 
 def capture(broker: Broker, warehouse: str, *arguments: str) -> int:

@@ -11,7 +11,7 @@ import pytest
 
 from jobs.engine.facts import text_of, typed
 from jobs.ingestion.log_span import SpanFacts
-from jobs.ingestion.task_answers import Answer, Counts, Held
+from jobs.ingestion.task_answers import Answer, Counts
 from schemas.vocabulary import RejectReason
 from udfs.framing.framed import Claim, Rejected
 from udfs.framing.rejected_ranges import RejectedRange
@@ -79,8 +79,7 @@ class Odd(Generic[T]):
                 damage=[
                     RejectedRange("f", Rejected(1, 2, RejectReason.BAD_CRC, "crc", "told", (Claim(1, 2, 2),)), 1, None)
                 ],
-                held=[Held(1, 2, 3, read={"f": (1, 2)}, intact=[(4, 5)])],
-                decoded={3: [(1, 2)]},
+                seen={3: [(1, 2)]},
                 failure=(21, "told"),
             ),
         ),
