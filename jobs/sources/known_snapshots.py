@@ -67,8 +67,9 @@ def overlap(low: datetime | None, high: datetime | None, bounds: dict[str, datet
 def known_topic_id(warehouse: Warehouse, cluster: str, topic: str) -> str | None:
     """Of one of the snapshots that hold it."""
     delta = warehouse.open(TOPIC_SNAPSHOTS.name)
-    paths = [] if delta is None else map(file_path, delta.file_uris())
-    return next((each for path in paths for each in topic_ids(path, cluster, topic)), None)
+    names = [] if delta is None else files_of(delta).column("path").to_pylist()
+    folder = warehouse.path(TOPIC_SNAPSHOTS.name)
+    return next((each for name in names for each in topic_ids(folder / file_path(name), cluster, topic)), None)
 
 
 def topic_ids(path: Place, cluster: str, topic: str) -> Iterator[str]:
