@@ -14,7 +14,7 @@ from jobs.storage.stored_path import StoredPath
 from jobs.storage.together import done_together
 from tests.jobs.s3_server import options_for
 
-ELSEWHERE = ["s3", pytest.param("hdfs", marks=pytest.mark.spark)]
+ELSEWHERE = ["s3", pytest.param("hdfs", marks=[pytest.mark.spark, pytest.mark.soak])]
 KINDS = ["local", *ELSEWHERE]
 
 
