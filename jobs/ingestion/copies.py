@@ -9,13 +9,16 @@ from jobs.failure import Failure
 from jobs.ingestion.known_ranges import without_damaged
 from jobs.ingestion.log_span import SpanFacts
 from jobs.ingestion.plan import Part
-from jobs.sources.segment_files import Span
+from jobs.sources.segment_files import Span, chunks
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import RejectReason
 from udfs.framing.framed import Framed, Records, Rejected
 from udfs.framing.offset_order import with_rising_offsets
 from udfs.framing.rejected_ranges import RejectedRange, RejectedRanges
 from udfs.offset_ranges import Range
+
+MOST_RECORDS = 262_144
+MOST_BYTES = 48 << 20
 
 
 @dataclass
@@ -33,6 +36,11 @@ class Copy:
     @property
     def ranges(self) -> list[RejectedRange]:
         return self.rejected.found
+
+    def chunks(self) -> Iterator[Records]:
+        """As many records as are decoded well together."""
+        for records in self.records():
+            yield from chunks(records, MOST_RECORDS, MOST_BYTES)
 
     def records(self) -> Iterator[Records]:
         for part in self.spans:

@@ -8,20 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from jobs.ingestion.copies import Copy
 from jobs.ingestion.task_answers import Counts
-from jobs.sources.segment_files import chunks
 from schemas.vocabulary import Part
 from udfs.framing.framed import Records
 from udfs.known import REJECTED
-
-MOST_RECORDS = 262_144
-MOST_BYTES = 48 << 20
-
-
-def chunks_of(copy: Copy) -> Iterator[Records]:
-    for records in copy.records():
-        yield from chunks(records, MOST_RECORDS, MOST_BYTES)
 
 
 def sliced(records: Records, start: int, stop: int) -> Records:

@@ -19,11 +19,11 @@ from jobs.ingestion.known_ranges import sort_out
 from jobs.ingestion.known_rows import KnownRows, known_rows
 from jobs.ingestion.log_span import SpanFacts
 from jobs.ingestion.plan import Unit
-from jobs.ingestion.record_stretches import chunks_of, note_offsets, read_offsets, runs_of, windows
-from jobs.ingestion.row_files import RowFiles
+from jobs.ingestion.record_stretches import note_offsets, read_offsets, runs_of, windows
 from jobs.ingestion.task_answers import Answer, Assignment, Counts
 from jobs.spark.kept_memory import keep_memory
 from jobs.storage.stored_path import Place
+from jobs.warehouses.table_files import RowFiles
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.decoding.decode import decode
@@ -105,7 +105,7 @@ class Task:
         self.answer.facts += [replace(facts, partition=partition) for facts in found]
 
     def copy_through(self, copy: Copy, counts: Counts) -> Iterator[None]:
-        for chunk in chunks_of(copy):
+        for chunk in copy.chunks():
             counts.read += len(chunk)
             note_offsets(counts, chunk.offset)
             for name, rows in self.rows(chunk, counts.partition).items():
@@ -116,7 +116,7 @@ class Task:
         """The ranges that no copy makes good."""
         known = self.known_rows(unit.partition, unit.first)
         decoded: list[tuple[int, int]] = []
-        for last, parts in windows([chunks_of(copy) for copy in copies]):
+        for last, parts in windows([copy.chunks() for copy in copies]):
             try:
                 sides = [(part, True) for part in parts]
                 decoded += self.merge_window(known.take_until(last), sides, counts)

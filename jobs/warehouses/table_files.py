@@ -8,6 +8,7 @@ import json
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,8 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.storage.stored_path import BegunParquet, Place, size_of
+from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import DataFile
+from jobs.warehouses.failpoints import failpoint
 from schemas.columns import Table
+from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
 
 MOST_ROWS = 131_072
@@ -85,6 +89,35 @@ class TableFile:
             with suppress(OSError):
                 self.writer.close()
             self.begun.abandon()
+
+
+def closed(named: tuple[str, TableFile]) -> DataFile | None:
+    name, file = named
+    if (done := file.close()) is not None:
+        failpoint("file_written", name)
+    return done
+
+
+@dataclass
+class RowFiles:
+    """One file of each table that there are rows for."""
+
+    root: Place
+    run_id: str
+    files: dict[str, TableFile] = field(default_factory=dict)
+
+    def write(self, name: str, rows: pa.Table, partition: int) -> None:
+        if name not in self.files:
+            self.files[name] = TableFile(self.root / TABLES[name].folder, TABLES[name], self.run_id)
+        self.files[name].write(rows, partition)
+
+    def close(self) -> list[tuple[str, DataFile]]:
+        written = zip(self.files, done_together(self.root, closed, self.files.items()), strict=True)
+        return [(name, done) for name, done in written if done is not None]
+
+    def abandon(self) -> None:
+        for file in self.files.values():
+            file.abandon()
 
 
 def writer_of(sink: Any, schema: pa.Schema) -> pq.ParquetWriter:
