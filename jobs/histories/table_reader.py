@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 
 from jobs.failure import Failure
 from jobs.storage.arrow_files import arrow_files
-from jobs.storage.stored_path import Place, StoredPath
+from jobs.storage.stored_path import Place, StoredPath, is_file
 from jobs.warehouses.delta_tables import files_of, open_table
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
@@ -90,10 +90,6 @@ def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None)
     names = [path.file for path in paths if isinstance(path, StoredPath)]
     found = ds.dataset(names, format="parquet", filesystem=arrow_files(first.storage))
     return found.to_table(columns=columns, filter=whole, use_threads=False)
-
-
-def is_file(path: Place) -> bool:
-    return path.is_file() if isinstance(path, Path) else path.storage.find(path.file) is not None
 
 
 def unusable(path: object, what: str) -> Failure:

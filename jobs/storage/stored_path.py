@@ -60,6 +60,10 @@ def size_of(place: Place) -> int:
     return found.size
 
 
+def is_file(place: Place) -> bool:
+    return place.is_file() if isinstance(place, Path) else place.storage.find(place.file) is not None
+
+
 def files_in(folder: Place, ending: str) -> list[Place]:
     """By name; none where there is no such folder."""
     if isinstance(folder, Path):

@@ -17,7 +17,16 @@ from deltalake import DeltaTable, Schema
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
 
-from jobs.storage.stored_path import Place, StoredPath, delete, delete_folder, delta_table_at, files_in, parquet_source
+from jobs.storage.stored_path import (
+    Place,
+    StoredPath,
+    delete,
+    delete_folder,
+    delta_table_at,
+    files_in,
+    is_file,
+    parquet_source,
+)
 from schemas.columns import Table
 from schemas.tables import CONTRACT_VERSION
 from udfs.tables.arrow_schema import table_schema
@@ -145,6 +154,11 @@ def commit(
             )
             delta = DeltaTable(uri, storage_options=options)
     return delta.version()
+
+
+def is_newest(path: Place, version: int) -> bool:
+    """Whether nobody has changed the table since, which a look for one file tells without opening it."""
+    return not is_file(path / "_delta_log" / f"{version + 1:020}.json")
 
 
 def sequence_of(delta: DeltaTable) -> int:

@@ -1,7 +1,7 @@
 """The warehouse: a folder of Delta tables, changed by one run at a time, each run wholly or not at all."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,10 +16,12 @@ from jobs.storage.storage_lock import StorageLock
 from jobs.storage.stored_path import Place, delete, names_in, text_of, write_whole
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import (
+    Change,
     clear,
     commit,
     files_of,
     is_done,
+    is_newest,
     open_table,
     opened,
     rows_of,
@@ -138,11 +140,14 @@ class Warehouse:
         failpoint("manifest_removed")
 
     def finish_files(self, manifest: Manifest) -> None:
-        versions = done_together(self.root, partial(self.commit_table, manifest), manifest.changes)
-        self.commit_runs(manifest, self.versions() | dict(zip(manifest.changes, versions, strict=True)))
+        before = self.versions()
+        versions = done_together(self.root, partial(self.commit_table, manifest, before), manifest.changes)
+        self.commit_runs(manifest, before | dict(zip(manifest.changes, versions, strict=True)))
 
-    def commit_table(self, manifest: Manifest, name: str) -> int:
+    def commit_table(self, manifest: Manifest, before: Mapping[str, int], name: str) -> int:
         path, table, change = self.path(name), TABLES[name], manifest.changes[name]
+        if change == Change() and name in before and name not in manifest.anew and is_newest(path, before[name]):
+            return before[name]
         if name in manifest.anew:
             clear(path, change, manifest.sequence)
         delta = opened(path, table)

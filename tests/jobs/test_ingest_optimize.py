@@ -159,6 +159,22 @@ def test_a_table_of_two_clusters_stays_in_order(
         assert again["already_known"] == again["read"] > 0
 
 
+def test_a_run_without_news_names_tables_as_others_have_rewritten_them_since(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Else readers would ask for files that those may delete."""
+    w = tmp_path / "w"
+    for number, part in enumerate((random_log(rng, 8)[:4], random_log(rng, 8, 1000))):
+        source = write_copy(tmp_path / str(number), 3, part, rng)
+        ingest(w, "--source", f"segments:{source}", "--optimize", "never")
+    before = versions(w)
+    table = DeltaTable(w / "offset_commits")
+    table.optimize.compact()
+    ingest(w, "--source", f"segments:{source}")
+    assert versions(w) == {**before, "offset_commits": table.version()}
+    assert table.version() > before["offset_commits"]
+
+
 def test_optimize_has_three_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_ingest(tmp_path / "w", "--optimize", "more") == ExitCode.USAGE
     (line,) = capsys.readouterr().err.splitlines()
