@@ -17,8 +17,8 @@ from jobs.ingestion.state import known_files
 from jobs.ingestion.task_answers import Answer, Assignment, KnownRange
 from jobs.ingestion.tasks import Task, answer, guarded_answer
 from jobs.settings import Tables
-from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of, open_table
-from jobs.warehouses.small_files import rewrite, rewrites, small
+from jobs.warehouses.delta_tables import Change, files_of, open_table
+from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 from udfs.known import REJECTED
@@ -110,24 +110,17 @@ class IngestWriter:
         )
         changes = {}
         for name in WRITTEN:
-            added = list(outcome.files.get(name, ()))
-            gone = removed if name == REJECTED else []
-            changes[name] = self.optimized(name, added + (kept if name == REJECTED else []), gone)
+            added, gone = list(outcome.files.get(name, ())), []
+            if name == REJECTED:
+                added, gone = added + kept, removed
+            changes[name] = self.optimized(name, Change(tuple(added), tuple(gone)))
         return changes
 
-    def optimized(self, name: str, added: list[DataFile], removed: list[Removed]) -> Change:
-        """The change with small files rewritten, those that the run itself wrote before anyone has seen them."""
-        root, limits = self.warehouse.root, self.about.limits
-        gone = {file.name for file in removed}
+    def optimized(self, name: str, change: Change) -> Change:
+        about = self.about
         # As the table is, not as `runs` names it: files that others have rewritten since must not come back.
-        delta = open_table(root / name)
+        delta = open_table(self.warehouse.path(name))
         held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
-        old = [row["path"] for row in held if row["path"] not in gone and row["size_bytes"] < limits.small_file_bytes]
-        new = [file.name for file in added if file.size < limits.small_file_bytes]
-        files = [small(root / name / path, is_new) for is_new, paths in ((False, old), (True, new)) for path in paths]
-        work = rewrites(root, name, self.about.run_id, files, limits, self.about.optimize)
-        made = [rewrite(each) for each in work]
-        rewritten = {each.name for one in work for each in one.files}
-        stays = [file for file in added if file.name not in rewritten]
-        moved = [Removed(path, is_data_change=False) for path in old if path in rewritten]
-        return Change((*stays, *made), (*removed, *moved))
+        old = [row["path"] for row in held if row["size_bytes"] < about.limits.small_file_bytes]
+        of = Rewriting(self.warehouse.root, name, about.run_id, about.limits, about.optimize)
+        return with_small_files_rewritten(of, change, old)

@@ -1,7 +1,7 @@
 """From what tasks answered to what the run changes: new files, and the files whose rows they take the place of."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -16,8 +16,8 @@ from jobs.replaying.log_files import LogFile
 from jobs.replaying.told import Answer, deserialized
 from jobs.settings import Tables
 from jobs.storage.stored_path import parquet_source
-from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed, partitioning
-from jobs.warehouses.small_files import rewrite, rewrites, small
+from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed
+from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 from udfs.replay.transactions import merged
@@ -121,25 +121,15 @@ class Changes:
         return rows.filter(pc.equal(rows.column("cluster"), self.known.cluster))
 
     def of_tables(self, limits: Tables) -> dict[str, Change]:
-        return {name: self.with_small_files_rewritten(name, limits) for name in self.known.written.names}
+        return {name: self.tidied(name, limits) for name in self.known.written.names}
 
-    def with_small_files_rewritten(self, name: str, limits: Tables) -> Change:
+    def tidied(self, name: str, limits: Tables) -> Change:
         """Closed rows alone: those that may change are put into new files by each run anyway."""
-        added, removed = list(self.added.get(name, ())), list(self.removed.get(name, ()))
+        change = Change(tuple(self.added.get(name, ())), tuple(self.removed.get(name, ())))
         if name in (*self.known.written.renewed, *self.known.written.whole):
-            return Change(tuple(added), tuple(removed))
-        root, gone = self.warehouse.root, {file.name for file in removed}
-        held = self.known.of(name, may_change=False)
-        old = [file.path for file in held if file.path.name not in gone]
-        new = [root / TABLES[name].folder / file.name for file in added if not file.is_open]
-        files = [small(path, is_new) for is_new, paths in ((False, old), (True, new)) for path in paths]
-        work = rewrites(root, name, self.run_id, files, limits, "auto")
-        is_open = False if partitioning(TABLES[name]) else None
-        made = [replace(rewrite(each), is_open=is_open) for each in work]
-        rewritten = {each.name for one in work for each in one.files}
-        moved = [Removed(path.name, is_data_change=False) for path in old if path.name in rewritten]
-        stays = [file for file in added if file.name not in rewritten]
-        return Change((*stays, *made), (*removed, *moved))
+            return change
+        held = [file.path.name for file in self.known.of(name, may_change=False)]
+        return with_small_files_rewritten(Rewriting(self.warehouse.root, name, self.run_id, limits), change, held)
 
     def net_rows(self) -> dict[str, int]:
         """By how many rows each table grows."""

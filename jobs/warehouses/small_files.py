@@ -1,7 +1,7 @@
 """Rewrites small files of a table as few large ones, rows in the table's order: runs that add little leave many."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 
 from jobs.settings import Tables
 from jobs.storage.stored_path import Place, parquet_source, size_of
-from jobs.warehouses.delta_tables import DataFile
+from jobs.storage.together import done_together
+from jobs.warehouses.delta_tables import Change, DataFile, Removed, partitioning
 from jobs.warehouses.table_files import TableFile
 from schemas.columns import Table
 from schemas.tables import TABLES
@@ -23,36 +24,55 @@ FEWEST_TOGETHER = {"auto": 4, "full": 2}
 
 
 @dataclass(frozen=True)
-class Small:
-    name: str
-    size: int
-    raw_bytes: int
-    # Whether the run itself wrote it, so that nobody has seen it yet.
-    is_new: bool
-
-
-@dataclass(frozen=True)
-class Rewrite:
-    """Files of one table that become one."""
+class Rewriting:
+    """Of which table, by which run, and how many small files are too many."""
 
     root: Place
     table: str
     run_id: str
-    files: tuple[Small, ...]
+    limits: Tables
+    mode: str = "auto"
+
+    @property
+    def folder(self) -> Place:
+        return self.root / TABLES[self.table].folder
 
 
-def rewrites(root: Place, table: str, run_id: str, files: Iterable[Small], limits: Tables, mode: str) -> list[Rewrite]:
-    """Old and new files apart, since only new ones bring rows that followers of the table have not seen."""
-    if mode == "never":
+@dataclass(frozen=True)
+class Small:
+    name: str
+    size: int
+    raw_bytes: int
+
+
+def with_small_files_rewritten(of: Rewriting, change: Change, held: Iterable[str]) -> Change:
+    """`held`: files that the table has of earlier runs, by name. They are rewritten apart from those of the run itself,
+    which nobody has seen: only these bring rows that followers of the table do not know."""
+    gone = {file.name for file in change.removed}
+    old = [name for name in held if name not in gone]
+    # Open rows are put into new files by each run anyway.
+    new = [file.name for file in change.added if not file.is_open]
+    again, made = together(of, old), together(of, new)
+    rewritten = {file.name for files in (*again, *made) for file in files}
+    stays = [file for file in change.added if file.name not in rewritten]
+    moved = [Removed(name, is_data_change=False) for name in old if name in rewritten]
+    files = [
+        rewrite(of, each, is_new=is_new) for is_new, all_files in ((False, again), (True, made)) for each in all_files
+    ]
+    return Change((*stays, *files), (*change.removed, *moved))
+
+
+def together(of: Rewriting, names: Sequence[str]) -> list[tuple[Small, ...]]:
+    """Which small files become one. Of so few that nothing becomes of them none is opened."""
+    fewest = of.limits.small_files if of.mode == "auto" else FEWEST_TOGETHER["full"]
+    if of.mode == "never" or len(names) < fewest:
         return []
-    found = []
-    for is_new in (False, True):
-        alike = (file for file in files if file.size < limits.small_file_bytes and file.is_new is is_new)
-        few = sorted(alike, key=lambda file: file.name)
-        if mode == "full" or len(few) >= limits.small_files:
-            together = bins(few, limits.file_bytes, MOST_RAW_BYTES[mode])
-            found += [Rewrite(root, table, run_id, each) for each in together if len(each) >= FEWEST_TOGETHER[mode]]
-    return found
+    found = done_together(of.root, small, [of.folder / name for name in names])
+    few = sorted((file for file in found if file.size < of.limits.small_file_bytes), key=lambda file: file.name)
+    if len(few) < fewest:
+        return []
+    parts = bins(few, of.limits.file_bytes, MOST_RAW_BYTES[of.mode])
+    return [each for each in parts if len(each) >= FEWEST_TOGETHER[of.mode]]
 
 
 def bins(files: Sequence[Small], most_bytes: int, most_raw_bytes: int) -> list[tuple[Small, ...]]:
@@ -65,18 +85,17 @@ def bins(files: Sequence[Small], most_bytes: int, most_raw_bytes: int) -> list[t
     return [tuple(each) for each in found]
 
 
-def small(path: Place, is_new: bool) -> Small:
+def small(path: Place) -> Small:
     metadata = pq.read_metadata(parquet_source(path))
     raw_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    return Small(path.name, size_of(path), raw_bytes, is_new)
+    return Small(path.name, size_of(path), raw_bytes)
 
 
-def rewrite(work: Rewrite) -> DataFile:
-    table = TABLES[work.table]
+def rewrite(of: Rewriting, files: Iterable[Small], *, is_new: bool) -> DataFile:
+    table = TABLES[of.table]
     names = [column.name for column in table.columns]
-    folder = work.root / table.folder
-    file = TableFile(folder, table, work.run_id)
-    rows = ordered(pa.concat_tables([read(folder / each.name, table) for each in work.files]), table)
+    file = TableFile(of.folder, table, of.run_id)
+    rows = ordered(pa.concat_tables([read(of.folder / each.name, table) for each in files]), table)
     if "offsets_partition" not in names or not rows.num_rows:
         file.write(rows)
     else:
@@ -84,8 +103,7 @@ def rewrite(work: Rewrite) -> DataFile:
             file.write(part, partition)
     done = file.close()
     assert done is not None
-    is_new = all(each.is_new for each in work.files)
-    return DataFile(done.name, done.size, done.num_rows, done.stats, is_data_change=is_new)
+    return replace(done, is_data_change=is_new, is_open=False if partitioning(table) else None)
 
 
 def read(path: Place, table: Table) -> pa.Table:
