@@ -9,14 +9,18 @@ Reads and writes what its steps do, and prints the run page.
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import Any
 
-from jobs import assignments, ingest, replay
+from jobs import ingest
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
 from jobs.pages.run_page import page
+from jobs.recomputing.run import Recomputation
+from jobs.replaying.run import Replay
 from jobs.row_output import write_lines
 from jobs.runs.result import recorded_failure, result_text, write_result_file
+from jobs.runs.run import run_jobs, run_options
 from jobs.settings import load_settings, options_of
 from jobs.warehouses.any_warehouse import reading
 from schemas.exit_codes import ExitCode
@@ -36,13 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def audited(arguments: argparse.Namespace, engine: Engine) -> dict[str, Any]:
     """What the ingest told, and in it what the steps after it did."""
-    flags = {**vars(arguments), "result_file": None}
     with recorded_failure(arguments.result_file, "audit"):
-        (found,) = ingest.ingested(argparse.Namespace(**flags, retry_rejected=False), engine)
-        steps = {
-            "replay": replay.replayed(argparse.Namespace(**flags, full=False), engine),
-            "assignments": assignments.recomputed(argparse.Namespace(**flags, full=False), engine),
-        }
+        asked = argparse.Namespace(**vars(arguments), retry_rejected=False)
+        jobs = [*ingest.jobs_of(asked), Replay(is_full=False), Recomputation(is_full=False)]
+        # The result is that of all of them.
+        found, *after = run_jobs(jobs, replace(run_options(arguments), result_file=None), engine)
+        steps = {each["job"]: each for each in after}
         added = {name: number for step in (found, *steps.values()) for name, number in step["rows_added"].items()}
         result = {**found, "rows_added": added, **steps}
         write_result_file(arguments.result_file, result_text(result))

@@ -40,8 +40,11 @@ def ingested(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, An
 
 
 def runs(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
+    return run_jobs(jobs_of(arguments), run_options(arguments), engine)
+
+
+def jobs_of(arguments: argparse.Namespace) -> list[Job]:
     check_usage(arguments)
-    options = run_options(arguments)
     asked = IngestOptions(
         arguments.source,
         arguments.command_config,
@@ -55,7 +58,7 @@ def runs(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
     jobs: list[Job] = [Ingest(asked, is_retry=True)] if asked.retry_rejected else []
     if has_input(arguments) or not asked.retry_rejected:
         jobs.append(Ingest(asked, is_retry=False))
-    return run_jobs(jobs, options, engine)
+    return jobs
 
 
 def has_input(arguments: argparse.Namespace) -> bool:
