@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobs.engine.choice import engine_of
-from jobs.engine.engine import Engine
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.command import run_result, show_result
 from jobs.row_output import row_lines
@@ -24,14 +23,9 @@ from schemas.assignment_words import Verdict
 
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "assignments") as engine:
-        found = recomputed(arguments, engine)
+        found = run_result(arguments, Recomputation, engine)
     show_result(found, list(summary_lines(found)), arguments.format)
     return int(found["exit_code"])
-
-
-def recomputed(arguments: argparse.Namespace, engine: Engine) -> dict[str, Any]:
-    """The result of a run."""
-    return run_result(arguments, Recomputation, engine)
 
 
 def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:

@@ -13,21 +13,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.engine.choice import engine_of
-from jobs.engine.engine import Engine
 from jobs.replaying.command import run_result, show_result
 from jobs.replaying.run import Replay
 
 
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "replay") as engine:
-        found = replayed(arguments, engine)
+        found = run_result(arguments, Replay, engine)
     show_result(found, [closing_line(found)], arguments.format)
     return int(found["exit_code"])
-
-
-def replayed(arguments: argparse.Namespace, engine: Engine) -> dict[str, Any]:
-    """The result of a run."""
-    return run_result(arguments, Replay, engine)
 
 
 def closing_line(found: Mapping[str, Any]) -> str:
