@@ -61,9 +61,13 @@ class Run:
     run_id: str
     started_ms: int
     settings: Settings
-    storage_options: StorageOptions
     engine: Engine
     clock: Callable[[], int]
+
+    @property
+    def storage_options(self) -> StorageOptions:
+        """Of other storages alone: with Spark they are asked of its session, which takes seconds to start."""
+        return options_of(self.settings, self.engine.hadoop_settings)
 
 
 def nothing() -> None:
@@ -93,16 +97,15 @@ class Job(Protocol):
     def make(self, run: Run) -> Made: ...
 
 
-def storage_options_of(options: RunOptions, engine: Engine) -> StorageOptions:
-    return options_of(options.settings, engine.hadoop_settings)
-
-
 @contextmanager
 def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]:
     """The warehouse, locked."""
     place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
-    engine.warehouse = None if is_remote(place) else local_path(place).absolute()
-    with writing(place, job, wait, say, storage_options_of(options, engine), may_be_new=is_new) as warehouse:
+    is_elsewhere = is_remote(place)
+    # Executors are asked whether they see a local one, which is there when Spark starts.
+    engine.warehouse = None if is_elsewhere else local_path(place).absolute()
+    how = options_of(options.settings, engine.hadoop_settings if is_elsewhere else None)
+    with writing(place, job, wait, say, how, may_be_new=is_new) as warehouse:
         yield warehouse
 
 
@@ -131,8 +134,7 @@ def begun(warehouse: Warehouse, options: RunOptions, engine: Engine) -> Run:
     sequence = warehouse.next_sequence()
     cluster = one_cluster(warehouse, options.cluster)
     run_id = run_id_of(sequence, started_ms)
-    how = storage_options_of(options, engine)
-    return Run(warehouse, cluster, sequence, run_id, started_ms, options.settings, how, engine, options.clock)
+    return Run(warehouse, cluster, sequence, run_id, started_ms, options.settings, engine, options.clock)
 
 
 def result(job: str, run: Run, made: Made, finished_ms: int) -> dict[str, Any]:

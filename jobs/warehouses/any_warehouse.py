@@ -36,7 +36,7 @@ def reading(place: str, options: StorageOptions | None = None) -> Warehouse:
 def place_of(place: str) -> Place:
     """For commands without `--config`. Settings are read only where they say how the place is reached."""
     if not is_remote(place):
-        return local_path(place).absolute()
+        return local_path(place)
     # Here, since most commands read none.
     from jobs.settings import load_settings, options_of
 

@@ -467,7 +467,7 @@ def test_snapshots_that_are_not_there(tmp_path: Path, warehouse: Path, capsys: C
 
 def test_snapshots_on_a_storage_that_is_not_known(warehouse: Path, capsys: Capsys) -> None:
     with unchanged(warehouse):
-        line = refused(warehouse, capsys, UNREADABLE, "--snapshots", "nowhere://bucket/none.jsonl")
+        line = refused(warehouse, capsys, ExitCode.USAGE, "--snapshots", "nowhere://bucket/none.jsonl")
     assert "no storage is known by nowhere:" in line
 
 

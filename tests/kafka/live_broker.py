@@ -12,7 +12,6 @@ from tests.kafka.java_programs import compile_java
 from tests.kafka.phases import Phase
 
 History = dict[str, list[str]]
-SPARK_WRITER = '[ingest]\nwriter = "spark"\n'
 
 
 def play(broker: Broker, folder: Path, *scenarios: str) -> None:

@@ -64,7 +64,7 @@ def test_describe_says_what_the_tool_said_while_groups_of_every_kind_were_at_wor
     warehouse = tmp_path / "warehouse"
     replayed = replay(warehouse, observations.log_dir, "--snapshots", str(tmp_path / "snapshots.jsonl"))
     arguments = argparse.Namespace(warehouse=str(warehouse), cluster=None, debug=False)
-    history = opened(arguments, "describe")
+    history = opened(arguments)
     compared: set[tuple[str, str]] = set()
     for line in observations.of_kind("tool"):
         what = line["arguments"][2]

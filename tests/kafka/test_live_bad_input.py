@@ -164,8 +164,7 @@ def told_everywhere(warehouse: Path) -> str:
 @pytest.mark.spark
 def test_no_secret_is_told(cluster: Secured, good: tuple[str, ...], tmp_path: Path) -> None:
     """Neither when all goes well, nor by a stack trace, nor by Spark, whatever it logs."""
-    settings, events = tmp_path / "spark.toml", tmp_path / "events"
-    settings.write_text('[ingest]\nwriter = "spark"\n')
+    events = tmp_path / "events"
     events.mkdir()
     logged = {
         "spark.eventLog.enabled": "true",
@@ -174,7 +173,7 @@ def test_no_secret_is_told(cluster: Secured, good: tuple[str, ...], tmp_path: Pa
     }
     options = " ".join(f"--conf {name}={value}" for name, value in logged.items())
     environment = {"PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
-    done = spawned(tmp_path / "w", *good, "--engine", "spark", "--config", settings, "--debug", environment=environment)
+    done = spawned(tmp_path / "w", *good, "--engine", "spark", "--debug", environment=environment)
     assert done.returncode == ExitCode.CLEAN, done.stderr
     bad = wrong_password(cluster, tmp_path / "bad.properties")
     failed = spawned(tmp_path / "w", *bad, "--result-file", tmp_path / "result.json", "--debug")

@@ -11,7 +11,6 @@ import pytest
 from tests.jobs.ingested import history, ingest, keys, rows
 from tests.kafka.broker import Broker, running
 from tests.kafka.live_broker import (
-    SPARK_WRITER,
     History,
     copied_segments,
     history_of_segments,
@@ -60,19 +59,18 @@ class Played:
 def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     release: Release = request.param
     folder = tmp_path_factory.mktemp("live")
-    (folder / "spark.toml").write_text(SPARK_WRITER)
     (folder / "broker").mkdir()
     with running(release, folder / "broker", CLEANER | GZIP) as broker:
         seen = Played(broker, folder)
         play(broker, folder / "first", *FIRST, *MODERN.get(release.name, ()))
         seen.live("scheduled/1")
-        seen.live("by_spark/1", "--config", folder / "spark.toml")
+        seen.live("by_spark/1", "--engine", "spark")
         copied_segments(broker, folder / "before")
         # Each partition has another leader epoch then.
         broker.restart(CLEANER)
         play(broker, folder / "then", *(each.format(log_dir=broker.log_dir) for each in THEN[release.name]))
         seen.live("scheduled/2")
-        seen.live("by_spark/2", "--config", folder / "spark.toml")
+        seen.live("by_spark/2", "--engine", "spark")
         seen.live("late/1")
         seen.live("scheduled/3")
         broker.stop()
