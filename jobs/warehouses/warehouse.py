@@ -145,17 +145,22 @@ class Warehouse:
         self.commit_runs(manifest, before | dict(zip(manifest.changes, versions, strict=True)))
 
     def commit_table(self, manifest: Manifest, before: Mapping[str, int], name: str) -> int:
-        path, table, change = self.path(name), TABLES[name], manifest.changes[name]
-        if change == Change() and name in before and name not in manifest.anew and is_newest(path, before[name]):
-            return before[name]
-        if name in manifest.anew:
-            clear(path, change, manifest.sequence)
-        delta = opened(path, table)
-        failpoint("table_created", name)
-        self.check_lock()
-        version = commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
+        path, change = self.path(name), manifest.changes[name]
+        is_as_before = change == Change() and name in before and name not in manifest.anew
+        if is_as_before and is_newest(path, before[name]):
+            version = before[name]
+        else:
+            version = self.commit_change(manifest, name, path, change)
         failpoint("table_committed", name)
         return version
+
+    def commit_change(self, manifest: Manifest, name: str, path: Place, change: Change) -> int:
+        if name in manifest.anew:
+            clear(path, change, manifest.sequence)
+        delta = opened(path, TABLES[name])
+        failpoint("table_created", name)
+        self.check_lock()
+        return commit(path, TABLES[name], change, manifest.sequence, manifest.time_ms, delta)
 
     def commit_runs(self, manifest: Manifest, versions: dict[str, int]) -> None:
         path, table = self.path(RUNS), TABLES[RUNS]
