@@ -8,22 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.storage.stored_path import Place
-from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import IS_OPEN, DataFile, partitioning
-from jobs.warehouses.failpoints import failpoint
-from jobs.warehouses.table_files import MOST_ROWS, TableFile
+from jobs.warehouses.table_files import MOST_ROWS, TableFile, close_all
 from schemas.columns import Table
 from schemas.tables import TABLES
 
 EMPTY = np.empty(0, np.int64)
 MOST = int(np.iinfo(np.int64).max)
-
-
-def closed(named: tuple[tuple[str, bool | None], TableFile]) -> DataFile | None:
-    (name, _), file = named
-    if (done := file.close()) is not None:
-        failpoint("file_written", name)
-    return done
 
 
 @dataclass
@@ -44,7 +35,7 @@ class HistoryFiles:
                 self.files[key].write(ordered.slice(start, MOST_ROWS), partition)
 
     def close(self) -> list[tuple[str, DataFile]]:
-        written = zip(self.files, done_together(self.root, closed, self.files.items()), strict=True)
+        written = zip(self.files, close_all(self.root, self.files.values()), strict=True)
         return [(name, replace(done, is_open=is_open)) for (name, is_open), done in written if done is not None]
 
     def abandon(self) -> None:

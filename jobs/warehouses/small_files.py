@@ -56,9 +56,7 @@ def with_small_files_rewritten(of: Rewriting, change: Change, held: Iterable[str
     rewritten = {file.name for files in (*again, *made) for file in files}
     stays = [file for file in change.added if file.name not in rewritten]
     moved = [Removed(name, is_data_change=False) for name in old if name in rewritten]
-    files = [
-        rewrite(of, each, is_new=is_new) for is_new, all_files in ((False, again), (True, made)) for each in all_files
-    ]
+    files = [rewrite(of, each, is_new=False) for each in again] + [rewrite(of, each, is_new=True) for each in made]
     return Change((*stays, *files), (*change.removed, *moved))
 
 

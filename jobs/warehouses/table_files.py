@@ -6,7 +6,7 @@ does, unless it would be tiny: who asks for one group or one time range then rea
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -91,10 +91,14 @@ class TableFile:
             self.begun.abandon()
 
 
-def closed(named: tuple[str, TableFile]) -> DataFile | None:
-    name, file = named
+def close_all(root: Place, files: Iterable[TableFile]) -> list[DataFile | None]:
+    """None for those without a row."""
+    return done_together(root, closed, files)
+
+
+def closed(file: TableFile) -> DataFile | None:
     if (done := file.close()) is not None:
-        failpoint("file_written", name)
+        failpoint("file_written", file.table.name)
     return done
 
 
@@ -112,7 +116,7 @@ class RowFiles:
         self.files[name].write(rows, partition)
 
     def close(self) -> list[tuple[str, DataFile]]:
-        written = zip(self.files, done_together(self.root, closed, self.files.items()), strict=True)
+        written = zip(self.files, close_all(self.root, self.files.values()), strict=True)
         return [(name, done) for name, done in written if done is not None]
 
     def abandon(self) -> None:
