@@ -3,7 +3,7 @@ proposal it stands for."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from schemas import assignment_words, history_words, upgrade_words, vocabulary
+from schemas import assignment_words, gate_words, history_words, lag_words, upgrade_words, vocabulary
 from schemas.columns import Column, Type
 from schemas.meanings import Meant
 
@@ -37,6 +37,7 @@ OF_GROUPS = HISTORY[:6]
 # A command whose lines are rows of no table.
 TIMELINE = "groupscope rebalances"
 OF_ASSIGNMENTS = ("assignment_audit", "assignment_whatif", "assignor_upgrades")
+OF_LAG = ("lag_points", "consumption_rates", "group_verdicts", "offset_resets", "commit_findings", "expiry_forecast")
 # Tables of one column each, by the values that it takes.
 USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (history_words.GroupState, (STATES,)),
@@ -56,12 +57,23 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (history_words.TransactionOutcome, (("transactions", "outcome"),)),
     (history_words.TopicSource, (("topics", "source"),)),
     (history_words.AnomalyKind, (("replay_anomalies", "kind"),)),
-    (history_words.Severity, (("replay_anomalies", "severity"),)),
+    (
+        history_words.Severity,
+        (("replay_anomalies", "severity"), ("gate_results", "severity"), ("findings", "severity")),
+    ),
     (
         history_words.Confidence,
         tuple(
             (table, "confidence")
-            for table in (*OF_GROUPS, "offset_history", "transactions", "replay_anomalies", *OF_ASSIGNMENTS)
+            for table in (
+                *OF_GROUPS,
+                "offset_history",
+                "transactions",
+                "replay_anomalies",
+                *OF_ASSIGNMENTS,
+                *OF_LAG,
+                "findings",
+            )
         ),
     ),
     (assignment_words.AssignorSource, (("assignment_audit", "assignor_source"),)),
@@ -73,7 +85,23 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (assignment_words.MigrationPhase, (("assignor_upgrades", "phase"),)),
     (assignment_words.Readiness, (("assignor_upgrades", "readiness"),)),
     (upgrade_words.BlockerKind, (("assignor_upgrades", "blockers.kind"),)),
-    (vocabulary.GroupType, tuple((table, "group_type") for table in (*OF_GROUPS, *OF_ASSIGNMENTS))),
+    (lag_words.TimeLagMethod, (("lag_points", "time_lag_method"),)),
+    (lag_words.LagUnknown, (("lag_points", "unknown_reason"),)),
+    (lag_words.LagVerdict, (("group_verdicts", "burrow_verdict"), ("group_verdicts", "own_verdict"))),
+    (lag_words.BurrowRule, (("group_verdicts", "burrow_rule"),)),
+    (lag_words.OwnRule, (("group_verdicts", "rule"),)),
+    (lag_words.EtaUnknown, (("consumption_rates", "eta_unknown_reason"),)),
+    (lag_words.ResetKind, (("offset_resets", "kind"),)),
+    (lag_words.ResetActor, (("offset_resets", "actor"),)),
+    (lag_words.CommitFindingKind, (("commit_findings", "kind"),)),
+    (lag_words.ExpiryRule, (("expiry_forecast", "rule"), ("v_expiry_forecast", "rule"))),
+    (lag_words.SettingsSource, (("expiry_forecast", "settings_source"), ("v_expiry_forecast", "settings_source"))),
+    (gate_words.SuiteVerdict, (("gate_runs", "verdict"),)),
+    (lag_words.DifferenceBasis, (("v_cluster_diff", "basis"),)),
+    (gate_words.SpanVerdict, (("gate_spans", "verdict"),)),
+    (gate_words.SpanCause, (("v_gate_spans", "cause"),)),
+    (gate_words.FindingKind, (("findings", "kind"),)),
+    (vocabulary.GroupType, tuple((table, "group_type") for table in (*OF_GROUPS, *OF_ASSIGNMENTS, *OF_LAG))),
     (vocabulary.MemberState, (("current_member_assignments", "member_state"),)),
     (vocabulary.TopicState, (("group_partition_metadata", "topics.state"),)),
     (vocabulary.RejectReason, (("rejected_records", "reason"), ("v_decode_coverage", "reason"))),

@@ -31,6 +31,8 @@ class Columns:
     values: pa.StructArray
     unknown_tags: int
     longest: int = sys.maxsize
+    # Which of the values each row has; None: each has its own.
+    value_of_row: NDArray[np.int32] | None = None
 
 
 def read_columns(views: Views, slices: Slices, fields: Layout, version: int, is_open_ended: bool = False) -> Columns:

@@ -24,6 +24,7 @@ from schemas.vocabulary import ControlType, RejectReason
 from schemas.vocabulary import Part as RecordPart
 from udfs.decoding.arrow_types import layout_type
 from udfs.decoding.columns import PREFIX, Columns, read_columns
+from udfs.decoding.equal_keys import equal_keys
 from udfs.decoding.scalar_reader import Malformed, read_message
 from udfs.slices import Slices, slices_of
 from udfs.views import Positions, Views
@@ -39,7 +40,8 @@ MOST_READ_AHEAD = 16 << 20
 
 @dataclass(frozen=True)
 class Part:
-    """Decoded records of one type, value version and shape, in log order. `value_version` is None for tombstones."""
+    """Decoded records of one type, value version and shape, in log order. `value_version` is None for tombstones.
+    `key_of_row`: which of the keys each row has, where equal ones were decoded once; None: each has its own."""
 
     record_type: int
     value_version: int | None
@@ -47,6 +49,7 @@ class Part:
     key: pa.StructArray
     value: pa.StructArray | None
     unknown_tags: int = 0
+    key_of_row: NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,9 @@ def decode_batch(batch: pa.RecordBatch) -> Decoded:
     return decode(slices_of(batch.column("key")), slices_of(batch.column("value")), is_control)
 
 
-def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_]) -> Decoded:
-    decoder = Decoder(keys, values)
+def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_], *, may_share_keys: bool = False) -> Decoded:
+    """`may_share_keys`: the caller heeds `Part.key_of_row`."""
+    decoder = Decoder(keys, values, may_share_keys)
     if is_control.any():
         decoder.decode_markers(np.flatnonzero(is_control))
         decoder.decode_records(np.flatnonzero(~is_control))
@@ -89,6 +93,15 @@ def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_]) -> Decod
 def pieces(rows: Positions) -> list[Positions]:
     """Parts of about equal size: what is read of one stays in the processor's cache until its columns are made."""
     return np.array_split(rows, -(-len(rows) // ROWS_AT_ONCE)) if len(rows) > ROWS_AT_ONCE else [rows]
+
+
+def some_keys(keys: Columns, places: Positions, *, are_own: bool = False) -> Columns:
+    """Those of some rows. `are_own`: each row gets its own copy."""
+    rows, shared = keys.rows[places], keys.value_of_row
+    if shared is not None and not are_own:
+        return replace(keys, rows=rows, value_of_row=shared[places])
+    taken = places if shared is None else shared[places]
+    return replace(keys, rows=rows, values=keys.values.take(pa.array(taken)), value_of_row=None)
 
 
 @dataclass(frozen=True)
@@ -105,7 +118,8 @@ class Side:
 class Decoder:
     """One call's records and what has become of them so far."""
 
-    def __init__(self, keys: Slices, values: Slices) -> None:
+    def __init__(self, keys: Slices, values: Slices, may_share_keys: bool) -> None:
+        self.may_share_keys = may_share_keys
         views = Views(keys.data)
         self.keys = Side(RecordPart.KEY, keys, views, RejectReason.NULL_KEY, RejectReason.UNDERRUN)
         views = views if values.data is keys.data else Views(values.data)
@@ -198,7 +212,8 @@ class Decoder:
         if is_tombstone.any():
             keys = self.read_keys(record, rows[is_tombstone])
             if len(keys.rows):
-                self.decoded.parts.append(Part(record.number, None, keys.rows, keys.values, None))
+                part = Part(record.number, None, keys.rows, keys.values, None, key_of_row=keys.value_of_row)
+                self.decoded.parts.append(part)
             rows = rows[~is_tombstone]
         known = range(record.value.lowest_version, record.value.highest_version + 1)
         unknown = RejectReason.UNKNOWN_VALUE_VERSION
@@ -206,7 +221,13 @@ class Decoder:
             self.decode_version(record, version, self.read_keys(record, mine))
 
     def read_keys(self, record: RecordType, rows: Positions) -> Columns:
-        return self.read(self.keys, rows, record.number, layout(record.key, 0, is_flexible=False))
+        fields = layout(record.key, 0, is_flexible=False)
+        equal = equal_keys(self.keys.views, self.keys.slices.take(rows)) if self.may_share_keys else None
+        if equal is not None:
+            found = read_columns(self.keys.views, self.keys.slices.take(rows[equal.rows]), fields, 0)
+            if len(found.rows) == len(equal.rows):
+                return replace(found, rows=rows, value_of_row=equal.key_of_row)
+        return self.read(self.keys, rows, record.number, fields)
 
     def decode_version(self, record: RecordType, version: int, keys: Columns) -> None:
         """Values by the first shape that fits them."""
@@ -222,14 +243,17 @@ class Decoder:
                 continue
             mine = walked[columns.rows]
             is_all = len(mine) == len(slices)
-            rows, key = (keys.rows, keys.values) if is_all else (keys.rows[mine], keys.values.take(pa.array(mine)))
-            part = Part(record.number, version, rows, key, columns.values, columns.unknown_tags)
+            of = keys if is_all else some_keys(keys, mine)
+            part = Part(
+                record.number, version, of.rows, of.values, columns.values, columns.unknown_tags, of.value_of_row
+            )
             self.decoded.parts.append(part)
             if is_all:
                 return
             left = np.setdiff1d(left, mine, assume_unique=True)
         for place in left:
-            self.decode_alone(record, version, int(keys.rows[place]), keys.values.slice(int(place), 1))
+            alone = some_keys(keys, np.array([place]), are_own=True)
+            self.decode_alone(record, version, int(alone.rows[0]), alone.values)
 
     def decode_alone(self, record: RecordType, version: int, row: int, key: pa.StructArray) -> None:
         """A value that is too long to walk, or that fits no shape: then the newest shape tells why."""

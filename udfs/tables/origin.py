@@ -70,11 +70,12 @@ def origin_columns(
 
 
 def table_of(columns: dict[str, pa.Array], schema: pa.Schema, out: OutOfRange, constants: Constants) -> pa.Table:
-    """Columns that are not given are null."""
+    """Columns that are not given are null. Texts may be dictionaries."""
     size = len(next(iter(columns.values())))
     if out.found:
         columns["out_of_range"] = out.column(size, schema.field("out_of_range").type)
     arrays = [
         columns[wanted.name] if wanted.name in columns else constants.of(None, wanted.type, size) for wanted in schema
     ]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    fields = [wanted.with_type(array.type) for wanted, array in zip(schema, arrays, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, schema.metadata))

@@ -5,7 +5,8 @@
     rejected_ranges(ranges, origin)   # rows of `rejected_records` for what never became records
 
 Parts of one table are put together column by column: what the record had before decoding is looked up in order, what
-was decoded is concatenated and put in order by one take.
+was decoded is concatenated and put in order by one take. Texts of keys that rows share are dictionaries; all other
+columns have the types of the table.
 """
 
 from dataclasses import dataclass, field
@@ -65,7 +66,7 @@ class Shaper:
         if isinstance(source, Value) and all(value_field(part, source.name) is None for part in parts):
             return self.constants.of(None, wanted.type, sum(len(part.rows) for part in parts))
         kind = pa.int64() if wanted.type == TIMESTAMP else wanted.type
-        array = merged([self.piece(part, kind, source) for part in parts], order)
+        array = merged(alike([self.piece(part, kind, source) for part in parts]), order)
         match source:
             case Value(_, unknown) if wanted.type == TIMESTAMP:
                 ms, is_valid = numbers(array)
@@ -80,7 +81,7 @@ class Shaper:
         """What a part has for a column."""
         match source:
             case Key(name):
-                return fitted(part.key.field(name), kind)
+                return key_column(part, fitted(part.key.field(name), kind))
             case Value(name) | TopicId(name):
                 array = value_field(part, name)
                 return self.constants.of(None, kind, len(part.rows)) if array is None else fitted(array, kind)
@@ -88,6 +89,22 @@ class Shaper:
                 return by(part, kind)
             case MadeWithTexts(by):
                 return by(part, kind, self.texts)
+
+
+def key_column(part: Part, found: pa.Array) -> pa.Array:
+    """Texts of keys that rows share stay shared up to the file: Parquet stores them so too."""
+    if part.key_of_row is None:
+        return found
+    places = pa.array(part.key_of_row)
+    return pa.DictionaryArray.from_arrays(places, found) if pa.types.is_string(found.type) else found.take(places)
+
+
+def alike(arrays: list[pa.Array]) -> list[pa.Array]:
+    """All as dictionaries where some are."""
+    are_shared = [pa.types.is_dictionary(array.type) for array in arrays]
+    if not any(are_shared):
+        return arrays
+    return [array if shared else array.dictionary_encode() for array, shared in zip(arrays, are_shared, strict=True)]
 
 
 def in_order(parts: list[Part], size: int) -> tuple[Positions | slice, Positions | None]:

@@ -1,0 +1,165 @@
+"""The slow reading of lag: one snapshot, one group, one partition after the other, with dictionaries. Written from the
+rules of lag alone; what it says is what the fast reading has to say. Times are microseconds."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+Row = dict[str, Any]
+# Topic and partition.
+Place = tuple[str, int]
+LOOKBACK = 30 * 86_400_000_000
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A partition in a snapshot; `end` None: the snapshot does not say."""
+
+    topic_id: str | None
+    start: int | None
+    end: int | None
+
+
+@dataclass
+class SlowLag:
+    """Rows as tables have them, in the order of the log; `snapshots` by time."""
+
+    offsets: Sequence[Row] = ()
+    owners: Sequence[Row] = ()
+    # With `group_id, topics, from_time, to_time`.
+    subscriptions: Sequence[Row] = ()
+    snapshots: dict[int, dict[Place, Captured]] = field(default_factory=dict)
+
+    def rows(self) -> Iterator[Row]:
+        for at in sorted(self.snapshots):
+            for group, topic, partition in sorted(self.subjects(at)):
+                yield self.row(at, group, (topic, partition))
+
+    def subjects(self, at: int) -> set[tuple[str, str, int]]:
+        found = {(row["group_id"], row["topic"], row["partition"]) for row in self.offsets if holds(row, at)}
+        found |= {(row["group_id"], row["topic"], row["partition"]) for row in self.reading(at)}
+        captured = {place for place, each in self.snapshots[at].items() if each.end is not None}
+        for row in self.subscriptions:
+            if holds(row, at):
+                found |= {(row["group_id"], *place) for place in captured if place[0] in row["topics"]}
+        return found
+
+    def reading(self, at: int) -> list[Row]:
+        return [
+            row
+            for row in self.owners
+            if holds(row, at) and row["group_type"] != "share" and row["role"] in (None, "active")
+        ]
+
+    def row(self, at: int, group: str, place: Place) -> Row:
+        commit = newest([row for row in self.of(self.offsets, group, place) if holds(row, at)])
+        owner = newest(self.of(self.reading(at), group, place))
+        newest_time = self.newest_time(at, place)
+        captured = None if newest_time is None else self.snapshots[newest_time][place]
+        reason = self.reason(at, group, place, commit, captured)
+        is_other_topic = is_recreated(commit, captured)
+        end = captured.end if captured and not is_other_topic else None
+        start = captured.start if captured and not is_other_topic else None
+        value = commit["committed_offset"] if commit else None
+        lag = end - value if reason is None and end is not None and value is not None else None
+        has_start = lag is not None and start is not None
+        return {
+            "snapshot_time": at,
+            "group_id": group,
+            "topic": place[0],
+            "partition": place[1],
+            "committed_offset": value,
+            "log_start_offset": start,
+            "log_end_offset": end,
+            "lag_raw": lag,
+            "lag_floor": None if lag is None else max(lag, 0),
+            "lag_available": max(end - max(value, start), 0) if has_start else None,
+            "lost_messages": max(start - value, 0) if has_start else None,
+            "no_commit": reason == "no_commit",
+            "committed_beyond_end": lag is not None and lag < 0,
+            "committed_negative": value is not None and value < 0,
+            "snapshot_age_ms": None if newest_time is None else (at - newest_time) // 1000,
+            "owner_member_id": owner["member_id"] if owner else None,
+            "unknown_reason": reason,
+            **self.time_lag(at, place, newest_time, lag, max(value, start) if has_start else value),
+        }
+
+    def of(self, rows: Sequence[Row], group: str, place: Place) -> list[Row]:
+        return [row for row in rows if (row["group_id"], row["topic"], row["partition"]) == (group, *place)]
+
+    def newest_time(self, at: int, place: Place) -> int | None:
+        known = [time for time in self.snapshots if at - LOOKBACK <= time <= at and self.has_end(time, place)]
+        return max(known, default=None)
+
+    def has_end(self, time: int, place: Place) -> bool:
+        captured = self.snapshots[time].get(place)
+        return captured is not None and captured.end is not None
+
+    def reason(self, at: int, group: str, place: Place, commit: Row | None, captured: Captured | None) -> str | None:
+        if commit is None:
+            last = newest([row for row in self.of(self.offsets, group, place) if row["from_time"] <= at])
+            return "history_hole" if last and last["ended_by"] == "coverage_hole" else "no_commit"
+        if commit["committed_offset"] < 0:
+            return "committed_negative"
+        if captured is None:
+            return "no_snapshot"
+        return "topic_recreated" if is_recreated(commit, captured) else None
+
+    def time_lag(self, at: int, place: Place, until: int | None, lag: int | None, offset: int | None) -> Row:
+        if lag is None or until is None or offset is None:
+            return told("none")
+        if lag <= 0:
+            return told("no_lag", 0, 0, 0)
+        points = self.one_log(until, place)
+        if offset >= points[-1][0]:
+            return told("none")
+        for (low, low_time), (high, high_time) in zip(points[-2::-1], points[:0:-1], strict=True):
+            if low <= offset < high:
+                written = on_line(offset, (low, low_time), (high, high_time))
+                return told("interpolated", ago(at, written), ago(at, high_time), ago(at, low_time))
+        oldest, last = points[0], points[-1]
+        if oldest[0] == last[0]:
+            return told("none", None, ago(at, oldest[1]), None)
+        written = min(on_line(offset, oldest, last), oldest[1])
+        return told("extrapolated", ago(at, written), ago(at, oldest[1]), None)
+
+    def one_log(self, until: int, place: Place) -> list[tuple[int, int]]:
+        """End and time of the partition's snapshots until then, as long as it was one log that only grew."""
+        found: list[tuple[int, int]] = []
+        topic_id: str | None = None
+        for time in sorted(time for time in self.snapshots if time <= until and self.has_end(time, place)):
+            captured = self.snapshots[time][place]
+            end = captured.end or 0
+            is_other = None not in (topic_id, captured.topic_id) and topic_id != captured.topic_id
+            if is_other or (found and end < found[-1][0]):
+                found.clear()
+            topic_id = captured.topic_id
+            found.append((end, time))
+        return [point for point in found if point[1] >= until - LOOKBACK]
+
+
+def holds(row: Row, at: int) -> bool:
+    return row["from_time"] <= at and (row["to_time"] is None or at < row["to_time"])
+
+
+def newest(rows: list[Row]) -> Row | None:
+    return rows[-1] if rows else None
+
+
+def is_recreated(commit: Row | None, captured: Captured | None) -> bool:
+    ids = (commit["topic_id"] if commit else None, captured.topic_id if captured else None)
+    return None not in ids and ids[0] != ids[1]
+
+
+def on_line(offset: int, low: tuple[int, int], high: tuple[int, int]) -> Fraction:
+    return high[1] - Fraction((high[0] - offset) * (high[1] - low[1]), high[0] - low[0])
+
+
+def ago(at: int, then: Fraction | int) -> int:
+    """Milliseconds; when a message was written is known to the microsecond."""
+    return max(at - round(then), 0) // 1000
+
+
+def told(method: str, estimate: int | None = None, low: int | None = None, high: int | None = None) -> Row:
+    return {"time_lag_method": method, "time_lag_ms": estimate, "time_lag_low_ms": low, "time_lag_high_ms": high}

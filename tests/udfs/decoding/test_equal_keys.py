@@ -1,0 +1,105 @@
+"""Equal keys are decoded once, and every row still has its own."""
+
+import struct
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from udfs.decoding import equal_keys as module
+from udfs.decoding.decode import Decoded, decode
+from udfs.decoding.equal_keys import equal_keys
+from udfs.slices import Slices, slices_of
+from udfs.views import Views
+
+VALUE = bytes.fromhex("0003000000000000002a0000000700000000018bcfe5682c")
+NO_VALUE_VERSION = bytes.fromhex("0063")
+
+Name = tuple[str, str, int]
+
+
+def key_of(name: Name) -> bytes:
+    """As Kafka writes the key of a commit: version 1, group, topic, partition."""
+    group, topic, partition = name[0].encode(), name[1].encode(), name[2]
+    form = f">hh{len(group)}sh{len(topic)}si"
+    return struct.pack(form, 1, len(group), group, len(topic), topic, partition)
+
+
+def random_names(rng: np.random.Generator, num_rows: int, num_keys: int) -> list[Name]:
+    # The short ones begin alike, so that only lengths and last bytes tell them apart.
+    keys = [
+        ("g" * int(rng.integers(0, 12)), "é" * int(rng.integers(1, 8)), int(rng.integers(3))) for _ in range(num_keys)
+    ]
+    return [keys[place] for place in rng.integers(0, num_keys, num_rows)]
+
+
+def decoded(keys: list[bytes], values: list[bytes | None], may_share_keys: bool = True) -> Decoded:
+    sides = (slices_of(pa.array(each, pa.binary())) for each in (keys, values))
+    return decode(*sides, np.zeros(len(keys), bool), may_share_keys=may_share_keys)
+
+
+def names_by_row(found: Decoded) -> dict[int, Name]:
+    rows = {}
+    for part in found.parts:
+        keys = part.key.to_pylist()
+        places = range(len(part.rows)) if part.key_of_row is None else part.key_of_row
+        for row, place in zip(part.rows.tolist(), places, strict=True):
+            rows[row] = (keys[place]["group"], keys[place]["topic"], keys[place]["partition"])
+    return rows
+
+
+def test_every_row_has_its_own_key(rng: np.random.Generator) -> None:
+    names = random_names(rng, 20_000, 300)
+    values = [None if rng.random() < 0.1 else VALUE for _ in names]
+    found = decoded([key_of(name) for name in names], values)
+    assert names_by_row(found) == dict(enumerate(names))
+    assert any(part.key_of_row is not None and len(part.key) <= 300 for part in found.parts)
+
+
+def test_bad_values_beside_shared_keys_are_rejected_alone(rng: np.random.Generator) -> None:
+    names = random_names(rng, 5_000, 20)
+    bad = {17: VALUE[:-1], 400: NO_VALUE_VERSION, 4_999: VALUE + b"\0"}
+    found = decoded([key_of(name) for name in names], [bad.get(row, VALUE) for row in range(len(names))])
+    assert {reject.row for reject in found.rejects} == set(bad)
+    assert names_by_row(found) == {row: name for row, name in enumerate(names) if row not in bad}
+
+
+def test_a_bad_key_is_rejected_in_each_row_that_has_it(rng: np.random.Generator) -> None:
+    names = random_names(rng, 5_000, 20)
+    keys = [key_of(name) for name in names]
+    for row in (3, 4_000):
+        keys[row] += b"\0"
+    found = decoded(keys, [VALUE] * len(keys))
+    assert {reject.row for reject in found.rejects} == {3, 4_000}
+    assert names_by_row(found) == {row: name for row, name in enumerate(names) if row not in (3, 4_000)}
+
+
+def test_keys_stay_with_their_rows_unless_the_caller_asks(rng: np.random.Generator) -> None:
+    names = random_names(rng, 5_000, 20)
+    found = decoded([key_of(name) for name in names], [VALUE] * len(names), may_share_keys=False)
+    assert all(part.key_of_row is None and len(part.key) == len(part.rows) for part in found.parts)
+
+
+def looked_for(keys: list[bytes]) -> module.EqualKeys | None:
+    slices: Slices = slices_of(pa.array(keys, pa.binary()))
+    return equal_keys(Views(slices.data), slices)
+
+
+def test_bytes_after_a_key_do_not_count(rng: np.random.Generator) -> None:
+    keys = [bytes([65 + place]) * (1 + place % 13) for place in rng.integers(0, 26, 3_000)]
+    found = looked_for(keys)
+    assert found is not None
+    assert [keys[found.rows[place]] for place in found.key_of_row] == keys
+    assert len(found.rows) == len(set(keys))
+
+
+def test_different_keys_of_one_hash_are_not_taken_for_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FACTORS", np.zeros(8, np.uint64))
+    assert looked_for([b"aaaa", b"bbbb"] * 2_000) is None
+
+
+def test_few_rows_many_keys_and_long_ones_are_left() -> None:
+    assert looked_for([b"a"] * 100) is None
+    assert looked_for([str(number).encode() for number in range(5_000)]) is None
+    assert looked_for([b"a" * 65] * 5_000) is None
+    assert looked_for([b""] * 5_000) is None

@@ -1,0 +1,61 @@
+"""Rates and times to catch up, counted by hand."""
+
+from typing import Any
+
+import pytest
+
+from tests.slow_lag import Captured
+from tests.udfs.lag.histories import SECOND, commit, history
+from udfs.lag.rates import rate_rows
+
+PLACE = ("orders", 0)
+MINUTES = 300 * SECOND
+COVERED = {"offsets_partition": 7, "first_offset": 0, "last_offset": 9, "from_time": 0, "to_time": 4 * MINUTES}
+
+
+def bucket(values: list[int], ends: dict[int, int | None]) -> dict[str, Any]:
+    """The first of 5 minutes, with a commit a minute; `ends` by second; None: the snapshot leaves the topic out."""
+    times = [60 * SECOND * number for number in range(len(values))]
+    offsets = [
+        commit("g", PLACE, value, at, until, delta=None if before is None else value - before)
+        for value, before, at, until in zip(values, [None, *values[:-1]], times, [*times[1:], None], strict=True)
+    ]
+    snapshots = {
+        second * SECOND: {("other", 0): Captured(None, 0, 0)} | ({} if end is None else {PLACE: Captured(None, 0, end)})
+        for second, end in ends.items()
+    }
+    found = rate_rows(history(4 * MINUTES, snapshots, offset_history=offsets, history_coverage=[COVERED]), None)
+    return dict(found.to_pylist()[0])
+
+
+@pytest.mark.parametrize(
+    ("values", "ends", "consumed", "produced", "lag", "low", "high", "reason"),
+    [
+        # 600 read and 300 written in 300 s; 700 left: at 2 a second, and at 1 net.
+        ([0, 200, 400, 600], {0: 1000, 300: 1300}, 600, 1.0, 700, 350_000, 700_000, None),
+        # Between two snapshots on a straight line: 1300 at 300 s.
+        ([0, 200, 400, 600], {0: 1000, 200: 1200, 400: 1400}, 600, 1.0, 700, 350_000, 700_000, None),
+        ([0, 100, 200, 300], {0: 1000, 300: 1600}, 300, 2.0, 1300, 1_300_000, None, "not_catching_up"),
+        ([0, 200, 400, 600], {0: 300, 300: 600}, 600, 1.0, 0, None, None, "nothing_to_read"),
+        # Steps back do not count as read.
+        ([0, 400, 100, 300], {0: 1000, 300: 1000}, 600, 0.0, 700, 350_000, 350_000, None),
+        ([0, 200, 400, 600], {0: 1000}, 600, None, None, None, None, "no_snapshots"),
+        # The next snapshot leaves the topic out: what a later one says may not be there yet.
+        ([0, 200, 400, 600], {0: 1000, 350: None, 400: 1400}, 600, None, None, None, None, "no_snapshots"),
+        ([0, 200, 400, 600], {}, 600, None, None, None, None, "no_snapshots"),
+    ],
+)
+def test_a_bucket_by_hand(
+    values: list[int],
+    ends: dict[int, int | None],
+    consumed: int,
+    produced: float | None,
+    lag: int | None,
+    low: int | None,
+    high: int | None,
+    reason: str | None,
+) -> None:
+    row = bucket(values, ends)
+    assert (row["messages_consumed"], row["messages_consumed_per_s"]) == (consumed, consumed / 300)
+    assert (row["messages_produced_per_s"], row["lag_floor"]) == (produced, lag)
+    assert (row["eta_low_ms"], row["eta_high_ms"], row["eta_unknown_reason"]) == (low, high, reason)

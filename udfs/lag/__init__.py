@@ -1,0 +1,1 @@
+"""How far groups are behind, in messages and in time, at each snapshot of the topics' ends."""

@@ -1,0 +1,66 @@
+"""What lag, verdicts and events of one offsets partition are made from: rows of tables, with the columns named here."""
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from udfs.lag.watermarks import Watermarks
+
+# By table; times are TIMESTAMP columns, rows stand in the order of the table.
+READ: dict[str, tuple[str, ...]] = {
+    "offset_history": (
+        "group_id", "topic", "topic_id", "partition", "from_time", "to_time", "from_offset", "to_offset", "is_open",
+        "is_from_exact", "is_to_exact", "ended_by", "committed_offset", "previous_offset", "delta", "leader_epoch",
+        "commit_time", "num_commits", "last_commit_time", "last_expire_time", "via", "producer_id", "confidence",
+        "metadata", "evidence_last_offset",
+    ),
+    "group_state_intervals": (
+        "group_id", "group_type", "state", "from_time", "to_time", "from_offset", "to_offset", "is_open", "ended_by",
+        "is_from_exact", "protocol_type", "generation_or_epoch", "num_members", "confidence",
+    ),
+    "ownership_intervals": (
+        "group_id", "group_type", "topic", "topic_id", "partition", "member_id", "client_id", "client_host", "phase",
+        "role", "from_time", "to_time", "from_offset", "to_offset", "ended_by",
+    ),
+    "generation_members": (
+        "group_id", "group_type", "assignment_offset", "member_id", "change", "subscribed_topics",
+        "evidence_last_offset",
+    ),
+    "rebalances": ("group_id", "group_type", "assignment_offset", "start_time", "end_time"),
+    "transactions": ("producer_id", "first_offset", "first_time", "end_time", "outcome", "groups"),
+    # Of each group its newest record.
+    "classic_group_metadata": ("group_id", "record_offset", "current_state_time"),
+    "streams_group_topologies": ("group_id", "record_offset", "subtopologies"),
+    "history_coverage": ("offsets_partition", "first_offset", "last_offset", "from_time", "to_time"),
+}  # fmt: skip
+# Raw commits, tombstones among them, in the order of the log.
+COMMITS = (
+    "record_offset", "record_time", "group_id", "topic", "topic_id", "partition", "committed_offset", "leader_epoch",
+    "metadata", "commit_time", "expire_time", "is_tombstone", "is_transactional", "producer_id", "batch_first_offset",
+    "record_bytes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BrokerSettings:
+    """Of the coordinator, in milliseconds, with where each comes from (`SettingsSource`)."""
+
+    offsets_retention_ms: int = 7 * 24 * 3600 * 1000
+    retention_source: str = "default"
+    check_interval_ms: int = 600_000
+    offsets_topic_segment_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class PartitionHistory:
+    """`tables`: by name, with the columns of `READ`. `as_of_time`: microseconds; rows after it are not judged."""
+
+    offsets_partition: int
+    tables: dict[str, pa.Table]
+    commits: pa.Table
+    watermarks: Watermarks
+    as_of_time: int
+    broker: BrokerSettings = field(default_factory=BrokerSettings)
+
+    def table(self, name: str) -> pa.Table:
+        return self.tables[name]

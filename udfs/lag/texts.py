@@ -1,0 +1,70 @@
+"""Texts of rows chosen from tables, each kept once: millions of rows tell of a few groups, topics and members."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from udfs.replay.nullable import Numbers
+
+KIND = pa.dictionary(pa.int32(), pa.string())
+
+
+def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
+    """In one dictionary."""
+    chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if not pa.types.is_dictionary(chunked.type):
+        chunked = chunked.dictionary_encode()
+    found = chunked.unify_dictionaries().combine_chunks() if chunked.num_chunks else pa.array([], KIND)
+    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+
+
+def codes_of(texts: pa.DictionaryArray) -> Numbers:
+    """Places in the dictionary; -1: NULL."""
+    return np.asarray(texts.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+
+
+def of_codes(codes: Numbers, values: pa.Array) -> pa.DictionaryArray:
+    """-1: NULL."""
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=codes < 0), values.cast(pa.string()))
+
+
+def texts(table: pa.Table, name: str, rows: Numbers) -> pa.DictionaryArray:
+    """NULL where there is no row."""
+    known = encoded(table.column(name))
+    codes = np.append(codes_of(known), -1)
+    return of_codes(codes[np.where(rows >= 0, rows, -1)], known.dictionary)
+
+
+def first_valid(columns: list[pa.DictionaryArray]) -> pa.DictionaryArray:
+    """Of each row the text of the first column that has one."""
+    values = pa.concat_arrays([each.dictionary.cast(pa.string()) for each in columns]).dictionary_encode()
+    places = np.asarray(values.indices.to_numpy(zero_copy_only=False), np.int64)
+    found, first = np.full(len(columns[0]), -1), 0
+    for column in columns:
+        codes = codes_of(column)
+        here = (found < 0) & (codes >= 0)
+        found[here] = places[first + codes[here]]
+        first += len(column.dictionary)
+    return of_codes(found, values.dictionary)
+
+
+def or_else(texts: pa.DictionaryArray, other: str) -> pa.DictionaryArray:
+    return first_valid([texts, same(other, len(texts))])
+
+
+def same(value: str, size: int) -> pa.DictionaryArray:
+    """One text in all rows."""
+    return of_codes(np.zeros(size, np.int64), pa.array([value]))
+
+
+def chosen(codes: Numbers, values: list[str]) -> pa.DictionaryArray:
+    """-1: NULL."""
+    return of_codes(codes, pa.array(values, pa.string()))
+
+
+def are_equal(some: pa.DictionaryArray, others: pa.DictionaryArray) -> np.ndarray:
+    """-1 where either is NULL, else 1 where they are equal."""
+    places = pc.index_in(some.dictionary.cast(pa.string()), value_set=others.dictionary.cast(pa.string()))
+    place = np.append(np.asarray(places.fill_null(-2).to_numpy(zero_copy_only=False), np.int64), -1)
+    ours, theirs = place[codes_of(some)], codes_of(others)
+    return np.where((ours == -1) | (theirs == -1), -1, ours == theirs)

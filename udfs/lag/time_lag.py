@@ -1,0 +1,61 @@
+"""When the message at an offset was written, by the ends of its partition in snapshots.
+
+The message at offset g was written after the last snapshot whose end is at most g, and before the next one: these are
+the bounds. Between the two it is taken to lie on a straight line, as lag exporters do; before the oldest snapshot, on
+the line through the oldest and the newest one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from udfs.lag.watermarks import LOOKBACK, Watermarks
+from udfs.replay.nullable import NONE, Flags, Numbers
+
+
+@dataclass(frozen=True)
+class WrittenTimes:
+    """Microseconds; NONE: not known. `is_extrapolated`: by the line through the oldest and the newest snapshot."""
+
+    estimate: Numbers
+    earliest: Numbers
+    latest: Numbers
+    is_extrapolated: Flags
+
+
+def written_times(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> WrittenTimes:
+    """Of the messages at these offsets, each below the end of the watermark's row `rows`."""
+    ends, times = watermarks.ends, watermarks.row_times
+    oldest = np.maximum(watermarks.run_starts[rows], first_within(watermarks, rows))
+    before = last_at_most(watermarks, rows, offsets)
+    is_known = before >= oldest
+    left = np.where(is_known, before, oldest)
+    right = np.where(is_known, np.minimum(before + 1, rows), rows)
+    is_extrapolated = ~is_known & (ends[right] > ends[left])
+    span = np.maximum(ends[right] - ends[left], 1)
+    share = (ends[right] - offsets) / span
+    line = times[right] - np.rint(share * (times[right] - times[left])).astype(np.int64)
+    # Written before the oldest snapshot, whatever the line says.
+    estimate = np.where(is_known, line, np.where(is_extrapolated, np.minimum(line, times[oldest]), NONE))
+    return WrittenTimes(
+        estimate,
+        np.where(is_known, times[left], NONE),
+        np.where(is_known, times[right], times[oldest]),
+        is_extrapolated,
+    )
+
+
+def first_within(watermarks: Watermarks, rows: Numbers) -> Numbers:
+    """The first row of the same partition that is not older than `LOOKBACK`."""
+    num_times = max(len(watermarks.times), 1)
+    oldest = np.searchsorted(watermarks.times, watermarks.row_times[rows] - LOOKBACK)
+    return np.searchsorted(watermarks.place, watermarks.place[rows] // num_times * num_times + oldest)
+
+
+def last_at_most(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> Numbers:
+    """The last row of the same run whose end is at most the offset; the one before the run where none is."""
+    first_end = watermarks.ends[watermarks.run_starts[rows]]
+    relative = watermarks.ends[rows] - first_end
+    base = watermarks.rising[rows] - relative
+    wanted = np.clip(offsets - first_end, -1, relative)
+    return np.asarray(np.searchsorted(watermarks.rising, base + wanted, side="right") - 1)

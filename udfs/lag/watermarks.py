@@ -1,0 +1,139 @@
+"""Where the logs of topic partitions began and ended at each snapshot: rows of topic_snapshots, looked up by time."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from udfs.lag.texts import codes_of, encoded
+from udfs.replay.nullable import Numbers, first_of, numbers
+
+NOWHERE = -1
+# An end that is older tells nothing of now, and what was written before nothing of how fast the topic grows.
+LOOKBACK = 30 * 24 * 3600 * 1_000_000
+NO_TOPIC = -(1 << 62)
+COLUMNS = (
+    "captured_time", "topic", "topic_id", "partition", "log_start_offset", "log_end_offset", "leader_epoch",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Watermarks:
+    """`times`: of all snapshots, ascending, in microseconds. `rows`: by topic, partition and time, each of which has an
+    end; `place` is a number for each row, in this order."""
+
+    times: Numbers
+    rows: pa.Table
+    topics: pa.Array
+    place: Numbers
+
+    @classmethod
+    def of(cls, snapshots: pa.Table) -> "Watermarks":
+        """Of rows of topic_snapshots of one cluster. A snapshot that does not hold an end is none of its partition."""
+        times = np.unique(numbers(snapshots.column("captured_time")))
+        rows = snapshots.select(list(COLUMNS))
+        for name in ("topic", "topic_id"):
+            rows = rows.set_column(rows.column_names.index(name), name, encoded(rows.column(name)))
+        if rows.column("log_end_offset").null_count:
+            rows = rows.filter(rows.column("log_end_offset").is_valid())
+        topics = encoded(rows.column("topic")).dictionary.cast(pa.string()).sort()
+        place = places(topics, rows, len(times)) + np.searchsorted(times, numbers(rows.column("captured_time")))
+        order = np.argsort(place, kind="stable")
+        return cls(times, rows.take(order).combine_chunks(), topics, place[order])
+
+    def at(self, wanted: pa.Table, times: Numbers) -> Numbers:
+        """For each row of `wanted` (`topic`, `partition`) the row of its newest snapshot not after the time, and within
+        `LOOKBACK` of it; NOWHERE: there is none."""
+        found = self.found(wanted, np.searchsorted(self.times, times, side="right") - 1)
+        is_old = (found >= 0) & (self.row_times[found] < times - LOOKBACK) if len(self.place) else found >= 0
+        return np.where(is_old, NOWHERE, found)
+
+    def after(self, wanted: pa.Table, times: Numbers) -> Numbers:
+        """Likewise the row of the first snapshot at or after the time; NOWHERE also where that leaves it out. What a
+        later one says is no answer: it may not be there yet when another run asks."""
+        snapshot = np.searchsorted(self.times, times, side="left")
+        found = self.found(wanted, snapshot)
+        is_it = (found >= 0) & (snapshot < len(self.times))
+        is_it[is_it] = self.place[found[is_it]] % len(self.times) == snapshot[is_it]
+        return np.where(is_it, found, NOWHERE)
+
+    def own_after(self, wanted: pa.Table, times: Numbers) -> Numbers:
+        """Likewise the row of the first snapshot at or after the time that holds the partition: for answers that each
+        run gives anew."""
+        return self.first_from(wanted, np.searchsorted(self.times, times, side="left"))
+
+    def oldest(self, wanted: pa.Table) -> Numbers:
+        """Likewise the row of its first snapshot at all."""
+        return self.first_from(wanted, np.zeros(wanted.num_rows, np.int64))
+
+    def first_from(self, wanted: pa.Table, snapshot: Numbers) -> Numbers:
+        if not len(self.place):
+            return np.full(wanted.num_rows, NOWHERE)
+        first = places(self.topics, wanted, len(self.times))
+        found = np.searchsorted(self.place, first + snapshot, side="left")
+        place = self.place[np.minimum(found, len(self.place) - 1)]
+        is_it = (first >= 0) & (found < len(self.place)) & (place < first + len(self.times))
+        return np.where(is_it, found, NOWHERE)
+
+    def found(self, wanted: pa.Table, snapshot: Numbers) -> Numbers:
+        if not len(self.place):
+            return np.full(wanted.num_rows, NOWHERE)
+        first = places(self.topics, wanted, len(self.times))
+        found = np.searchsorted(self.place, first + snapshot, side="right") - 1
+        is_there = (snapshot >= 0) & (found >= 0) & (self.place[np.maximum(found, 0)] >= first)
+        return np.where(is_there & (first >= 0), found, NOWHERE)
+
+    @cached_property
+    def row_times(self) -> Numbers:
+        return numbers(self.rows.column("captured_time"))
+
+    @cached_property
+    def ends(self) -> Numbers:
+        return numbers(self.rows.column("log_end_offset"))
+
+    @cached_property
+    def starts(self) -> Numbers:
+        """NONE: not captured."""
+        return numbers(self.rows.column("log_start_offset"))
+
+    @cached_property
+    def partition_places(self) -> Numbers:
+        """Equal for rows of one topic partition."""
+        return np.asarray(self.place // max(len(self.times), 1))
+
+    @cached_property
+    def run_starts(self) -> Numbers:
+        """For each row the first of its run: rows of one topic partition and id, within which the log only grew. A log
+        that was cut or made anew begins another."""
+        if not len(self.place):
+            return np.empty(0, np.int64)
+        codes = codes_of(encoded(self.rows.column("topic_id")))
+        before = np.append(NOWHERE, codes[:-1])
+        is_first = first_of(self.partition_places)
+        is_first |= np.append(False, np.diff(self.ends) < 0)
+        is_first |= (codes != before) & (codes >= 0) & (before >= 0)
+        return np.maximum.accumulate(np.where(is_first, np.arange(len(is_first)), 0))
+
+    @cached_property
+    def rising(self) -> Numbers:
+        """Ends rise within a run; counted on from one run to the next, with room for one value below a run's first
+        end, they rise throughout, and one search serves all."""
+        starts = self.run_starts
+        relative = self.ends - self.ends[starts]
+        last_of_run = np.flatnonzero(np.append(first_of(starts)[1:], True)[: len(starts)])
+        before = np.append(0, np.cumsum(relative[last_of_run] + 2))
+        return np.asarray(before[np.cumsum(first_of(starts)) - 1] + relative)
+
+
+def places(topics: pa.Array, rows: pa.Table, num_times: int) -> Numbers:
+    """A number for each row's topic and partition, in their order and with room for each time; `NO_TOPIC`: no such
+    topic. A thousand topics of the highest number of partitions that Kafka takes leave room for four million times."""
+    names = encoded(rows.column("topic"))
+    known = pc.fill_null(pc.index_in(names.dictionary.cast(pa.string()), value_set=topics), NOWHERE)
+    # NULL is the last one.
+    place = np.append(np.asarray(known.to_numpy(zero_copy_only=False), np.int64), NOWHERE)
+    codes, partition = place[codes_of(names)], numbers(rows.column("partition"))
+    found = (codes * (1 << 31) + np.maximum(partition, 0)) * max(num_times, 1)
+    return np.where((codes < 0) | (partition < 0), NO_TOPIC, found)

@@ -1,0 +1,71 @@
+"""Which interval of a key held at a record of the log: by record offsets, since times of records go back at failovers.
+
+Keys are whole numbers from 0; open ends are NONE."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from udfs.lag.as_of import NOWHERE
+from udfs.replay.nullable import NONE, Flags, Numbers, flags
+
+NO_END = np.iinfo(np.int64).max
+
+
+def is_value(column: pa.ChunkedArray, value: str) -> Flags:
+    return flags(pc.equal(column, value))
+
+
+def codes_in(names: pa.Array, column: pa.ChunkedArray) -> Numbers:
+    """The place of each value in `names`; NOWHERE: it is not there, or NULL."""
+    found = pc.index_in(column, value_set=names, skip_nulls=True)
+    return np.asarray(pc.fill_null(found, NOWHERE).to_numpy(), np.int64)
+
+
+def combined(*columns: Numbers | Flags) -> Numbers:
+    """A number for each row: rows with equal values in all columns have equal numbers, in the order of the columns."""
+    found = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values = np.unique(column, return_inverse=True)[1]
+        found = np.unique(found * (int(values.max(initial=0)) + 1) + values, return_inverse=True)[1]
+    return found
+
+
+def begun(
+    keys: Numbers, froms: Numbers, ends: Numbers, wanted_keys: Numbers, wanted: Numbers
+) -> tuple[Numbers, Numbers]:
+    """The rows by key, beginning and end; and for each wanted key and place how many of them lie before it."""
+    order = np.lexsort((ends, froms, keys))
+    # By their ranks, since times times keys are more than fits into a number.
+    distinct = np.unique(froms)
+    base = len(distinct) + 1
+    have = keys[order] * base + np.searchsorted(distinct, froms[order], side="right")
+    return order, np.searchsorted(
+        have, wanted_keys * base + np.searchsorted(distinct, wanted, side="right"), side="right"
+    )
+
+
+def holding(keys: Numbers, froms: Numbers, tos: Numbers, wanted_keys: Numbers, wanted: Numbers) -> Numbers:
+    """For each wanted key and offset the row that holds there, of half-open intervals that do not overlap within a key;
+    NOWHERE: none."""
+    if not len(keys):
+        return np.full(len(wanted), NOWHERE)
+    ends = np.where(tos == NONE, NO_END, tos)
+    order, number = begun(keys, froms, ends, wanted_keys, wanted)
+    place = order[np.maximum(number - 1, 0)]
+    is_there = (number > 0) & (wanted_keys >= 0) & (keys[place] == wanted_keys) & (ends[place] > wanted)
+    return np.where(is_there, place, NOWHERE)
+
+
+def latest_end(keys: Numbers, froms: Numbers, ends: Numbers, wanted_keys: Numbers, wanted: Numbers) -> Numbers:
+    """For each wanted key and place the latest end of the intervals that begin there or before, which may overlap;
+    NONE: none begins. Ends need not be of the same measure as beginnings."""
+    if not len(keys):
+        return np.full(len(wanted), NONE)
+    distinct, rank = np.unique(np.where(ends == NONE, NO_END, ends), return_inverse=True)
+    order, number = begun(keys, froms, rank, wanted_keys, wanted)
+    # Keys ascend, so that the largest rank so far begins anew with each of them.
+    largest = np.maximum.accumulate(keys[order] * len(distinct) + rank[order]) % len(distinct)
+    place = np.maximum(number - 1, 0)
+    is_there = (number > 0) & (wanted_keys >= 0) & (keys[order[place]] == wanted_keys)
+    return np.where(is_there, distinct[largest[place]], NONE)

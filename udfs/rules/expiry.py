@@ -1,0 +1,175 @@
+"""When each committed offset expires if its group stays as it is, by the coordinator's own rules."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.event_tables import EXPIRY_FORECAST
+from schemas.history_words import Confidence, TransactionOutcome
+from schemas.lag_words import ExpiryRule
+from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.watermarks import NOWHERE
+from udfs.rules.sweeps import Sweep, holding, sweeps
+from udfs.tables.arrow_schema import table_schema
+
+Numbers = np.ndarray
+NONE = np.iinfo(np.int64).min
+KEY = ("group_id", "topic", "partition")
+# From sure to unsure.
+CONFIDENCES = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
+RULES = tuple(ExpiryRule)
+RETAINED = (ExpiryRule.GROUP_EMPTY, ExpiryRule.GROUP_EMPTY_OLD, ExpiryRule.NOT_SUBSCRIBED, ExpiryRule.SIMPLE)
+WRITTEN = pa.schema([field for field in table_schema(EXPIRY_FORECAST) if field.name != "cluster"])
+
+
+def expiry_rows(history: PartitionHistory) -> pa.Table:
+    """One row for each offset that is committed at `as_of_time`."""
+    live = holding(history.table("offset_history"), history.as_of_time).combine_chunks()
+    groups = pc.unique(live["group_id"])
+    by_group = list(sweeps(history, groups).values())
+    group = pc.index_in(live["group_id"], value_set=groups).to_numpy()
+    rule = rules_of(live, by_group, group)
+    # Equal commits after the time share the row: such a time is only a bound.
+    commit = np.minimum(numbers(live["last_commit_time"]), history.as_of_time)
+    is_bound = numbers(live["last_commit_time"]) > history.as_of_time
+    base = np.where(is_rule(rule, ExpiryRule.GROUP_EMPTY), spread([each.since for each in by_group], group), commit)
+    base[is_rule(rule, ExpiryRule.NEVER, ExpiryRule.UNKNOWN)] = NONE
+    is_retained = is_rule(rule, *RETAINED) & (base != NONE)
+    expires = np.where(is_retained, base + history.broker.offsets_retention_ms * 1000, NONE)
+    expires = np.where(is_rule(rule, ExpiryRule.OWN_TIME), numbers(live["last_expire_time"]), expires)
+    is_blocked, is_block_unsure = blocked(history, live)
+    doubt = np.maximum.reduce([
+        confidence_places(live["confidence"]),
+        np.array([CONFIDENCES.index(each.confidence) for each in by_group], np.int64)[group],
+        np.where(is_bound, CONFIDENCES.index(Confidence.LIKELY), 0),
+        np.where(is_block_unsure, CONFIDENCES.index(Confidence.POSSIBLE), 0),
+    ])  # fmt: skip
+    columns = {
+        **{name: live[name] for name in (*KEY, "topic_id", "committed_offset")},
+        "group_type": words([each.group_type for each in by_group], group),
+        "as_of_time": times(np.full(live.num_rows, history.as_of_time)),
+        "rule": words([each.value for each in RULES], rule),
+        "base_time": times(base),
+        "expires_time": times(expires),
+        "settings_source": pa.array([history.broker.retention_source], pa.string()).take(
+            pa.array(np.zeros(live.num_rows, np.int64), mask=~is_rule(rule, *RETAINED))
+        ),
+        "messages_at_risk": messages_at_risk(history, live),
+        "blocked_by_transaction": pa.array(is_blocked),
+        "evidence_partition": pa.array(np.full(live.num_rows, history.offsets_partition, np.int32)),
+        "evidence_first_offset": live["from_offset"],
+        "evidence_last_offset": pa.array(
+            np.maximum(numbers(live["evidence_last_offset"]), spread([each.evidence for each in by_group], group))
+        ),
+        "confidence": words([each.value for each in CONFIDENCES], doubt),
+    }
+    return pa.table([columns[name] for name in WRITTEN.names], schema=WRITTEN)
+
+
+def rules_of(live: pa.Table, by_group: list[Sweep], group: Numbers) -> Numbers:
+    """As places in RULES. A commit's own time counts only where the sweep looks at the offset at all."""
+    rule = np.array([RULES.index(each.rule) for each in by_group], np.int64)[group]
+    is_swept = ~is_rule(rule, ExpiryRule.NEVER, ExpiryRule.UNKNOWN)
+    topics = pc.unique(live["topic"])
+    topic = pc.index_in(live["topic"], value_set=topics).to_numpy()
+    place = {name: number for number, name in enumerate(topics.to_pylist())}
+    kept = [
+        number * len(topics) + place[name] for number, each in enumerate(by_group) for name in each.kept & place.keys()
+    ]
+    is_kept = np.isin(group.astype(np.int64) * len(topics) + topic, np.array(kept, np.int64))
+    rule[is_swept & is_kept] = RULES.index(ExpiryRule.NEVER)
+    rule[is_swept & ~is_kept & (numbers(live["last_expire_time"]) != NONE)] = RULES.index(ExpiryRule.OWN_TIME)
+    return np.asarray(rule)
+
+
+def messages_at_risk(history: PartitionHistory, live: pa.Table) -> pa.Array:
+    """Of what the log holds: a committed offset outside of it counts as the nearer end."""
+    marks = history.watermarks
+    row = marks.at(live, np.full(live.num_rows, history.as_of_time))
+    found = marks.rows.take(pa.array(row, mask=row == NOWHERE))
+    start, end = found["log_start_offset"], found["log_end_offset"]
+    is_other = pc.fill_null(pc.not_equal(found["topic_id"], live["topic_id"]), False)
+    committed = pc.min_element_wise(
+        pc.max_element_wise(live["committed_offset"], start, skip_nulls=False), end, skip_nulls=False
+    )
+    larger = pc.max_element_wise(pc.subtract(end, committed), pc.subtract(committed, start), skip_nulls=False)
+    return pc.if_else(is_other, pa.scalar(None, pa.int64()), larger)
+
+
+def blocked(history: PartitionHistory, live: pa.Table) -> tuple[Numbers, Numbers]:
+    """Whether an open transaction waits to commit the same key, and whether its commit is older than those at hand:
+    then each offset of its groups may be meant."""
+    transactions = open_transactions(history)
+    none = np.zeros(live.num_rows, np.bool_)
+    if not transactions.num_rows or not live.num_rows:
+        return none, none
+    pending = pending_keys(history, transactions)
+    oldest = pc.min(history.commits["record_offset"]).as_py()
+    is_old = [oldest is None or each < oldest for each in transactions["first_offset"].to_pylist()]
+    unseen = pc.unique(pc.list_flatten(transactions.filter(pa.array(is_old))["groups"]))
+    is_unsure = pc.is_in(live["group_id"], value_set=unseen).to_numpy()
+    rows = np.flatnonzero(pc.is_in(live["group_id"], value_set=groups_of(transactions)).to_numpy())
+    is_pending = none.copy()
+    keys = zip(*(live[name].take(pa.array(rows)).to_pylist() for name in KEY), strict=True)
+    is_pending[rows] = [key in pending for key in keys]
+    return is_pending | is_unsure, is_unsure & ~is_pending
+
+
+def pending_keys(history: PartitionHistory, transactions: pa.Table) -> set[tuple[object, ...]]:
+    """A later tombstone of the key takes it from every open transaction."""
+    commits = history.commits
+    first = dict(zip(*(transactions[name].to_pylist() for name in ("producer_id", "first_offset")), strict=True))
+    is_mine = pc.is_in(commits["producer_id"], value_set=pa.array(list(first), pa.int64()))
+    has_happened = pc.fill_null(pc.less_equal(commits["record_time"].cast(pa.int64()), history.as_of_time), True)
+    is_later = pc.and_(has_happened, pc.greater_equal(commits["record_offset"], min(first.values())))
+    is_of_groups = pc.is_in(commits["group_id"], value_set=groups_of(transactions))
+    counts = pc.and_(pc.or_(is_mine, commits["is_tombstone"]), pc.and_(is_later, is_of_groups))
+    found: set[tuple[object, ...]] = set()
+    for row in commits.select([*KEY, "record_offset", "is_tombstone", "producer_id"]).filter(counts).to_pylist():
+        key = tuple(row[name] for name in KEY)
+        if row["is_tombstone"]:
+            found.discard(key)
+        elif row["record_offset"] >= first[row["producer_id"]]:
+            found.add(key)
+    return found
+
+
+def groups_of(transactions: pa.Table) -> pa.Array:
+    return pc.unique(pc.list_flatten(transactions["groups"]))
+
+
+def open_transactions(history: PartitionHistory) -> pa.Table:
+    rows = history.table("transactions")
+    first, end = rows["first_time"].cast(pa.int64()), rows["end_time"].cast(pa.int64())
+    has_begun = pc.fill_null(pc.less_equal(first, history.as_of_time), True)
+    is_open = pc.or_(
+        pc.equal(rows["outcome"], TransactionOutcome.OPEN.value),
+        pc.fill_null(pc.greater(end, history.as_of_time), False),
+    )
+    return rows.filter(pc.and_(has_begun, is_open))
+
+
+def is_rule(rule: Numbers, *rules: ExpiryRule) -> Numbers:
+    return np.isin(rule, [RULES.index(each) for each in rules])
+
+
+def confidence_places(column: pa.ChunkedArray) -> Numbers:
+    places = pc.index_in(column, value_set=pa.array([each.value for each in CONFIDENCES]))
+    return np.asarray(places.to_numpy(), np.int64)
+
+
+def spread(values: list[int | None], group: Numbers) -> Numbers:
+    """A value of each group, for each row."""
+    return np.asarray(np.array([NONE if value is None else value for value in values], np.int64)[group])
+
+
+def words(values: list[str | None], place: Numbers) -> pa.Array:
+    return pa.array(values, pa.string()).take(pa.array(place))
+
+
+def numbers(column: pa.ChunkedArray) -> Numbers:
+    return np.asarray(pc.fill_null(column.cast(pa.int64()), NONE).to_numpy())
+
+
+def times(values: Numbers) -> pa.Array:
+    return pa.array(values, pa.int64(), mask=values == NONE).cast(pa.timestamp("us", "UTC"))

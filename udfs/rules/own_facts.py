@@ -1,0 +1,258 @@
+"""What our own verdict rests on, gathered for all partitions at once; what only late ones need, one by one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from schemas.history_words import OffsetEnd, OwnershipPhase
+from udfs.lag.partition_history import PartitionHistory
+from udfs.replay.nullable import numbers
+from udfs.rules.burrow_windows import SnapshotRows
+from udfs.rules.commit_cadence import Cadences
+from udfs.rules.group_facts import NEVER, GroupFacts, group_facts
+from udfs.rules.own_verdict import OwnRules, Standing
+from udfs.rules.rewinds import rewinds
+from udfs.rules.snapshot_ends import SnapshotEnds
+from udfs.rules.verdict_keys import KeyedCommits, Keys, key_order
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+NOWHERE = -1
+# What `numbers` makes of NULL.
+UNKNOWN = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True)
+class OwnFacts:
+    """`live`: for each key its row in `keys.offsets` that holds at the time; `owner`: likewise in `keys.owned`; NOWHERE
+    is none. `is_in_hole`: which offset holds is lost in a hole of the log."""
+
+    history: PartitionHistory
+    keys: Keys
+    commits: KeyedCommits
+    ends: SnapshotEnds
+    rules: OwnRules
+    live: Numbers
+    owner: Numbers
+    is_in_hole: Flags
+
+    @classmethod
+    def of(
+        cls, history: PartitionHistory, keys: Keys, commits: KeyedCommits, snapshots: SnapshotRows, rules: OwnRules
+    ) -> "OwnFacts":
+        as_of = history.as_of_time
+        newest = newest_rows(keys.offsets, keys.of_offsets, keys.size)
+        live = newest_rows(keys.offsets, keys.of_offsets, keys.size, holding(keys.offsets, as_of))
+        is_lost = pc.fill_null(pc.equal(keys.offsets.column("ended_by"), str(OffsetEnd.COVERAGE_HOLE)), False)
+        is_owned = (
+            holding(keys.owned, as_of) & ~pc.equal(keys.owned.column("phase"), str(OwnershipPhase.HELD)).to_numpy()
+        )
+        return cls(
+            history, keys, commits, SnapshotEnds(history.watermarks, keys, snapshots), rules, live,
+            newest_rows(keys.owned, keys.of_owned, keys.size, is_owned),
+            (live < 0) & (newest >= 0) & at(is_lost.to_numpy(), newest, False),
+        )  # fmt: skip
+
+    @cached_property
+    def groups(self) -> GroupFacts:
+        return group_facts(self.history, self.keys.rows.column("group_id"), self.since)
+
+    @cached_property
+    def group(self) -> Numbers:
+        """Of each key, in `groups`."""
+        return self.groups.code(self.keys.rows.column("group_id"))
+
+    @property
+    def since(self) -> int:
+        """Where the window begins."""
+        return self.history.as_of_time - self.rules.window
+
+    @cached_property
+    def committed(self) -> Numbers:
+        return self.of_live("committed_offset")
+
+    @cached_property
+    def held_since(self) -> Numbers:
+        return self.of_live("from_time")
+
+    @cached_property
+    def last_commit(self) -> Numbers:
+        """UNKNOWN: no record gives a time. Of a value that goes on after the time, its newest commit until then."""
+        last, rows = self.of_live("last_commit_time"), self.commits.bounds[1:] - 1
+        is_there = (rows >= self.commits.bounds[:-1]) & at(self.commits.is_effective, rows, False)
+        newest = np.where(is_there, at(self.commits.commit_time, rows, UNKNOWN), self.held_since)
+        is_known = (last != UNKNOWN) & (last <= self.history.as_of_time)
+        return np.where(is_known, last, np.minimum(newest, self.history.as_of_time))
+
+    def of_live(self, name: str) -> Numbers:
+        return at(numbers(self.keys.offsets.column(name)), self.live, 0)
+
+    @cached_property
+    def lag_available(self) -> Numbers:
+        """0 where an input is missing."""
+        known = (self.live >= 0) & self.ends.are_known
+        lags = self.ends.newest - np.maximum(self.committed, self.ends.newest_start)
+        return np.where(known, np.maximum(lags, 0), 0)
+
+    @cached_property
+    def lag_floor(self) -> Numbers:
+        """NOWHERE is unknown."""
+        is_known = (self.live >= 0) & self.ends.are_known & (self.committed >= 0) & ~self.is_recreated
+        return np.where(is_known, np.maximum(self.ends.newest - self.committed, 0), NOWHERE)
+
+    @cached_property
+    def is_recreated(self) -> Flags:
+        """Both ids are known and differ."""
+        mine = self.keys.offsets.column("topic_id").take(pa.array(self.live, mask=self.live < 0))
+        theirs = self.ends.topic_ids
+        return np.asarray(pc.fill_null(pc.not_equal(mine, theirs), False).to_numpy(), np.bool_)
+
+    @cached_property
+    def is_unsubscribed(self) -> Flags:
+        """A partition that a member still owns is not: it has subscribed after the newest assignment, or by a pattern
+        that was resolved later."""
+        topics, members = self.groups.topics, self.groups.num_members
+        names = self.keys.rows.column("topic").to_pylist()
+        is_missing = (
+            members[group] > 0 and (subscribed := topics[group]) is not None and name not in subscribed
+            for group, name in zip(self.group.tolist(), names, strict=True)
+        )
+        return np.fromiter(is_missing, np.bool_, len(names)) & (self.owner < 0)
+
+    @cached_property
+    def is_group_idle(self) -> Flags:
+        has_commits = np.zeros(len(self.groups.groups), np.bool_)
+        has_commits[self.group[(self.live >= 0) & (self.last_commit >= self.since)]] = True
+        is_idle = (self.groups.num_members == 0) & ~self.groups.had_members & ~has_commits
+        return np.asarray(is_idle[self.group])
+
+    def standings(self) -> Iterator[Standing]:
+        """One for each key, in their order."""
+        has_commit, has_owner = self.live >= 0, self.owner >= 0
+        is_late = has_commit & self.ends.are_known & (self.lag_available > self.rules.allowed_lag)
+        back = rewinds(self)
+        cadences = Cadences(self.commits, self.group)
+        columns = self.of_all()
+        for key, values in enumerate(zip(*columns.values(), strict=True)):
+            about = dict(zip(columns, values, strict=True))
+            if is_late[key]:
+                about |= self.of_late(key, cadences)
+            elif has_owner[key] and not has_commit[key]:
+                about["cadence"] = cadences.of(key)
+            yield Standing(now=self.history.as_of_time, rewind=back.get(key), **about)
+
+    def of_all(self) -> dict[str, list[Any]]:
+        ends, has_commit, has_owner = self.ends, self.live >= 0, self.owner >= 0
+        owned_since = at(numbers(self.keys.owned.column("from_time")), self.owner, 0)
+        beyond = ends.first_beyond(self.committed)
+        return {
+            "committed": known_only(self.committed, has_commit),
+            "held_since": known_only(self.held_since, has_commit),
+            "last_commit": known_only(self.last_commit, has_commit),
+            "start_offset": known_only(ends.newest_start, ends.are_known),
+            "end_offset": known_only(ends.newest, ends.are_known),
+            "is_unsubscribed": self.is_unsubscribed.tolist(),
+            "is_group_idle": self.is_group_idle.tolist(),
+            "is_recreated": self.is_recreated.tolist(),
+            "is_in_hole": self.is_in_hole.tolist(),
+            "owned_since": known_only(owned_since, has_owner),
+            "unread_since": known_only(beyond.time, has_commit & beyond.is_there),
+            "time_lag": self.time_lags(),
+            "came_since_owned": ends.came_since(owned_since, has_owner),
+            "came_since_commit": ends.came_since(self.last_commit, has_commit),
+            "came_since_held": ends.came_since(self.held_since, has_commit),
+        }
+
+    def time_lags(self) -> list[int | None]:
+        """0 with nothing to read; None: unknown."""
+        beyond = self.ends.first_beyond(self.committed)
+        is_known = (self.lag_floor != NOWHERE) & (~beyond.is_there | beyond.is_written_known)
+        lags = np.maximum(self.history.as_of_time - beyond.written, 0)
+        return known_only(np.where(beyond.is_there, lags, 0), is_known)
+
+    def of_late(self, key: int, cadences: Cadences) -> dict[str, Any]:
+        begin, end = self.commits.bounds[key], self.commits.bounds[key + 1]
+        is_repeat = self.commits.is_effective[begin:end] & (
+            self.commits.record_offset[begin:end] >= self.from_offset[key]
+        )
+        times, lags = self.window_lags(key)
+        return {
+            "cadence": cadences.of(key), "num_repeats": int(is_repeat.sum()), "lag_times": times, "lags": lags,
+        }  # fmt: skip
+
+    @cached_property
+    def from_offset(self) -> Numbers:
+        return self.of_live("from_offset")
+
+    @cached_property
+    def values(self) -> "Values":
+        return Values.of(self.keys)
+
+    def window_lags(self, key: int) -> tuple[Numbers, Numbers]:
+        """At the snapshots of the window at which a committed offset is known."""
+        times, ends = self.ends.of_window(key, self.since)
+        committed, is_known = self.values.at(key, times)
+        return times[is_known], np.maximum(ends[is_known] - committed[is_known], 0)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Rows of offset_history by key and in the order of the log."""
+
+    bounds: Numbers
+    rows: Numbers
+    from_time: Numbers
+    to_time: Numbers
+    committed: Numbers
+
+    @classmethod
+    def of(cls, keys: Keys) -> "Values":
+        rows = np.argsort(keys.offsets.column("from_offset").to_numpy(), kind="stable")
+        rows = rows[key_order(keys.of_offsets[rows], keys.size)]
+        bounds = np.append(0, np.cumsum(np.bincount(keys.of_offsets, minlength=keys.size)))
+        return cls(
+            bounds, rows, numbers(keys.offsets.column("from_time"))[rows], ends_of(keys.offsets)[rows],
+            keys.offsets.column("committed_offset").to_numpy()[rows],
+        )  # fmt: skip
+
+    def at(self, key: int, times: Numbers) -> tuple[Numbers, Flags]:
+        of_key = slice(self.bounds[key], self.bounds[key + 1])
+        found = np.searchsorted(self.from_time[of_key], times, side="right") - 1
+        is_known = (found >= 0) & (at(self.to_time[of_key], found, 0) > times)
+        return at(self.committed[of_key], found, 0), is_known
+
+
+def holding(rows: pa.Table, time: int) -> Flags:
+    return np.asarray(ends_of(rows) > time)
+
+
+def ends_of(rows: pa.Table) -> Numbers:
+    """NULL is never."""
+    return np.where(rows.column("to_time").is_valid(), numbers(rows.column("to_time")), NEVER)
+
+
+def newest_rows(rows: pa.Table, key: Numbers, size: int, of: Flags | None = None) -> Numbers:
+    """For each key its row with the largest from_offset, of those in `of`."""
+    found = np.full(size, NOWHERE)
+    places = np.arange(len(key)) if of is None else np.flatnonzero(of)
+    places = places[np.argsort(rows.column("from_offset").to_numpy()[places], kind="stable")]
+    found[key[places]] = places
+    return found
+
+
+def at(values: NDArray, places: Numbers, otherwise: int | bool) -> NDArray:  # type: ignore[type-arg]
+    """The values at these places, and another one where the place is NOWHERE."""
+    if not len(values):
+        return np.full(len(places), otherwise)
+    return np.where(places >= 0, values[np.maximum(places, 0)], otherwise)
+
+
+def known_only(values: Numbers, is_known: Flags) -> list[int | None]:
+    is_known = is_known & (values != UNKNOWN)
+    return [value if known else None for value, known in zip(values.tolist(), is_known.tolist(), strict=True)]

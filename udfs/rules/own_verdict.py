@@ -1,0 +1,239 @@
+"""Our own verdict of a partition of a group: what each rule of `OwnRule` asks, in their order.
+
+They mend what Burrow's rules are known for: every rewind within the window counts and not only the first, a trend over
+the window decides instead of one lower lag, short lags alarm nobody, silence is held against the partition's own
+cadence, and commits of transactions count once they are committed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.lag_words import LagVerdict, OwnRule
+from udfs.rules.durations import SECOND, clock_time, in_words
+from udfs.rules.lag_trend import Trend, lag_trend
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OwnRules:
+    """`window_s`: how far back rewinds, members, commits and snapshots count. `silence_factor`: silence is longer than
+    so many times the usual gap between commits. `least_repeats`: commits of one offset before it stands still."""
+
+    window_s: int = 3600
+    allowed_lag: int = 0
+    least_time_lag_s: int = 60
+    silence_factor: int = 10
+    least_repeats: int = 3
+
+    @property
+    def window(self) -> int:
+        return self.window_s * SECOND
+
+    @property
+    def least_time_lag(self) -> int:
+        return self.least_time_lag_s * SECOND
+
+
+@dataclass(frozen=True)
+class Rewind:
+    """The last of `num_steps` steps back below `peak`, the largest offset before them."""
+
+    peak: int
+    time: int
+    num_steps: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known of one partition of a group at a time. Times and durations in microseconds; None: not known, or
+    there is none."""
+
+    now: int
+    committed: int | None = None
+    # Since when this value holds, and when it was committed last.
+    held_since: int | None = None
+    last_commit: int | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
+    is_unsubscribed: bool = False
+    is_group_idle: bool = False
+    is_recreated: bool = False
+    is_in_hole: bool = False
+    owned_since: int | None = None
+    rewind: Rewind | None = None
+    # When a snapshot first had the end beyond the committed offset, and how old the message there is.
+    unread_since: int | None = None
+    time_lag: int | None = None
+    # How far the end rose between the first snapshot from then on and the newest one.
+    came_since_owned: int | None = None
+    came_since_commit: int | None = None
+    came_since_held: int | None = None
+    # The usual gap between commits, of the partition or else of the others of the group.
+    cadence: int | None = None
+    num_repeats: int = 0
+    # The known lags of the window, by time.
+    lag_times: Numbers | None = None
+    lags: Numbers | None = None
+
+    @property
+    def available_lag(self) -> int:
+        """Messages that can still be read."""
+        assert self.end_offset is not None and self.committed is not None
+        return max(0, self.end_offset - max(self.committed, self.start_offset or 0))
+
+
+@dataclass(frozen=True)
+class OwnAnswer:
+    """`since`: since when it stands still or falls behind; None: it does not."""
+
+    verdict: LagVerdict
+    rule: OwnRule
+    reason: str
+    since: int | None = None
+
+
+def own_verdict(standing: Standing, rules: OwnRules) -> OwnAnswer:
+    for rule in RULES:
+        if (answer := rule(standing, rules)) is not None:
+            return answer
+    return trend_verdict(standing, rules)
+
+
+def not_judged(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    """What no alarm may rest on, whatever the lag."""
+    if standing.is_unsubscribed:
+        return OwnAnswer(LagVerdict.OK, OwnRule.NOT_SUBSCRIBED, "no member of the group subscribes to the topic")
+    if standing.is_group_idle:
+        window = in_words(rules.window)
+        return OwnAnswer(LagVerdict.OK, OwnRule.NOT_IN_USE, f"the group had no members and no commits for {window}")
+    if standing.committed is None and standing.owned_since is None and not standing.is_in_hole:
+        return OwnAnswer(LagVerdict.OK, OwnRule.NOTHING_HELD, "nothing is committed and no member owns it")
+    return None
+
+
+def missing_input(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
+    if standing.end_offset is None:
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, "no snapshot has the end of the partition")
+    if standing.committed is not None and standing.committed < 0:
+        reason = f"the committed offset is {standing.committed}, which clients ignore"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.COMMITTED_NEGATIVE, reason)
+    if standing.is_recreated:
+        reason = "the commit is for another topic of this name, with another id than in the newest snapshot"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOPIC_RECREATED, reason)
+    if standing.is_in_hole:
+        reason = "records of the log are missing, so the committed offset is unknown"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.HISTORY_HOLE, reason)
+    return None
+
+
+def never_committed(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    if standing.committed is not None:
+        return None
+    assert standing.end_offset is not None and standing.owned_since is not None
+    owned_for = standing.now - standing.owned_since
+    owned = f"a member has owned it for {in_words(owned_for)}"
+    if standing.end_offset <= (standing.start_offset or 0):
+        reason = f"nothing is committed and the log has no messages; {owned}"
+        return OwnAnswer(LagVerdict.OK, OwnRule.NOTHING_TO_READ, reason)
+    if not standing.came_since_owned or owned_for < max(rules.least_time_lag, usual_silence(standing, rules)):
+        # It may rightly begin at the end of the log, or be about to commit: the reset policy is not in the log.
+        reason = f"nothing is committed, and too little came since to expect a commit; {owned}"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NEVER_COMMITTED, reason)
+    reason = f"nothing is committed; {owned}, and {messages(standing.came_since_owned)} came since"
+    return OwnAnswer(LagVerdict.STOP, OwnRule.NEVER_COMMITTED, reason, standing.owned_since)
+
+
+def rewound(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
+    if (back := standing.rewind) is None:
+        return None
+    assert standing.committed is not None and standing.end_offset is not None
+    if not standing.committed < back.peak <= max(standing.end_offset, standing.committed):
+        return None  # made up for; or the log lost its end, and the group followed it
+    steps = "" if back.num_steps == 1 else f" in {back.num_steps} steps"
+    reason = (
+        f"went back{steps} from offset {back.peak:,}, last at {clock_time(back.time)}; "
+        f"now at {standing.committed:,}, {messages(back.peak - standing.committed)} before it"
+    )
+    return OwnAnswer(LagVerdict.REWIND, OwnRule.REWOUND, reason, back.time)
+
+
+def caught_up(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    lag = standing.available_lag
+    if lag <= rules.allowed_lag:
+        allowed = f", and {rules.allowed_lag:,} are allowed" if lag else ""
+        return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, f"{messages(lag)} to read{allowed}")
+    if standing.time_lag is not None and standing.time_lag < rules.least_time_lag:
+        reason = f"{messages(lag)} to read, the oldest {in_words(standing.time_lag)} old"
+        return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, reason)
+    return None
+
+
+def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    """Silence counts only while there is something to read: a quiet topic makes nobody late."""
+    if not standing.came_since_commit or standing.unread_since is None or standing.last_commit is None:
+        return None
+    waiting = standing.now - max(standing.last_commit, standing.unread_since)
+    if waiting <= max(usual_silence(standing, rules), rules.least_time_lag):
+        return None
+    cadence = (
+        f"it committed every {in_words(standing.cadence)}"
+        if standing.cadence is not None
+        else "no other commit shows how often it commits"
+    )
+    silence = in_words(standing.now - standing.last_commit)
+    reason = f"no commit for {silence}, {cadence}; {messages(standing.came_since_commit)} came since"
+    return OwnAnswer(LagVerdict.STOP, OwnRule.SILENT, reason, standing.last_commit)
+
+
+def usual_silence(standing: Standing, rules: OwnRules) -> int:
+    return rules.window if standing.cadence is None else rules.silence_factor * standing.cadence
+
+
+def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    if not standing.came_since_held or None in (standing.unread_since, standing.last_commit, standing.held_since):
+        return None
+    assert standing.unread_since is not None and standing.last_commit is not None and standing.held_since is not None
+    since = max(standing.held_since, standing.unread_since)
+    if standing.num_repeats < rules.least_repeats or standing.last_commit - since < rules.least_time_lag:
+        return None
+    reason = (
+        f"committed offset {standing.committed:,} {standing.num_repeats:,} times, for "
+        f"{in_words(standing.last_commit - standing.held_since)}; {messages(standing.came_since_held)} came since"
+    )
+    return OwnAnswer(LagVerdict.STALL, OwnRule.STANDS_STILL, reason, standing.held_since)
+
+
+def trend_verdict(standing: Standing, rules: OwnRules) -> OwnAnswer:
+    times, lags = standing.lag_times, standing.lags
+    if times is None or lags is None or len(lags) < 2:
+        num = "no snapshot" if lags is None or not len(lags) else "1 snapshot"
+        reason = f"{messages(standing.available_lag)} to read; {num} of the last {in_words(rules.window)} shows its lag"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOO_FEW, reason)
+    trend = lag_trend(lags)
+    over = f"over {in_words(int(times[-1] - times[0]))} ({len(lags)} snapshots)"
+    if trend.grows(rules.allowed_lag):
+        return OwnAnswer(LagVerdict.WARN, OwnRule.FALLS_BEHIND, f"lag grew {from_to(trend)} {over}", int(times[0]))
+    return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"lag went {from_to(trend)} {over}{why_not(trend)}")
+
+
+def from_to(trend: Trend) -> str:
+    return f"from {trend.begin:,} to {trend.end:,}"
+
+
+def why_not(trend: Trend) -> str:
+    """Why a lag that is larger at the end is no growing one."""
+    if trend.end <= trend.begin:
+        return ""
+    return ", and falls again" if trend.is_falling else f", no more than it varies (by {trend.noise:,.0f})"
+
+
+def messages(number: int) -> str:
+    return "1 message" if number == 1 else f"{number:,} messages"
+
+
+RULES: tuple[Callable[[Standing, OwnRules], OwnAnswer | None], ...] = (
+    not_judged, missing_input, never_committed, rewound, caught_up, silent, stands_still,
+)  # fmt: skip

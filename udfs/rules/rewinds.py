@@ -1,0 +1,58 @@
+"""Steps back of committed offsets within a window that nobody is known to have asked for."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from udfs.rules.own_verdict import Rewind
+
+if TYPE_CHECKING:
+    from udfs.rules.own_facts import OwnFacts
+
+Numbers = NDArray[np.int64]
+
+
+def rewinds(facts: "OwnFacts") -> dict[int, Rewind]:
+    """By key, whether made up for or not. A reset is no rewind: it needs a group without members, so a step back
+    counts only while the group had some."""
+    offsets, values = facts.keys.offsets, facts.values
+    delta = pc.fill_null(offsets.column("delta"), 0).to_numpy()[values.rows]
+    is_recent = values.to_time > facts.since
+    steps = np.flatnonzero((delta < 0) & (values.from_time >= facts.since))
+    from_offset = offsets.column("from_offset").to_numpy()[values.rows]
+    goes_on = offsets.column("previous_offset").is_valid().to_numpy()[values.rows]
+    topic_ids = offsets.column("topic_id").combine_chunks().take(pa.array(values.rows))
+    found: dict[int, Rewind] = {}
+    for key in np.unique(facts.keys.of_offsets[values.rows[steps]]).tolist():
+        if facts.live[key] < 0:
+            continue
+        rows = np.arange(values.bounds[key], values.bounds[key + 1])
+        rows = rows[is_recent[rows]]
+        group = int(facts.group[key])
+        is_explained = np.array(
+            [delta[row] < 0 and facts.groups.members_at(group, int(from_offset[row])) <= 0 for row in rows], np.bool_
+        )
+        begins = is_explained | ~goes_on[rows] | changes(topic_ids, rows)
+        begins[0] = True
+        chain = rows[np.flatnonzero(begins)[-1] :]
+        if (back := of_chain(values.committed[chain], values.from_time[chain])) is not None:
+            found[key] = back
+    return found
+
+
+def of_chain(committed: Numbers, times: Numbers) -> Rewind | None:
+    """Of the values that followed one another, the last of which holds."""
+    peak = int(committed.max())
+    since_peak = len(committed) - int(np.argmax(committed[::-1]))
+    steps = since_peak + np.flatnonzero(np.diff(committed[since_peak - 1 :]) < 0)
+    return Rewind(peak, int(times[steps[-1]]), len(steps)) if len(steps) else None
+
+
+def changes(topic_ids: pa.Array, rows: Numbers) -> NDArray[np.bool_]:
+    """Where a row is of another topic of the same name than the row before; an id that is not known is no other."""
+    ids = topic_ids.take(pa.array(rows))
+    differs = pc.fill_null(pc.not_equal(ids[1:], ids[:-1]), False).to_numpy(zero_copy_only=False)
+    return np.append(False, differs)

@@ -1,0 +1,136 @@
+"""How much of the offsets topic each group's commits fill, by hour: arrays over all commits at once."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.event_tables import COMMIT_VOLUME
+from udfs.lag.as_of import NOWHERE, holding_at, key_codes
+from udfs.lag.partition_history import PartitionHistory
+from udfs.tables.arrow_schema import table_schema
+
+Numbers = np.ndarray
+SECOND = 1_000_000
+SLOT, MINUTE, HOUR = 5 * SECOND, 60 * SECOND, 3600 * SECOND
+SLOTS = HOUR // SLOT
+KEY = ("group_id", "topic", "partition")
+NEVER = np.iinfo(np.int64).max
+WRITTEN = pa.schema([field for field in table_schema(COMMIT_VOLUME) if field.name not in ("cluster", "is_open")])
+
+
+def volume_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
+    """One row for each group and hour that ends after `settled_from`, by record time; records without one have none."""
+    records = timed(history.commits, settled_from)
+    time = records["record_time"].cast(pa.int64()).to_numpy()
+    is_commit = ~records["is_tombstone"].to_numpy()
+    key, key_rows = keys_of(records)
+    hour, hour_rows = codes(time // HOUR)
+    hours = time[hour_rows] // HOUR
+    # Records of one key and hour follow each other, in the order of the log.
+    run, run_rows = codes(key * len(hours) + hour)
+    order = sorted_places(run)
+    is_first = are_new(run[order])
+    groups = records["group_id"].take(pa.array(key_rows))
+    group_of_key, _ = codes(pc.index_in(groups, value_set=pc.unique(groups)).to_numpy())
+    cell, cell_rows = codes(group_of_key[key[run_rows]] * len(hours) + hour[run_rows])
+    of, num_cells = cell[run], len(cell_rows)
+    minute = of * (HOUR // MINUTE) + time % HOUR // MINUTE
+    unchanged = is_commit[order] & are_unchanged(history, records, order, is_first)
+    num_commits = np.bincount(of[is_commit], minlength=num_cells)
+    num_unchanged = np.bincount(of[order][unchanged], minlength=num_cells)
+    sizes = records["record_bytes"].to_numpy()
+    first = run_rows[cell_rows]
+    columns = {
+        "hour_time": pa.array(hours[hour[first]] * HOUR).cast(pa.timestamp("us", "UTC")),
+        "offsets_partition": pa.array(np.full(num_cells, history.offsets_partition, np.int32)),
+        "group_id": records["group_id"].take(pa.array(first)),
+        "num_commits": pa.array(num_commits),
+        "num_bytes": pa.array(np.bincount(of[is_commit], sizes[is_commit], num_cells).astype(np.int64)),
+        "num_unchanged": pa.array(num_unchanged),
+        "share_unchanged": pa.array(num_unchanged / np.maximum(num_commits, 1)),
+        "peak_per_minute": pa.array(busiest(minute[is_commit], num_cells)),
+        "num_at_5_s": pa.array(np.bincount(cell[slots(run, time, is_commit)], minlength=num_cells)),
+    }
+    written = pa.table([columns[name] for name in WRITTEN.names], schema=WRITTEN)
+    return written.filter(pa.array(num_commits > 0)).sort_by([("hour_time", "ascending"), ("group_id", "ascending")])
+
+
+def timed(commits: pa.Table, settled_from: int | None) -> pa.Table:
+    time = commits["record_time"].cast(pa.int64())
+    is_asked = time.is_valid() if settled_from is None else pc.greater_equal(time, settled_from // HOUR * HOUR)
+    return commits.filter(pc.fill_null(is_asked, False)).combine_chunks()
+
+
+def keys_of(records: pa.Table) -> tuple[Numbers, Numbers]:
+    """For each record the number of its group and topic partition, and for each number one of its records."""
+    found = np.zeros(records.num_rows, np.int64)
+    for name in KEY:
+        column = records[name].combine_chunks()
+        each, rows = codes(column.dictionary_encode().indices if name != "partition" else column)
+        found, places = codes(found * len(rows) + each)
+    return found, places
+
+
+def codes(values: Numbers | pa.Array) -> tuple[Numbers, Numbers]:
+    """A number for each distinct value, and for each number a place that has it."""
+    encoded = pa.array(values).dictionary_encode()
+    found = encoded.indices.to_numpy().astype(np.int64)
+    places = np.zeros(len(encoded.dictionary), np.int64)
+    places[found] = np.arange(len(found))
+    return found, places
+
+
+def are_new(values: Numbers) -> Numbers:
+    """Whether the value differs from the one before."""
+    found = np.ones(len(values), np.bool_)
+    found[1:] = values[1:] != values[:-1]
+    return found
+
+
+def sorted_places(values: Numbers) -> Numbers:
+    """The order of small numbers, equal ones as they come. Sorting one array of integers is several times faster than
+    sorting places by another one."""
+    number = max(len(values), 1)
+    return np.sort(values * number + np.arange(len(values))) % number
+
+
+def are_unchanged(history: PartitionHistory, records: pa.Table, order: Numbers, is_first: Numbers) -> Numbers:
+    """In this order: whether the record commits the offset that the record of the key before left. A deleted offset is
+    none. The first of an hour is compared with what held as the hour began."""
+    value = pc.fill_null(records["committed_offset"], 0).to_numpy()[order]
+    has_value = ~records["is_tombstone"].to_numpy()[order]
+    found = np.zeros(len(order), np.bool_)
+    found[1:] = (value[1:] == value[:-1]) & has_value[:-1]
+    firsts = np.flatnonzero(is_first)
+    wanted = records.select(list(KEY)).take(pa.array(order[firsts]))
+    begins = records["record_time"].cast(pa.int64()).to_numpy()[order[firsts]] // HOUR * HOUR
+    held = held_offsets(history, wanted, begins)
+    found[firsts] = pc.fill_null(pc.equal(held, pa.array(value[firsts])), False).to_numpy(zero_copy_only=False)
+    return found
+
+
+def held_offsets(history: PartitionHistory, wanted: pa.Table, times: Numbers) -> pa.Array:
+    """The offset of each key just before the time, which begins an hour; NULL: none."""
+    rows = history.table("offset_history").select([*KEY, "committed_offset", "from_time", "to_time"])
+    begins = pc.fill_null(rows["from_time"].cast(pa.int64()), -NEVER).to_numpy()
+    ends = pc.fill_null(rows["to_time"].cast(pa.int64()), NEVER).to_numpy()
+    # Most values do not outlive their hour.
+    outlive = np.flatnonzero(begins // HOUR != ends // HOUR)
+    rows, begins, ends = rows.take(pa.array(outlive)), begins[outlive], ends[outlive]
+    have, want = key_codes(KEY, rows, wanted)
+    place = holding_at(have, begins, ends, want, times - 1)
+    return rows["committed_offset"].combine_chunks().take(pa.array(place, mask=place == NOWHERE))
+
+
+def busiest(minute: Numbers, num_cells: int) -> Numbers:
+    """For each cell the commits in its busiest minute."""
+    found = np.zeros(num_cells, np.int64)
+    code, rows = codes(minute)
+    np.maximum.at(found, minute[rows] // (HOUR // MINUTE), np.bincount(code, minlength=len(rows)))
+    return found
+
+
+def slots(run: Numbers, time: Numbers, is_commit: Numbers) -> Numbers:
+    """The run of each slot of 5 s that has a commit."""
+    slot = np.sort(run[is_commit] * SLOTS + (time % HOUR // SLOT)[is_commit])
+    return np.asarray(slot[are_new(slot)] // SLOTS)
