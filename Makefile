@@ -27,7 +27,7 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 audit: setup ## the whole audit of data/sample into warehouse/ as a Spark application, and its run page
 	@SPARK_LOCAL_IP=127.0.0.1 $(BIN)/spark-submit --master 'local[*]' --properties-file conf/spark-defaults.conf \
 	  jobs/audit.py --source segments:data/sample --snapshots data/sample/snapshots.jsonl --cluster sample \
-	  --warehouse warehouse --fail-on never
+	  --warehouse warehouse --config conf/sample.toml --fail-on never
 
 # Two processes, each with whole files: brokers and Spark mostly wait, one for the other's cores.
 test: setup ## every test, real brokers included (all but `soak`)
@@ -44,6 +44,7 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/python -m jobs.pages.records_page --check
 	$(BIN)/python -m jobs.pages.tables_page --check
 	$(BIN)/python -m jobs.pages.functions_page --check
+	$(BIN)/python -m jobs.pages.metrics_page --check
 
 dist: setup ## one zip of the project's packages under dist/, for spark-submit --py-files
 	@$(BIN)/python .ci/dist.py

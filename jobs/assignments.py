@@ -23,7 +23,7 @@ from schemas.assignment_words import Verdict
 
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "assignments") as engine:
-        found = run_result(arguments, Recomputation, engine)
+        found = run_result(arguments, Recomputation(is_full=arguments.full), engine)
     show_result(found, list(summary_lines(found)), arguments.format)
     return int(found["exit_code"])
 

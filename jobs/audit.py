@@ -9,47 +9,85 @@ Reads and writes what its steps do, and prints the run page.
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from jobs import ingest
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
+from jobs.flags import as_of_micros
+from jobs.gating.options import exit_code, gate_options
+from jobs.gating.run import Gate
+from jobs.measuring.run import Measurement
+from jobs.pages.prometheus_file import Audited, newest_group_verdicts, write_prometheus_file
 from jobs.pages.run_page import page
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
 from jobs.row_output import write_lines
-from jobs.runs.result import recorded_failure, result_text, write_result_file
-from jobs.runs.run import run_jobs, run_options
-from jobs.settings import load_settings, options_of
-from jobs.warehouses.any_warehouse import reading
-from schemas.exit_codes import ExitCode
+from jobs.runs.result import ms_of, now_ms, recorded_failure, result_text, write_result_file
+from jobs.runs.run import opened, run_all, run_options
+from jobs.warehouses.warehouse import Warehouse
 
 
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "audit") as engine:
-        result = audited(arguments, engine)
+        result, lines = audited(as_of_now(arguments, now_ms()), engine)
         if arguments.format == "table":
-            options = options_of(load_settings(arguments.config), engine.hadoop_settings)
-            write_lines(page(reading(arguments.warehouse, options), result))
+            write_lines(lines)
         else:
             ingest.show(result, arguments.format)
-    code = int(result["exit_code"])
-    return ExitCode.CLEAN if arguments.fail_on == "never" and code == ExitCode.FINDINGS else code
+    return exit_code(result, arguments.fail_on)
 
 
-def audited(arguments: argparse.Namespace, engine: Engine) -> dict[str, Any]:
-    """What the ingest told, and in it what the steps after it did."""
+def as_of_now(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
+    """A live log is judged as of the run's start, all others as of their own end."""
+    is_live = (arguments.source or "").startswith("kafka:")
+    as_of = str(now) if is_live and arguments.as_of is None else arguments.as_of
+    return argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False})
+
+
+def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str]]:
+    """What the ingest told, and in it what the steps after it did; and the page of it, by tables that are open yet."""
     with recorded_failure(arguments.result_file, "audit"):
-        asked = argparse.Namespace(**vars(arguments), retry_rejected=False)
-        jobs = [*ingest.jobs_of(asked), Replay(is_full=False), Recomputation(is_full=False)]
+        gate = Gate(gate_options(arguments))
+        # What is wrong with its rules is told before anything is read.
+        _ = gate.rules
+        measurement = Measurement(is_full=False, as_of=as_of_micros(arguments.as_of, now_ms()))
+        jobs = [*ingest.jobs_of(arguments), Replay(is_full=False), Recomputation(is_full=False), measurement, gate]
         # The result is that of all of them.
-        found, *after = run_jobs(jobs, replace(run_options(arguments), result_file=None), engine)
-        steps = {each["job"]: each for each in after}
-        added = {name: number for step in (found, *steps.values()) for name, number in step["rows_added"].items()}
-        result = {**found, "rows_added": added, **steps}
+        options = replace(run_options(arguments), result_file=None)
+        with opened(jobs[0].name, options, engine) as warehouse:
+            steps = run_all(jobs, warehouse, options, engine)
+            result = together(steps)
+            lines = list(page(warehouse, result, gate.findings))
+            if arguments.prometheus is not None:
+                write_prometheus_file(arguments.prometheus, exported(warehouse, result, gate), options.settings)
         write_result_file(arguments.result_file, result_text(result))
-    return result
+    return result, lines
+
+
+def together(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """An input that cannot be read well wins over findings."""
+    found, *after = steps
+    added = {name: number for step in steps for name, number in step["rows_added"].items()}
+    worst = max(steps, key=lambda step: int(step["exit_code"]))
+    about = {"verdict": worst["verdict"], "exit_code": worst["exit_code"], "rows_added": added}
+    times = {"finished_time": steps[-1]["finished_time"], "seconds": round(sum(step["seconds"] for step in steps), 3)}
+    return {**found, **about, **times, **{step["job"]: step for step in after}}
+
+
+def exported(warehouse: Warehouse, result: Mapping[str, Any], gate: Gate) -> Audited:
+    cluster = result["cluster"]
+    return Audited(
+        cluster,
+        int(result["exit_code"]),
+        ms_of(result["started_time"]),
+        ms_of(result["finished_time"]),
+        gate.newest_ms,
+        gate.findings,
+        newest_group_verdicts(warehouse, cluster),
+    )
 
 
 if __name__ == "__main__":

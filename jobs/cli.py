@@ -16,6 +16,8 @@ COMMANDS = {
     "ingest": "segments and archives of the offsets topic into Delta tables",
     "replay": "history of groups, owners, rebalances and offsets from the decoded tables",
     "assignments": "every recorded assignment beside the one that Kafka's own assignor gives",
+    "lag": "how far every group was behind at every snapshot, how it stands, what happened to its offsets",
+    "gate": "metrics, suites of expectations and findings, with an exit code; or records validated spans of data",
     "capture": "snapshots of a live cluster: end offsets, brokers, settings",
     "groups": "the groups that there were at any time, like kafka-consumer-groups --list, without Spark",
     "describe": "a group at any time, like kafka-consumer-groups --describe, without Spark",
@@ -35,7 +37,7 @@ NAMES = frozenset({"describe", "rebalances", "why", "owner", "diff", "offsets", 
 # Unless something makes them start Spark.
 WITHOUT_PANDAS = NAMES | {"groups", "assign", "doctor"}
 # On the local engine.
-JOBS = frozenset({"audit", "ingest", "replay", "assignments"})
+JOBS = frozenset({"audit", "ingest", "replay", "assignments", "lag", "gate"})
 HYPHENS = "A name that begins with a hyphen, and what follows it, stands behind two: -- -name"
 
 
@@ -68,17 +70,26 @@ def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         commands.choices[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    if is_own_process and needs_no_pandas(parsed):
-        keep_pandas_out()
+    if is_own_process:
+        prepare_process(parsed)
     return int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
 
 
-def needs_no_pandas(parsed: argparse.Namespace) -> bool:
-    if parsed.command in JOBS:
-        from jobs.flags import LOCAL, wanted_engine
+def prepare_process(parsed: argparse.Namespace) -> None:
+    """What must precede the modules that take long to load."""
+    is_local_job = parsed.command in JOBS and is_local(parsed)
+    if is_local_job or parsed.command in WITHOUT_PANDAS:
+        keep_pandas_out()
+    if is_local_job:
+        from jobs.engine.early_server import start_early
 
-        return wanted_engine(parsed) == LOCAL
-    return parsed.command in WITHOUT_PANDAS
+        start_early(parsed)
+
+
+def is_local(parsed: argparse.Namespace) -> bool:
+    from jobs.flags import LOCAL, wanted_engine
+
+    return wanted_engine(parsed) == LOCAL
 
 
 def command_in(words: Sequence[str]) -> str | None:

@@ -106,6 +106,15 @@ def add_at_flag(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_as_of_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--as-of",
+        metavar="T",
+        help="judge as of this time: ISO 8601 (UTC without a zone), epoch milliseconds or now; default: the newest "
+        "record or snapshot, of a live log now",
+    )
+
+
 def add_run_flags(parser: argparse.ArgumentParser, full: str) -> None:
     """`full`: what `--full` does."""
     parser.add_argument("--full", action="store_true", help=f"{full}, as if there had been no run before")
@@ -153,6 +162,10 @@ def epoch_ms(text: str, flag: str) -> int:
     if re.fullmatch("(19|20)[0-9]{6}", text) or int(text[:20]) > LAST_MS:
         raise wrong_instant(text, flag)
     return int(text)
+
+
+def as_of_micros(text: str | None, now: int) -> int | None:
+    return None if text is None else instant(text, now, "--as-of") * 1000
 
 
 def wrong_instant(text: str, flag: str) -> Failure:

@@ -1,22 +1,41 @@
-"""Keeps pandas out of processes that do not need it."""
+"""Keeps pandas out of processes that do not need it, and other libraries out of imports that can do without."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 
 
-class NoPandas(MetaPathFinder):
-    """pyarrow imports pandas with the first array that it makes: half a second and 40 MB, for nothing."""
+class Absent(MetaPathFinder):
+    """As if the library were not installed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:
-        if fullname == "pandas":
+        if fullname == self.name:
             raise ModuleNotFoundError(fullname)
+
+
+# pyarrow imports it with the first array that it makes: half a second and 40 MB, for nothing.
+NO_PANDAS = Absent("pandas")
 
 
 def keep_pandas_out() -> None:
     """For the whole process, so only where a command has one of its own."""
-    sys.meta_path.insert(0, NoPandas())
+    sys.meta_path.insert(0, NO_PANDAS)
 
 
 def let_pandas_in() -> None:
-    """Spark needs it after all."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, NoPandas)]
+    """Spark and Great Expectations need it after all."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not NO_PANDAS]
+
+
+@contextmanager
+def kept_out(name: str) -> Iterator[None]:
+    finder = Absent(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)

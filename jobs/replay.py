@@ -19,7 +19,7 @@ from jobs.replaying.run import Replay
 
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "replay") as engine:
-        found = run_result(arguments, Replay, engine)
+        found = run_result(arguments, Replay(is_full=arguments.full), engine)
     show_result(found, [closing_line(found)], arguments.format)
     return int(found["exit_code"])
 

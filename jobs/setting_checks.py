@@ -39,6 +39,13 @@ def right_pattern(value: object) -> str | None:
     return value
 
 
+def right_patterns(value: object) -> tuple[str, ...] | None:
+    if not isinstance(value, list):
+        return None
+    found = tuple(map(right_pattern, value))
+    return None if None in found else found  # type: ignore[return-value]
+
+
 def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
     if not isinstance(value, list) or not all(isinstance(each, list) and len(each) > 1 for each in value):
         return None
@@ -50,6 +57,7 @@ def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
 
 SHARE = Check("a share from 0 to 1", right_share)
 PATTERN = Check("a regular expression", right_pattern)
+PATTERNS = Check("a list of regular expressions", right_patterns)
 TOPIC_SETS = Check("a list of lists of two or more different topics", right_topic_sets)
 FLAG = Check("true or false", lambda value: value if isinstance(value, bool) else None)
 TEXT = Check("a text", lambda value: value if isinstance(value, str) else None)

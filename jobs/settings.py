@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.failure import Failure
-from jobs.setting_checks import FLAG, OPTIONS, PATTERN, SHARE, TEXT, TOPIC_SETS, Check, number_from
+from jobs.setting_checks import FLAG, OPTIONS, PATTERN, PATTERNS, SHARE, TEXT, TOPIC_SETS, Check, number_from
 from jobs.storage.options import RETRY_SECONDS, StorageOptions, storage_options
 from schemas.exit_codes import ExitCode
 
@@ -69,6 +69,106 @@ class Broker:
         "members ask for none. A snapshot's settings win. Empty: not known, then the assignor is inferred from what it "
         "assigned.",
         TEXT,
+    )
+
+
+@dataclass(frozen=True)
+class Burrow:
+    """As `udfs/rules/burrow.py` takes them, by Burrow's own names."""
+
+    intervals: int = setting(10, "commits", "How many commits of a partition are looked at.", number_from(2, 1000))
+    expire_group_s: int = setting(
+        604_800,
+        "seconds",
+        "Commits that are older do not count, and a group without newer ones is NOTFOUND. At most what is looked back.",
+        number_from(1, 604_800),
+    )
+    minimum_complete: float = setting(
+        0.0, "share of intervals", "With fewer commits than this a partition is OK.", SHARE
+    )
+    allowed_lag: int = setting(0, "messages", "So much lag is none.", number_from(0))
+    min_distance_s: int = setting(0, "seconds", "Commits that follow one another sooner count as one.", number_from(0))
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """As `udfs/rules/own_verdict.py` takes them."""
+
+    window_s: int = setting(
+        3600, "seconds", "How far back rewinds, members, commits and lag count.", number_from(60, 86_400)
+    )
+    allowed_lag: int = setting(0, "messages", "So much lag is none.", number_from(0))
+    least_time_lag_s: int = setting(60, "seconds", "Lag that is younger alarms nobody.", number_from(0))
+    silence_factor: int = setting(
+        10, "times", "Silence is longer than so many times the usual gap between commits.", number_from(1)
+    )
+    least_repeats: int = setting(3, "commits", "So many commits of one offset are standing still.", number_from(2))
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What `schemas/findings` and `schemas/metrics` compare with, each by its name."""
+
+    max_source_age_hours: int = setting(
+        25,
+        "hours",
+        "A newest record or snapshot that is older than this when a run starts is a finding, since the source may have "
+        "stopped. 0: never.",
+        number_from(0),
+    )
+    expiring_soon_hours: int = setting(
+        25, "hours", "Offsets that expire within this time after the as-of time are a finding.", number_from(0)
+    )
+    max_unread_ms: int = setting(
+        60_000,
+        "milliseconds",
+        "A rebalance that may have left a partition unread for longer is a finding.",
+        number_from(0),
+    )
+    hanging_transaction_ms: int = setting(
+        3_600_000,
+        "milliseconds",
+        "A transaction on offsets that stays open for longer is a finding. The default is four times the longest "
+        "timeout that brokers allow by default.",
+        number_from(0),
+    )
+    storm_rebalances_per_hour: int = setting(
+        30, "rebalances", "A storm of more rebalances an hour than this is a finding.", number_from(1)
+    )
+    record_limit_bytes: int = setting(
+        1_000_000,
+        "bytes",
+        "The largest record that the brokers take for __consumer_offsets (max.message.bytes). A group whose record "
+        "fills more than 70 % of it is a finding.",
+        number_from(1),
+    )
+    offsets_partition_limit_bytes: int = setting(
+        1 << 30,
+        "bytes",
+        "An offsets partition whose segments are larger is a finding: its cleaner may have stopped.",
+        number_from(1),
+    )
+    needless_commits_per_day: int = setting(
+        100_000,
+        "commits",
+        "A group with more commits a day than this is a finding when most of them change nothing, or when it commits "
+        "more than twice as often as every 5 seconds.",
+        number_from(1),
+    )
+    dead_group_days: int = setting(
+        30, "days", "A group without members and without commits for longer is a finding.", number_from(1)
+    )
+    max_prometheus_groups: int = setting(
+        1_000,
+        "groups",
+        "How many groups --prometheus writes, the worst ones: their ids are labels, which must not be without bound.",
+        number_from(0),
+    )
+    tool_groups: tuple[str, ...] = setting(
+        ("console-consumer-[0-9]+", "perf-consumer-[0-9]+", "kminion-.*", "burrow-.*", "_confluent-.*"),
+        "a list of regular expressions",
+        "Groups of tools, by their whole ids. They make no findings; the run says how many it left out.",
+        PATTERNS,
     )
 
 
@@ -126,6 +226,9 @@ class Settings:
     ingest: Ingest = Ingest()
     tables: Tables = Tables()
     broker: Broker = Broker()
+    burrow: Burrow = Burrow()
+    verdicts: Verdicts = Verdicts()
+    gate: Gate = Gate()
     storage: Storages = Storages()
     groups: tuple[Group, ...] = sections_of(
         Group,

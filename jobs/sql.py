@@ -63,7 +63,7 @@ def print_definitions(arguments: argparse.Namespace) -> None:
         from jobs.warehouses.any_warehouse import reading
 
         warehouse = reading(arguments.warehouse)
-        write_lines(table_definitions(Dialect(arguments.print_tables), warehouse, warehouse.versions()))
+        write_lines(table_definitions(Dialect(arguments.print_tables), warehouse, warehouse.readable_versions()))
     if arguments.print_views:
         from jobs.queries.views import view_definitions
 

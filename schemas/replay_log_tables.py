@@ -75,6 +75,7 @@ REPLAYED_PARTITIONS = Table(
         CLUSTER,
         OFFSETS_PARTITION,
         Column("through_run_id", Type.STRING, "The newest ingest whose records are replayed.", is_nullable=False),
+        Column("whole_run_id", Type.STRING, "The run that last replayed it from its beginning.", is_nullable=False),
         Column("through_offset", Type.BIGINT, "The last record that counts; NULL: none does."),
         Column("through_time", Type.TIMESTAMP, "The largest record time so far; NULL: none."),
         Column("rules", Type.STRING, "What the replay rests on beside the log, as JSON.", is_nullable=False),

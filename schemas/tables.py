@@ -3,7 +3,10 @@
 from schemas import (
     assignment_tables,
     decoded_tables,
+    event_tables,
+    gate_tables,
     history_tables,
+    lag_tables,
     offset_tables,
     replay_log_tables,
     replay_state_tables,
@@ -25,9 +28,15 @@ TABLES: dict[str, Table] = {
         *replay_log_tables.TABLES,
         *replay_state_tables.TABLES,
         *assignment_tables.TABLES,
+        *lag_tables.TABLES,
+        *event_tables.TABLES,
+        *gate_tables.TABLES,
         *run_tables.TABLES,
     )
 }
+
+# Changed without a run, so read at the newest version: runs name none of them.
+BESIDE_RUNS = frozenset(name for name, table in TABLES.items() if table.job == gate_tables.SPAN_JOB)
 
 
 def folder_of(name: str) -> str:

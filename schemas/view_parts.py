@@ -35,7 +35,9 @@ def seconds_between(earlier: str, later: str) -> str:
     """Whole seconds, as BIGINT: no engine has a finer difference in the words of the others."""
     length = f"({later} - {earlier})"
     parts = {"DAY": 86_400, "HOUR": 3_600, "MINUTE": 60, "SECOND": 1}
-    return f"CAST({' + '.join(f'EXTRACT({part} FROM {length}) * {each}' for part, each in parts.items())} AS BIGINT)"
+    # Spark multiplies as INT, which 69 years of seconds overflow.
+    terms = [f"CAST(EXTRACT({part} FROM {length}) AS BIGINT) * {each}" for part, each in parts.items()]
+    return f"({' + '.join(terms)})"
 
 
 def total(column: str) -> str:
@@ -51,3 +53,45 @@ UNREAD_SUMS = f"""\
 {total("unread_partition_low_ms")} AS unread_partition_low_ms,
     {total("unread_partition_high_ms")} AS unread_partition_high_ms,
     max(longest_unread_high_ms) AS longest_unread_high_ms"""
+
+# Settings of each cluster, of its newest snapshot that has any.
+SETTINGS = """\
+newest_settings AS (
+  SELECT cluster, settings
+  FROM (
+    SELECT cluster, settings, row_number() OVER (PARTITION BY cluster ORDER BY captured_time DESC) AS place
+    FROM cluster_snapshots
+    WHERE settings IS NOT NULL
+  ) AS placed
+  WHERE place = 1
+)"""
+SETTINGS_READ = ("cluster_snapshots",)
+# How logs of topics begin and end, of the newest snapshot that has the end of the partition.
+ENDS = """\
+ends AS (
+  SELECT cluster, topic, partition, log_start_offset, log_end_offset
+  FROM (
+    SELECT cluster, topic, partition, log_start_offset, log_end_offset,
+      row_number() OVER (PARTITION BY cluster, topic, partition ORDER BY captured_time DESC) AS place
+    FROM topic_snapshots
+    WHERE log_end_offset IS NOT NULL
+  ) AS placed
+  WHERE place = 1
+)"""
+
+
+def number_setting(name: str) -> str:
+    """NULL where it is not captured. Trino fails for a key that a map does not have."""
+    is_there = f"coalesce(array_position(map_keys(settings), '{name}'), 0) > 0"
+    return f"TRY_CAST(CASE WHEN {is_there} THEN settings['{name}'] END AS BIGINT)"
+
+
+def how_many(condition: str) -> str:
+    """Rows for which it holds."""
+    return total(f"CASE WHEN {condition} THEN 1 ELSE 0 END")
+
+
+def nearest_rank(percent: int, value: str, place: str, number: str) -> str:
+    """The smallest value that so many percent of all are not above. `place` counts the values from the smallest on,
+    NULL last, `number` is how many there are without NULL: engines differ in their own percentiles."""
+    return f"min(CASE WHEN 100 * {place} >= {percent} * {number} THEN {value} END)"

@@ -5,12 +5,27 @@ from dataclasses import dataclass
 
 from schemas import (
     assignment_view,
+    cluster_diff_view,
+    daily_expectations,
+    daily_lag,
     daily_rebalances,
     decode_coverage,
     enumerations,
+    expiry_view,
+    gate_spans_view,
+    gated_commits,
+    headroom_view,
+    inventory_view,
+    offsets_topic_view,
     open_transactions,
+    partition_coverage_view,
     rebalance_views,
+    replay_spans_view,
+    resets_view,
     storm_view,
+    topic_consumers_view,
+    verdict_view,
+    volume_view,
 )
 from schemas.columns import Column
 
@@ -83,6 +98,140 @@ VIEWS: dict[str, View] = {
             daily_rebalances.COLUMNS,
             daily_rebalances.READS,
             daily_rebalances.SQL,
+        ),
+        View(
+            "v_group_verdict",
+            "How each group and each of its partitions stands as of the newest measurement, worst first, by our "
+            "rules and by Burrow's, since when, and how it changed. Which partitions stand still, and since when?",
+            verdict_view.COLUMNS,
+            verdict_view.READS,
+            verdict_view.SQL,
+        ),
+        View(
+            "v_offset_resets",
+            "Offsets that were moved or removed otherwise than by reading on, costliest first, and who is likely "
+            "to have done it. Who or what moved offsets backwards or to the edges?",
+            resets_view.COLUMNS,
+            resets_view.READS,
+            resets_view.SQL,
+        ),
+        View(
+            "v_expiry_forecast",
+            "Committed offsets that expire if their groups stay as they are, the next ones first, with what "
+            "is at risk. Whose offsets expire before the next run?",
+            expiry_view.COLUMNS,
+            expiry_view.READS,
+            expiry_view.SQL,
+        ),
+        View(
+            "v_commit_volume",
+            "How much of each offsets partition each group's commits fill, most bytes first, and what one "
+            "commit each 5 s would save. Who fills __consumer_offsets?",
+            volume_view.COLUMNS,
+            volume_view.READS,
+            volume_view.SQL,
+        ),
+        View(
+            "v_offsets_topic_health",
+            "What each partition of the offsets topic holds, how much of it is live and what keeps the rest "
+            "from being compacted, the longest open transaction first. Is the topic compacting?",
+            offsets_topic_view.COLUMNS,
+            offsets_topic_view.READS,
+            offsets_topic_view.SQL,
+        ),
+        View(
+            "v_inventory",
+            "Every group that exists, dead ones first. Which groups can be deleted?",
+            inventory_view.COLUMNS,
+            inventory_view.READS,
+            inventory_view.SQL,
+        ),
+        View(
+            "topic_consumers",
+            "Which groups read each topic, with their clients: subscribed, committed or both. Which "
+            "applications read this topic?",
+            topic_consumers_view.COLUMNS,
+            topic_consumers_view.READS,
+            topic_consumers_view.SQL,
+        ),
+        View(
+            "partition_coverage",
+            "Which partitions of each topic a group reads and which it leaves out, the most left out first; "
+            "topics that no group reads have a row without one.",
+            partition_coverage_view.COLUMNS,
+            partition_coverage_view.READS,
+            partition_coverage_view.SQL,
+        ),
+        View(
+            "record_headroom",
+            "How near the largest records of each group come to the largest batch that the broker takes, "
+            "nearest first.",
+            headroom_view.COLUMNS,
+            headroom_view.READS,
+            headroom_view.SQL,
+        ),
+        View(
+            "v_replay_spans",
+            "Messages that were read again or skipped since offsets were moved, by topic and day, most first. "
+            "Which data was processed twice, or not at all?",
+            replay_spans_view.COLUMNS,
+            replay_spans_view.READS,
+            replay_spans_view.SQL,
+        ),
+        View(
+            "v_cluster_diff",
+            "Offsets of each group on one cluster beside those on every other one in the warehouse, missing "
+            "ones and the largest differences first. Did the migration carry the offsets over?",
+            cluster_diff_view.COLUMNS,
+            cluster_diff_view.READS,
+            cluster_diff_view.SQL,
+        ),
+        View(
+            "v_gate_spans",
+            "Validated spans beside the span before each: gaps, overlaps and their cause, rows expected and written; "
+            "failed ones first, then by offsets missed or repeated.",
+            gate_spans_view.COLUMNS,
+            gate_spans_view.READS,
+            gate_spans_view.SQL,
+        ),
+        View(
+            "v_gate_coverage",
+            "How much of what each gated group and topic committed had been validated before, the smallest share "
+            "first. Was every committed span validated?",
+            gated_commits.COVERAGE_COLUMNS,
+            gated_commits.COVERAGE_READS,
+            gated_commits.COVERAGE_SQL,
+        ),
+        View(
+            "v_ungated_commits",
+            "Commits of gated groups of messages that no span covers which had passed before or was let through, most "
+            "messages first. Which commits bypassed the gate, and who owned the partition then?",
+            gated_commits.UNGATED_COLUMNS,
+            gated_commits.UNGATED_READS,
+            gated_commits.UNGATED_SQL,
+        ),
+        View(
+            "v_freshness_slo",
+            "Time lag of each group and topic by day, the largest 95th percentile first. Is the data fresh enough? "
+            "Objectives are in the settings, which SQL does not read: compare with your own.",
+            daily_lag.FRESHNESS_COLUMNS,
+            daily_lag.READS,
+            daily_lag.FRESHNESS_SQL,
+        ),
+        View(
+            "lag_daily",
+            "Lag of each group and topic by day, in messages and in time, newest day first.",
+            daily_lag.LAG_COLUMNS,
+            daily_lag.READS,
+            daily_lag.LAG_SQL,
+        ),
+        View(
+            "expectation_daily",
+            "How often each expectation of the gate fails, by day, newest first. Does quality drift, and which "
+            "expectations are too tight or too loose?",
+            daily_expectations.COLUMNS,
+            daily_expectations.READS,
+            daily_expectations.SQL,
         ),
         View(
             "dim_enum",

@@ -22,7 +22,16 @@ SAMPLE = ROOT / "data" / "sample"
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page") / "warehouse"
-    source = ["--source", f"segments:{SAMPLE}", "--snapshots", str(SAMPLE / "snapshots.jsonl"), "--cluster", "sample"]
+    source = [
+        "--source",
+        f"segments:{SAMPLE}",
+        "--snapshots",
+        str(SAMPLE / "snapshots.jsonl"),
+        "--cluster",
+        "sample",
+        "--fail-on",
+        "never",
+    ]
     assert cli.main(["audit", *source, "--warehouse", str(folder)]) == 0
     return folder
 

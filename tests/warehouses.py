@@ -101,7 +101,7 @@ def counts(rows: Mapping[str, Rows]) -> list[dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     for name, some in rows.items():
         columns = {column.name: column for column in TABLES[name].columns}
-        if "record_offset" not in columns:
+        if not {"record_offset", "offsets_partition"} <= columns.keys():
             continue
         for row in some:
             partition = row.get("offsets_partition", plain(columns["offsets_partition"]))

@@ -48,6 +48,7 @@ SETTINGS = (
     "log.cleaner.max.compaction.lag.ms",
     "log.cleaner.min.cleanable.ratio",
     "log.cleaner.min.compaction.lag.ms",
+    "message.max.bytes",
     "offsets.retention.check.interval.ms",
     "offsets.retention.minutes",
     "offsets.topic.num.partitions",

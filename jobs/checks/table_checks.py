@@ -19,7 +19,7 @@ from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished
 from jobs.warehouses.table_files import STATISTICS_COLUMNS
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables import CONTRACT_VERSION, TABLES
+from schemas.tables import BESIDE_RUNS, CONTRACT_VERSION, TABLES
 from udfs.tables.arrow_schema import table_schema
 
 READER_PROTOCOL = 1
@@ -35,7 +35,7 @@ def opened(warehouse: Warehouse) -> Checked:
     runs: list[dict[str, Any]] = []
     unopened: dict[str, str] = {}
     try:
-        versions = warehouse.versions()
+        versions = {name: named for name, named in warehouse.versions().items() if name not in BESIDE_RUNS}
         runs = warehouse.run_rows([column.name for column in TABLES[RUNS].columns])
     except UNREADABLE as error:
         unopened[RUNS] = one_line(error)

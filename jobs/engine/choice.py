@@ -15,4 +15,4 @@ def engine_of(arguments: argparse.Namespace, job: str) -> Engine:
         return SparkEngine(name, is_debug=arguments.debug)
     from jobs.engine.local import LocalEngine
 
-    return LocalEngine(name, arguments.workers or default_workers(), is_debug=arguments.debug)
+    return LocalEngine(name, arguments.workers or default_workers(), is_debug=arguments.debug, job=job)

@@ -18,7 +18,7 @@ from typing import Any
 
 from jobs.engine.engine import Engine
 from jobs.engine.task import Progress, Result, Step, TaskSpec, Work
-from jobs.engine.worker import PRELOADED, Function, Outcome, work
+from jobs.engine.worker import Function, Outcome, start_server, work
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 
@@ -34,8 +34,11 @@ class Worker:
 
 
 class LocalEngine(Engine):
-    def __init__(self, name: str, num_workers: int, *, is_debug: bool) -> None:
+    """`job`: the only one whose tasks its workers do; None: any."""
+
+    def __init__(self, name: str, num_workers: int, *, is_debug: bool, job: str | None = None) -> None:
         super().__init__(name, is_debug=is_debug)
+        self.job = job
         self.most_workers = num_workers
         self.workers: list[Worker] = []
 
@@ -81,8 +84,8 @@ class LocalEngine(Engine):
     def start(self, number: int) -> None:
         if len(self.workers) >= number:
             return
+        start_server(self.job)
         context = get_context("forkserver")
-        context.set_forkserver_preload(list(PRELOADED))
         for _ in range(number - len(self.workers)):
             ours, theirs = context.Pipe()
             process = context.Process(target=work, args=(theirs,), daemon=True)

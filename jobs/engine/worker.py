@@ -8,18 +8,25 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import parent_process
+from multiprocessing import forkserver, parent_process
 from multiprocessing.connection import Connection
 from typing import Any
 
-# Loaded once, by the process that workers are forks of.
-PRELOADED = (
-    "jobs.engine.worker_server",
-    "jobs.engine.worker",
-    "jobs.ingestion.tasks",
-    "jobs.replaying.share_replay",
-    "jobs.recomputing.share_recomputing",
-)
+# What the tasks of each job need. The process that workers are forks of loads it once.
+TASKS = {
+    "ingest": "jobs.ingestion.tasks",
+    "replay": "jobs.replaying.share_replay",
+    "assignments": "jobs.recomputing.share_recomputing",
+}
+SERVER = ("jobs.engine.worker_server", "jobs.engine.worker")
+PRELOADED = (*SERVER, *TASKS.values())
+
+
+def start_server(job: str | None = None) -> None:
+    """Returns at once, and does nothing where the server runs. Without the name of one job it loads the tasks of
+    all."""
+    forkserver.set_forkserver_preload([*SERVER, TASKS[job]] if job in TASKS else list(PRELOADED))
+    forkserver.ensure_running()
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,7 @@ from jobs.ingestion.plan import Reading
 from jobs.ingestion.task_answers import NO_PARTITION, Answer, Counts, KnownRange, merged_facts
 from jobs.sources.archive_files import ArchiveFile
 from jobs.sources.segment_source import Marks, SegmentFile
-from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import DataFile
-from jobs.warehouses.table_files import TableFile
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.framing.rejected_ranges import RejectedRange
@@ -176,16 +174,6 @@ def archive_rows(files: Sequence[ArchiveFile], answers: Sequence[Answer], cluste
         for file in files
         for facts in by_file.get(file.path, [SpanFacts(file.path, 0, 0)])
     ]
-
-
-def written(root: Place, table: str, rows: Rows, run_id: str) -> list[DataFile]:
-    """Few rows that the driver has, as a file of the table."""
-    if not len(rows):
-        return []
-    file = TableFile(root / TABLES[table].folder, TABLES[table], run_id)
-    file.write(arrow_rows(table, rows))
-    done = file.close()
-    return [] if done is None else [done]
 
 
 def arrow_rows(table: str, rows: Rows) -> pa.Table:

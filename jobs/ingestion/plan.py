@@ -112,14 +112,14 @@ def behind(file: SegmentFile, mark: Marks) -> int:
     return file.base_offset if mark.last_offset is None else mark.last_offset + 1
 
 
-def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], span_bytes: int) -> Iterator[Unit]:
+def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], most_bytes: int) -> Iterator[Unit]:
     """In the order of partitions and offsets."""
     for partition, group in groupby(found, key=lambda reading: reading.file.partition):
         for stretch in stretches(sorted(group, key=lambda reading: (reading.first, reading.last))):
             first, last = stretch[0].first, max(reading.last for reading in stretch)
             may_be_known = any(low <= last and first <= high for low, high in known.get(partition, ()))
             by_copy = {copy: [one for one in stretch if one.copy == copy] for copy in sorted({r.copy for r in stretch})}
-            copies = tuple(tuple(spans(each, span_bytes)) for each in by_copy.values())
+            copies = tuple(tuple(spans(each, most_bytes)) for each in by_copy.values())
             if len(copies) == 1:
                 # Nothing of one copy overlaps: each part can go its own way.
                 yield from (Unit(partition, ((part,),), first, last, may_be_known) for part in copies[0])
@@ -141,12 +141,12 @@ def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
         yield stretch
 
 
-def spans(found: list[Reading], span_bytes: int) -> Iterator[Part]:
+def spans(found: list[Reading], most_bytes: int) -> Iterator[Part]:
     for reading in found:
         file = reading.file
         # To find the cuts costs a look at the whole file, which only local disks give for nothing.
-        if reading.size > span_bytes * 3 // 2 and isinstance(file.path, Path):
-            parts: Iterable[Span] = spans_of(file.path, span_bytes, reading.start)
+        if reading.size > most_bytes * 3 // 2 and isinstance(file.path, Path):
+            parts: Iterable[Span] = spans_of(file.path, most_bytes, reading.start)
         else:
             parts = (Span(file.path, reading.start, file.size, file.identity, file.size),)
         for part in parts:
@@ -161,21 +161,24 @@ def last_of(part: Span, reading: Reading) -> int | None:
     return None if reading.last == NO_END else reading.last
 
 
-def task_bytes(total: int, cores: int) -> int:
+def span_bytes(total: int, cores: int) -> int:
     return min(LARGEST_TASK, max(SMALLEST_TASK, total // (cores * TASKS_PER_CORE)))
 
 
-def tasks(planned: Iterable[Unit], size: int) -> list[tuple[Unit, ...]]:
-    """Neighbouring units together, up to so many bytes to each task. The largest come first, so that no core waits long
-    for another at the end."""
+def tasks(planned: Iterable[Unit], num_workers: int) -> list[tuple[Unit, ...]]:
+    """Neighboring units together, the largest tasks first. A task takes no more than one worker's fraction of the bytes
+    that are left: the last tasks are small, and all workers end at about the same time."""
+    waiting = list(planned)
+    left = size_of(waiting)
     found: list[list[Unit]] = []
     room = 0
-    for unit in planned:
+    for unit in waiting:
         if not found or unit.size > room:
             found.append([])
-            room = size
+            room = min(LARGEST_TASK, max(SMALLEST_TASK, left // num_workers))
         found[-1].append(unit)
         room -= unit.size
+        left -= unit.size
     return sorted(map(tuple, found), key=lambda task: -size_of(task))
 
 

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.storage.stored_path import Place, parquet_source
-from jobs.warehouses.delta_tables import DataFile, Removed, files_of, open_table
+from jobs.warehouses.delta_tables import DataFile, Removed, files_of
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
@@ -27,10 +27,10 @@ def without_rows(
 ) -> tuple[list[DataFile], list[Removed]]:
     """Files that hold one of the rows, and those that take their place."""
     # As the table is, not as `runs` names it: files that others have rewritten since must not come back.
-    delta = open_table(warehouse.path(REJECTED))
+    delta = warehouse.newest(REJECTED) if records or ranges else None
     added: list[DataFile] = []
     removed: list[Removed] = []
-    if delta is None or not (records or ranges):
+    if delta is None:
         return added, removed
     for name in files_of(delta).column("path").to_pylist():
         path = warehouse.path(REJECTED) / name

@@ -14,7 +14,7 @@ from jobs.failure import Failure, say
 from jobs.flags import instant
 from jobs.ingestion.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
 from jobs.ingestion.intact_ranges import state_with_intact
-from jobs.ingestion.plan import Reading, readings, size_of, task_bytes, tasks, unchanged_beside, units
+from jobs.ingestion.plan import Reading, readings, size_of, span_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.state import State
 from jobs.ingestion.summary import VERDICTS, Pace, exit_code_of, facts, progress, warnings
 from jobs.ingestion.task_answers import Answer
@@ -175,8 +175,8 @@ class Ingest:
 
     def read_files(self, found: Sequence[Reading], state: State) -> list[Answer]:
         total = sum(reading.size for reading in found)
-        size = task_bytes(total, self.engine.num_workers)
-        planned = tasks(units(found, state.ranges, size), size)
+        cores = self.engine.num_workers
+        planned = tasks(units(found, state.ranges, span_bytes(total, cores)), cores)
         sizes = [size_of(task) for task in planned]
         pace = Pace(sizes, self.num_files_read, time.monotonic())
         told = Told(state.rejected, any(unit.may_be_known for task in planned for unit in task), intact=state.intact)

@@ -11,7 +11,7 @@ from jobs.flags import EPOCH
 from jobs.ingestion.known_rows import KnownFile
 from jobs.ingestion.task_answers import KnownRange
 from jobs.sources.segment_source import Marks
-from jobs.warehouses.delta_tables import files_of, open_table
+from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas import decoded_tables
 from udfs.known import REJECTED
@@ -139,7 +139,7 @@ def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[s
     found: dict[str, list[KnownFile]] = {}
     versions = warehouse.versions()
     for name, version in ((name, versions[name]) for name in tables if name in versions):
-        delta = open_table(warehouse.path(name), version)
+        delta = warehouse.open_at(name, version)
         assert delta is not None, f"{name}: version {version} is not there"
         files = files_of(delta)
         if not files.num_rows:

@@ -108,7 +108,7 @@ class Task:
         for chunk in copy.chunks():
             counts.read += len(chunk)
             note_offsets(counts, chunk.offset)
-            for name, rows in self.rows(chunk, counts.partition).items():
+            for name, rows in self.rows(chunk, counts.partition, may_share_keys=True).items():
                 self.write(name, rows, counts)
             yield
 
@@ -183,9 +183,13 @@ class Task:
         counts.known += len(ranges) - len(unknown)
         return unknown
 
-    def rows(self, records: Records, partition: int, has_producers: bool = True) -> dict[str, pa.Table]:
+    def rows(
+        self, records: Records, partition: int, has_producers: bool = True, *, may_share_keys: bool = False
+    ) -> dict[str, pa.Table]:
+        """`may_share_keys`: for files only; what is compared with other rows has the types of its table."""
         origin = Origin(self.assignment.cluster, partition, self.assignment.run_id, has_producers)
-        return self.shaper.tables(records, decode(records.keys, records.values, records.is_control), origin)
+        decoded = decode(records.keys, records.values, records.is_control, may_share_keys=may_share_keys)
+        return self.shaper.tables(records, decoded, origin)
 
     def write_ranges(self, ranges: list[RejectedRange], counts: Counts) -> None:
         if ranges:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from jobs.engine.engine import Engine
 from jobs.engine.task import Progress, Step
-from jobs.ingestion.changes import Outcome, Rows, written
+from jobs.ingestion.changes import Outcome, Rows, arrow_rows
 from jobs.ingestion.plan import Unit, task_spec
 from jobs.ingestion.rejected_rows import without_rows
 from jobs.ingestion.retried_rows import retried
@@ -17,8 +17,9 @@ from jobs.ingestion.state import known_files
 from jobs.ingestion.task_answers import Answer, Assignment, KnownRange
 from jobs.ingestion.tasks import Task, answer, guarded_answer
 from jobs.settings import Tables
-from jobs.warehouses.delta_tables import Change, files_of, open_table
+from jobs.warehouses.delta_tables import Change, files_of
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
+from jobs.warehouses.table_files import RowFiles
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 from udfs.known import REJECTED
@@ -63,6 +64,9 @@ class IngestWriter:
     engine: Engine
     about: About
 
+    def __post_init__(self) -> None:
+        self.files = RowFiles(self.warehouse.root, self.about.run_id)
+
     def assignment(self, told: Told) -> Assignment:
         files = known_files(self.warehouse) if told.may_be_known else {}
         about = self.about
@@ -98,12 +102,14 @@ class IngestWriter:
         return [retried(assignment, path) for path in files]
 
     def add(self, outcome: Outcome, table: str, rows: Rows) -> None:
-        """Few rows that the driver has."""
+        """Few rows that the driver has, in files that are closed all at once: elsewhere each waits for answers."""
         outcome.num_rows[table] += len(rows)
-        outcome.files.setdefault(table, []).extend(written(self.warehouse.root, table, rows, self.about.run_id))
+        self.files.write(table, arrow_rows(table, rows), 0)
 
     def changes(self, outcome: Outcome) -> dict[str, Change]:
         """Everything that the run changes, but for its rows of `runs`."""
+        for name, file in self.files.close():
+            outcome.files.setdefault(name, []).append(file)
         cluster, run_id = self.about.cluster, self.about.run_id
         kept, removed = without_rows(
             self.warehouse, cluster, outcome.retracted_records, outcome.retracted_ranges, run_id
@@ -119,7 +125,7 @@ class IngestWriter:
     def optimized(self, name: str, change: Change) -> Change:
         about = self.about
         # As the table is, not as `runs` names it: files that others have rewritten since must not come back.
-        delta = open_table(self.warehouse.path(name))
+        delta = self.warehouse.newest(name)
         held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
         old = [row["path"] for row in held if row["size_bytes"] < about.limits.small_file_bytes]
         of = Rewriting(self.warehouse.root, name, about.run_id, about.limits, about.optimize)

@@ -1,10 +1,12 @@
 """The page that an audit prints: what was read, what came of it, and how to look further."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobs.histories.unnamed import unnamed_ids, unnamed_text
 from jobs.ingestion.state import LIVE
+from jobs.pages.finding_lines import finding_lines, summary
+from jobs.pages.gate_page import expectation_counts
 from jobs.row_output import row_lines
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
@@ -14,33 +16,46 @@ DAMAGE_QUERY = (
     "SELECT source_file, byte_position, reason, num_records FROM rejected_records WHERE byte_position IS NOT NULL"
 )
 MEANINGS = {
-    ExitCode.CLEAN: "clean",
-    ExitCode.REJECTED_SHARE: "more records rejected or damaged than max_rejected_share allows",
+    ExitCode.CLEAN: "CLEAN",
+    ExitCode.FINDINGS: "FINDINGS",
+    ExitCode.REJECTED_SHARE: "REJECTED: more records rejected or damaged than max_rejected_share allows",
 }
+SAMPLE_QUERY = "SELECT rank, own_verdict, group_id, topic, partition, reason FROM v_group_verdict"
 
 
-def page(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:
+def page(warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     code = ExitCode(int(result["exit_code"]))
-    yield f"Audit of cluster {result['cluster']}, run {result['run_id']}"
+    yield f"{MEANINGS[code]}, exit code {int(code)}: {summary(findings)}"
+    yield f"Audit of cluster {result['cluster']} as of {result['gate']['as_of_time']}, run {result['run_id']}"
     yield ""
-    yield f"Exit code    {int(code)}: {MEANINGS[code]}"
+    yield from coverage_lines(warehouse, result)
+    if findings:
+        yield ""
+        yield from finding_lines(findings)
+    if added := table_rows(warehouse, result):
+        yield ""
+        yield from row_lines(("table", "rows", "added", "grain"), added, "table")
+    yield ""
+    yield f'Ask it: groupscope sql --warehouse {warehouse.told} "{SAMPLE_QUERY}"'
+
+
+def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:
     yield f"Read         {things_read(result)}"
     yield f"Records      {result['read']:,} read: {counts(result)}"
     for reason, number in result["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
     yield from damage_lines(result)
-    replay, assignments = result["replay"], result["assignments"]
+    replay, assignments, lag = result["replay"], result["assignments"], result["lag"]
     yield f"Replayed     {replay['num_records']:,} records of {replay['num_partitions']:,} offsets partitions"
     yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
     yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
+    known = f"{lag['num_snapshots']:,} snapshots known" if lag["num_snapshots"] else "UNKNOWN, there are no snapshots"
+    yield f"Lag          {known}"
+    yield f"Gate         {expectation_counts(result['gate'])}"
     if ids := unnamed_topics(warehouse, result["cluster"]):
         yield f"Topics       {unnamed_text(ids)}"
-    yield f"Took         {sum(each['seconds'] for each in (result, replay, assignments)):.1f} s"
+    yield f"Took         {result['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.told}"
-    yield ""
-    yield from row_lines(("table", "rows", "added", "grain"), table_rows(warehouse, result), "table")
-    yield ""
-    yield f'Ask it: groupscope sql --warehouse {warehouse.told} "SELECT * FROM v_decode_coverage"'
 
 
 def damage_lines(result: Mapping[str, Any]) -> Iterator[str]:
@@ -86,10 +101,7 @@ def counts(result: Mapping[str, Any]) -> str:
 
 
 def table_rows(warehouse: Warehouse, result: Mapping[str, Any]) -> list[tuple[str, int, int, str]]:
-    """Every table of the warehouse."""
+    """Of tables that have grown."""
     num_rows = warehouse.num_rows()
-    return [
-        (name, num_rows[name], int(result["rows_added"].get(name, 0)), USER_TABLES[name].grain)
-        for name in USER_TABLES
-        if name in num_rows
-    ]
+    added = {name: int(number) for name, number in result["rows_added"].items() if number}
+    return [(name, num_rows[name], added[name], USER_TABLES[name].grain) for name in USER_TABLES if name in added]

@@ -10,13 +10,15 @@ from pathlib import Path
 from jobs.pages.generated_page import write_or_check
 from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, sql_type
 from schemas.tables import CONTRACT_VERSION, USER_TABLES
+from schemas.views import VIEWS, View
 
 PAGE = Path("docs/tables.md")
 
 INTRODUCTION = f"""# Tables
 
-Generated from `schemas/`: every table of the warehouse, version {CONTRACT_VERSION} of the contract (property
-`groupscope.contract_version`). Each is a Delta table at `WAREHOUSE/<table>`, and its columns have these comments there.
+Generated from `schemas/`: every table of the warehouse and every view over them, version {CONTRACT_VERSION} of the
+contract (property `groupscope.contract_version`). Each table is a Delta table at `WAREHOUSE/<table>`, and its columns
+have these comments there. Views are in scope of `groupscope sql`; `--print-views` prints them for other engines.
 
 Times are UTC with microseconds, and Kafka's have milliseconds. Unknown is NULL, never -1. Ids of topics are Kafka's 22
 characters. Events stand in the order of `offsets_partition, record_offset`, never of time. "null" says whether a column
@@ -69,18 +71,32 @@ def table_lines(table: Table) -> Iterator[str]:
     yield f"- Key: {names(table.key)}"
     yield f"- Sorted by: {names(table.order)}"
     yield f"- Written by: {writer}"
+    yield from column_lines(table.columns)
+
+
+def view_lines(view: View) -> Iterator[str]:
+    yield f"## {view.name}"
+    yield ""
+    yield f"{view.comment}"
+    yield ""
+    yield f"- Reads: {names(view.reads) or 'no table'}"
+    yield from column_lines(view.columns)
+
+
+def column_lines(columns: Iterable[Column]) -> Iterator[str]:
     yield ""
     yield "| column | type | null | what it is |"
     yield "|---|---|---|---|"
-    yield from column_rows(table.columns)
+    yield from column_rows(columns)
     yield ""
 
 
 def page() -> str:
-    contents = [f"- [{table.name}](#{table.name}): {table.comment}" for table in USER_TABLES.values()]
+    shown: tuple[Table | View, ...] = (*USER_TABLES.values(), *VIEWS.values())
+    contents = [f"- [{each.name}](#{each.name}): {each.comment}" for each in shown]
     lines = [INTRODUCTION, *contents, ""]
-    for table in USER_TABLES.values():
-        lines += table_lines(table)
+    for each in shown:
+        lines += view_lines(each) if isinstance(each, View) else table_lines(each)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

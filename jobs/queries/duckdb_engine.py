@@ -71,25 +71,29 @@ class DuckDBEngine:
 
     @contextmanager
     def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
-        warehouse = reading(self.place)
-        named = named_in(statements)
-        # Which versions belong together is read only where a table is.
-        versions = warehouse.versions() if named.tables else {}
-        there = {name: versions[name] for name in named.tables if name in versions}
-        is_stored = isinstance(warehouse.root, StoredPath)
-        stored = stored_tables(warehouse, there) if is_stored else {}
-        files = {} if is_stored else {name: files_at(warehouse, name, version) for name, version in there.items()}
-        with (
-            tempfile.TemporaryDirectory(prefix="groupscope-sql-") as folder,
-            connected(folder) as connection,
-            ThreadPoolExecutor(1) as worker,
-        ):
-            connection.execute(f"SET allowed_paths = [{', '.join(map(text_literal, uris_of(files)))}]")
-            for lock in LOCKS:
-                connection.execute(lock)
-            bring_into_scope(connection, warehouse, versions, files, stored, named)
-            session = Session(connection, worker, frozenset(uris_of(files)), tuple(stored.values()))
-            yield session.answer
+        with scope_of(reading(self.place), statements) as answer:
+            yield answer
+
+
+@contextmanager
+def scope_of(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
+    """Answers to these statements, over the warehouse as its newest run left it."""
+    named = named_in(statements)
+    versions = warehouse.readable_versions(named.tables)
+    is_stored = isinstance(warehouse.root, StoredPath)
+    stored = stored_tables(warehouse, versions) if is_stored else {}
+    files = {} if is_stored else {name: files_at(warehouse, name, version) for name, version in versions.items()}
+    with (
+        tempfile.TemporaryDirectory(prefix="groupscope-sql-") as folder,
+        connected(folder) as connection,
+        ThreadPoolExecutor(1) as worker,
+    ):
+        connection.execute(f"SET allowed_paths = [{', '.join(map(text_literal, uris_of(files)))}]")
+        for lock in LOCKS:
+            connection.execute(lock)
+        bring_into_scope(connection, warehouse, versions, files, stored, named)
+        session = Session(connection, worker, frozenset(uris_of(files)), tuple(stored.values()))
+        yield session.answer
 
 
 def tokens_of(text: str) -> list[tuple[duckdb.token_type, str]]:

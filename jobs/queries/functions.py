@@ -34,7 +34,16 @@ def declared(column: Column) -> str:
 def query(function: Function) -> str:
     """An argument is told from a column of its name by the function's."""
     conditions = rows_at(function, f"{function.name}.", instant(f"{function.name}.{TIME}"))
-    return f"{columns_of(function)}\nFROM {function.reads} AS found\nWHERE {conditions}"
+    return answer(function, f"{function.reads} AS found\nWHERE {conditions}")
+
+
+def answer(function: Function, source: str) -> str:
+    """The rows of a source, or those of them that are of each cluster's newest time."""
+    if function.newest is None:
+        return f"{columns_of(function)}\nFROM {source}"
+    newest = f"max(found.{function.newest}) OVER (PARTITION BY found.cluster) AS newest_time"
+    every = f"{columns_of(function)}, {newest}\nFROM {source}"
+    return f"{columns_of(function)}\nFROM (\n{every}\n) AS found\nWHERE found.{function.newest} = found.newest_time"
 
 
 def columns_of(function: Function) -> str:
@@ -45,11 +54,17 @@ def rows_at(function: Function, given: str, time: str) -> str:
     """The condition that a row `found` is the answer; `given` stands before the name of each argument."""
     conditions = [
         *(f"found.{column.name} = {given}{column.name}" for column in function.arguments),
-        f"(found.from_time IS NULL OR found.from_time <= {time})",
-        f"(found.to_time > {time} OR found.to_time IS NULL AND found.is_open)",
+        *(holding(time) if function.newest is None else [f"found.{function.newest} <= {time}"]),
         f"({given}cluster IS NULL OR found.cluster = {given}cluster)",
     ]
     return " AND ".join(conditions)
+
+
+def holding(time: str) -> list[str]:
+    return [
+        f"(found.from_time IS NULL OR found.from_time <= {time})",
+        f"(found.to_time > {time} OR found.to_time IS NULL AND found.is_open)",
+    ]
 
 
 def instant(given: str) -> str:
@@ -63,11 +78,10 @@ def duckdb_macro(function: Function) -> str:
     arguments = [*function.arguments, CLUSTER]
     given = [f"CAST({column.name} AS {duckdb_type(column.type)}) AS given_{column.name}" for column in arguments]
     names = ", ".join(column.name for column in function.arguments)
-    return (
-        f"CREATE OR REPLACE MACRO {function.name}({names}, {TIME}, {CLUSTER.name} := NULL) AS TABLE\n"
-        f"{columns_of(function)}\n"
-        f"FROM (SELECT {', '.join(given)}, {duckdb_instant(TIME)} AS given_{TIME}) AS given\n"
-        f"JOIN {function.reads} AS found ON {rows_at(function, 'given_', f'given_{TIME}')}"
+    return f"CREATE OR REPLACE MACRO {function.name}({names}, {TIME}, {CLUSTER.name} := NULL) AS TABLE\n" + answer(
+        function,
+        f"(SELECT {', '.join(given)}, {duckdb_instant(TIME)} AS given_{TIME}) AS given\n"
+        f"JOIN {function.reads} AS found ON {rows_at(function, 'given_', f'given_{TIME}')}",
     )
 
 

@@ -66,7 +66,7 @@ class SparkEngine:
     def opened(self) -> "tuple[SparkSession, Warehouse, dict[str, int]]":
         # Before Spark, which takes seconds to start.
         warehouse = reading(self.place)
-        versions = warehouse.versions()
+        versions = warehouse.readable_versions()
         return started(self.is_debug), warehouse, versions
 
 

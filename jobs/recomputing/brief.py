@@ -36,9 +36,6 @@ class Progress(Reached):
         self.num_of_verdicts += other.num_of_verdicts
         self.unconfirmed_through_time = latest(self.unconfirmed_through_time, other.unconfirmed_through_time)
 
-    def to_plain(self) -> dict[str, Any]:
-        return self.row("")
-
     @staticmethod
     def from_plain(row: Mapping[str, Any]) -> "Progress":
         return progress_of(row)

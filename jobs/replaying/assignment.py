@@ -91,13 +91,11 @@ class Progress(Reached):
     snapshots_through: int | None = None
     awaited: list[Awaited] = field(default_factory=list)
     named: list[NamedPartitions] = field(default_factory=list)
+    whole_run_id: str = ""
 
     @property
     def through_offset(self) -> int | None:
         return self.coverage.last_offset
-
-    def to_plain(self) -> dict[str, Any]:
-        return self.row("")
 
     @staticmethod
     def from_plain(row: Mapping[str, Any]) -> "Progress":
@@ -109,6 +107,7 @@ class Progress(Reached):
             "cluster": cluster,
             "offsets_partition": self.partition,
             "through_run_id": self.through_run_id,
+            "whole_run_id": self.whole_run_id,
             "through_offset": self.coverage.last_offset,
             "through_time": self.coverage.last_time,
             "rules": self.rules,
@@ -142,7 +141,7 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
         row["offsets_partition"], row["through_run_id"], row["rules"], coverage, LeaderEpochs(epochs),
         [Sighting(**each) for each in row["topics"]], list(row["unnamed_topic_ids"]),
         row["snapshots_through_time"], [Awaited(**each) for each in row["awaited_ends"]],
-        [NamedPartitions(**each) for each in row["named_partitions"]],
+        [NamedPartitions(**each) for each in row["named_partitions"]], row["whole_run_id"],
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from jobs.replaying.log_files import LogFile
 from jobs.replaying.told import Answer, deserialized
 from jobs.settings import Tables
 from jobs.storage.stored_path import parquet_source
+from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.warehouse import Warehouse
@@ -32,6 +33,18 @@ class Changes:
     added: dict[str, list[DataFile]] = field(default_factory=dict)
     removed: dict[str, list[Removed]] = field(default_factory=dict)
     num_removed_rows: dict[str, int] = field(default_factory=dict)
+    begun: list[HistoryFiles] = field(default_factory=list)
+
+    def new_files(self) -> HistoryFiles:
+        """The driver's own, which `close` closes all at once: elsewhere each file waits for answers."""
+        self.begun.append(HistoryFiles(self.warehouse.root, self.run_id))
+        return self.begun[-1]
+
+    def close(self) -> None:
+        for files in done_together(self.warehouse.root, HistoryFiles.close, self.begun):
+            for name, file in files:
+                self.added.setdefault(name, []).append(file)
+        self.begun = []
 
     def take(self, answers: Sequence[Answer[Any]]) -> None:
         for each in answers:
@@ -51,10 +64,9 @@ class Changes:
         parts: dict[int, list[pa.Table]] = {}
         for partition, content in (each for answer in answers for each in answer.transactions):
             parts.setdefault(partition, []).append(deserialized(content))
-        files = HistoryFiles(self.warehouse.root, self.run_id)
+        files = self.new_files()
         for partition, tables in sorted(parts.items()):
             files.write(TRANSACTIONS, merged(tables), partition)
-        self.added.setdefault(TRANSACTIONS, []).extend(file for _, file in files.close())
 
     def drop(self, name: str, files: Iterable[KnownFile], partitions: Collection[int] | None) -> None:
         """Rows of the cluster and these offsets partitions; None: of all."""
@@ -63,15 +75,28 @@ class Changes:
             span = range(file.first_partition, file.last_partition + 1)
             if partitions is not None and not any(place in span for place in partitions):
                 continue
-            num_kept = 0
-            if file.is_mixed or (partitions is not None and not all(place in partitions for place in span)):
-                left = self.rows_left(file, name, partitions)
-                num_kept = left.num_rows
-                self.keep(kept, name, left)
-            self.removed.setdefault(name, []).append(Removed(file.path.name, is_data_change=True))
-            self.num_removed_rows[name] = self.num_removed_rows.get(name, 0) + file.num_rows - num_kept
-        for each in kept.values():
-            self.added.setdefault(name, []).extend(done for _, done in each.close())
+            is_mixed = file.is_mixed or (partitions is not None and not all(place in partitions for place in span))
+            self.take_out(kept, name, file, self.rows_left(file, name, partitions) if is_mixed else None)
+
+    def drop_rows_at(self, name: str, column: str, time: Any) -> None:
+        """Rows of the cluster about a time, which the run makes anew."""
+        kept: dict[str, HistoryFiles] = {}
+        for file in self.known.of(name, may_change=False):
+            rows = read([file], name)
+            ours = pc.equal(rows.column("cluster"), self.known.cluster)
+            goes = pc.fill_null(pc.and_(ours, pc.equal(rows.column(column), time)), False)
+            left = rows.filter(pc.invert(goes))
+            if left.num_rows < rows.num_rows:
+                self.take_out(kept, name, file, left)
+
+    def take_out(self, kept: dict[str, HistoryFiles], name: str, file: KnownFile, left: pa.Table | None) -> None:
+        """The file goes; what is left of its rows stands in a new one."""
+        num_left = 0
+        if left is not None:
+            num_left = left.num_rows
+            self.keep(kept, name, left)
+        self.removed.setdefault(name, []).append(Removed(file.path.name, is_data_change=True))
+        self.num_removed_rows[name] = self.num_removed_rows.get(name, 0) + file.num_rows - num_left
 
     def rows_left(self, file: KnownFile, name: str, partitions: Collection[int] | None) -> pa.Table:
         """Those that stay of a file: of other offsets partitions, and of clusters that lose nothing."""
@@ -94,11 +119,12 @@ class Changes:
         """In files of one cluster each."""
         column = partition_column(TABLES[name])
         for cluster in sorted(pc.unique(rows.column("cluster")).to_pylist()):
-            files = into.setdefault(cluster, HistoryFiles(self.warehouse.root, self.run_id))
+            if cluster not in into:
+                into[cluster] = self.new_files()
             ours = rows.filter(pc.equal(rows.column("cluster"), cluster))
             places = ours.column(column) if column in rows.column_names else pa.array([0] * ours.num_rows)
             for partition in sorted(pc.unique(places).to_pylist()):
-                files.write(name, ours.filter(pc.equal(places, partition)), partition)
+                into[cluster].write(name, ours.filter(pc.equal(places, partition)), partition)
 
     def replace_whole(self, tables: Mapping[str, pa.Table]) -> None:
         """Tables of few rows, all of the cluster at once, where they differ from what is there. Progress comes last:
@@ -111,10 +137,8 @@ class Changes:
             self.drop(name, held, None)
             if name == progress:
                 self.drop(name, self.known.files_of_others(name), None)
-            files = HistoryFiles(self.warehouse.root, self.run_id)
             if rows.num_rows:
-                files.write(name, rows, 0)
-            self.added.setdefault(name, []).extend(done for _, done in files.close())
+                self.new_files().write(name, rows, 0)
 
     def ours(self, files: Sequence[KnownFile], name: str) -> pa.Table:
         rows = read(files, name)

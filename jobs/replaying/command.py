@@ -11,10 +11,10 @@ from jobs.runs.result import recorded_failure
 from jobs.runs.run import run_jobs, run_options
 
 
-def run_result(arguments: argparse.Namespace, of: type[LogRun], engine: Engine) -> dict[str, Any]:
-    with recorded_failure(arguments.result_file, of.written.job):
+def run_result(arguments: argparse.Namespace, job: LogRun, engine: Engine) -> dict[str, Any]:
+    with recorded_failure(arguments.result_file, job.name):
         options = run_options(arguments, may_be_new=False)
-        (found,) = run_jobs([of(is_full=arguments.full)], options, engine)
+        (found,) = run_jobs([job], options, engine)
         return found
 
 

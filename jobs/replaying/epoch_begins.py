@@ -10,10 +10,13 @@ from jobs.replaying.log_files import EPOCH, OFFSET, LogFile, Opened, Piece, Want
 
 
 def epoch_begins(
-    files: Mapping[str, Sequence[LogFile]], cluster: str, partitions: Collection[int], after_run: Mapping[int, str]
+    files: Mapping[str, Sequence[LogFile]],
+    cluster: str,
+    partitions: Collection[int],
+    after_run: Mapping[int, str],
+    opened: Opened,
 ) -> dict[int, dict[int, int]]:
     """By offsets partition and leader epoch the lowest offset of a record."""
-    opened = Opened()
     found: dict[int, dict[int, int]] = {}
     for partition in partitions:
         wanted = Wanted(cluster, partition, after_run.get(partition))

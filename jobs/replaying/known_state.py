@@ -16,7 +16,7 @@ from jobs.replaying.log_files import LogFile
 from jobs.replaying.lost_rows import clusters_with, usable
 from jobs.replaying.written_tables import WrittenTables
 from jobs.storage.stored_path import parquet_source
-from jobs.warehouses.delta_tables import IS_OPEN, clusters_of, file_path, files_of, open_table, partitioning
+from jobs.warehouses.delta_tables import IS_OPEN, clusters_of, file_path, files_of, partitioning
 from jobs.warehouses.manifest import versions_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
@@ -81,7 +81,7 @@ class KnownHistory:
     def read(self, name: str) -> Iterator[tuple[KnownFile, bool]]:
         if name not in self.versions:
             return
-        delta = usable(self.warehouse.path(name), self.versions[name])
+        delta = usable(self.warehouse, name, self.versions[name])
         if isinstance(delta, str):
             assert self.is_full, f"{name} {delta}"
             self.anew.add(name)
@@ -98,7 +98,7 @@ class KnownHistory:
 
     def files_of_others(self, name: str) -> Iterator[KnownFile]:
         """Of clusters that lose rows, and that this cluster has no rows in."""
-        delta = None if name in self.anew else open_table(self.warehouse.path(name), self.versions.get(name))
+        delta = None if name in self.anew else self.warehouse.open(name)
         for row in [] if delta is None else files_of(delta).to_pylist():
             if clusters_of(row, self.lost) and not clusters_of(row, [self.cluster]):
                 yield self.known_file(name, row)

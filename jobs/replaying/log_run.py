@@ -19,7 +19,8 @@ from schemas.tables import USER_TABLES
 if TYPE_CHECKING:
     from jobs.replaying.log_tables import LogTables
 
-RUN_COLUMNS = ["run_id", "job", "cluster", "table_versions", "config_hash", "num_offsets_partitions"]
+RUN_COLUMNS = ["run_id", "job", "cluster", "table_versions", "config_hash", "num_offsets_partitions",
+               "as_of_time"]  # fmt: skip
 
 
 class LogRun(ABC):
@@ -72,7 +73,7 @@ class LogRun(ABC):
             tables = self.tables()
             answers = self.answers(tables)
         facts = self.facts(answers, {} if tables is None else tables.rows_added())
-        counts = {"num_offsets_partitions": facts["num_partitions"]}
+        counts = {"num_offsets_partitions": facts["num_partitions"], "as_of_time": self.as_of_ms()}
         if tables is None:
             unchanged = {name: Change() for name in self.written.names}
             return Made(unchanged, lambda _: facts, counts)
@@ -83,6 +84,10 @@ class LogRun(ABC):
             anew=tables.anew(),
             finish=partial(self.finish, tables),
         )
+
+    def as_of_ms(self) -> int | None:
+        """What the run's answers are about; None: the log as a whole."""
+        return None
 
     def finish(self, tables: "LogTables") -> None:
         self.say_whose_rows_went(tables.lost_clusters())

@@ -15,6 +15,7 @@ from jobs.replaying.assignment import SplitGroups
 from jobs.replaying.changes import Changes
 from jobs.replaying.epoch_begins import epoch_begins
 from jobs.replaying.inferred_names import TARGETS, TOPIC_IDS, computed_in, topic_ids
+from jobs.replaying.known_state import WRITTEN as HISTORIES
 from jobs.replaying.known_state import KnownHistory, decoded_files, is_of_run
 from jobs.replaying.log_files import LogFile, Opened, Wanted
 from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
@@ -37,6 +38,7 @@ class LogTables:
 
     def __post_init__(self) -> None:
         self.files: dict[str, list[LogFile]] = decoded_files(self.warehouse)
+        self.histories = KnownHistory(self.warehouse, self.about.cluster, HISTORIES, is_full=False)
         self.known = KnownHistory(self.warehouse, self.about.cluster, self.about.written, is_full=self.about.is_full)
         self.opened = Opened()
         self.changes = Changes(self.warehouse, self.about.run_id, self.known)
@@ -46,7 +48,9 @@ class LogTables:
         return [
             sighting
             for name in COLUMNS
-            for sighting in named_in(is_of_run(self.files.get(name, []), after_run), name, self.about.cluster)
+            for sighting in named_in(
+                is_of_run(self.files.get(name, []), after_run), name, self.about.cluster, self.opened
+            )
         ]
 
     def target_ids(self, partitions: Collection[int], after_run: Mapping[int, str]) -> set[str]:
@@ -64,18 +68,18 @@ class LogTables:
 
     def split_groups(self, partitions: Collection[int]) -> SplitGroups:
         """Groups that records in several of these offsets partitions name."""
-        return split_groups(self.files, self.about.cluster, partitions)
+        return split_groups(self.files, self.about.cluster, partitions, self.opened)
 
     def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes:
         of_groups = {name: self.files.get(name, []) for name in GROUP_TABLES}
         cluster = self.about.cluster
         return Sizes(
-            rows_by_partition(self.files, cluster, partitions, after_run),
-            rows_by_partition(of_groups, cluster, partitions, after_run),
+            rows_by_partition(self.files, cluster, partitions, after_run, self.opened),
+            rows_by_partition(of_groups, cluster, partitions, after_run, self.opened),
         )
 
     def epochs(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Begins:
-        return epoch_begins(self.files, self.about.cluster, partitions, after_run)
+        return epoch_begins(self.files, self.about.cluster, partitions, after_run, self.opened)
 
     def answers(self, told: Told[Any], sizes: Sizes) -> list[Answer[Any]]:
         found = self.tried(told, sizes)
@@ -87,7 +91,7 @@ class LogTables:
     def tried(self, told: Told[Any], sizes: Sizes) -> list[Answer[Any]]:
         written, work = self.about.written, self.about.work
         held = {name: self.known.of(name, may_change=True) for name in written.of_partitions if told.earlier}
-        files = {name: self.files[name] for name in written.read if name in self.files}
+        files = {name: self.files_to_read(name) for name in written.read}
         whole = replace(told, root=self.warehouse.root, files=files, held=held)
         most = max(1, sum(sizes.all.values()) // self.about.least_records)
         planned = shares(sizes.all, sizes.of_groups, min(most, self.engine.num_workers))
@@ -95,10 +99,17 @@ class LogTables:
         step = Step(partial(answer_to, work), Answer[self.about.progress_type])  # type: ignore[name-defined]
         return self.engine.run(step, [task_spec(whole, each, sizes.all) for each in together])
 
+    def files_to_read(self, name: str) -> Sequence[LogFile]:
+        """Of a decoded table, or of one of the replay's."""
+        if name not in HISTORIES.names:
+            return self.files.get(name, [])
+        return [each for may_change in (True, False) for each in self.histories.of(name, may_change=may_change)]
+
     def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table]) -> None:
         """What the run writes: what tasks made, and tables that are made anew as a whole."""
         self.changes.take(answers)
         self.changes.replace_whole(whole)
+        self.changes.close()
 
     def manifest_changes(self) -> dict[str, Change]:
         return self.changes.of_tables(self.about.settings.tables)

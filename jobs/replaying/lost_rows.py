@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 from deltalake import DeltaTable
 
 from jobs.storage.stored_path import Place, size_of
-from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line, open_table
+from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 
 # By job that makes its tables anew with --full, the table that says how far it has come.
-PROGRESS = {"replay": "replayed_partitions", "assignments": "recomputed_partitions"}
+PROGRESS = {
+    "replay": "replayed_partitions",
+    "assignments": "recomputed_partitions",
+    "lag": "measured_partitions",
+}
 
 
 class Lost(NamedTuple):
@@ -32,7 +36,7 @@ def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iter
     versions = warehouse.versions()
     for name in (name for name, table in TABLES.items() if table.job == job and name in versions):
         folder = warehouse.path(name)
-        delta = usable(folder, versions[name])
+        delta = usable(warehouse, name, versions[name])
         if isinstance(delta, str):
             yield Lost(folder, delta, frozenset(clusters))
             continue
@@ -42,10 +46,10 @@ def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iter
                 yield Lost(path, what, clusters_of(file, clusters))
 
 
-def usable(folder: Place, version: int) -> DeltaTable | str:
+def usable(warehouse: Warehouse, name: str, version: int) -> DeltaTable | str:
     """The table at this version, or why there is none."""
     try:
-        return open_table(folder, version) or "is not there"
+        return warehouse.open_at(name, version) or "is not there"
     except UNREADABLE as error:
         return f"cannot be opened: {one_line(error)}"
 

@@ -17,10 +17,14 @@ TASKS_PER_WORKER = 3
 
 
 def rows_by_partition(
-    files: Mapping[str, Sequence[LogFile]], cluster: str, partitions: Collection[int], after_run: Mapping[int, str]
+    files: Mapping[str, Sequence[LogFile]],
+    cluster: str,
+    partitions: Collection[int],
+    after_run: Mapping[int, str],
+    opened: Opened,
 ) -> dict[int, int]:
     """About how many rows there are of later runs: row groups may hold those of others too."""
-    opened, found = Opened(), dict.fromkeys(partitions, 0)
+    found = dict.fromkeys(partitions, 0)
     for partition in partitions:
         wanted = Wanted(cluster, partition, after_run.get(partition))
         found[partition] = sum(piece.num_rows for some in files.values() for piece in pieces(some, wanted, opened))

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.log_files import LogFile
+from jobs.replaying.log_files import LogFile, Opened
 from jobs.storage.stored_path import parquet_source
 from udfs.replay.topic_names import Sighting, of_commits, of_groups
 
@@ -20,15 +20,19 @@ COLUMNS = {
 REPEATED = {COMMITS: ["topic", "topic_id"], TOPICS: None}
 
 
-def named_in(files: Sequence[LogFile], table: str, cluster: str) -> list[Sighting]:
+def named_in(files: Sequence[LogFile], table: str, cluster: str, opened: Opened) -> list[Sighting]:
     """With both name and id."""
     found: list[Sighting] = []
     for each in files:
-        with pq.ParquetFile(parquet_source(each.path), read_dictionary=REPEATED[table], pre_buffer=False) as file:
-            for group in range(file.num_row_groups):
-                if may_name(file.metadata.row_group(group)):
-                    rows = file.read_row_group(group, columns=COLUMNS[table], use_threads=False)
-                    found += sightings(rows.filter(pc.equal(rows.column("cluster"), cluster)), table)
+        footer, dictionaries = opened.footer(each.path), REPEATED[table]
+        groups = [group for group in range(footer.num_row_groups) if may_name(footer.row_group(group))]
+        if not groups:
+            continue
+        source = parquet_source(each.path)
+        with pq.ParquetFile(source, metadata=footer, read_dictionary=dictionaries, pre_buffer=False) as file:
+            for group in groups:
+                rows = file.read_row_group(group, columns=COLUMNS[table], use_threads=False)
+                found += sightings(rows.filter(pc.equal(rows.column("cluster"), cluster)), table)
     return [sighting for sighting in found if sighting.topic_id is not None]
 
 

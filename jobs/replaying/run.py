@@ -53,8 +53,10 @@ class Replay(LogRun):
         chosen = partitions_to_replay(assignment, sizes.all)
         answers = self.without_failures(tables.answers(assignment, sizes.only(chosen)) if chosen else [])
         made = progress_of_all(answers)
-        for each in made.values():
+        whole = {partition for each in answers for partition in each.whole}
+        for partition, each in made.items():
             each.rules = rules_text(assignment, each)
+            each.whole_run_id = self.run_id if partition in whole else earlier[partition].whole_run_id
         progress = earlier | made
         tables.take(answers, whole_tables(self.cluster, progress.values(), snapshots, self.inferred))
         return answers

@@ -14,10 +14,11 @@ from jobs.replaying.partition_log import COMMITS, GROUP_TABLES
 NAMING = (COMMITS, *GROUP_TABLES)
 
 
-def split_groups(files: Mapping[str, Sequence[LogFile]], cluster: str, partitions: Collection[int]) -> SplitGroups:
+def split_groups(
+    files: Mapping[str, Sequence[LogFile]], cluster: str, partitions: Collection[int], opened: Opened
+) -> SplitGroups:
     if len(partitions) < 2:
         return ()
-    opened = Opened()
     names = {place: named_in(files, Wanted(cluster, place), opened) for place in sorted(partitions)}
     counted = pa.chunked_array(list(names.values()), pa.string()).value_counts()
     several = counted.field("values").filter(pc.greater(counted.field("counts"), 1))

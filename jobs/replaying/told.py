@@ -22,6 +22,13 @@ class Reached:
     # Rows of later runs are new.
     through_run_id: str
 
+    def row(self, cluster: str) -> dict[str, Any]:
+        """Of the table that keeps it."""
+        raise NotImplementedError
+
+    def to_plain(self) -> dict[str, Any]:
+        return self.row("")
+
 
 P = TypeVar("P", bound=Reached)
 

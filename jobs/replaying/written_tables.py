@@ -14,8 +14,10 @@ class WrittenTables:
     whole: tuple[str, ...]
     # Made anew for each offsets partition that a run looks at.
     renewed: tuple[str, ...]
-    # Decoded tables that tasks read.
+    # Tables that tasks read.
     read: tuple[str, ...] = DECODED
+    # Each run adds to them, and they lose rows only where it says the same anew.
+    kept: tuple[str, ...] = ()
 
     @property
     def progress(self) -> str:
@@ -28,4 +30,4 @@ class WrittenTables:
 
     @property
     def of_partitions(self) -> tuple[str, ...]:
-        return tuple(name for name in self.names if name not in self.whole)
+        return tuple(name for name in self.names if name not in (*self.whole, *self.kept))

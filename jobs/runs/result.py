@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any
 
 from jobs.failure import Failure, described, os_error_line
 from jobs.storage.stored_path import write_whole
-from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.exit_codes import ExitCode
 from schemas.tables import CONTRACT_VERSION
 
@@ -47,14 +46,13 @@ def iso(time_ms: int) -> str:
     return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def ms_of(text: str) -> int:
+    """Of a time as `iso` writes it."""
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def record(write_text: Callable[[str, str], None], result_file: Path | None, result: Mapping[str, Any]) -> None:
-    text = result_text(result)
-    write_text(f"{RUNS_FOLDER}/{result['run_id']}.json", text)
-    write_result_file(result_file, text)
 
 
 def result_text(result: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from jobs.engine.engine import Engine
 from jobs.failure import say
-from jobs.runs.result import iso, now_ms, record, run_id_of, run_row
+from jobs.runs.result import iso, now_ms, result_text, run_id_of, run_row, write_result_file
 from jobs.settings import Settings, load_settings, options_of, settings_hash
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import is_remote, local_path
@@ -112,7 +112,11 @@ def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]
 def run_jobs(jobs: Sequence[Job], options: RunOptions, engine: Engine) -> list[dict[str, Any]]:
     """The results of runs that follow each other while no other run can come between."""
     with opened(jobs[0].name, options, engine) as warehouse:
-        return [execute(job, warehouse, options, engine) for job in jobs]
+        return run_all(jobs, warehouse, options, engine)
+
+
+def run_all(jobs: Sequence[Job], warehouse: Warehouse, options: RunOptions, engine: Engine) -> list[dict[str, Any]]:
+    return [execute(job, warehouse, options, engine) for job in jobs]
 
 
 def execute(job: Job, warehouse: Warehouse, options: RunOptions, engine: Engine) -> dict[str, Any]:
@@ -123,9 +127,10 @@ def execute(job: Job, warehouse: Warehouse, options: RunOptions, engine: Engine)
     found = result(job.name, run, made, finished_ms)
     row = run_row(found, run.started_ms, finished_ms, settings_hash(run.settings), made.counts)
     changes = dict(made.changes)
-    warehouse.write(Manifest(run.run_id, run.sequence, finished_ms, changes, (row,), made.anew))
+    text = result_text(found)
+    warehouse.write(Manifest(run.run_id, run.sequence, finished_ms, changes, (row,), made.anew), text)
     made.finish()
-    record(warehouse.write_text, options.result_file, found)
+    write_result_file(options.result_file, text)
     return found
 
 

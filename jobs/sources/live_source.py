@@ -14,7 +14,7 @@ from jobs.capturing.captured import Snapshot, captured
 from jobs.engine.engine import Engine
 from jobs.failure import Failure, say
 from jobs.ingestion.changes import Row
-from jobs.ingestion.plan import Unit, size_of, task_bytes, tasks
+from jobs.ingestion.plan import Unit, size_of, tasks
 from jobs.ingestion.state import LIVE, State
 from jobs.ingestion.summary import Pace, progress
 from jobs.ingestion.task_answers import Answer, Counts
@@ -100,8 +100,7 @@ class LiveSource:
         return snapshot, topics
 
     def read_units(self, plan: LivePlan) -> list[Answer]:
-        total = size_of(plan.units)
-        planned = tasks(plan.units, task_bytes(total, self.engine.num_workers))
+        planned = tasks(plan.units, self.engine.num_workers)
         pace = Pace([size_of(task) for task in planned], len(plan.units), time.monotonic(), "ranges")
         is_known = any(unit.may_be_known for unit in plan.units)
         told = Told(self.state.rejected, is_known, intact=self.state.intact)

@@ -1,13 +1,13 @@
 """A storage as pyarrow takes file systems: for Parquet files and datasets of them."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyarrow import fs
 
 from jobs.storage.local_storage import LocalStorage
-from jobs.storage.stored_files import NewFile, Storage, StoredFile
+from jobs.storage.stored_files import Data, Storage, StoredFile
 
 
 def arrow_files(storage: Storage) -> fs.FileSystem:
@@ -18,7 +18,11 @@ def arrow_files(storage: Storage) -> fs.FileSystem:
     return fs.PyFileSystem(StorageHandler(storage))
 
 
-def arrow_sink(file: NewFile) -> pa.NativeFile:
+class Writable(Protocol):
+    def write(self, data: Data, /) -> int: ...
+
+
+def arrow_sink(file: Writable) -> pa.NativeFile:
     """To write Parquet to; closing it does not finish the file."""
     return pa.PythonFile(Unclosed(file), mode="w")
 
@@ -26,7 +30,7 @@ def arrow_sink(file: NewFile) -> pa.NativeFile:
 class Unclosed:
     closed = False
 
-    def __init__(self, file: NewFile) -> None:
+    def __init__(self, file: Writable) -> None:
         self.write = file.write
 
     def flush(self) -> None: ...

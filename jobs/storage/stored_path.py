@@ -10,8 +10,9 @@ from typing import Any, cast
 import pyarrow as pa
 
 from jobs.storage.arrow_files import arrow_sink
+from jobs.storage.local_storage import LocalStorage
 from jobs.storage.refusals import told_by_delta
-from jobs.storage.stored_files import NewFile, Storage, read_whole, uri_of
+from jobs.storage.stored_files import Data, NewFile, Storage, read_whole, uri_of, write_once
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,14 @@ def write_whole(place: Place, text: str) -> None:
         raise
 
 
+def write_new(place: Place, text: str) -> None:
+    """As a whole; fails by FileExistsError where there is one of its name."""
+    if isinstance(place, StoredPath):
+        write_once(place.storage, place.file, text.encode())
+    else:
+        write_once(LocalStorage(str(place.parent)), place.name, text.encode())
+
+
 class BegunParquet:
     """Where a Parquet file is written. On a local disk under its own name, which nobody asks for before it is
     committed; on a storage it appears when it is finished."""
@@ -150,6 +159,7 @@ class BegunParquet:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.file: NewFile | None = None
+        self.size = 0
         if isinstance(place, StoredPath):
             self.file = place.storage.create(place.file)
         else:
@@ -157,11 +167,19 @@ class BegunParquet:
 
     @property
     def sink(self) -> Any:
-        return self.place if self.file is None else arrow_sink(self.file)
+        return self.place if isinstance(self.place, Path) else arrow_sink(self)
 
-    def finish(self) -> None:
-        if self.file is not None:
-            self.file.finish()
+    def write(self, data: Data, /) -> int:
+        assert self.file is not None
+        self.size += memoryview(data).nbytes
+        return self.file.write(data)
+
+    def finish(self) -> int:
+        """Its size, without asking a storage what it was just given."""
+        if self.file is None:
+            return size_of(self.place)
+        self.file.finish()
+        return self.size
 
     def abandon(self) -> None:
         if self.file is not None:

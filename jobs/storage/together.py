@@ -10,7 +10,8 @@ from jobs.storage.stored_path import Place
 T = TypeVar("T")
 R = TypeVar("R")
 
-MOST_AT_ONCE = 16
+# All that one run commits.
+MOST_AT_ONCE = 32
 
 
 def done_together(root: Place, work: Callable[[T], R], items: Iterable[T]) -> list[R]:

@@ -4,7 +4,10 @@ Files are written elsewhere; here they are only named to Delta's log. delta-rs r
 application version, so `commit` reads the recorded one first: committing the same change again does nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +29,10 @@ from jobs.storage.stored_path import (
     files_in,
     is_file,
     parquet_source,
+    write_new,
 )
 from schemas.columns import Table
-from schemas.tables import CONTRACT_VERSION
+from schemas.tables import BESIDE_RUNS, CONTRACT_VERSION
 from udfs.tables.arrow_schema import table_schema
 
 APPLICATION = "groupscope"
@@ -44,6 +48,11 @@ PROPERTIES = {
     "delta.deletedFileRetentionDuration": KEPT_FOR_GOOD,
     # Leading columns are what queries filter by; raw bytes and texts stand behind them.
     "delta.dataSkippingNumIndexedCols": "12",
+}
+# Of tables that are read at their newest version: no run names an older one.
+KEPT_A_WHILE = {
+    "delta.logRetentionDuration": "interval 7 days",
+    "delta.deletedFileRetentionDuration": "interval 7 days",
 }
 
 
@@ -101,21 +110,50 @@ def clear(path: Place, change: Change, sequence: int) -> None:
             delete(file)
 
 
-def create(path: Place, table: Table) -> DeltaTable:
-    if isinstance(path, Path):
-        path.mkdir(parents=True, exist_ok=True)
+def create(path: Place, table: Table, change: Change, sequence: int, time_ms: int) -> DeltaTable:
+    """With its first files, by one commit; a table that is there already stays as it is. delta-rs would make it empty
+    first: together with files it takes no property of our own."""
+    with suppress(FileExistsError):
+        write_new(version_file(path, 0), first_version(table, change, sequence, time_ms))
     with delta_table_at(path) as (uri, options):
-        return DeltaTable.create(
-            uri,
-            Schema.from_arrow(table_schema(table)),
-            mode="ignore",
-            name=table.name,
-            description=table.comment,
-            configuration=PROPERTIES,
-            partition_by=partitioning(table),
-            raise_if_key_not_exists=False,
-            storage_options=options,
-        )
+        return DeltaTable(uri, storage_options=options)
+
+
+def first_version(table: Table, change: Change, sequence: int, time_ms: int) -> str:
+    """As Delta's protocol names the actions of a commit, one a line."""
+    about = {
+        "id": str(uuid.uuid4()),
+        "name": table.name,
+        "description": table.comment,
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": Schema.from_arrow(table_schema(table)).to_json(),
+        "partitionColumns": partitioning(table),
+        "createdTime": time_ms,
+        "configuration": properties_of(table),
+    }
+    actions: list[dict[str, Any]] = [
+        {"commitInfo": {"timestamp": time_ms, "operation": "CREATE TABLE", "operationParameters": {}}},
+        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
+        {"metaData": about},
+        *({"add": added_file(file, time_ms)} for file in change.added),
+        {"txn": {"appId": APPLICATION, "version": sequence, "lastUpdated": time_ms}},
+    ]
+    return "".join(f"{json.dumps(action, ensure_ascii=False)}\n" for action in actions)
+
+
+def added_file(file: DataFile, time_ms: int) -> dict[str, Any]:
+    return {
+        "path": file.name,
+        "partitionValues": partition_values(file),
+        "size": file.size,
+        "modificationTime": time_ms,
+        "dataChange": file.is_data_change,
+        "stats": file.stats,
+    }
+
+
+def properties_of(table: Table) -> dict[str, str]:
+    return PROPERTIES | KEPT_A_WHILE if table.name in BESIDE_RUNS else PROPERTIES
 
 
 def partitioning(table: Table) -> list[str]:
@@ -128,37 +166,42 @@ def partition_values(file: DataFile) -> dict[str, str | None]:
     return {} if file.is_open is None else {IS_OPEN: str(file.is_open).lower()}
 
 
-def opened(path: Place, table: Table) -> DeltaTable:
-    """New if there is none yet."""
-    return open_table(path) or create(path, table)
-
-
 def commit(
-    path: Place, table: Table, change: Change, sequence: int, time_ms: int, delta: DeltaTable | None = None
-) -> int:
-    """The table's version after the change; `sequence` rises from one change of the warehouse to the next."""
-    delta = delta or opened(path, table)
+    path: Place, table: Table, change: Change, sequence: int, time_ms: int, delta: DeltaTable | None
+) -> DeltaTable:
+    """The table after the change, made with it where there is none yet (`delta` is None); `sequence` rises from one
+    change of the warehouse to the next."""
+    if delta is None:
+        delta = create(path, table, change, sequence, time_ms)
     if is_done(delta, sequence):
-        return delta.version()
-    actions: list[Any] = [
-        AddAction(file.name, file.size, partition_values(file), time_ms, file.is_data_change, file.stats)
-        for file in change.added
-    ]
-    actions += [RemoveAction(file.name, file.is_data_change, time_ms) for file in change.removed]
-    if actions:
+        return delta
+    if actions := actions_of(change, time_ms):
         properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])
         schema = Schema.from_arrow(table_schema(table))
-        with delta_table_at(path) as (uri, options):
+        with delta_table_at(path):
             delta.create_write_transaction(
                 actions, "append", schema, partitioning(table) or None, commit_properties=properties
             )
-            delta = DeltaTable(uri, storage_options=options)
-    return delta.version()
+            delta.update_incremental()
+    return delta
+
+
+def actions_of(change: Change, time_ms: int) -> list[Any]:
+    """As delta-rs takes them."""
+    added = [
+        AddAction(file.name, file.size, partition_values(file), time_ms, file.is_data_change, file.stats)
+        for file in change.added
+    ]
+    return [*added, *(RemoveAction(file.name, file.is_data_change, time_ms) for file in change.removed)]
 
 
 def is_newest(path: Place, version: int) -> bool:
     """Whether nobody has changed the table since, which a look for one file tells without opening it."""
-    return not is_file(path / "_delta_log" / f"{version + 1:020}.json")
+    return not is_file(version_file(path, version + 1))
+
+
+def version_file(path: Place, version: int) -> Place:
+    return path / "_delta_log" / f"{version:020}.json"
 
 
 def sequence_of(delta: DeltaTable) -> int:
@@ -181,15 +224,18 @@ def rows_of(
     columns: Sequence[str] | None = None,
     cluster: str | None = None,
     folder: Place | None = None,
+    may_hold: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> pa.Table:
     """File after file, on this thread. delta-rs reads by threads of Arrow that call back into Python: when one of them
     is still at it while the process ends, the process is aborted (apache/arrow#34314). Files without rows of the
-    cluster are not read: they may be damaged. `folder` is the table's, needed where it is not local."""
+    cluster are not read: they may be damaged. `folder` is the table's, needed where it is not local. `may_hold` says of
+    a file, by what Delta's log has of it, whether it is read."""
     schema = table_schema(table)
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
     parts = [wanted.empty_table()]
     for uri, row in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
-        if cluster is not None and not clusters_of(row, [cluster]):
+        is_other = cluster is not None and not clusters_of(row, [cluster])
+        if is_other or (may_hold is not None and not may_hold(row)):
             continue
         place = folder / unquote(row["path"]) if isinstance(folder, StoredPath) else file_path(uri)
         with pq.ParquetFile(parquet_source(place), pre_buffer=False) as file:

@@ -9,7 +9,6 @@ FAILPOINTS = (
     "file_written",
     "files_written",
     "manifest_written",
-    "table_created",
     "table_committed",
     "runs_committed",
     "manifest_removed",

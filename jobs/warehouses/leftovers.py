@@ -5,31 +5,40 @@ from collections.abc import Collection
 
 from jobs.storage.stored_path import Place, delete, files_by_folder
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, Manifest
-from schemas.tables import TABLES
+from schemas.tables import BESIDE_RUNS, TABLES
 
 NAME = re.compile(r"part-(?P<run>\d{8}-\d{8}T\d{6}Z)-.+\.parquet")
 
 
-def leftovers(root: Place, finished: Collection[str], manifest: Manifest | None = None) -> list[Place]:
+def leftovers(
+    root: Place, finished: Collection[str], manifest: Manifest | None = None, runs_files: Collection[str] = ()
+) -> list[Place]:
     """Files of runs other than the finished ones, and those of the manifest's run that it does not name: a task that
     was tried again has written its files twice."""
-    by_folder = files_by_folder(root, ["", RUNS_FOLDER, *(table.folder for table in TABLES.values())])
+    # Files of the others may just be written.
+    tables = {name: table for name, table in TABLES.items() if name not in BESIDE_RUNS}
+    by_folder = files_by_folder(root, ["", RUNS_FOLDER, *(table.folder for table in tables.values())])
     found = [path for files in by_folder.values() for path in files if path.name.endswith(".begun")]
-    for name, table in TABLES.items():
+    for name, table in tables.items():
         for path in by_folder[table.folder]:
             match = NAME.fullmatch(path.name)
-            if match and (match["run"] not in finished or is_unnamed(match["run"], name, path.name, manifest)):
+            if match and (
+                match["run"] not in finished or is_unnamed(match["run"], name, path.name, manifest, runs_files)
+            ):
                 found.append(path)
     return found
 
 
-def is_unnamed(run_id: str, table: str, name: str, manifest: Manifest | None) -> bool:
-    # The file of `runs` is written when all else is committed, so no manifest names it.
-    if manifest is None or run_id != manifest.run_id or table == RUNS:
+def is_unnamed(run_id: str, table: str, name: str, manifest: Manifest | None, runs_files: Collection[str]) -> bool:
+    if manifest is None or run_id != manifest.run_id:
         return False
+    if table == RUNS:
+        # It names the versions that the commits lead to, so it is written after the manifest.
+        return name not in runs_files
     return table not in manifest.changes or name not in {file.name for file in manifest.changes[table].added}
 
 
-def remove_leftovers(root: Place, finished: Collection[str], manifest: Manifest) -> None:
-    for path in leftovers(root, finished, manifest):
+def remove_leftovers(root: Place, finished: Collection[str], manifest: Manifest, runs_files: Collection[str]) -> None:
+    """`runs_files`: those that the table `runs` names."""
+    for path in leftovers(root, finished, manifest, runs_files):
         delete(path)

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.storage.stored_path import BegunParquet, Place, size_of
+from jobs.storage.stored_path import BegunParquet, Place
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.failpoints import failpoint
@@ -42,7 +42,9 @@ class TableFile:
     """One table's file of one task. Nothing is made on disk before there is a row."""
 
     def __init__(self, folder: Place, table: Table, run_id: str) -> None:
-        self.folder, self.table, self.schema = folder, table, table_schema(table)
+        self.folder, self.table = folder, table
+        # Of its first rows: texts of the table may be dictionaries, which Parquet writes without looking each up.
+        self.schema: pa.Schema | None = None
         # By the run's id a later run tells the files of attempts that never came to an end.
         self.name = f"part-{run_id}-{uuid.uuid4()}.parquet"
         self.waiting: list[pa.Table] = []
@@ -57,6 +59,9 @@ class TableFile:
         if partition != self.partition and self.num_waiting >= FEWEST_ROWS:
             self.flush()
         self.partition = partition
+        if self.schema is None:
+            self.schema = with_types_of(rows, table_schema(self.table))
+        rows = rows if rows.schema.equals(self.schema) else rows.cast(self.schema)
         self.waiting.append(rows)
         self.num_waiting += rows.num_rows
         self.waiting_bytes += rows.nbytes
@@ -64,12 +69,14 @@ class TableFile:
             self.flush()
 
     def flush(self) -> None:
-        if not self.num_waiting:
+        if not self.num_waiting or self.schema is None:
             return
         if self.writer is None:
             self.begun = BegunParquet(self.folder / self.name)
             self.writer = writer_of(self.begun.sink, self.schema)
-        self.writer.write_table(pa.concat_tables(self.waiting), row_group_size=self.num_waiting)
+        # Parquet gives a dictionary up for good when another one follows in a row group.
+        rows = pa.concat_tables(self.waiting).unify_dictionaries()
+        self.writer.write_table(rows, row_group_size=self.num_waiting)
         self.num_rows += self.num_waiting
         self.waiting, self.num_waiting, self.waiting_bytes = [], 0, 0
 
@@ -78,9 +85,8 @@ class TableFile:
         if self.writer is None or self.begun is None:
             return None
         self.writer.close()
-        self.begun.finish()
-        metadata = self.writer.writer.metadata
-        return DataFile(self.name, size_of(self.folder / self.name), self.num_rows, statistics(metadata))
+        size = self.begun.finish()
+        return DataFile(self.name, size, self.num_rows, statistics(self.writer.writer.metadata))
 
     def abandon(self) -> None:
         """What a failed task has begun is of no use to anyone."""
@@ -89,6 +95,10 @@ class TableFile:
             with suppress(OSError):
                 self.writer.close()
             self.begun.abandon()
+
+
+def with_types_of(rows: pa.Table, schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.with_type(rows.schema.field(field.name).type) for field in schema])
 
 
 def close_all(root: Place, files: Iterable[TableFile]) -> list[DataFile | None]:

@@ -1,7 +1,7 @@
 """The warehouse: a folder of Delta tables, changed by one run at a time, each run wholly or not at all."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,13 +17,13 @@ from jobs.storage.stored_path import Place, delete, names_in, text_of, write_who
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import (
     Change,
+    DataFile,
     clear,
     commit,
     files_of,
     is_done,
     is_newest,
     open_table,
-    opened,
     rows_of,
     sequence_of,
 )
@@ -32,6 +32,7 @@ from jobs.warehouses.leftovers import remove_leftovers
 from jobs.warehouses.lock import LOCK_FILE, locked
 from jobs.warehouses.manifest import (
     RUNS,
+    RUNS_FOLDER,
     Manifest,
     manifest_path,
     read_manifest,
@@ -44,7 +45,7 @@ from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
 from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES, USER_TABLES, folder_of
+from schemas.tables import BESIDE_RUNS, TABLES, USER_TABLES, folder_of
 from udfs.tables.arrow_schema import table_schema
 
 
@@ -56,6 +57,8 @@ class Warehouse:
     # Where nobody else may change `runs`, or a reader shall see one state of it: what was read of it, at most one.
     # None: nothing is remembered.
     seen: list[tuple[int, pa.Table]] | None = field(default=None, compare=False, repr=False)
+    # Elsewhere each opening costs requests, and several steps of a run look at the same tables.
+    tables: dict[str, DeltaTable] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def told(self) -> str:
@@ -74,15 +77,40 @@ class Warehouse:
         return f"file:{path.absolute()}" if isinstance(path, Path) else str(path)
 
     def open(self, table: str) -> DeltaTable | None:
-        """The table as the newest finished run left it; None when there is none yet."""
-        version = self.versions().get(table)
-        return None if version is None else open_table(self.path(table), version)
+        """The table as the newest finished run left it, or as it is now; None when there is none yet."""
+        version = self.readable_versions([table]).get(table)
+        return None if version is None else self.open_at(table, version)
+
+    def open_at(self, table: str, version: int) -> DeltaTable | None:
+        if table not in self.tables or self.tables[table].version() != version:
+            self.remember(table, open_table(self.path(table), version))
+        return self.tables.get(table)
+
+    def newest(self, table: str) -> DeltaTable | None:
+        """As it is now, also where others have rewritten its files since a run named it; None when no run names it."""
+        if table != RUNS and table not in self.versions():
+            return None
+        if table not in self.tables or not is_newest(self.path(table), self.tables[table].version()):
+            self.remember(table, open_table(self.path(table)))
+        return self.tables.get(table)
+
+    def remember(self, table: str, delta: DeltaTable | None) -> None:
+        self.tables.pop(table, None)
+        if delta is not None:
+            self.tables[table] = delta
 
     def versions(self) -> dict[str, int]:
         """Versions of all tables that belong together, by the newest row of `runs`."""
         rows = self.run_rows(["run_id", "table_versions"])
         newest = max(rows, key=lambda row: row["run_id"], default=None)
         return {} if newest is None else {**versions_of(newest), RUNS: self.runs_version()}
+
+    def readable_versions(self, tables: Collection[str] = tuple(USER_TABLES)) -> dict[str, int]:
+        """Of these tables: by the newest row of `runs`, or as they are now where they change beside runs."""
+        versions = self.versions() if set(tables) - BESIDE_RUNS else {}
+        newest = ((name, open_table(self.path(name))) for name in BESIDE_RUNS.intersection(tables))
+        now = {name: delta.version() for name, delta in newest if delta is not None}
+        return {name: versions[name] for name in tables if name in versions} | now
 
     def runs_version(self) -> int:
         version, _ = self.runs()
@@ -103,7 +131,7 @@ class Warehouse:
         return seen[0]
 
     def read_runs(self, columns: Sequence[str]) -> tuple[int, pa.Table]:
-        delta, table = open_table(self.path(RUNS)), TABLES[RUNS]
+        delta, table = self.newest(RUNS), TABLES[RUNS]
         if delta is None:
             return -1, table_schema(table).empty_table()
         return delta.version(), rows_of(delta, table, columns, folder=self.path(RUNS))
@@ -114,35 +142,60 @@ class Warehouse:
 
     def num_rows(self) -> dict[str, int]:
         """Delta's log knows how many rows each file has."""
-        versions = self.versions()
-        opened = ((name, open_table(self.path(name), versions[name])) for name in USER_TABLES if name in versions)
+        versions = self.readable_versions()
+        opened = ((name, self.open_at(name, versions[name])) for name in USER_TABLES if name in versions)
         return {name: sum(files_of(delta).column("num_records").to_pylist()) for name, delta in opened if delta}
-
-    def write_text(self, name: str, text: str) -> None:
-        write_whole(self.root / name, text)
 
     def clusters(self) -> list[str]:
         return sorted({row["cluster"] for row in self.run_rows(["cluster"])})
 
     def next_sequence(self) -> int:
-        runs = open_table(self.path(RUNS))
+        runs = self.newest(RUNS)
         return 1 + (0 if runs is None else sequence_of(runs))
 
-    def finish(self, manifest: Manifest) -> None:
-        """Carries out a manifest, from wherever an earlier attempt at it ended."""
-        self.finish_files(manifest)
-        if self.seen is not None:
-            self.seen.clear()
+    def finish(self, manifest: Manifest, result: str | None = None) -> None:
+        """Carries out a manifest, from wherever an earlier attempt at it ended. `result`: what programs read of it."""
+        self.finish_files(manifest, result)
         failpoint("runs_committed")
         # While the manifest is there to tell which files are none.
-        remove_leftovers(self.root, {row["run_id"] for row in self.run_rows(["run_id"])}, manifest)
+        remove_leftovers(self.root, {row["run_id"] for row in self.run_rows(["run_id"])}, manifest, self.runs_files())
         delete(manifest_path(self.root, manifest.run_id))
         failpoint("manifest_removed")
 
-    def finish_files(self, manifest: Manifest) -> None:
+    def finish_files(self, manifest: Manifest, result: str | None) -> None:
+        runs = self.newest(RUNS)
+        if runs is not None and is_done(runs, manifest.sequence):
+            return
         before = self.versions()
-        versions = done_together(self.root, partial(self.commit_table, manifest, before), manifest.changes)
-        self.commit_runs(manifest, before | dict(zip(manifest.changes, versions, strict=True)))
+        expected = before | {name: version_after(manifest, name, before.get(name)) for name in manifest.changes}
+        versions, rows = dict(before), TableFile(self.path(RUNS), TABLES[RUNS], manifest.run_id)
+        rows.write(run_rows(manifest, expected))
+
+        def commit_table(name: str) -> None:
+            versions[name] = self.commit_table(manifest, before, name)
+
+        # With the manifest the run is as good as done, so these wait for none of the commits.
+        steps: list[Callable[[], object]] = [rows.close]
+        if result is not None:
+            steps.append(partial(self.write_result, manifest.run_id, result))
+        steps += [partial(commit_table, name) for name in manifest.changes]
+        file, *_ = done_together(self.root, called, steps)
+        if versions != expected:
+            # Others have rewritten files of a table meanwhile.
+            delete(self.path(RUNS) / rows.name)
+            rows = TableFile(self.path(RUNS), TABLES[RUNS], manifest.run_id)
+            rows.write(run_rows(manifest, versions))
+            file = rows.close()
+        assert isinstance(file, DataFile)
+        self.commit_runs(manifest, versions, file)
+
+    def runs_files(self) -> frozenset[str]:
+        """Of the table's newest version, by name."""
+        delta = self.newest(RUNS)
+        return frozenset() if delta is None else frozenset(files_of(delta).column("path").to_pylist())
+
+    def write_result(self, run_id: str, text: str) -> None:
+        write_whole(self.root / RUNS_FOLDER / f"{run_id}.json", text)
 
     def commit_table(self, manifest: Manifest, before: Mapping[str, int], name: str) -> int:
         path, change = self.path(name), manifest.changes[name]
@@ -150,41 +203,53 @@ class Warehouse:
         if is_as_before and is_newest(path, before[name]):
             version = before[name]
         else:
-            version = self.commit_change(manifest, name, path, change)
+            version = self.commit_change(manifest, name, change)
         failpoint("table_committed", name)
         return version
 
-    def commit_change(self, manifest: Manifest, name: str, path: Place, change: Change) -> int:
+    def commit_change(self, manifest: Manifest, name: str, change: Change) -> int:
+        path = self.path(name)
         if name in manifest.anew:
             clear(path, change, manifest.sequence)
-        delta = opened(path, TABLES[name])
-        failpoint("table_created", name)
+            self.remember(name, None)
+        delta = None if name in manifest.anew else self.newest(name)
         self.check_lock()
-        return commit(path, TABLES[name], change, manifest.sequence, manifest.time_ms, delta)
+        delta = commit(path, TABLES[name], change, manifest.sequence, manifest.time_ms, delta)
+        self.remember(name, delta)
+        return delta.version()
 
-    def commit_runs(self, manifest: Manifest, versions: dict[str, int]) -> None:
-        path, table = self.path(RUNS), TABLES[RUNS]
-        delta = opened(path, table)
-        if is_done(delta, manifest.sequence):
-            return
-        file = TableFile(path, table, manifest.run_id)
-        file.write(run_rows(manifest, versions))
-        done = file.close()
-        assert done is not None
+    def commit_runs(self, manifest: Manifest, versions: Mapping[str, int], file: DataFile) -> None:
+        path, table, delta = self.path(RUNS), TABLES[RUNS], self.newest(RUNS)
+        known = self.runs()[1]
         self.check_lock()
-        change = with_few_files(delta, path, table, done, manifest.run_id)
-        commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
+        change = Change((file,)) if delta is None else with_few_files(delta, path, table, file, manifest.run_id)
+        delta = commit(path, table, change, manifest.sequence, manifest.time_ms, delta)
+        self.remember(RUNS, delta)
+        if self.seen is not None:
+            new = run_rows(manifest, versions).select(known.column_names)
+            self.seen[:] = [(delta.version(), pa.concat_tables([known, new]))]
 
     def check_lock(self) -> None:
         if self.lock is not None:
             self.lock.check()
 
-    def write(self, manifest: Manifest) -> None:
+    def write(self, manifest: Manifest, result: str | None = None) -> None:
         """Everything that a run changes, at once: when this returns it is done, and when it is killed it will be."""
         self.check_lock()
         write_manifest(self.root, manifest)
         failpoint("manifest_written")
-        self.finish(manifest)
+        self.finish(manifest, result)
+
+
+def called(step: Callable[[], object]) -> object:
+    return step()
+
+
+def version_after(manifest: Manifest, name: str, before: int | None) -> int:
+    """The one that the table will have, where nobody else changes it."""
+    if before is None or name in manifest.anew:
+        return 0
+    return before + (manifest.changes[name] != Change())
 
 
 @contextmanager

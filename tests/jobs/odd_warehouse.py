@@ -12,9 +12,13 @@ from deltalake import write_deltalake
 from jobs.warehouses.warehouse import Warehouse, prepare
 from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from schemas.tables import TABLES, USER_TABLES
+from tests.random_gate import random_gate
 from tests.schemas.test_history_views import random_history
 from tests.warehouses import filled, write_run
 
+# Views subtract these offsets and add them up, which must not overflow.
+WITH_SMALL_OFFSETS = frozenset({"gate_spans", "offset_history", "lag_points"})
+SMALL = frozenset({"from_offset", "to_offset", "committed_offset", "previous_offset", "delta", "lag_floor"})
 EMPTY = frozenset({"topics", "coordinator_epochs"})
 ABSENT = frozenset({"replay_anomalies", "cluster_snapshots", "group_regular_expressions"})
 TEXTS = ("", "it's", 'x"y', "größe", "😀", "\u202e", "a\x00b", "a\\b", "NULL", "null", "line\nbreak", "%s", "`", "$$")
@@ -25,6 +29,11 @@ TIMES = (
     datetime(2026, 11, 21, 3, 0, 0, 123_000, UTC),
     datetime(9999, 12, 31, 23, 59, 59, 999_999, UTC),
 )
+# Columns that views add or subtract.
+SUMMED = frozenset({
+    "unpersisted_rounds", "compacted_records_estimate", "damaged_records", "committed_offset", "log_start_offset",
+    "log_end_offset",
+})  # fmt: skip
 VALUES: Mapping[Type, tuple[Any, ...]] = {
     Type.STRING: TEXTS,
     Type.BINARY: (b"", b"\x00\xff", b"'"),
@@ -45,7 +54,7 @@ def odd_warehouse(root: Path, rng: np.random.Generator) -> Warehouse:
     name = "ownership_intervals"
     write_deltalake(warehouse.path(name), filled(TABLES[name], odd_rows(TABLES[name], rng)), mode="append")
     # In the first run nothing joins with anything.
-    write_run(warehouse, "run-0002", random_history(rng, 60), absent=ABSENT)
+    write_run(warehouse, "run-0002", random_history(rng, 60) | random_gate(rng, 200), absent=ABSENT)
     # Of no run: nobody may see it.
     write_deltalake(warehouse.path("offset_commits"), filled(TABLES["offset_commits"], [{}]), mode="append")
     return warehouse
@@ -58,7 +67,14 @@ def rows_of_all(rng: np.random.Generator) -> dict[str, list[dict[str, Any]]]:
 
 def odd_rows(table: Table, rng: np.random.Generator) -> list[dict[str, Any]]:
     """Both outcomes of `is_open`, which parts the files."""
-    return [{column.name: odd_value(column, rng) for column in table.columns} for _ in range(12)]
+    rows = [{column.name: odd_value(column, rng) for column in table.columns} for _ in range(12)]
+    if table.name in WITH_SMALL_OFFSETS:
+        return [{name: small(name, value) for name, value in row.items()} for row in rows]
+    return rows
+
+
+def small(name: str, value: Any) -> Any:
+    return value % 1_000 if name in SMALL and value is not None else value
 
 
 def odd_value(column: Column, rng: np.random.Generator) -> Any:
@@ -67,7 +83,7 @@ def odd_value(column: Column, rng: np.random.Generator) -> Any:
     # So that a sum of them is still a BIGINT to Spark, and a difference an INT: what overflows is another matter.
     if column.name.startswith("num_") or column.name.endswith(("_ms", "_generation", "moves_made", "moves_needed")):
         return int(rng.integers(9))
-    if column.name == "unpersisted_rounds":
+    if column.name in SUMMED or column.name.startswith("messages_"):
         return int(rng.integers(9))
     if column.name in ("start_time", "first_time", "from_time", "to_time", "record_time", "captured_time"):
         return TIMES[3] + timedelta(milliseconds=int(rng.integers(-(10**9), 10**9)))

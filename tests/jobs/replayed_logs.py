@@ -20,7 +20,7 @@ HISTORY = [table.name for table in (*history_tables.TABLES, *offset_tables.TABLE
 STATES = [table.name for table in (*replay_log_tables.TABLES, *replay_state_tables.TABLES)]
 ASSIGNMENTS = [table.name for table in assignment_tables.TABLES]
 # What is of the run, not of the log.
-OF_THE_RUN = {"through_run_id", "rules", "snapshots_through_time"}
+OF_THE_RUN = {"through_run_id", "whole_run_id", "rules", "snapshots_through_time"}
 
 
 def replay(warehouse: Path, *arguments: str | Path) -> dict[str, Any]:

@@ -103,7 +103,8 @@ def write_null(warehouse: Warehouse) -> None:
 def add_file(warehouse: Warehouse, file: DataFile) -> None:
     """By a run that counted its one row."""
     sequence = warehouse.next_sequence()
-    version = commit(warehouse.path("offset_commits"), TABLES["offset_commits"], Change((file,)), sequence, NOW_MS)
+    path, delta = warehouse.path("offset_commits"), warehouse.open("offset_commits")
+    version = commit(path, TABLES["offset_commits"], Change((file,)), sequence, NOW_MS, delta).version()
     counts = {"offsets_partition": 0, "read": 1, "decoded": 1, "rejected": 0, "already_known": 0}
     write_run(warehouse, "run-0003", {}, [counts])
     assert warehouse.versions()["offset_commits"] == version

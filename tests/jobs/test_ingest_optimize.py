@@ -173,6 +173,9 @@ def test_a_run_without_news_names_tables_as_others_have_rewritten_them_since(
     ingest(w, "--source", f"segments:{source}")
     assert versions(w) == {**before, "offset_commits": table.version()}
     assert table.version() > before["offset_commits"]
+    # The row of `runs` was first written with the versions that the run expected.
+    named = {Path(name).name for name in DeltaTable(w / "runs").file_uris()}
+    assert {path.name for path in (w / "runs").glob("*.parquet")} == named
 
 
 def test_optimize_has_three_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from jobs.cli import COMMANDS
+from tests.warehouses import make
 from udfs.assignors.names import BY_PROTOCOL
 from udfs.assignors.registry import ASSIGNORS
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("deltalake", "duckdb", "kafka", "numpy", "pandas", "pyarrow", "pyspark")
+HEAVY = ("deltalake", "duckdb", "great_expectations", "kafka", "numpy", "pandas", "pyarrow", "pyspark")
 # Prints which of them a command line loads, instead of what it answers.
 PROGRAM = f"""
 import json, os, sys
@@ -50,12 +51,28 @@ def test_a_reader_loads_no_pandas(tmp_path: Path) -> None:
     assert not {"pandas", "pyspark"} & set(found)
 
 
-def test_a_job_on_the_local_engine_loads_neither_pandas_nor_spark(tmp_path: Path) -> None:
+def test_a_consumer_that_records_a_span_waits_for_nothing_heavy(tmp_path: Path) -> None:
+    made = make(tmp_path / "w", {})
+    result = {"success": True, "results": [{"success": True, "expectation_config": {"type": "e"}}]}
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    words = ["--group", "g", "--span", "t:0:1:2", "--result", str(tmp_path / "result.json")]
+    assert loaded("gate", *words, "--warehouse", made.told) == ["deltalake", "numpy", "pyarrow"]
+    rows = made.rows("gate_spans")
+    assert rows is not None
+    assert rows.num_rows == 1
+
+
+def test_a_job_on_the_local_engine_loads_no_spark_and_only_the_gate_loads_pandas(tmp_path: Path) -> None:
     log = next((ROOT / "data" / "sample").glob("__consumer_offsets-*"))
     words = ["--source", f"segments:{log}", "--warehouse", str(tmp_path)]
-    found = loaded("audit", *words, "--fail-on", "never")
+    found = loaded("ingest", *words)
     assert "pyarrow" in found
-    assert not {"pandas", "pyspark"} & set(found)
+    assert not {"pandas", "pyspark", "great_expectations"} & set(found)
+    # Great Expectations needs it, where there are metrics to judge.
+    found = loaded("audit", *words, "--fail-on", "never")
+    assert {"pandas", "great_expectations"} <= set(found)
+    assert "pyspark" not in found
+    assert not {"pandas", "great_expectations"} & set(loaded("audit", *words, "--fail-on", "never"))
 
 
 def test_pandas_is_found_again_when_spark_needs_it() -> None:

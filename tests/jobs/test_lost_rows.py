@@ -97,7 +97,7 @@ def mix_files(warehouse: Path, name: str) -> None:
     files = HistoryFiles(warehouse, max(row["run_id"] for row in rows(warehouse, "runs")))
     files.write(name, held, 0)
     change = Change(tuple(done for _, done in files.close()), removed)
-    commit(folder, table, change, sequence_of(delta) + 1, 0)
+    commit(folder, table, change, sequence_of(delta) + 1, 0, delta)
     *_, named, last = sorted((folder / "_delta_log").glob("*.json"))
     kept = [each for each in actions(named) if "add" not in each]
     more = [each for each in actions(last) if "add" in each or "remove" in each]

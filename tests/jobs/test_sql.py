@@ -111,7 +111,10 @@ SELECT topic, partition, committed_offset, evidence_first_offset FROM offset_at(
 SELECT asked.time, found.member_id
 FROM (VALUES (timestamptz'2026-11-21T03:00:01Z'), (timestamptz'2026-11-21T03:00:11Z')) AS asked (time),
   LATERAL owner_at('orders', 3, asked.time, 'a') AS found
-ORDER BY 1
+ORDER BY 1;
+SELECT cluster, partition, lag_raw FROM lag_at('billing', '2026-11-21T03:00:19.999Z') ORDER BY 1, 2;
+SELECT cluster, partition, lag_raw FROM lag_at('billing', '2026-11-21T03:00:20Z', 'a');
+SELECT cluster, partition, lag_raw FROM lag_at('billing', '2026-11-21T02:59:59Z')
 """
 
 
@@ -134,6 +137,12 @@ def test_functions_answer_of_an_instant_in_every_cluster_or_in_one(tmp_path: Pat
                 {**interval(0, 10, 4), **commit, "committed_offset": 5},
                 {**interval(10, None, 6), **commit, "committed_offset": 4},
             ],
+            # At 20 s partition 4 is no longer there; another group has a snapshot of its own.
+            "lag_points": [
+                {**behind(second, number), "lag_raw": 10 * second + number}
+                for second, number in ((0, 3), (10, 3), (10, 4), (20, 3))
+            ]
+            + [{**behind(5, 3), "lag_raw": 7, "cluster": "b"}, {**behind(15, 3), "group_id": "other"}],
         },
     )
     (tmp_path / "questions.sql").write_text(INSTANTS)
@@ -150,7 +159,14 @@ def test_functions_answer_of_an_instant_in_every_cluster_or_in_one(tmp_path: Pat
         ("orders", 3, 4, 6),
         ("2026-11-21T03:00:01.000Z", "one"),
         ("2026-11-21T03:00:11.000Z", "two"),
+        *(("a", 3, 103), ("a", 4, 104), ("b", 3, 7)),
+        ("a", 3, 203),
     ]
+
+
+def behind(second: int, partition: int) -> dict[str, Any]:
+    told = {"group_id": "billing", "topic": "orders", "partition": partition}
+    return {**told, "snapshot_time": interval(second, None, 0)["from_time"]}
 
 
 def parsed(name: str, value: Any) -> Any:

@@ -6,13 +6,14 @@ from pathlib import Path
 from jobs.pages import tables_page
 from jobs.pages.generated_page import write_or_check
 from schemas.tables import USER_TABLES
+from schemas.views import VIEWS
 
 
-def test_every_table_and_column_has_its_row() -> None:
+def test_every_table_and_view_and_column_has_its_row() -> None:
     sections = re.split(r"^## ", tables_page.page(), flags=re.MULTILINE)[1:]
-    assert [section.split("\n")[0] for section in sections] == list(USER_TABLES)
-    for section, table in zip(sections, USER_TABLES.values(), strict=True):
-        rows = re.findall(r"^\| `([a-z_]+)` \| .* \| (yes|) \| .* \|$", section, flags=re.MULTILINE)
+    assert [section.split("\n")[0] for section in sections] == [*USER_TABLES, *VIEWS]
+    for section, table in zip(sections, (*USER_TABLES.values(), *VIEWS.values()), strict=True):
+        rows = re.findall(r"^\| `([a-z0-9_]+)` \| .* \| (yes|) \| .* \|$", section, flags=re.MULTILINE)
         assert rows == [(column.name, "yes" if column.is_nullable else "") for column in table.columns]
 
 

@@ -11,9 +11,10 @@ from typing import Final
 import pytest
 
 from tests.kafka.capture import capture_of
+from tests.kafka.expiries import expiries_of
 from tests.kafka.observations import observations_of
 from tests.kafka.outages import OUTAGE_RELEASES, outages_of
-from tests.kafka.releases import RELEASES
+from tests.kafka.releases import KAFKA_4_3, RELEASES
 
 # Of tests that ask for a broker; a smaller run may need one capture alone, and makes that itself.
 MANY_TESTS: Final = 100
@@ -24,6 +25,7 @@ def main() -> None:
         (capture_of, RELEASES),
         (observations_of, RELEASES),
         (outages_of, OUTAGE_RELEASES),
+        (expiries_of, {KAFKA_4_3.name: KAFKA_4_3}),
     ):
         for release in releases.values():
             make(release)

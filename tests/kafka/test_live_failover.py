@@ -34,7 +34,7 @@ def test_a_leader_that_is_killed_while_it_is_read(tmp_path: Path, monkeypatch: p
         assert again["already_known"] == again["read"] > 0
         survivor = next(node for node in nodes if node not in killed)
         for node in nodes:
-            node.stop()
+            node.kill()
         expected = history_of_segments(tmp_path / "files", copied_segments(survivor, tmp_path / "copied"))
         assert history(tmp_path / "live") == expected
         assert rows(tmp_path / "live", "transaction_markers")

@@ -66,7 +66,8 @@ def three_running(release: Release, folder: Path) -> Iterator[list[Node]]:
             port, controller_port = ports[2 * number : 2 * number + 2]
             node = Node(release, home, port, controller_port, None, number + 1, of_cluster, cluster_id)
             node.format()
-            held.callback(node.stop)
+            # Without the others a node waits for minutes before it ends by itself.
+            held.callback(node.kill)
             nodes.append(node)
         with ThreadPoolExecutor(NODES) as pool:
             # None is serving before a second one is there.

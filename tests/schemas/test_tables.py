@@ -8,6 +8,9 @@ from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, 
 from schemas.tables import CONTRACT_VERSION, TABLES, USER_TABLES
 from tests.schemas.assignment_contract import ASSIGNMENTS
 from tests.schemas.history_contract import HISTORY
+from tests.schemas.lag_contract import FLAGS, GATE, LAG
+from tests.schemas.lag_contract import MAY_BE_NULL as OF_LAG_MAY_BE_NULL
+from tests.schemas.lag_contract import STATES as STATES_OF_LAG
 
 COMMON = {
     "cluster": "STRING",
@@ -165,6 +168,8 @@ COLUMNS = {
     **{name: {**COMMON, **columns} for name, columns in DECODED.items()},
     **HISTORY,
     **ASSIGNMENTS,
+    **LAG,
+    **GATE,
     "source_files": {
         "cluster": "STRING",
         "run_id": "STRING",
@@ -229,9 +234,10 @@ COLUMNS = {
 
 # What a run keeps for the next one: of no use to queries, and free to change.
 STATES = {"replayed_partitions", "replayed_groups", "replayed_moves", "replayed_offsets"}
-STATES |= {"recomputed_partitions", "recomputed_groups"}
+STATES |= {"recomputed_partitions", "recomputed_groups"} | STATES_OF_LAG
 # Of history; facts beside it may have no name or no offset.
 MAY_BE_NULL = {
+    **OF_LAG_MAY_BE_NULL,
     "group_state_intervals": {"state"},
     "ownership_intervals": {"topic", "topic_id", "role"},
     "partition_moves": {"topic", "topic_id", "role", "from_member_id", "to_member_id"},
@@ -294,7 +300,9 @@ def test_every_column_has_a_comment_of_one_line_and_times_and_flags_are_named_so
         assert column.comment.endswith("."), column
         assert "\n" not in column.comment
         assert (column.type is Type.TIMESTAMP) == column.name.endswith("_time"), column
-        assert (column.type is Type.BOOLEAN) == column.name.startswith(("is_", "has_")), column
+        assert (column.type is Type.BOOLEAN) == (column.name.startswith(("is_", "has_")) or column.name in FLAGS), (
+            column
+        )
         assert column.name == column.name.lower()
 
 

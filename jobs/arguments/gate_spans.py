@@ -1,0 +1,61 @@
+"""The flags of `groupscope gate --span`."""
+
+import argparse
+import re
+from dataclasses import dataclass
+
+EXPECTED = "TOPIC:PARTITION:FROM:TO[:ROWS] was expected, such as orders:3:1200:1500:298"
+TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}", re.ASCII)
+NUMBER = re.compile(r"-?[0-9]{1,30}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Span:
+    """`to_offset` is the one after the last message."""
+
+    topic: str
+    partition: int
+    from_offset: int
+    to_offset: int
+    num_rows_written: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.topic}:{self.partition}:{self.from_offset}:{self.to_offset}"
+
+
+def add_span_arguments(parser: argparse.ArgumentParser) -> None:
+    """Beside these, `--span` needs `--group NAME`, and `--override` needs `--until T`: other uses have them too."""
+    parser.add_argument(
+        "--span",
+        type=span,
+        action="append",
+        metavar="TOPIC:PARTITION:FROM:TO[:ROWS]",
+        help="records that this span of messages was validated: FROM is its first offset, TO the one after its last, "
+        "ROWS how many rows were written of it; may be repeated",
+    )
+    parser.add_argument(
+        "--result", metavar="FILE", help="the result of Great Expectations for these spans as JSON; - is standard input"
+    )
+    parser.add_argument("--override", metavar="REASON", help="let the data through although it failed")
+    parser.add_argument("--actor", metavar="WHO", help="who lets it through")
+
+
+def span(text: str) -> Span:
+    topic, *numbers = text.split(":")
+    if len(numbers) not in (3, 4) or not TOPIC.fullmatch(topic) or not all(map(NUMBER.fullmatch, numbers)):
+        raise argparse.ArgumentTypeError(f"{text!r}, {EXPECTED}")
+    partition, from_offset, to_offset, *rows = map(int, numbers)
+    check(text, "PARTITION", partition, 2**31 - 1)
+    check(text, "FROM", from_offset, 2**63 - 1)
+    check(text, "TO", to_offset, 2**63 - 1)
+    if from_offset >= to_offset:
+        told = f"{text!r}: FROM is {from_offset} and TO {to_offset}, a TO above FROM was expected"
+        raise argparse.ArgumentTypeError(f"{told}: TO is the offset after the last message")
+    for each in rows:
+        check(text, "ROWS", each, 2**63 - 1)
+    return Span(topic, partition, from_offset, to_offset, *rows)
+
+
+def check(text: str, name: str, value: int, largest: int) -> None:
+    if not 0 <= value <= largest:
+        raise argparse.ArgumentTypeError(f"{text!r}: {name} is {value}, a number from 0 to {largest} was expected")

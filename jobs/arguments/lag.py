@@ -1,0 +1,10 @@
+"""The flags of `groupscope lag`."""
+
+import argparse
+
+from jobs.flags import add_as_of_flag, add_run_flags
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_run_flags(parser, "measure everything")
+    add_as_of_flag(parser)

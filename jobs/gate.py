@@ -1,0 +1,67 @@
+"""Judges what the tables hold: metrics of every table, suites of Great Expectations over them, findings. Or records
+that spans of data were validated, before a consumer commits them.
+
+    groupscope gate --warehouse warehouse
+    groupscope gate --warehouse warehouse --fail-on warning --since 2026-11-21 --group '^billing'
+    groupscope gate --group billing --span orders:3:1200:1500:298 --result result.json
+    spark-submit --py-files groupscope.zip jobs/gate.py --warehouse hdfs://namenode/groupscope
+
+Reads: every table, `metrics/`, `expectations/` and `waivers.toml` beside the settings file. Writes: `gate_metrics`,
+`gate_runs`, `gate_results`, `findings` and `runs`. A run on the same tables, rules and times writes no row anew. With
+--span: `gate_spans` alone, beside whatever runs; exit code 0 when the data passed or was let through, 20 when it
+failed, 21 when its result cannot be read.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from jobs.engine.choice import engine_of
+from jobs.pages.gate_page import COLUMNS, finding_cells, page
+from jobs.row_output import print_rows, write_lines
+from jobs.runs.result import recorded_failure
+from jobs.runs.run import run_jobs, run_options
+
+if TYPE_CHECKING:
+    from jobs.gating.run import Gate
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if is_about_spans(arguments):
+        from jobs.gating.spans import record_span
+
+        return record_span(arguments)
+    return judge(arguments)
+
+
+def judge(arguments: argparse.Namespace) -> int:
+    from jobs.gating.options import exit_code, gate_options
+    from jobs.gating.run import Gate
+
+    gate = Gate(gate_options(arguments))
+    with recorded_failure(arguments.result_file, gate.name), engine_of(arguments, gate.name) as engine:
+        # Before the warehouse is locked: what is wrong with the rules is told at once.
+        options = run_options(arguments, may_be_new=False)
+        _ = gate.rules
+        (found,) = run_jobs([gate], options, engine)
+    show(found, gate, arguments)
+    return exit_code(found, arguments.fail_on)
+
+
+def is_about_spans(arguments: argparse.Namespace) -> bool:
+    """Whoever names a result or an override and forgets the span is told so."""
+    return any(value is not None for value in (arguments.span, arguments.result, arguments.override, arguments.actor))
+
+
+def show(found: Mapping[str, Any], gate: "Gate", arguments: argparse.Namespace) -> None:
+    if arguments.format == "table":
+        write_lines(page(found, gate.findings))
+    else:
+        print_rows(COLUMNS, [finding_cells(row) for row in gate.findings], arguments.format)
+
+
+if __name__ == "__main__":
+    from jobs.cli import main
+
+    sys.exit(main(["gate", *sys.argv[1:]]))

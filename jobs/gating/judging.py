@@ -1,0 +1,173 @@
+"""Suites judged by Great Expectations, over frames of metrics in pandas. It is loaded here and nowhere else."""
+
+import json
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from jobs.gating.measuring import Frame
+from jobs.gating.metric_files import SLICE
+from jobs.gating.suites import COLUMN_KEYS, Expectation, Suite, wrong
+from jobs.no_pandas import kept_out, let_pandas_in
+
+if TYPE_CHECKING:
+    from great_expectations.core.expectation_suite import ExpectationSuite
+
+# Enough to name what is wrong, without the values of every slice.
+RESULT_FORMAT = "SUMMARY"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an expectation. `success` is None where it was not evaluated, then `error` says why."""
+
+    expectation: Expectation
+    success: bool | None
+    error: str | None
+    observed: str
+    threshold: str
+    num_unexpected: int | None = None
+    first_evidence: str | None = None
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    suite: Suite
+    started_ms: int
+    finished_ms: int
+    outcomes: tuple[Outcome, ...]
+    # Of the suite as a whole; None: there is none.
+    error: str | None = None
+
+
+def judge(suites: Sequence[Suite], frames: Mapping[str, Frame], clock: Callable[[], int]) -> list[SuiteResult]:
+    with warnings.catch_warnings():
+        # Of its libraries, which are nothing to act on.
+        warnings.simplefilter("ignore")
+        return judged(suites, frames, clock)
+
+
+def judged(suites: Sequence[Suite], frames: Mapping[str, Frame], clock: Callable[[], int]) -> list[SuiteResult]:
+    # What only Great Expectations can tell is told of every suite before the first is judged.
+    made = [made_suite(suite) for suite in suites]
+    validate = validator()
+    results = []
+    for suite, wanted in zip(suites, made, strict=True):
+        started_ms = clock()
+        error = missing_rows(suite, frames)
+        outcomes = outcomes_of(suite, frames[suite.table], error, partial(validate, wanted))
+        results.append(SuiteResult(suite, started_ms, max(clock(), started_ms), outcomes, error))
+    return results
+
+
+def missing_rows(suite: Suite, frames: Mapping[str, Frame]) -> str | None:
+    """Expectations hold of a table without rows: where the log says that there must be some that is no pass."""
+    if frames[suite.table].has_rows:
+        return None
+    for due in suite.rows_due:
+        table, _, metric = due.partition(".")
+        if number := frames[table].total(metric):
+            return f"{suite.table} has no rows, but {due} is {number:,.0f}: rows were expected"
+    return None
+
+
+def outcomes_of(suite: Suite, frame: Frame, error: str | None, validate: Callable[[Frame], Any]) -> tuple[Outcome, ...]:
+    if error is None:
+        try:
+            results = validate(frame)
+            return tuple(outcome(each, results[place], frame) for place, each in enumerate(suite.expectations))
+        except Exception as problem:  # whatever breaks a suite must be seen, and is no pass
+            error = " ".join(f"{type(problem).__name__}: {problem}".split())
+    return tuple(Outcome(each, None, error, observed(each, frame), threshold(each)) for each in suite.expectations)
+
+
+def load() -> Any:
+    let_pandas_in()
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"
+    # Frames are of pandas: without Spark it loads half a second sooner. Where Spark is there already a part of it would
+    # end a process that was started without a file.
+    with kept_out("pyspark.sql.connect" if "pyspark" in sys.modules else "pyspark"):
+        import great_expectations
+
+    logging.getLogger("great_expectations").setLevel(logging.CRITICAL)
+    return great_expectations
+
+
+def made_suite(suite: Suite) -> "ExpectationSuite":
+    load()
+    from great_expectations.core.expectation_suite import ExpectationSuite
+
+    made = ExpectationSuite(name=suite.name)
+    for number, each in enumerate(suite.expectations):
+        config = {"type": each.type, "kwargs": dict(each.kwargs), "severity": each.severity.value}
+        try:
+            made.add_expectation_configurations([configuration(config, number)])
+        except Exception as error:
+            why = " ".join(str(error).split())
+            raise wrong(suite.place, f"expectations[{number}]: {each.type}: {why}") from None
+    return made
+
+
+def configuration(config: Mapping[str, Any], number: int) -> Any:
+    """Results come in another order: the number finds them again."""
+    from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+
+    return ExpectationConfiguration(**config, meta={"number": number})
+
+
+def validator() -> Callable[["ExpectationSuite", Frame], dict[int, Mapping[str, Any]]]:
+    """One context for all suites, in memory."""
+    context = load().get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False, "metric_calculations": False}
+    asset = context.data_sources.add_pandas("metrics").add_dataframe_asset("frame")
+    definition = asset.add_batch_definition_whole_dataframe("whole")
+
+    def validate(suite: "ExpectationSuite", frame: Frame) -> dict[int, Mapping[str, Any]]:
+        batch = definition.get_batch({"dataframe": pandas_frame(frame)})
+        found = batch.validate(suite, result_format=RESULT_FORMAT).to_json_dict()["results"]
+        return {each["expectation_config"]["meta"]["number"]: each for each in found}
+
+    return validate
+
+
+def pandas_frame(frame: Frame) -> Any:
+    import pandas as pd
+
+    columns = {name: pd.Series(list(values), dtype="float64") for name, values in frame.values.items()}
+    return pd.DataFrame({SLICE: pd.Series(list(frame.slices), dtype="object"), **columns})
+
+
+def outcome(expectation: Expectation, found: Mapping[str, Any], frame: Frame) -> Outcome:
+    about = observed(expectation, frame), threshold(expectation)
+    if (error := raised(found.get("exception_info") or {})) is not None:
+        return Outcome(expectation, None, error, *about)
+    result = found.get("result") or {}
+    places = result.get("partial_unexpected_index_list") or []
+    first = frame.slices[places[0]] if places and isinstance(places[0], int) else None
+    return Outcome(expectation, bool(found["success"]), None, *about, result.get("unexpected_count"), first)
+
+
+def raised(info: Mapping[str, Any]) -> str | None:
+    """The message of an expectation that could not be evaluated; a dictionary of its own, or one for each metric."""
+    for each in (info, *info.values()):
+        if isinstance(each, Mapping) and each.get("raised_exception"):
+            return " ".join(str(each.get("exception_message")).split()) or "it raised an exception"
+    return None
+
+
+def observed(expectation: Expectation, frame: Frame) -> str:
+    """Of a frame of one row the values, else the least and the largest."""
+    found: dict[str, Any] = {}
+    for column in expectation.columns:
+        values = [value for value in frame.values.get(column, ()) if value is not None]
+        found[column] = values[0] if len(values) == 1 else {"min": min(values), "max": max(values)} if values else None
+    return json.dumps(found if found else {"rows": len(frame.slices)})
+
+
+def threshold(expectation: Expectation) -> str:
+    return json.dumps({key: value for key, value in expectation.kwargs.items() if key not in COLUMN_KEYS})

@@ -1,0 +1,70 @@
+"""What earlier runs of the gate left, and how far the cluster is known."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow.compute as pc
+
+from jobs.gating.findings import Key
+from jobs.runs.run import Run
+from schemas.gate_tables import FINDINGS, GATE_RESULTS, GATED_INPUTS, JOB
+
+Row = dict[str, Any]
+# A run's own, or made anew from the rules.
+NOT_KEPT = frozenset({"cluster", "run_id", "query"})
+
+
+@dataclass(frozen=True)
+class Known:
+    """`since`: the as-of time of the last run before this as-of time; None: there was none."""
+
+    since: datetime | None
+    basis: str | None = None
+    suites_basis: str | None = None
+    num_of_tools: int = 0
+    results: list[Row] = field(default_factory=list)
+    findings: list[Row] = field(default_factory=list)
+
+    @property
+    def first_seen(self) -> Mapping[Key, datetime]:
+        return {
+            (row["kind"], row["group_id"], row["topic"], row["severity"]): row["first_seen_time"]
+            for row in reversed(self.findings)
+        }
+
+
+def known_of(run: Run, as_of: datetime) -> Known:
+    runs = run.warehouse.run_rows(["cluster", "job", "as_of_time"])
+    times = [row["as_of_time"] for row in runs if row["job"] == JOB and row["cluster"] == run.cluster]
+    since = max((time for time in times if time is not None and time < as_of), default=None)
+    state = next(iter(rows_of(run, GATED_INPUTS.name)), None)
+    if state is None:
+        return Known(since)
+    results = [
+        {name: value for name, value in row.items() if name not in NOT_KEPT}
+        for row in rows_of(run, GATE_RESULTS.name, state["run_id"])
+    ]
+    findings = sorted(rows_of(run, FINDINGS.name, state["run_id"]), key=lambda row: int(row["rank"]))
+    return Known(since, state["basis"], state["suites_basis"], state["num_of_tools"], results, findings)
+
+
+def rows_of(run: Run, table: str, run_id: str | None = None) -> Iterable[Row]:
+    rows = run.warehouse.rows(table, cluster=run.cluster)
+    if rows is None:
+        return []
+    found: list[Row] = (rows if run_id is None else rows.filter(pc.equal(rows["run_id"], run_id))).to_pylist()
+    return found
+
+
+def newest_time(run: Run) -> datetime | None:
+    """Of all records and snapshots of the cluster."""
+    found = [
+        newest
+        for table, column in (("history_coverage", "to_time"), ("topic_snapshots", "captured_time"))
+        if (rows := run.warehouse.rows(table, [column], run.cluster)) is not None
+        and (newest := pc.max(rows[column]).as_py()) is not None
+    ]
+    newest = max(found, default=None)
+    return None if newest is None else newest.astimezone(UTC)

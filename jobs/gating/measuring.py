@@ -1,0 +1,86 @@
+"""Metrics of every table: one statement a table, answered by the engine of the run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from jobs.failure import Failure
+from jobs.gating.metric_files import ALL, SLICE, Metrics, wrong
+from jobs.gating.sql_text import Parameters
+from jobs.queries.answers import Answer
+
+Value = float | None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Metrics of one table: a row a slice."""
+
+    table: str
+    slices: Sequence[str]
+    values: Mapping[str, Sequence[Value]]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the table has any: `num_rows` says so, else a slice does."""
+        return bool(self.slices) and any(value != 0 for value in self.values.get("num_rows", (1,)))
+
+    def total(self, metric: str) -> float:
+        return sum(value for value in self.values[metric] if value is not None)
+
+
+def measure(
+    metrics: Mapping[str, Metrics], parameters: Parameters, answer: Callable[[str], Answer]
+) -> dict[str, Frame]:
+    return {name: frame(each, answer_of(each, each.statement(parameters), answer)) for name, each in metrics.items()}
+
+
+def answer_of(metrics: Metrics, statement: str, answer: Callable[[str], Answer]) -> Answer:
+    try:
+        names, rows = answer(statement)
+        return Answer(names, list(rows))
+    except Failure as failure:
+        raise Failure(failure.code, f"{metrics.place}: {failure}") from None
+
+
+def frame(metrics: Metrics, answer: Answer) -> Frame:
+    names, rows = list(answer.names), list(answer.rows)
+    check_columns(metrics, names)
+    if SLICE in names:
+        place = names.index(SLICE)
+        # Engines give groups in any order.
+        rows.sort(key=lambda row: str(row[place]))
+        slices = [str(row[place]) for row in rows]
+        check_slices(metrics, slices)
+    else:
+        slices = [ALL] * len(rows)
+        if len(rows) != 1:
+            raise wrong(metrics.place, f"{len(rows)} rows and no column named slice, one row was expected")
+    columns = {name: [number(metrics, name, row[place]) for row in rows] for place, name in enumerate(names)
+               if name != SLICE}  # fmt: skip
+    return Frame(metrics.table, slices, columns)
+
+
+def check_columns(metrics: Metrics, names: Sequence[str]) -> None:
+    found = [name for name in names if name != SLICE]
+    for name in found:
+        if name not in metrics.metrics:
+            raise wrong(metrics.place, f"column {name}: a comment `-- {name}: what it is` was expected")
+    for name in metrics.metrics:
+        if name not in found:
+            raise wrong(metrics.place, f"metric {name}: it is declared, but no column of the result has this name")
+
+
+def check_slices(metrics: Metrics, slices: Sequence[str]) -> None:
+    for before, after in pairwise(slices):
+        if before == after:
+            raise wrong(metrics.place, f"slice {after!r} has several rows, one was expected")
+
+
+def number(metrics: Metrics, name: str, value: object) -> Value:
+    if value is None:
+        return None
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise wrong(metrics.place, f"metric {name} = {value!r}, a number was expected") from None

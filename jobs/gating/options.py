@@ -1,0 +1,46 @@
+"""What is judged, as the command line asks for it."""
+
+import argparse
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jobs.failure import Failure
+from schemas.exit_codes import ExitCode
+
+NEVER, CRITICAL = "never", "critical"
+ASKED = ("config", "fail_on", "as_of", "since", "until", "group", "exclude_group")
+
+
+@dataclass(frozen=True)
+class GateOptions:
+    """Times as users write them."""
+
+    config: Path | None = None
+    fail_on: str = CRITICAL
+    as_of: str | None = None
+    since: str | None = None
+    until: str | None = None
+    group: str | None = None
+    exclude_group: str | None = None
+
+
+def gate_options(arguments: argparse.Namespace) -> GateOptions:
+    for name in ("group", "exclude_group"):
+        check_pattern(f"--{name.replace('_', '-')}", getattr(arguments, name))
+    return GateOptions(**{name: getattr(arguments, name) for name in ASKED})
+
+
+def exit_code(result: Mapping[str, Any], fail_on: str) -> int:
+    """Findings are no failure to who asks for none."""
+    code = int(result["exit_code"])
+    return ExitCode.CLEAN if fail_on == NEVER and code == ExitCode.FINDINGS else code
+
+
+def check_pattern(flag: str, text: str | None) -> None:
+    try:
+        re.compile(text or "")
+    except re.error as error:
+        raise Failure(ExitCode.USAGE, f"{flag} {text!r}: {error}, a regular expression was expected") from None

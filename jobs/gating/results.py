@@ -1,0 +1,158 @@
+"""Rows of `gate_metrics`, `gate_results` and `gate_runs`, and the findings that come of them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from jobs.gating.findings import Finding
+from jobs.gating.measuring import Frame
+from jobs.gating.metric_files import Metrics
+from jobs.gating.sql_text import Parameters, portable_text
+from jobs.gating.suites import Expectation, Suite
+from schemas.gate_words import FindingKind, SuiteVerdict
+from schemas.history_words import Severity
+
+if TYPE_CHECKING:
+    from jobs.gating.judging import SuiteResult
+
+Row = dict[str, Any]
+
+
+def metric_rows(frames: Mapping[str, Frame], about: Mapping[str, Any]) -> list[Row]:
+    return [
+        {**about, "table_name": frame.table, "slice": part, "metric": metric, "value": value}
+        for frame in frames.values()
+        for metric, values in frame.values.items()
+        for part, value in zip(frame.slices, values, strict=True)
+    ]
+
+
+def suites_basis(frames: Mapping[str, Frame], suites: Sequence[Suite]) -> str:
+    """The same for the same metrics, suites and Great Expectations: what comes of them is the same too."""
+    from importlib.metadata import version
+
+    values = [(name, list(frame.slices), dict(frame.values)) for name, frame in frames.items()]
+    return hashed([version("great_expectations"), values, [repr(suite) for suite in suites]])
+
+
+def hashed(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def result_rows(results: Iterable["SuiteResult"]) -> list[Row]:
+    """Without cluster, run and query, which differ from run to run."""
+    return [
+        {
+            "suite": result.suite.name,
+            "expectation": each.expectation.type,
+            "column_name": each.expectation.column_name,
+            "severity": each.expectation.severity.value,
+            "success": each.success,
+            "error": each.error,
+            "observed": each.observed,
+            "threshold": each.threshold,
+            "num_unexpected": each.num_unexpected,
+            "first_evidence": each.first_evidence,
+        }
+        for result in results
+        for each in result.outcomes
+    ]
+
+
+def with_queries(
+    rows: Iterable[Row],
+    suites: Sequence[Suite],
+    metrics: Mapping[str, Metrics],
+    parameters: Parameters,
+    about: Mapping[str, Any],
+) -> list[Row]:
+    known = {
+        (suite.name, each.type, each.column_name): (suite, each) for suite in suites for each in suite.expectations
+    }
+    return [
+        {
+            **row,
+            **about,
+            "query": query_of(*known[row["suite"], row["expectation"], row["column_name"]], metrics, parameters),
+        }
+        for row in rows
+    ]
+
+
+def query_of(
+    suite: Suite, expectation: Expectation, metrics: Mapping[str, Metrics], parameters: Parameters
+) -> str | None:
+    """The SQL that lists the rows behind an expectation: its author's, or that of the rule which it is about."""
+    if expectation.query is not None:
+        return parameters.fill(expectation.query, suite.place)
+    found = [metrics[suite.table].failing_rows(column, parameters) for column in expectation.columns]
+    return next((query for query in found if query is not None), None)
+
+
+def gate_run_rows(
+    rows: Sequence[Row],
+    suites: Sequence[Suite],
+    times: Mapping[str, tuple[datetime, datetime]],
+    about: Mapping[str, Any],
+) -> list[Row]:
+    return [gate_run_row([row for row in rows if row["suite"] == suite.name], suite, times, about) for suite in suites]
+
+
+def gate_run_row(
+    rows: Sequence[Row], suite: Suite, times: Mapping[str, tuple[datetime, datetime]], about: Mapping[str, Any]
+) -> Row:
+    started, finished = times[suite.name]
+    return {
+        **about,
+        "suite": suite.name,
+        "started_time": started,
+        "finished_time": finished,
+        "verdict": verdict(rows).value,
+        "num_expectations": len(rows),
+        "num_failed": sum(row["success"] is False for row in rows),
+        "num_errors": sum(row["success"] is None for row in rows),
+    }
+
+
+def verdict(rows: Iterable[Row]) -> SuiteVerdict:
+    """An expectation that was not evaluated is never a pass."""
+    found = {(row["success"], row["severity"]) for row in rows if row["success"] is not True}
+    if any(success is None for success, _ in found):
+        return SuiteVerdict.ERROR
+    if (False, Severity.CRITICAL.value) in found:
+        return SuiteVerdict.FAILED
+    return SuiteVerdict.WARNED if found else SuiteVerdict.PASSED
+
+
+def suite_findings(rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[str, Any]) -> list[Finding]:
+    """One for each suite that could not be evaluated, and one for each expectation that does not hold."""
+    found = []
+    for suite in suites:
+        of_suite = [row for row in rows if row["suite"] == suite.name]
+        errors = [row for row in of_suite if row["success"] is None]
+        if errors:
+            told = f"suite {suite.name}: {len(errors):,} of {len(of_suite):,} expectations could not be evaluated: "
+            query = results_query(about, suite.name)
+            kind = FindingKind.SUITE_ERROR
+            found.append(Finding(kind.value, kind.severity.value, f"{told}{errors[0]['error']}", query))
+        found += [failed_finding(row, about) for row in of_suite if row["success"] is False]
+    return found
+
+
+def failed_finding(row: Row, about: Mapping[str, Any]) -> Finding:
+    where = "" if row["first_evidence"] in (None, "all") else f" in {row['first_evidence']}"
+    told = (
+        f"suite {row['suite']}: {row['expectation']} of {row['column_name'] or 'the frame'} does not hold{where}: "
+        f"{row['observed']} was found, {row['threshold']} was expected"
+    )
+    query = row["query"] or results_query(about, row["suite"])
+    number = row["num_unexpected"] or 1
+    return Finding(FindingKind.EXPECTATION_FAILED.value, row["severity"], told, query, harm=float(number))
+
+
+def results_query(about: Mapping[str, Any], suite: str) -> str:
+    conditions = {**about, "suite": suite}
+    where = " AND ".join(f"{name} = {portable_text(value)}" for name, value in conditions.items())
+    return f"SELECT * FROM gate_results\nWHERE {where} AND success IS NOT TRUE"

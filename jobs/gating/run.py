@@ -1,0 +1,207 @@
+"""The job: metrics of all tables, suites over them, findings, and whether they let the run pass."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.failure import Failure
+from jobs.flags import instant
+from jobs.gating.finding_files import Events
+from jobs.gating.findings import Choice, Found, counting, find, finding_rows, finding_statements
+from jobs.gating.known import known_of, newest_time
+from jobs.gating.measuring import Frame, measure
+from jobs.gating.metric_files import Metrics, metric_files
+from jobs.gating.options import CRITICAL, NEVER, GateOptions
+from jobs.gating.results import (
+    gate_run_rows,
+    hashed,
+    metric_rows,
+    result_rows,
+    suite_findings,
+    suites_basis,
+    verdict,
+    with_queries,
+)
+from jobs.gating.sql_text import Parameters, parameters
+from jobs.gating.suites import Suite, suites
+from jobs.gating.waivers import Waiver, waivers
+from jobs.queries.duckdb_engine import scope_of
+from jobs.runs.run import Made, Run
+from jobs.settings import settings_hash
+from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of
+from jobs.warehouses.table_files import TableFile
+from schemas.exit_codes import ExitCode
+from schemas.gate_tables import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, GATED_INPUTS, JOB
+from schemas.gate_words import SuiteVerdict
+from schemas.tables import TABLES
+from udfs.tables.arrow_schema import table_schema
+
+WRITTEN = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, FINDINGS)
+VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.FINDINGS: "findings"}
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the files say, checked: what is wrong with them is told before a run changes anything."""
+
+    metrics: Mapping[str, Metrics]
+    suites: list[Suite]
+    waivers: list[Waiver]
+
+
+def rules(config: Path | None) -> Rules:
+    metrics = metric_files(config)
+    return Rules(metrics, suites(metrics, config), waivers(config))
+
+
+class Gate:
+    name = JOB
+
+    def __init__(self, options: GateOptions) -> None:
+        self.options = options
+        # Of the newest run, worst first, for the command and the run page.
+        self.findings: list[Row] = []
+
+    @cached_property
+    def rules(self) -> Rules:
+        return rules(self.options.config)
+
+    def make(self, run: Run) -> Made:
+        self.run = run
+        if not any(row["cluster"] == run.cluster for row in run.warehouse.run_rows(["cluster"])):
+            told = f"{run.warehouse.told}: nothing of cluster {run.cluster} in it, tables of an ingest were expected"
+            raise Failure(ExitCode.USAGE, told)
+        self.about = {"cluster": run.cluster, "run_id": run.run_id}
+        self.started = time_of(run.started_ms)
+        self.as_of = self.time(self.options.as_of, "--as-of") or newest_time(run) or self.started
+        self.known = known_of(run, self.as_of)
+        since = self.time(self.options.since, "--since") or self.known.since
+        self.events = Events(since, self.time(self.options.until, "--until") or self.as_of)
+        self.waivers = [each for each in self.rules.waivers if each.until > self.started]
+        basis = self.basis()
+        if basis == self.known.basis:
+            self.findings = self.known.findings
+            return self.made({table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}, self.known.num_of_tools)
+        return self.judged(basis)
+
+    @property
+    def newest_ms(self) -> int | None:
+        """Of the newest record or snapshot."""
+        newest = newest_time(self.run)
+        return None if newest is None else int(newest.timestamp() * 1000)
+
+    def time(self, text: str | None, flag: str) -> datetime | None:
+        return None if text is None else time_of(instant(text, self.run.started_ms, flag))
+
+    def basis(self) -> str:
+        """Everything that rows rest on. Every run adds a row to `runs`, and what it says of tables is in their
+        versions. The clock counts in so far as the source has not advanced for too long."""
+        versions = self.run.warehouse.versions()
+        written = {table.name for table in WRITTEN} | {GATED_INPUTS.name, "runs"}
+        seen = {name: version for name, version in versions.items() if name not in written}
+        age_hours = self.run.settings.gate.max_source_age_hours
+        newest = newest_time(self.run)
+        is_late = newest is not None and (self.started - newest).total_seconds() > age_hours * 3600
+        options = (self.options.group, self.options.exclude_group)
+        files = [repr(each) for each in (*self.rules.metrics.values(), *self.rules.suites, *self.waivers)]
+        return hashed([seen, settings_hash(self.run.settings), self.as_of, repr(self.events), options, files, is_late])
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        run = self.run
+        return parameters(run.cluster, self.as_of, self.started, run.settings)
+
+    def judged(self, basis: str) -> Made:
+        frames, found = self.asked()
+        judged_basis = suites_basis(frames, self.rules.suites)
+        results, times = self.results(frames, judged_basis)
+        rows = with_queries(results, self.rules.suites, self.rules.metrics, self.parameters, self.about)
+        findings = [*suite_findings(rows, self.rules.suites, self.about), *found.findings]
+        self.findings = finding_rows(findings, self.about, self.as_of, self.known.first_seen, self.waivers)
+        state = {**self.about, "basis": basis, "suites_basis": judged_basis, "num_of_tools": found.num_of_tools}
+        changes = {
+            GATE_METRICS.name: self.added(GATE_METRICS.name, metric_rows(frames, self.about)),
+            GATE_RUNS.name: self.added(
+                GATE_RUNS.name, gate_run_rows(rows, self.rules.suites, times, self.about)
+            ),
+            GATE_RESULTS.name: self.added(GATE_RESULTS.name, rows),
+            FINDINGS.name: self.added(FINDINGS.name, self.findings),
+            GATED_INPUTS.name: self.state_change(state),
+        }  # fmt: skip
+        return self.made(changes, found.num_of_tools, rows)
+
+    def asked(self) -> tuple[dict[str, Frame], Found]:
+        """By DuckDB inside the driver, on either engine: over tables that are opened once all statements take less than
+        a second, where Spark takes seconds to plan each of them."""
+        gate = self.run.settings.gate
+        choice = Choice(self.options.group, self.options.exclude_group, gate.tool_groups)
+        statements = [each.statement(self.parameters) for each in self.rules.metrics.values()]
+        statements += finding_statements(self.parameters, self.events)
+        with scope_of(self.run.warehouse, statements) as answer:
+            frames = measure(self.rules.metrics, self.parameters, answer)
+            return frames, find(self.parameters, self.events, choice, answer)
+
+    def results(
+        self, frames: Mapping[str, Frame], basis: str
+    ) -> tuple[list[Row], dict[str, tuple[datetime, datetime]]]:
+        """Those of the newest run where nothing has changed that they rest on: Great Expectations takes seconds to
+        load."""
+        if basis == self.known.suites_basis and self.known.results:
+            return self.known.results, {suite.name: (self.started, self.started) for suite in self.rules.suites}
+        from jobs.gating.judging import judge
+
+        results = judge(self.rules.suites, frames, self.run.clock)
+        times = {each.suite.name: (time_of(each.started_ms), time_of(each.finished_ms)) for each in results}
+        return result_rows(results), times
+
+    def added(self, name: str, rows: list[Row]) -> Change:
+        file = self.written(name, rows)
+        return Change() if file is None else Change((file,))
+
+    def written(self, name: str, rows: list[Row]) -> DataFile | None:
+        file = TableFile(self.run.warehouse.path(name), TABLES[name], self.run.run_id)
+        if rows:
+            file.write(pa.Table.from_pylist(rows, table_schema(TABLES[name])))
+        return file.close()
+
+    def state_change(self, state: Row) -> Change:
+        """One row a cluster."""
+        delta = self.run.warehouse.open(GATED_INPUTS.name)
+        rows = self.run.warehouse.rows(GATED_INPUTS.name)
+        others = [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] != self.run.cluster]
+        held = [] if delta is None else files_of(delta).column("path").to_pylist()
+        file = self.written(GATED_INPUTS.name, sorted([*others, state], key=lambda row: str(row["cluster"])))
+        assert file is not None
+        return Change((file,), tuple(Removed(path, is_data_change=True) for path in held))
+
+    def made(self, changes: Mapping[str, Change], num_of_tools: int, results: list[Row] | None = None) -> Made:
+        rows = self.known.results if results is None else results
+        fail_on = CRITICAL if self.options.fail_on == NEVER else self.options.fail_on
+        is_broken = any(verdict([row]) == SuiteVerdict.ERROR for row in rows)
+        num_counting = counting(self.findings, fail_on)
+        code = ExitCode.FINDINGS if is_broken or num_counting else ExitCode.CLEAN
+        facts = {
+            "as_of_time": self.as_of.isoformat().replace("+00:00", "Z"),
+            "is_unchanged": results is None,
+            "num_expectations": len(rows),
+            "num_failed": sum(row["success"] is False for row in rows),
+            "num_errors": sum(row["success"] is None for row in rows),
+            "num_findings": len(self.findings),
+            "num_waived": sum(row["waived_until_time"] is not None for row in self.findings),
+            "num_counting": num_counting,
+            "num_of_tool_groups": num_of_tools,
+            "rows_added": {name: sum(file.num_rows for file in change.added) for name, change in changes.items()
+                           if not TABLES[name].is_state},
+        }  # fmt: skip
+        counts = {"as_of_time": int(self.as_of.timestamp() * 1000)}
+        return Made(changes, lambda _: facts, counts, code, VERDICTS[code])
+
+
+def time_of(time_ms: int) -> datetime:
+    return datetime.fromtimestamp(time_ms / 1000, UTC)

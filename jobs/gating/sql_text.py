@@ -1,0 +1,67 @@
+"""Values inside portable SQL: texts and times that every engine reads alike."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from jobs.failure import Failure
+from jobs.queries.dialects import text_literal
+from jobs.settings import Settings
+from schemas.exit_codes import ExitCode
+
+# Engines disagree about these inside of quotes: Spark takes a backslash for an escape and ${…} for a variable.
+UNEVEN = re.compile(r"[^ -~]|[\\$]")
+PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
+UNITS = {"_ms": timedelta(milliseconds=1), "_hours": timedelta(hours=1), "_days": timedelta(days=1)}
+
+
+def portable_text(text: str) -> str:
+    """A text of anybody, such as a group id, as SQL that every engine reads alike."""
+    parts: list[str] = []
+    end = 0
+    for found in UNEVEN.finditer(text):
+        # Beyond ASCII only control characters are uneven.
+        if found[0] > "\x7f" and found[0].isprintable():
+            continue
+        parts += [text_literal(text[end : found.start()]), f"chr({ord(found[0])})"]
+        end = found.end()
+    return " || ".join([part for part in (*parts, text_literal(text[end:])) if part != "''"] or ["''"])
+
+
+def time_literal(time: datetime) -> str:
+    return f"TIMESTAMP '{time:%Y-%m-%d %H:%M:%S.%f}+00:00'"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a rule file may name as `:name`: the cluster, times, and each setting of [gate]. A setting that is a length
+    of time also gives `:NAME_before` and `:NAME_after`, that long before and after the as-of time, and
+    `:NAME_before_start`, that long before the run started."""
+
+    values: Mapping[str, str]
+
+    def fill(self, text: str, place: str) -> str:
+        def value(found: re.Match[str]) -> str:
+            if found[1] not in self.values:
+                known = ", ".join(f":{name}" for name in sorted(self.values))
+                raise Failure(ExitCode.USAGE, f"{place}: :{found[1]} is no parameter, one of {known} was expected")
+            return self.values[found[1]]
+
+        return PARAMETER.sub(value, text)
+
+
+def parameters(cluster: str, as_of: datetime, started: datetime, settings: Settings) -> Parameters:
+    values = {
+        "cluster": portable_text(cluster),
+        "as_of_time": time_literal(as_of),
+        "started_time": time_literal(started),
+    }
+    for name, value in vars(settings.gate).items():
+        if isinstance(value, int):
+            values[name] = str(value)
+            for unit in (UNITS[ending] for ending in UNITS if name.endswith(ending)):
+                values[f"{name}_before"] = time_literal(as_of - unit * value)
+                values[f"{name}_after"] = time_literal(as_of + unit * value)
+                values[f"{name}_before_start"] = time_literal(started - unit * value)
+    return Parameters(values)

@@ -1,0 +1,155 @@
+"""Suites of expectations: Great Expectations' own suite JSON over the metrics of one table.
+
+`meta.table` names the table or view (default: the name of the file). `meta.rows_due` names metrics of other tables,
+such as offset_commits.num_plain: when one of them is above 0 the suite's table must have rows. What is checked here
+needs no Great Expectations, which takes seconds to load.
+"""
+
+import difflib
+import importlib.util
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jobs.failure import Failure
+from jobs.gating.metric_files import SLICE, Metrics
+from jobs.gating.rule_files import EXPECTATIONS, RuleFile, rule_files
+from schemas.exit_codes import ExitCode
+from schemas.history_words import Severity
+
+SUITE_KEYS = ("name", "expectations", "meta", "id", "notes", "suite_parameters")
+META_KEYS = ("table", "rows_due", "great_expectations_version")
+EXPECTATION_KEYS = ("type", "kwargs", "severity", "meta", "id", "description", "notes", "windows", "rendered_content")
+SEVERITIES = {severity.value: severity for severity in Severity}
+COLUMN_KEYS = ("column", "column_A", "column_B", "column_list", "column_set")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """`query`: SQL of the suite's author that lists the rows behind it, with the parameters of metrics."""
+
+    type: str
+    kwargs: Mapping[str, Any]
+    severity: Severity
+    query: str | None
+
+    @property
+    def column_name(self) -> str:
+        """The metrics that it is about; empty: the frame as a whole."""
+        return ", ".join(self.columns)
+
+    @property
+    def columns(self) -> list[str]:
+        found: list[str] = []
+        for key in COLUMN_KEYS:
+            value = self.kwargs.get(key, [])
+            found += [value] if isinstance(value, str) else list(value)
+        return found
+
+
+@dataclass(frozen=True)
+class Suite:
+    name: str
+    place: str
+    table: str
+    rows_due: tuple[str, ...]
+    expectations: tuple[Expectation, ...]
+
+
+def suites(metrics: Mapping[str, Metrics], config: Path | None) -> list[Suite]:
+    """Ours and the user's, checked against the metrics that there are."""
+    return [parsed(file, metrics) for file in rule_files(EXPECTATIONS, ".json", config).values()]
+
+
+def parsed(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
+    try:
+        found = json.loads(file.text)
+    except ValueError as error:
+        raise wrong(file.place, f"{error}, JSON was expected") from None
+    check_keys(file.place, found, SUITE_KEYS)
+    meta = found.get("meta") or {}
+    check_keys(f"{file.place}: meta", meta, META_KEYS)
+    table = meta.get("table", file.name)
+    if table not in metrics:
+        raise wrong(file.place, f"meta.table = {json.dumps(table)}: it has no metrics{nearest(table, metrics)}")
+    due = meta.get("rows_due", [])
+    if not isinstance(due, list) or not all(map(is_known_metric(metrics), due)):
+        raise wrong(file.place, f"meta.rows_due = {json.dumps(due)}: a list of TABLE.METRIC was expected")
+    listed = found.get("expectations")
+    if not isinstance(listed, list) or not listed:
+        raise wrong(file.place, "expectations: a list of one or more was expected")
+    expectations = tuple(
+        expectation(f"{file.place}: expectations[{place}]", each, metrics[table]) for place, each in enumerate(listed)
+    )
+    check_repeated(file.place, expectations)
+    return Suite(file.name, file.place, table, tuple(due), expectations)
+
+
+def is_known_metric(metrics: Mapping[str, Metrics]) -> Any:
+    def known(name: object) -> bool:
+        table, _, metric = str(name).partition(".")
+        return table in metrics and metric in metrics[table].metrics
+
+    return known
+
+
+def expectation(place: str, found: object, metrics: Metrics) -> Expectation:
+    check_keys(place, found, EXPECTATION_KEYS)
+    assert isinstance(found, dict)
+    kind, kwargs, meta = found.get("type"), found.get("kwargs", {}), found.get("meta") or {}
+    if not isinstance(kind, str) or kind not in expectation_types():
+        near = nearest(str(kind), expectation_types())
+        raise wrong(place, f"type = {json.dumps(kind)}: no expectation of Great Expectations{near}")
+    if not isinstance(kwargs, dict):
+        raise wrong(place, f"kwargs = {json.dumps(kwargs)}: an object was expected")
+    severity = found.get("severity", Severity.CRITICAL.value)
+    if severity not in SEVERITIES:
+        raise wrong(place, f"severity = {json.dumps(severity)}: {', '.join(Severity)} was expected")
+    query = meta.get("query") if isinstance(meta, dict) else None
+    if not isinstance(meta, dict) or not (query is None or isinstance(query, str)):
+        raise wrong(place, f"meta = {json.dumps(meta)}: an object whose query is a text was expected")
+    made = Expectation(kind, kwargs, SEVERITIES[severity], query)
+    for column in made.columns:
+        if column not in metrics.metrics and column != SLICE:
+            near = nearest(str(column), metrics.metrics)
+            raise wrong(place, f"kwargs names {json.dumps(column)}: no metric of {metrics.table}{near}")
+    return made
+
+
+def check_repeated(place: str, expectations: Iterable[Expectation]) -> None:
+    """Results are known by type and column."""
+    seen: set[tuple[str, str]] = set()
+    for each in expectations:
+        if (each.type, each.column_name) in seen:
+            what = f"{each.type} of {each.column_name or 'the frame'}"
+            raise wrong(place, f"{what}: it is there twice, once was expected")
+        seen.add((each.type, each.column_name))
+
+
+def check_keys(place: str, found: object, known: tuple[str, ...]) -> None:
+    if not isinstance(found, dict):
+        raise wrong(place, f"{json.dumps(found)[:60]}: an object was expected")
+    for key in found:
+        if key not in known:
+            raise wrong(place, f"{key}: no such key{nearest(key, known)}")
+
+
+@cache
+def expectation_types() -> frozenset[str]:
+    """By the names of their files: importing them takes seconds."""
+    spec = importlib.util.find_spec("great_expectations")
+    folders = [] if spec is None else spec.submodule_search_locations or []
+    files = [path for folder in folders for path in (Path(folder) / "expectations" / "core").glob("expect_*.py")]
+    return frozenset(path.stem for path in files)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    found = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.3)
+    return "".join(f", the nearest is {each}" for each in found)
+
+
+def wrong(place: str, what: str) -> Failure:
+    return Failure(ExitCode.USAGE, f"{place}: {what}")

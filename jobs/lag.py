@@ -1,0 +1,45 @@
+"""How far every group was behind at every snapshot, how it stands, and what happened to its offsets.
+
+    groupscope lag --warehouse warehouse
+    spark-submit --py-files groupscope.zip jobs/lag.py --warehouse hdfs://namenode/groupscope
+
+Reads: history tables, `offset_commits`, snapshots. Writes: `lag_points`, `consumption_rates`, `group_verdicts`,
+`offset_resets`, `commit_findings`, `expiry_forecast`, `commit_volume`, and `runs`. A run goes on where the last one
+ended; --full begins anew, to the same rows.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobs.engine.choice import engine_of
+from jobs.flags import as_of_micros
+from jobs.measuring.run import Measurement
+from jobs.replaying.command import run_result, show_result
+from jobs.row_output import row_lines
+from jobs.runs.result import now_ms
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with engine_of(arguments, "lag") as engine:
+        job = Measurement(is_full=arguments.full, as_of=as_of_micros(arguments.as_of, now_ms()))
+        found = run_result(arguments, job, engine)
+    show_result(found, list(summary_lines(found)), arguments.format)
+    return int(found["exit_code"])
+
+
+def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    whole = f"{found['num_partitions_measured_whole']:,} of them from the beginning"
+    where = f"{found['num_partitions']:,} offsets partitions gone through, {whole}"
+    yield f"run {found['run_id']}: {where}; {found['num_snapshots']:,} snapshots known; {found['seconds']:.1f} s"
+    if not found["num_snapshots"]:
+        yield "no snapshots: lag is UNKNOWN everywhere. `groupscope capture` takes one, `ingest --snapshots` reads it"
+    yield ""
+    yield from row_lines(("table", "rows added"), sorted(found["rows_added"].items()), "table")
+
+
+if __name__ == "__main__":
+    from jobs.cli import main
+
+    sys.exit(main(["lag", *sys.argv[1:]]))

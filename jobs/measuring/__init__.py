@@ -1,0 +1,1 @@
+"""Lag, verdicts and events of committed offsets, from history tables, raw commits and snapshots."""

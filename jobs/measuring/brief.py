@@ -1,0 +1,82 @@
+"""What the tasks of a measurement are told, and how far they came: plain data, since they run in other processes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobs.replaying.log_files import LogFile
+from jobs.replaying.told import Reached, Told
+from udfs.lag.partition_history import BrokerSettings
+from udfs.rules.burrow import BurrowRules
+from udfs.rules.own_verdict import OwnRules
+
+
+@dataclass
+class Progress(Reached):
+    """A row of measured_partitions; times are microseconds."""
+
+    through_offset: int | None = None
+    settled_time: int | None = None
+    basis: str = ""
+
+    @staticmethod
+    def from_plain(row: Mapping[str, Any]) -> "Progress":
+        return progress_of(row)
+
+    def row(self, cluster: str) -> dict[str, Any]:
+        return {
+            "cluster": cluster,
+            "offsets_partition": self.partition,
+            "through_run_id": self.through_run_id,
+            "through_offset": self.through_offset,
+            "settled_time": self.settled_time,
+            "basis": self.basis,
+        }
+
+
+def progress_of(row: Mapping[str, Any]) -> Progress:
+    return Progress(
+        row["offsets_partition"], row["through_run_id"], row["through_offset"], row["settled_time"], row["basis"]
+    )
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """Of an offsets partition: how far the replay has come. `begins`: by leader epoch, from where on it counts."""
+
+    through_offset: int | None
+    through_time: int | None
+    whole_run_id: str
+    begins: Mapping[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief(Told[Progress]):
+    replayed: Mapping[int, Replayed]
+    # Microseconds; `newest_snapshot`: None: there is none.
+    as_of_time: int
+    newest_snapshot: int | None
+    snapshots: Sequence[LogFile] = ()
+    broker: BrokerSettings = field(default_factory=BrokerSettings)
+    burrow: BurrowRules = field(default_factory=BurrowRules)
+    verdicts: OwnRules = field(default_factory=OwnRules)
+    basis: str = ""
+
+    def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
+        replayed = {place: each for place, each in self.replayed.items() if place in partitions}
+        return {**super().of_partitions(partitions), "replayed": replayed}
+
+    def settled_time(self, partition: int) -> int | None:
+        """What happened before is known and judged, and the first snapshot after it is known too. What was settled
+        stays so, though a run may be about an earlier time."""
+        through, earlier = self.replayed[partition].through_time, self.earlier.get(partition)
+        before = None if earlier is None else earlier.settled_time
+        if through is None:
+            return before
+        now = min(each for each in (through, self.newest_snapshot, self.as_of_time) if each is not None)
+        return now if before is None else max(before, now)
+
+
+def basis_of(*, has_snapshots: bool) -> str:
+    """What settled rows rest on beside the log. The first snapshot tells of what was before it what none had told."""
+    return "with snapshots" if has_snapshots else "without snapshots"

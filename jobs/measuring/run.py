@@ -1,0 +1,202 @@
+"""One run of a measurement: lag, rates, verdicts and events."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.measuring.brief import Brief, Progress, Replayed, basis_of, progress_of
+from jobs.replaying.about import Sizes
+from jobs.replaying.known_rules import newest_setting
+from jobs.replaying.known_state import PROGRESS as REPLAY_PROGRESS
+from jobs.replaying.known_state import has_seen, last_run, progress_by_partition, rows_of, with_micros
+from jobs.replaying.log_files import LogFile
+from jobs.replaying.log_run import LogRun
+from jobs.replaying.plan import MOST_GROUP_RECORDS, rows_by_partition
+from jobs.replaying.told import Answer, Work
+from jobs.replaying.written_tables import WrittenTables
+from jobs.settings import settings_hash
+from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
+from schemas.event_tables import EXPIRY_FORECAST
+from schemas.lag_tables import GROUP_VERDICTS, JOB, MEASURED_PARTITIONS
+from schemas.snapshot_tables import TOPIC_SNAPSHOTS
+from udfs.lag.partition_history import READ, BrokerSettings
+from udfs.replay.nullable import TIME
+from udfs.rules.burrow import BurrowRules
+from udfs.rules.own_verdict import OwnRules
+from udfs.tables.arrow_schema import table_schema
+
+if TYPE_CHECKING:
+    from jobs.replaying.log_tables import LogTables
+
+PROGRESS = MEASURED_PARTITIONS.name
+COMMITS, SNAPSHOTS = "offset_commits", TOPIC_SNAPSHOTS.name
+WRITTEN = WrittenTables(
+    JOB,
+    whole=(PROGRESS,),
+    renewed=(EXPIRY_FORECAST.name,),
+    read=(COMMITS, *READ),
+    kept=(GROUP_VERDICTS.name,),
+)
+INPUTS = (COMMITS, *READ, SNAPSHOTS, "cluster_snapshots", REPLAY_PROGRESS)
+# More rows at once would take more memory than a worker has.
+MOST_ROWS = 500_000
+RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.check.interval.ms"
+
+
+class Measurement(LogRun):
+    """`as_of`: microseconds; None: the newest record or snapshot."""
+
+    written = WRITTEN
+    progress_type = Progress
+    least_records = 200_000
+
+    def __init__(self, *, is_full: bool, as_of: int | None = None) -> None:
+        super().__init__(is_full=is_full)
+        self.wanted_as_of = as_of
+
+    @property
+    def work(self) -> Work:
+        from jobs.measuring.share_measuring import measure_share
+
+        return measure_share
+
+    def is_up_to_date(self) -> bool:
+        last = last_run(self.runs, JOB, self.cluster)
+        is_same = last is not None and last["config_hash"] == settings_hash(self.settings)
+        return is_same and self.as_of in (None, as_of_of(last)) and has_seen(last, INPUTS, self.warehouse.versions())
+
+    @cached_property
+    def replayed(self) -> dict[int, Replayed]:
+        return {
+            partition: Replayed(
+                each.through_offset,
+                each.coverage.last_time,
+                each.whole_run_id,
+                {number: epoch.first_offset for number, epoch in each.epochs.of.items()},
+            )
+            for partition, each in progress_by_partition(self.warehouse, self.cluster).items()
+        }
+
+    @cached_property
+    def captured(self) -> pa.Table:
+        """When snapshots were taken, and which run brought them."""
+        rows = self.warehouse.rows(SNAPSHOTS, ["captured_time", "run_id"], self.cluster)
+        empty = table_schema(TOPIC_SNAPSHOTS).empty_table().select(["captured_time", "run_id"])
+        rows = empty if rows is None else rows
+        return rows.group_by(["captured_time", "run_id"]).aggregate([])
+
+    @cached_property
+    def newest_snapshot(self) -> int | None:
+        newest: int | None = pc.max(self.captured.column("captured_time").cast(pa.int64())).as_py()
+        return newest
+
+    @cached_property
+    def as_of(self) -> int | None:
+        """None: there is nothing to judge."""
+        if self.wanted_as_of is not None:
+            return self.wanted_as_of
+        known = [each.through_time for each in self.replayed.values()] + [self.newest_snapshot]
+        return max((each for each in known if each is not None), default=None)
+
+    @cached_property
+    def known(self) -> dict[int, Progress]:
+        """By offsets partition, what earlier runs left."""
+        rows = rows_of(self.warehouse, PROGRESS, self.cluster)
+        return {row["offsets_partition"]: progress_of(row) for row in rows}
+
+    def answers(self, tables: "LogTables") -> list[Answer[Any]]:
+        brief = self.brief()
+        if brief is None:
+            return []
+        partitions = sorted(self.replayed)
+        after = {place: each.through_run_id for place, each in brief.earlier.items()}
+        sizes = rows_by_partition(
+            {COMMITS: tables.files.get(COMMITS, [])}, self.cluster, partitions, after, tables.opened
+        )
+        # A partition without new records has new snapshots, or stands at another time.
+        sizes = {place: size + 1 for place, size in sizes.items()}
+        by_memory = {place: size * MOST_GROUP_RECORDS // MOST_ROWS for place, size in sizes.items()}
+        if any(as_of_of(run) == brief.as_of_time for run in self.runs if self.is_ours(run)):
+            tables.changes.drop_rows_at(GROUP_VERDICTS.name, "as_of_time", pa.scalar(brief.as_of_time, TIME))
+        answers = self.without_failures(tables.answers(brief, Sizes(sizes, by_memory)) if partitions else [])
+        reached = {each.partition: each for answer in answers for each in answer.progress}
+        tables.take(answers, {PROGRESS: progress_table(self.cluster, reached.values())})
+        return answers
+
+    def is_ours(self, run: Mapping[str, Any]) -> bool:
+        return bool(run["job"] == JOB and run["cluster"] == self.cluster)
+
+    def brief(self) -> Brief | None:
+        if self.as_of is None:
+            return None
+        basis = basis_of(has_snapshots=self.newest_snapshot is not None)
+        return Brief(
+            cluster=self.cluster,
+            run_id=self.run_id,
+            through_run_id=self.newest_run(),
+            earlier=self.standing(basis),
+            replayed=self.replayed,
+            as_of_time=self.as_of,
+            newest_snapshot=self.newest_snapshot,
+            snapshots=tuple(self.snapshot_files()),
+            broker=self.broker(),
+            burrow=BurrowRules(**asdict(self.settings.burrow)),
+            verdicts=OwnRules(**asdict(self.settings.verdicts)),
+            basis=basis,
+        )
+
+    def standing(self, basis: str) -> dict[int, Progress]:
+        known = {} if self.is_full else self.known
+        return {place: each for place, each in known.items() if self.stands(each, basis)}
+
+    def stands(self, progress: Progress, basis: str) -> bool:
+        """Whether what is settled stays so: the replay only went on, and no snapshot came late."""
+        now = self.replayed.get(progress.partition)
+        if now is None or now.whole_run_id > progress.through_run_id or progress.basis != basis:
+            return False
+        late = self.captured.filter(pc.greater(self.captured.column("run_id"), progress.through_run_id))
+        oldest = pc.min(late.column("captured_time").cast(pa.int64())).as_py()
+        return progress.settled_time is None or oldest is None or oldest >= progress.settled_time
+
+    def snapshot_files(self) -> Iterable[LogFile]:
+        delta = self.warehouse.open(SNAPSHOTS)
+        for row in [] if delta is None else files_of(delta).to_pylist():
+            if clusters_of(row, [self.cluster]):
+                yield LogFile(self.warehouse.path(SNAPSHOTS) / file_path(row["path"]), 0, 0)
+
+    def broker(self) -> BrokerSettings:
+        """As the newest snapshot says that has each."""
+        captured = sorted(
+            rows_of(self.warehouse, "cluster_snapshots", self.cluster, ["cluster", "captured_time", "settings"]),
+            key=lambda row: row["captured_time"],
+        )
+        retention, interval = (newest_setting(captured, name) for name in (RETENTION, CHECK_INTERVAL))
+        found = BrokerSettings()
+        if retention is not None:
+            found = replace(found, offsets_retention_ms=retention * 60_000, retention_source="snapshot")
+        return found if interval is None else replace(found, check_interval_ms=interval)
+
+    def as_of_ms(self) -> int | None:
+        return None if self.as_of is None else self.as_of // 1000
+
+    def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
+        whole = {partition for each in answers for partition in each.whole}
+        return {"num_partitions_measured_whole": len(whole), "num_snapshots": self.num_snapshots}
+
+    @cached_property
+    def num_snapshots(self) -> int:
+        return len(self.captured.column("captured_time").unique())
+
+
+def as_of_of(run: Mapping[str, Any] | None) -> int | None:
+    """Microseconds."""
+    return None if run is None else with_micros(run["as_of_time"])
+
+
+def progress_table(cluster: str, progress: Iterable[Progress]) -> pa.Table:
+    rows = [each.row(cluster) for each in sorted(progress, key=lambda each: each.partition)]
+    return pa.Table.from_pylist(rows, table_schema(MEASURED_PARTITIONS))

@@ -1,0 +1,162 @@
+"""The measurement of a share: lag, rates, verdicts and events of its groups, from where earlier runs came to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.measuring.brief import Brief, Progress
+from jobs.measuring.partition_rows import history_rows, raw_commits, watermarks_of
+from jobs.replaying.history_files import HistoryFiles
+from jobs.replaying.log_files import Opened, Wanted
+from jobs.replaying.slices import Slice
+from jobs.replaying.told import Answer, Share
+from schemas.event_tables import COMMIT_FINDINGS, COMMIT_VOLUME, EXPIRY_FORECAST, OFFSET_RESETS
+from schemas.lag_tables import CONSUMPTION_RATES, GROUP_VERDICTS, LAG_POINTS
+from schemas.tables import TABLES
+from udfs.lag.lag_points import lag_point_rows
+from udfs.lag.partition_history import READ, PartitionHistory
+from udfs.lag.rates import rate_rows
+from udfs.lag.texts import KIND, same
+from udfs.replay.leader_epochs import Epoch, LeaderEpochs
+from udfs.replay.nullable import NONE, Numbers, numbers
+from udfs.rules.commit_findings import commit_finding_rows
+from udfs.rules.expiry import expiry_rows
+from udfs.rules.group_verdicts import verdict_rows
+from udfs.rules.resets import reset_rows
+from udfs.rules.volume import volume_rows
+from udfs.tables.arrow_schema import table_schema
+
+HOUR, DAY = 3_600_000_000, 86_400_000_000
+# For as long verdicts look back, at what held and at raw commits.
+HISTORY_NEEDED, COMMITS_NEEDED = DAY, 7 * DAY
+# Few rows, of which old ones count too: from when on the log is known, and as what a group was last seen.
+WHOLE = ("history_coverage", "group_state_intervals")
+# Of tables whose rows tell of times, the records that begin and end a row, and when that was.
+TOLD = (("from_offset", "from_time"), ("to_offset", "to_time"), ("assignment_offset", "start_time"))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Makes rows of a table about times from `settled_from` on. `over`: when what a row tells is over; None: the table
+    has no rows that stay as they are."""
+
+    table: str
+    make: Callable[[PartitionHistory, int | None], pa.Table]
+    over: Callable[[pa.Table], Numbers] | None
+
+
+def after(column: str) -> Callable[[pa.Table], Numbers]:
+    """More may come of the very same time."""
+    return lambda rows: numbers(rows.column(column)) + 1
+
+
+def bucket_end(rows: pa.Table) -> Numbers:
+    return numbers(rows.column("bucket_time")) + numbers(rows.column("bucket_ms")) * 1000
+
+
+def hour_end(rows: pa.Table) -> Numbers:
+    return numbers(rows.column("hour_time")) + HOUR
+
+
+def day_end(rows: pa.Table) -> Numbers:
+    return numbers(rows.column("day_time")) + DAY
+
+
+MEASURES = (
+    Measure(LAG_POINTS.name, lag_point_rows, after("snapshot_time")),
+    Measure(CONSUMPTION_RATES.name, rate_rows, bucket_end),
+    Measure(OFFSET_RESETS.name, reset_rows, after("at_time")),
+    Measure(COMMIT_FINDINGS.name, commit_finding_rows, day_end),
+    Measure(COMMIT_VOLUME.name, volume_rows, hour_end),
+    Measure(EXPIRY_FORECAST.name, lambda history, _: expiry_rows(history), None),
+)
+
+
+def measure_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opened, into: Answer[Progress]) -> None:
+    earlier = brief.earlier.get(share.partition)
+    history = history_of(brief, share, opened, None if earlier is None else earlier.settled_time)
+    if earlier is not None and reaches_back(history, earlier):
+        # All slices have to begin at the same place.
+        into.insufficient.append(share.partition)
+        return
+    if earlier is None:
+        into.whole.append(share.partition)
+    settled_from = None if earlier is None else earlier.settled_time
+    settled_to = brief.settled_time(share.partition)
+    verdicts = Measure(GROUP_VERDICTS.name, lambda found, _: verdict_rows(found, brief.burrow, brief.verdicts), None)
+    for measure in (*MEASURES, verdicts):
+        rows = measure.make(history, settled_from)
+        if rows.num_rows:
+            files.write(measure.table, finished(measure, rows, brief.cluster, settled_to), share.partition)
+    into.num_records += history.commits.num_rows
+    into.num_groups += len(history.table("offset_history").column("group_id").unique())
+    into.progress.append(progress_after(brief, share.partition))
+
+
+def history_of(brief: Brief, share: Share, opened: Opened, settled: int | None) -> PartitionHistory:
+    wanted, groups = Wanted(brief.cluster, share.partition), Slice(share.number, share.num_slices)
+    from_time, commits_from = needed_from(settled, brief.as_of_time)
+    epochs = LeaderEpochs({number: Epoch(first) for number, first in brief.replayed[share.partition].begins.items()})
+    tables = {
+        name: history_rows(name, brief.files.get(name, ()), wanted, groups, None if name in WHOLE else from_time)
+        for name in READ
+    }
+    commits = raw_commits(brief.files.get("offset_commits", ()), wanted, opened, epochs, groups, commits_from)
+    marks = watermarks_of(tuple(brief.snapshots), brief.cluster)
+    return PartitionHistory(share.partition, tables, commits, marks, brief.as_of_time, brief.broker)
+
+
+def needed_from(settled: int | None, as_of: int) -> tuple[int | None, int | None]:
+    """From when on history and raw commits are read; None: from the beginning."""
+    if settled is None:
+        return None, None
+    # The longest that a row is about is a day, and it rests on what was so an hour before.
+    begun = settled // DAY * DAY - HOUR
+    return min(begun, as_of - HISTORY_NEEDED), min(begun, as_of - COMMITS_NEEDED)
+
+
+def reaches_back(history: PartitionHistory, earlier: Progress) -> bool:
+    """Whether new records are about a time that was settled: as of a rebalance, which begins before its record is
+    written, or after a broker's clock went back."""
+    through, settled = earlier.through_offset, earlier.settled_time
+    if through is None or settled is None:
+        return False
+    return any(is_told_late(rows, through, settled) for rows in history.tables.values())
+
+
+def is_told_late(rows: pa.Table, through: int, settled: int) -> bool:
+    for offset, time in TOLD:
+        if {offset, time} <= {*rows.column_names}:
+            at = numbers(rows.column(time))
+            if bool(((numbers(rows.column(offset)) > through) & (at < settled) & (at != NONE)).any()):
+                return True
+    return False
+
+
+def finished(measure: Measure, rows: pa.Table, cluster: str, settled_to: int | None) -> pa.Table:
+    """With the cluster, and whether a row may still change."""
+    made: dict[str, pa.Array] = {"cluster": same(cluster, rows.num_rows)}
+    if measure.over is not None:
+        over = measure.over(rows)
+        made["is_open"] = pa.array(np.ones(len(over), np.bool_) if settled_to is None else over > settled_to)
+    columns = {name: rows.column(name) for name in rows.column_names}
+    schema = table_schema(TABLES[measure.table])
+    found = pa.table({name: {**columns, **made}[name] for name in schema.names})
+    return found.cast(pa.schema([as_made(field, found.column(field.name).type) for field in schema]))
+
+
+def as_made(field: pa.Field, kind: pa.DataType) -> pa.Field:
+    """Texts that are kept once are written so."""
+    return field.with_type(KIND) if pa.types.is_dictionary(kind) and field.type == pa.string() else field
+
+
+def progress_after(brief: Brief, partition: int) -> Progress:
+    return Progress(
+        partition,
+        brief.through_run_id,
+        brief.replayed[partition].through_offset,
+        brief.settled_time(partition),
+        brief.basis,
+    )

@@ -1,0 +1,89 @@
+"""Findings as the run page shows them: by kind, worst first, with the worst rows, where their records are, and SQL."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from schemas.history_words import Severity
+
+Row = Mapping[str, Any]
+MOST_KINDS, MOST_ROWS = 10, 3
+SEVERITIES = [severity.value for severity in Severity]
+
+
+def finding_lines(findings: Sequence[Row]) -> Iterator[str]:
+    """Findings stand worst first; those of a kind are shown together, where the worst of them stands."""
+    counting = [row for row in findings if row["waived_until_time"] is None]
+    kinds = by_kind(counting)
+    for severity, kind, rows in kinds[:MOST_KINDS]:
+        yield f"{severity:8}  {kind}: {len(rows):,}"
+        for row in rows[:MOST_ROWS]:
+            yield f"          {subject(row)}{one_line(row['message'])}"
+            yield f"            {evidence(row)}"
+        if len(rows) > MOST_ROWS:
+            yield f"          and {len(rows) - MOST_ROWS:,} more"
+        yield f"          {listing(rows[0])}"
+    if len(kinds) > MOST_KINDS:
+        left = ", ".join(f"{kind} ({len(rows):,})" for _, kind, rows in kinds[MOST_KINDS:])
+        yield f"          and {left}"
+    yield from waived_lines([row for row in findings if row["waived_until_time"] is not None])
+
+
+def waived_lines(waived: Sequence[Row]) -> Iterator[str]:
+    """They are shown, and do not count."""
+    if waived:
+        yield f"waived    {len(waived):,}"
+    for row in waived[:MOST_ROWS]:
+        until = f"{row['waived_until_time']:%Y-%m-%d}"
+        yield f"          {subject(row)}{one_line(row['message'])}: {row['kind']}, waived until {until}"
+    if len(waived) > MOST_ROWS:
+        yield f"          and {len(waived) - MOST_ROWS:,} more"
+
+
+def by_kind(findings: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
+    """Each kind of a severity, in the order of its worst finding."""
+    places = {key(row): place for place, row in reversed(list(enumerate(findings)))}
+    ordered = sorted(findings, key=lambda row: places[key(row)])
+    return [(*found, list(rows)) for found, rows in groupby(ordered, key=key)]
+
+
+def key(row: Row) -> tuple[str, str]:
+    return row["severity"], row["kind"]
+
+
+def listing(row: Row) -> str:
+    """The SQL that lists all of its kind; its column `query` is the SQL of the rows behind each."""
+    wanted = " AND ".join(f"{name} = '{row[name]}'" for name in ("run_id", "kind", "severity"))
+    return f"SELECT rank, message, query FROM findings WHERE {wanted} ORDER BY rank"
+
+
+def subject(row: Row) -> str:
+    """The group; messages name topics themselves."""
+    return "" if row["group_id"] is None else f"{shown(row['group_id'])}: "
+
+
+def evidence(row: Row) -> str:
+    partition, first, last = (
+        row[name] for name in ("evidence_partition", "evidence_first_offset", "evidence_last_offset")
+    )
+    sure = row["confidence"]
+    if partition is None:
+        return f"{sure}; no record of its own"
+    where = f"record {first:,}" if first == last else f"records {first:,} to {last:,}"
+    return f"{sure}; __consumer_offsets-{partition}, {where}"
+
+
+def shown(name: str) -> str:
+    """Names are the users' own: a line break in one would draw lines that we did not write."""
+    return name if name.isprintable() else name.encode("unicode_escape").decode()
+
+
+def one_line(text: str) -> str:
+    return shown(" ".join(text.split()))
+
+
+def summary(findings: Sequence[Row]) -> str:
+    """Such as `2 critical, 5 warning`."""
+    counting = [row["severity"] for row in findings if row["waived_until_time"] is None]
+    numbers = [(severity, counting.count(severity)) for severity in SEVERITIES]
+    return ", ".join(f"{number:,} {severity}" for severity, number in numbers if number) or "no findings"

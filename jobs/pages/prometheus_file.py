@@ -1,0 +1,112 @@
+"""The newest audit as a text file for a node exporter's textfile collector."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.failure import Failure, os_error_line
+from jobs.settings import Settings
+from jobs.storage.stored_path import write_whole
+from jobs.warehouses.warehouse import Warehouse
+from schemas import exported_metrics as exported
+from schemas.exit_codes import ExitCode
+from schemas.exported_metrics import METRICS, ExportedMetric
+from schemas.lag_tables import GROUP_VERDICTS
+from schemas.lag_words import LagVerdict
+
+Row = Mapping[str, Any]
+Samples = dict[str, list[tuple[tuple[str, ...], float]]]
+# Worst first: how a group stands, then how far it is behind.
+RANKS: Mapping[str, int] = {
+    LagVerdict.STOP: 0, LagVerdict.REWIND: 1, LagVerdict.STALL: 2, LagVerdict.WARN: 3, LagVerdict.UNKNOWN: 4,
+    LagVerdict.OK: 5,
+}  # fmt: skip
+VERDICT_COLUMNS = (
+    "as_of_time", "group_id", "partition", "burrow_verdict", "own_verdict", "lag_floor", "time_lag_ms",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Audited:
+    """`newest_ms`: of the newest record or snapshot; None: there is none. Times are epoch milliseconds."""
+
+    cluster: str
+    exit_code: int
+    started_ms: int
+    finished_ms: int
+    newest_ms: int | None
+    findings: Sequence[Row]
+    groups: Sequence[Row]
+
+
+def write_prometheus_file(path: Path, audited: Audited, settings: Settings) -> None:
+    """A collector sees the file before or the one after, never a part."""
+    try:
+        write_whole(path, "".join(lines(audited, settings.gate.max_prometheus_groups)))
+    except OSError as error:
+        told = f"--prometheus {os_error_line(error, path)}, a file that can be written was expected"
+        raise Failure(ExitCode.USAGE, told) from None
+
+
+def newest_group_verdicts(warehouse: Warehouse, cluster: str) -> list[dict[str, Any]]:
+    rows = warehouse.rows(GROUP_VERDICTS.name, VERDICT_COLUMNS, cluster)
+    if rows is None or not rows.num_rows:
+        return []
+    is_newest = pc.equal(rows.column("as_of_time"), pc.max(rows.column("as_of_time")))
+    chosen: pa.Table = rows.filter(pc.and_(is_newest, rows.column("partition").is_null()))
+    return list(chosen.to_pylist())
+
+
+def lines(audited: Audited, most_groups: int) -> Iterator[str]:
+    found = samples(audited, most_groups)
+    for metric in METRICS:
+        yield f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} gauge\n"
+        for values, number in found.get(metric.name, ()):
+            yield f"{metric.name}{{{labels(metric, audited.cluster, values)}}} {number:.15g}\n"
+
+
+def samples(audited: Audited, most_groups: int) -> Samples:
+    ordered = sorted(audited.groups, key=badness)
+    counted = Counter((row["severity"], row["kind"]) for row in audited.findings if row["waived_until_time"] is None)
+    waived = sum(row["waived_until_time"] is not None for row in audited.findings)
+    found: Samples = {
+        exported.EXIT_CODE.name: [((), audited.exit_code)],
+        exported.RUN_FINISHED.name: [((), audited.finished_ms / 1000)],
+        exported.RUN_SECONDS.name: [((), (audited.finished_ms - audited.started_ms) / 1000)],
+        exported.FINDINGS.name: [(key, number) for key, number in sorted(counted.items())],
+        exported.WAIVED.name: [((), waived)],
+        exported.GROUPS_LEFT_OUT.name: [((), max(len(ordered) - most_groups, 0))],
+        **of_groups(ordered[:most_groups]),
+    }
+    if audited.newest_ms is not None:
+        found[exported.SOURCE_AGE.name] = [((), (audited.started_ms - audited.newest_ms) / 1000)]
+    return found
+
+
+def badness(row: Row) -> tuple[int, int, str]:
+    return RANKS[row["own_verdict"]], -(row["lag_floor"] or 0), row["group_id"]
+
+
+def of_groups(rows: Sequence[Row]) -> Samples:
+    """Group ids are labels, which must not be without bound: these are the worst ones."""
+    known = [(exported.GROUP_LAG, "lag_floor", 1), (exported.GROUP_TIME_LAG, "time_lag_ms", 1000)]
+    lags: Samples = {
+        metric.name: [((row["group_id"],), row[column] / unit) for row in rows if row[column] is not None]
+        for metric, column, unit in known
+    }
+    verdicts = [(exported.GROUP_VERDICT, "own_verdict"), (exported.BURROW_VERDICT, "burrow_verdict")]
+    return lags | {metric.name: [((row["group_id"], row[column]), 1.0) for row in rows] for metric, column in verdicts}
+
+
+def labels(metric: ExportedMetric, cluster: str, values: Sequence[str]) -> str:
+    pairs = zip(("cluster", *metric.labels), (cluster, *values), strict=True)
+    return ",".join(f'{name}="{escaped(value)}"' for name, value in pairs)
+
+
+def escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

@@ -1,0 +1,17 @@
+-- Groups without members whose newest commit is older than dead_group_days.
+WITH commits AS (
+  SELECT group_id, max(last_commit_time) AS newest_time, count(*) AS num_offsets
+  FROM offset_history
+  WHERE cluster = :cluster AND to_offset IS NULL
+  GROUP BY group_id
+)
+SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
+  CAST(NULL AS TIMESTAMP) AS at_time,
+  'no members since ' || coalesce(substring(CAST(states.from_time AS STRING), 1, 19), '?') || ', the newest of its '
+    || CAST(num_offsets AS STRING) || ' offsets is of ' || substring(CAST(newest_time AS STRING), 1, 19) AS message,
+  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+  CAST(NULL AS STRING) AS severity, CAST(num_offsets AS DOUBLE) AS harm
+FROM group_state_intervals AS states
+JOIN commits ON commits.group_id = states.group_id
+WHERE states.cluster = :cluster AND states.to_offset IS NULL AND states.state = 'Empty'
+  AND commits.newest_time < :dead_group_days_before AND states.from_time < :dead_group_days_before

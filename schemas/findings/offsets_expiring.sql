@@ -1,0 +1,11 @@
+-- Offsets that expire within expiring_soon_hours, with messages that a reader would read again or skip.
+SELECT group_id, topic, partition, CAST(NULL AS TIMESTAMP) AS at_time,
+  topic || '-' || CAST(partition AS STRING) || ': expires at '
+      || substring(CAST(expires_time AS STRING), 1, 19) || ' (' || rule || '), '
+    || coalesce(CAST(messages_at_risk AS STRING), 'an unknown number of') || ' messages at risk' AS message,
+  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+  CASE WHEN messages_at_risk IS NULL THEN 'info' ELSE 'warning' END AS severity,
+  CAST(coalesce(messages_at_risk, 0) AS DOUBLE) AS harm
+FROM expiry_forecast
+WHERE cluster = :cluster AND expires_time < :expiring_soon_hours_after AND NOT blocked_by_transaction
+  AND (messages_at_risk > 0 OR messages_at_risk IS NULL)

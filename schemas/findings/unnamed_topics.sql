@@ -1,0 +1,7 @@
+-- Topics that members own now and of which only the id is known.
+SELECT group_id, CAST(NULL AS STRING) AS topic, partition, CAST(NULL AS TIMESTAMP) AS at_time,
+  'topic id ' || coalesce(topic_id, '?') || ': neither log nor snapshot names it' AS message,
+  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+  CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
+FROM ownership_intervals
+WHERE cluster = :cluster AND topic IS NULL AND to_offset IS NULL

@@ -1,0 +1,20 @@
+-- Recorded assignments beside those that Kafka's assignors give.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+-- num_drift: Assignments that no variant of the assignor gives.
+-- num_not_recomputable: Assignments whose inputs are not known well enough.
+-- num_defects: Assignments that bear the mark of a known defect of Kafka.
+-- rows_failing_owned_twice: Assignments that give a partition to more members than the assignor allows.
+-- rule owned_twice: num_owned_twice > 0
+-- rows_failing_nonexistent: Assignments of partitions that their topic does not have.
+-- rule nonexistent: num_nonexistent > 0
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+WITH judged AS (
+  SELECT * FROM assignment_audit WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, assignment_offset)) AS
+  num_repeated_keys,   count(*) FILTER (WHERE verdict = 'drift') AS num_drift,   count(*) FILTER (WHERE verdict =
+  'not_recomputable') AS num_not_recomputable,   count(*) FILTER (WHERE known_defect IS NOT NULL) AS num_defects,
+  :rules
+FROM judged

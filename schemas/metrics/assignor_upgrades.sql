@@ -1,0 +1,12 @@
+-- How far each group has come on its way to another assignor or protocol, and what stands against it.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+WITH judged AS (
+  SELECT * FROM assignor_upgrades WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,
+  count(*) - count(DISTINCT (cluster, group_id, migration)) AS num_repeated_keys,
+  :rules
+FROM judged

@@ -1,0 +1,12 @@
+-- Commits by or for what should not commit.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+-- num_commits: These commits.
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+WITH judged AS (
+  SELECT * FROM commit_findings WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, topic, topic_id, partition, kind,
+  day_time)) AS num_repeated_keys,   coalesce(sum(num_commits), 0) AS num_commits,   :rules
+FROM judged

@@ -1,0 +1,9 @@
+-- Record type 16: topics that subscribed patterns match; written again while cluster metadata changes.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+WITH judged AS (
+  SELECT * FROM group_regular_expressions WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, offsets_partition, record_offset,
+  partition_leader_epoch)) AS num_repeated_keys
+FROM judged

@@ -1,0 +1,17 @@
+-- Verdicts of groups and partitions at the newest as-of time.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+-- num_bad: Partitions that stopped, stand still or went back, by our rules.
+-- num_unknown: Partitions of which nothing can be said.
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+WITH judged AS (
+  SELECT verdicts.*
+  FROM group_verdicts AS verdicts
+  WHERE cluster = :cluster AND as_of_time = (SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster)
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, as_of_time, group_id, topic, topic_id,
+  partition)) AS num_repeated_keys,   count(*) FILTER (WHERE partition IS NOT NULL AND own_verdict IN ('STOP',
+  'STALL', 'REWIND')) AS num_bad,   count(*) FILTER (WHERE partition IS NOT NULL AND own_verdict = 'UNKNOWN') AS
+  num_unknown,   :rules
+FROM judged

@@ -1,0 +1,27 @@
+-- Commits as the log has them, one for each partition and commit.
+-- num_rows: Rows.
+-- num_tombstones: Deletions of a committed offset.
+-- num_plain: Commits outside of transactions.
+-- num_transactional: Commits that belong to a transaction.
+-- share_with_leader_epoch: Share of commits that name the leader epoch of the last message read, 0 to 1; NULL: no
+--   commits.
+-- num_long_metadata: Commits with more than 4,096 characters of metadata: above the default of
+--   offset.metadata.max.bytes.
+-- num_metadata_characters: Characters of metadata in all commits.
+-- num_after_as_of: Records that are newer than the as-of time.
+-- rows_failing_negative_offset: Commits of a negative offset: brokers keep them, clients ignore them.
+-- rule negative_offset: committed_offset < 0
+-- rows_failing_negative_partition: Commits for a partition below 0, which no topic has.
+-- rule negative_partition: partition < 0
+-- rows_failing_clock_apart: Commits whose own time is more than an hour later than the time of their record.
+-- rule clock_apart: commit_time > record_time + INTERVAL '1' HOUR
+WITH judged AS (
+  SELECT * FROM offset_commits WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) FILTER (WHERE is_tombstone) AS num_tombstones,   count(*) FILTER (WHERE
+  NOT is_tombstone AND is_transactional IS NOT TRUE) AS num_plain,   count(*) FILTER (WHERE is_transactional) AS
+  num_transactional,   CAST(count(*) FILTER (WHERE NOT is_tombstone AND leader_epoch IS NOT NULL) AS DOUBLE) /
+  NULLIF(count(*) FILTER (WHERE NOT is_tombstone), 0) AS share_with_leader_epoch,   count(*) FILTER (WHERE
+  length(metadata) > 4096) AS num_long_metadata,   coalesce(sum(length(metadata)), 0) AS num_metadata_characters,
+  count(*) FILTER (WHERE record_time > :as_of_time) AS num_after_as_of,   :rules
+FROM judged

@@ -1,0 +1,34 @@
+-- Offsets that held, from when to when.
+-- num_rows: Rows.
+-- num_open: Offsets that still hold.
+-- num_commits: Commits of all rows.
+-- num_ended_by_hole: Offsets whose end lies in a part of the log that was never seen.
+-- rows_failing_went_back: Offsets below the one before that no row of offset_resets explains: messages were read again.
+-- rule went_back: delta < 0 AND NOT is_explained
+-- rows_failing_delta_wrong: Rows whose delta is not the difference of the two offsets.
+-- rule delta_wrong: delta <> committed_offset - previous_offset
+-- rows_failing_no_commit: Rows without a commit.
+-- rule no_commit: num_commits < 1
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+-- rows_failing_interval_order: Intervals that end before they begin, by offset.
+-- rule interval_order: to_offset < from_offset
+WITH explained AS (
+  SELECT DISTINCT history.group_id, history.topic, history.partition, history.from_offset
+  FROM offset_history AS history
+  JOIN offset_resets AS resets ON resets.cluster = history.cluster AND resets.group_id = history.group_id
+    AND resets.topic = history.topic AND resets.evidence_first_offset <= history.from_offset
+    AND history.from_offset <= resets.evidence_last_offset
+  WHERE history.cluster = :cluster AND history.delta < 0
+),
+judged AS (
+  SELECT history.*, explained.from_offset IS NOT NULL AS is_explained
+  FROM offset_history AS history
+  LEFT JOIN explained ON history.delta < 0 AND explained.from_offset = history.from_offset
+    AND explained.group_id = history.group_id AND explained.topic = history.topic
+    AND explained.partition = history.partition
+  WHERE history.cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) FILTER (WHERE to_offset IS NULL) AS num_open,   coalesce(sum(num_commits),
+  0) AS num_commits,   count(*) FILTER (WHERE ended_by = 'coverage_hole') AS num_ended_by_hole,   :rules
+FROM judged

@@ -1,0 +1,14 @@
+-- Offsets that were moved or removed.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+-- num_messages_reread: Messages that are read again.
+-- num_messages_skipped: Messages that are never read.
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+WITH judged AS (
+  SELECT * FROM offset_resets WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, topic, topic_id,
+  evidence_first_offset, kind)) AS num_repeated_keys,   coalesce(sum(messages_reread), 0) AS num_messages_reread,
+  coalesce(sum(messages_skipped), 0) AS num_messages_skipped,   :rules
+FROM judged

@@ -1,0 +1,32 @@
+-- Stays of partitions with an owner.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+-- num_open: Partitions that are owned now, with all their owners.
+-- rows_failing_two_owners: Stays that go on after another member got the partition, outside of share groups and of
+--   copies of streams tasks.
+-- rule two_owners: group_type <> 'share' AND coalesce(role, 'active') = 'active' AND next_member_id <> member_id AND
+--   next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
+-- rows_failing_orphan_owner: Partitions that are owned now by somebody who is no member of the group.
+-- rule orphan_owner: to_offset IS NULL AND NOT is_member
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+-- rows_failing_interval_order: Intervals that end before they begin, by offset.
+-- rule interval_order: to_offset < from_offset
+WITH judged AS (
+  SELECT intervals.*, members.member_id IS NOT NULL AS is_member,
+    lead(intervals.from_offset) OVER stays AS next_from_offset, lead(intervals.member_id) OVER stays AS next_member_id
+  FROM ownership_intervals AS intervals
+  LEFT JOIN (
+    SELECT DISTINCT cluster, group_id, member_id FROM membership_intervals WHERE to_offset IS NULL
+  ) AS members ON members.cluster = intervals.cluster AND members.group_id = intervals.group_id
+    AND members.member_id = intervals.member_id
+  WHERE intervals.cluster = :cluster
+  WINDOW stays AS (
+    PARTITION BY intervals.cluster, intervals.group_id, intervals.topic, intervals.topic_id, intervals.partition,
+      intervals.role ORDER BY intervals.from_offset, intervals.to_offset NULLS LAST
+  )
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, topic, topic_id, partition, role,
+  member_id, phase, from_offset)) AS num_repeated_keys,   count(*) FILTER (WHERE to_offset IS NULL) AS num_open,
+  :rules
+FROM judged

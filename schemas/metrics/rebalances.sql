@@ -1,0 +1,18 @@
+-- Rebalances.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+-- num_unknown_trigger: Rebalances of which no record shows what set them off.
+-- num_assignments: Rebalances that left an assignment.
+-- longest_unread_high_ms: The longest time in which nobody read a partition, at most; NULL: nothing stopped.
+-- rows_failing_negative_duration: Rebalances that end before they begin.
+-- rule negative_duration: duration_ms < 0
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+WITH judged AS (
+  SELECT * FROM rebalances WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, assignment_offset)) AS
+  num_repeated_keys,   count(*) FILTER (WHERE trigger = 'unknown') AS num_unknown_trigger,   count(*) FILTER
+  (WHERE outcome <> 'emptied') AS num_assignments,   max(longest_unread_high_ms) AS longest_unread_high_ms,
+  :rules
+FROM judged

@@ -1,0 +1,12 @@
+-- What could not be decoded.
+-- num_rows: Rows.
+-- num_records: Records in all of it.
+-- num_unknown: Records of types or versions that this release does not know.
+-- rows_failing_malformed: Records and batches that are malformed.
+-- rule malformed: reason NOT IN ('unknown_record_type', 'unknown_value_version')
+WITH judged AS (
+  SELECT * FROM rejected_records WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   coalesce(sum(num_records), 0) AS num_records,   count(*) FILTER (WHERE reason IN
+  ('unknown_record_type', 'unknown_value_version')) AS num_unknown,   :rules
+FROM judged

@@ -1,0 +1,34 @@
+-- Counts of runs, and whether they add up.
+-- num_read: Records that ingests read.
+-- num_decoded: Of these, rows that they say they wrote to decoded tables.
+-- num_counts_broken: Offsets partitions of runs whose records read are not decoded + rejected + already known.
+-- num_rows_missing: Rows that runs say they wrote to decoded tables less those that are there; below 0: too many.
+-- share_rejected: Share of all records read that were rejected, 0 to 1; NULL: nothing was read.
+WITH counted AS (
+  SELECT run_id, unnest(ingest_counts) AS counts FROM runs WHERE cluster = :cluster
+),
+judged AS (
+  SELECT run_id, counts.read AS num_read, counts.decoded AS num_decoded, counts.rejected AS num_rejected,
+    counts.already_known AS num_known
+  FROM counted
+)
+SELECT coalesce(sum(num_read), 0) AS num_read,
+  coalesce(sum(num_decoded), 0) AS num_decoded,
+  count(*) FILTER (WHERE num_read <> num_decoded + num_rejected + num_known) AS num_counts_broken,
+  coalesce(sum(num_decoded), 0) - (
+    SELECT sum(number) FROM (
+      SELECT count(*) AS number FROM offset_commits WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM classic_group_metadata WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM group_metadata WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM group_member_metadata WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM target_assignment_metadata WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM target_assignment_members WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM current_member_assignments WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM group_partition_metadata WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM group_regular_expressions WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM streams_group_topologies WHERE cluster = :cluster
+      UNION ALL SELECT count(*) FROM transaction_markers WHERE cluster = :cluster
+    ) AS written
+  ) AS num_rows_missing,
+  CAST(sum(num_rejected) AS DOUBLE) / NULLIF(sum(num_read), 0) AS share_rejected
+FROM judged

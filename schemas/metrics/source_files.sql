@@ -1,0 +1,9 @@
+-- What each run read: counts, and what proves later that a file has not changed.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+WITH judged AS (
+  SELECT * FROM source_files WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, run_id, offsets_partition, source_file)) AS
+  num_repeated_keys
+FROM judged

@@ -1,0 +1,9 @@
+-- Control records: they say whether transactional commits of the same producer before them hold.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+WITH judged AS (
+  SELECT * FROM transaction_markers WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, offsets_partition, record_offset,
+  partition_leader_epoch)) AS num_repeated_keys
+FROM judged

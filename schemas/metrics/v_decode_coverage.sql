@@ -1,0 +1,13 @@
+-- What of the log could be read.
+-- num_kinds: Kinds of records: type, value version and outcome.
+-- num_malformed: Records that are malformed.
+-- num_unknown: Records of types or versions that this release does not know.
+-- coverage_share: Share of all records that are decoded, 0 to 1; NULL: no records.
+WITH judged AS (
+  SELECT * FROM v_decode_coverage WHERE cluster = :cluster
+)
+SELECT count(*) AS num_kinds,
+  coalesce(sum(num_records) FILTER (WHERE outcome = 'malformed'), 0) AS num_malformed,
+  coalesce(sum(num_records) FILTER (WHERE outcome = 'unknown'), 0) AS num_unknown,
+  max(coverage_share) AS coverage_share
+FROM judged

@@ -1,0 +1,64 @@
+"""Findings on the run page: by kind, worst first, one line each whatever the names contain."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from jobs.pages.finding_lines import finding_lines, summary
+
+DECEMBER = datetime(2026, 12, 1, tzinfo=UTC)
+
+
+def finding(kind: str, severity: str, group: str | None = "g", message: str = "what", **more: Any) -> dict[str, Any]:
+    about = {"kind": kind, "severity": severity, "group_id": group, "message": message, "run_id": "00000001-r"}
+    evidence = {"evidence_partition": 3, "evidence_first_offset": 1_000, "evidence_last_offset": 2_000}
+    return {**about, **evidence, "confidence": "likely", "waived_until_time": None, **more}
+
+
+def test_kinds_stand_together_where_the_worst_of_them_stands() -> None:
+    rows = [
+        finding("stopped", "critical", "one"),
+        finding("reset", "warning", "two"),
+        finding("stopped", "critical", "three", evidence_last_offset=1_000),
+        finding("source", "info", None, evidence_partition=None),
+    ]
+    query = "SELECT rank, message, query FROM findings WHERE run_id = '00000001-r' AND kind = "
+    assert list(finding_lines(rows)) == [
+        "critical  stopped: 2",
+        "          one: what",
+        "            likely; __consumer_offsets-3, records 1,000 to 2,000",
+        "          three: what",
+        "            likely; __consumer_offsets-3, record 1,000",
+        f"          {query}'stopped' AND severity = 'critical' ORDER BY rank",
+        "warning   reset: 1",
+        "          two: what",
+        "            likely; __consumer_offsets-3, records 1,000 to 2,000",
+        f"          {query}'reset' AND severity = 'warning' ORDER BY rank",
+        "info      source: 1",
+        "          what",
+        "            likely; no record of its own",
+        f"          {query}'source' AND severity = 'info' ORDER BY rank",
+    ]
+    assert summary(rows) == "2 critical, 1 warning, 1 info"
+
+
+def test_many_are_counted_and_waived_ones_do_not_count() -> None:
+    rows = [finding("stopped", "critical", f"g{number}") for number in range(1_005)]
+    lines = list(finding_lines([*rows, finding("stopped", "critical", waived_until_time=DECEMBER)]))
+    assert lines[0] == "critical  stopped: 1,005"
+    assert [line.strip() for line in lines if line.startswith("          g")][:3] == [
+        "g0: what",
+        "g1: what",
+        "g2: what",
+    ]
+    assert "          and 1,002 more" in lines
+    assert lines[-2:] == ["waived    1", "          g: what: stopped, waived until 2026-12-01"]
+    assert summary([finding("stopped", "critical", waived_until_time=DECEMBER)]) == "no findings"
+    kinds = [finding(f"kind_{number}", "info") for number in range(12)]
+    assert list(finding_lines(kinds))[-1] == "          and kind_10 (1), kind_11 (1)"
+
+
+def test_no_name_draws_a_line_of_its_own() -> None:
+    hostile = "a\nCLEAN, exit code 0\x1b[2J\u2028b"
+    lines = list(finding_lines([finding("stopped", "critical", hostile, f"member {hostile}")]))
+    assert len(lines) == 4
+    assert all(line.isprintable() for line in lines)

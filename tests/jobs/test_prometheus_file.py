@@ -1,0 +1,101 @@
+"""What is written for Prometheus, as its own client reads it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from jobs.failure import Failure
+from jobs.pages.prometheus_file import Audited, write_prometheus_file
+from jobs.settings import Gate, Settings
+from schemas.exit_codes import ExitCode
+from schemas.exported_metrics import METRICS
+
+HOSTILE = 'a"b\\c\nd{}é 💥'
+
+
+def group(group_id: str, own: str, lag: int | None, time_lag_ms: int | None = None) -> dict[str, Any]:
+    lags = {"lag_floor": lag, "time_lag_ms": time_lag_ms}
+    return {"group_id": group_id, "own_verdict": own, "burrow_verdict": "ERR", **lags}
+
+
+def finding(kind: str, severity: str, waived: object = None) -> dict[str, Any]:
+    return {"kind": kind, "severity": severity, "waived_until_time": waived}
+
+
+AUDITED = Audited(
+    cluster=HOSTILE,
+    exit_code=20,
+    started_ms=1_000_000,
+    finished_ms=1_002_500,
+    newest_ms=940_000,
+    findings=[
+        finding("partition_stopped", "critical"),
+        finding("partition_stopped", "critical"),
+        finding("offsets_reset", "warning"),
+        finding("offsets_reset", "warning", waived="2026-12-01"),
+    ],
+    groups=[
+        group("fine", "OK", 10**15, 5_500),
+        group("unknown", "UNKNOWN", None),
+        group(HOSTILE, "STOP", 7, 1_500),
+        group("behind", "WARN", 3),
+        group("further behind", "WARN", 4),
+    ],
+)
+
+
+def written(path: Path, audited: Audited = AUDITED, most: int = 1_000) -> dict[str, dict[tuple[str, ...], float]]:
+    """By metric: values of the labels but the cluster, in the order of their names, and the number."""
+    write_prometheus_file(path, audited, Settings(gate=Gate(max_prometheus_groups=most)))
+    found = {}
+    for family in text_string_to_metric_families(path.read_text(encoding="utf-8")):
+        assert family.type == "gauge"
+        assert family.documentation
+        assert {sample.labels.pop("cluster") for sample in family.samples} <= {audited.cluster}
+        values = [
+            (tuple(sample.labels[name] for name in sorted(sample.labels)), sample.value) for sample in family.samples
+        ]
+        assert len(dict(values)) == len(values)
+        found[family.name] = dict(values)
+    return found
+
+
+def test_prometheus_reads_what_the_audit_saw(tmp_path: Path) -> None:
+    found = written(tmp_path / "groupscope.prom")
+    assert list(found) == [metric.name for metric in METRICS]
+    assert found["groupscope_run_exit_code"] == {(): 20}
+    assert found["groupscope_run_seconds"] == {(): 2.5}
+    assert found["groupscope_run_finished_timestamp_seconds"] == {(): 1_002.5}
+    assert found["groupscope_source_age_seconds"] == {(): 60}
+    assert found["groupscope_findings"] == {("partition_stopped", "critical"): 2, ("offsets_reset", "warning"): 1}
+    assert found["groupscope_findings_waived"] == {(): 1}
+    assert found["groupscope_group_lag_messages"] == {
+        (HOSTILE,): 7, ("behind",): 3, ("further behind",): 4, ("fine",): 10**15,
+    }  # fmt: skip
+    assert found["groupscope_group_lag_seconds"] == {(HOSTILE,): 1.5, ("fine",): 5.5}
+    assert found["groupscope_group_verdict"][HOSTILE, "STOP"] == 1
+    assert len(found["groupscope_group_verdict"]) == len(found["groupscope_group_burrow_verdict"]) == 5
+    assert found["groupscope_groups_left_out"] == {(): 0}
+
+
+def test_the_worst_groups_are_written_and_the_others_counted(tmp_path: Path) -> None:
+    found = written(tmp_path / "groupscope.prom", most=3)
+    assert [labels[0] for labels in found["groupscope_group_verdict"]] == [HOSTILE, "further behind", "behind"]
+    assert found["groupscope_groups_left_out"] == {(): 2}
+    assert written(tmp_path / "groupscope.prom", most=0)["groupscope_groups_left_out"] == {(): 5}
+
+
+def test_what_is_not_known_has_no_sample(tmp_path: Path) -> None:
+    nothing = Audited("c", 0, 0, 0, None, [], [])
+    found = written(tmp_path / "groupscope.prom", nothing)
+    assert found["groupscope_source_age_seconds"] == found["groupscope_findings"] == {}
+    assert found["groupscope_run_exit_code"] == {(): 0}
+
+
+def test_a_file_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Failure, match=r"^--prometheus .*file.*a file that can be written was expected$") as failed:
+        write_prometheus_file(tmp_path / "file" / "groupscope.prom", AUDITED, Settings())
+    assert failed.value.code == ExitCode.USAGE

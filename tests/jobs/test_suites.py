@@ -1,0 +1,150 @@
+"""Suites: ours pass and fail where they should, and whatever cannot be evaluated is never a pass."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.failure import Failure
+from jobs.gating.judging import SuiteResult, judge
+from jobs.gating.measuring import Frame
+from jobs.gating.metric_files import metric_files
+from jobs.gating.results import result_rows, suite_findings, verdict
+from jobs.gating.suites import Suite, suites
+from schemas.history_words import Severity
+
+ABSENT = Path("absent/groupscope.toml")
+METRICS = metric_files(ABSENT)
+OURS = {suite.name: suite for suite in suites(METRICS, ABSENT)}
+# Of an expectation what keeps it and what breaks it, where that is not: none, and one.
+VALUES = {
+    ("history_coverage", "share_known"): (0.5, 1.5),
+    ("commit_volume", "share_unchanged"): (0.9, 0.91),
+    ("v_decode_coverage", "coverage_share"): (1.0, 0.99),
+}
+EXPECTED = [(suite, place) for suite in OURS.values() for place in range(len(suite.expectations))]
+
+
+def frame_of(suite: Suite, values: Mapping[str, float | None]) -> Frame:
+    known = {name: [VALUES.get((suite.table, name), (0.0,))[0]] for name in METRICS[suite.table].metrics}
+    if "num_rows" in known:
+        known["num_rows"] = [1.0]
+    return Frame(suite.table, ["all"], {**known, **{name: [value] for name, value in values.items()}})
+
+
+def judged(suite: Suite, frame: Frame, **others: Frame) -> SuiteResult:
+    (result,) = judge([suite], {suite.table: frame, **others}, lambda: 0)
+    return result
+
+
+def verdict_of(result: SuiteResult) -> str:
+    return verdict(result_rows([result])).value
+
+
+def test_every_suite_of_ours_passes_where_nothing_is_wrong() -> None:
+    frames = {suite.table: frame_of(suite, {})
+              for suite in OURS.values()}  # fmt: skip
+    others = {name: Frame(name, ["all"], {metric: [0.0] for metric in each.metrics}) for name, each in METRICS.items()}
+    assert {
+        result.suite.name: verdict_of(result) for result in judge([*OURS.values()], others | frames, lambda: 0)
+    } == dict.fromkeys(OURS, "passed")
+
+
+def test_each_expectation_of_ours_is_broken_by_a_value_and_by_that_alone() -> None:
+    """The wrong value comes in at one metric: only what is about it fails, with its own severity."""
+    for suite, place in EXPECTED:
+        wanted = suite.expectations[place]
+        (column,) = wanted.columns
+        bad = VALUES.get((suite.table, column), (0.0, 1.0))[1]
+        result = judged(suite, frame_of(suite, {column: bad}))
+        assert [each.success for each in result.outcomes] == [each is not wanted for each in suite.expectations]
+        assert verdict_of(result) == ("failed" if wanted.severity == Severity.CRITICAL else "warned")
+
+
+def test_a_table_without_rows_is_no_pass_where_the_log_has_some() -> None:
+    suite = OURS["offset_history"]
+    empty = frame_of(suite, {"num_rows": 0.0})
+    commits = Frame("offset_commits", ["all"], {"num_plain": [3.0]})
+    result = judged(suite, empty, offset_commits=commits)
+    assert verdict_of(result) == "error"
+    assert result.error == "offset_history has no rows, but offset_commits.num_plain is 3: rows were expected"
+    rows = [{**row, "query": None} for row in result_rows([result])]
+    assert verdict(rows).value == "error"
+    assert [finding.kind for finding in suite_findings(rows, [suite], {"cluster": "a"})] == ["suite_error"]
+    none = Frame("offset_commits", ["all"], {"num_plain": [0.0]})
+    assert verdict_of(judged(suite, empty, offset_commits=none)) == "passed"
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "expectations").mkdir()
+    (folder / "expectations" / "mine.json").write_text(text)
+    return folder / "groupscope.toml"
+
+
+def suite_text(**changes: Any) -> str:
+    expectation = {"type": "expect_column_values_to_be_between", "kwargs": {"column": "num_rows", "min_value": 1}}
+    return json.dumps({"name": "mine", "meta": {"table": "topics"}, "expectations": [{**expectation, **changes}]})
+
+
+def mine(folder: Path, text: str) -> Suite:
+    return next(suite for suite in suites(METRICS, written(folder, text)) if suite.name == "mine")
+
+
+def test_an_expectation_that_cannot_be_evaluated_is_no_pass(tmp_path: Path) -> None:
+    """A metric that the frame has not, as a table of another release may lack it."""
+    suite = mine(tmp_path, suite_text())
+    result = judged(suite, Frame("topics", ["all"], {"num_other": [1.0]}))
+    (found,) = result.outcomes
+    assert (found.success, verdict_of(result)) == (None, "error")
+    assert found.error is not None and 'column "num_rows"' in found.error and "\n" not in found.error
+
+
+def test_the_slice_that_breaks_an_expectation_is_named(tmp_path: Path) -> None:
+    suite = mine(tmp_path, suite_text())
+    (found,) = judged(suite, Frame("topics", ["x", "y", "z"], {"num_rows": [1.0, 0.0, 0.0]})).outcomes
+    assert (found.success, found.num_unexpected, found.first_evidence) == (False, 2, "y")
+    assert json.loads(found.observed) == {"num_rows": {"min": 0.0, "max": 1.0}}
+    assert json.loads(found.threshold) == {"min_value": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "JSON was expected"),
+        ("[]", "[]: an object was expected"),
+        ('{"expectations": []}', 'meta.table = "mine": it has no metrics'),
+        ('{"meta": {"table": "topics"}, "expectations": []}', "expectations: a list of one or more was expected"),
+        (suite_text().replace('"meta"', '"mata"'), "mata: no such key, the nearest is meta"),
+        (suite_text().replace('"topics"', '"topic"'), 'meta.table = "topic": it has no metrics, the nearest is topics'),
+        (suite_text().replace('{"table"', '{"rows_due": ["topics.x"], "table"'), 'meta.rows_due = ["topics.x"]'),
+        (suite_text(type="expect_column_value_to_be_between"), "the nearest is expect_column_values_to_be_between"),
+        (suite_text(kwargs={"column": "num_row"}), 'names "num_row": no metric of topics, the nearest is num_rows'),
+        (suite_text(kwargs=[]), "kwargs = []: an object was expected"),
+        (suite_text(severity="bad"), 'severity = "bad": critical, warning, info was expected'),
+        (suite_text(meta={"query": 1}), "whose query is a text was expected"),
+        (suite_text(kwarg={}), "expectations[0]: kwarg: no such key, the nearest is kwargs"),
+        (suite_text().replace("}]", "}, " + json.dumps(json.loads(suite_text())["expectations"][0]) + "]"), "twice"),
+    ],
+)
+def test_a_wrong_suite_is_told_on_one_line(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(Failure) as failure:
+        mine(tmp_path, text)
+    assert failure.value.code == 2
+    assert told in str(failure.value) and "mine.json: " in str(failure.value) and "\n" not in str(failure.value)
+
+
+def test_what_great_expectations_refuses_is_told_on_one_line(tmp_path: Path) -> None:
+    suite = mine(tmp_path, suite_text(kwargs={"column": "num_rows", "min_value": "x", "mostly": 7}))
+    with pytest.raises(Failure, match=r"mine[.]json: expectations\[0\]: ") as failure:
+        judged(suite, Frame("topics", ["all"], {"num_rows": [1.0]}))
+    assert failure.value.code == 2 and "\n" not in str(failure.value)
+
+
+def test_a_file_of_the_user_takes_the_place_of_ours(tmp_path: Path) -> None:
+    config = written(tmp_path, suite_text())
+    (tmp_path / "expectations" / "topics.json").write_text(suite_text(severity="info"))
+    found = {suite.name: suite for suite in suites(METRICS, config)}
+    assert [each.severity.value for each in found["topics"].expectations] == ["info"]
+    assert found.keys() == OURS.keys() | {"mine"}
