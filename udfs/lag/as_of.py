@@ -1,10 +1,14 @@
 """Which interval of a key held at a time."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-Numbers = np.ndarray
+from udfs.replay.nullable import NONE, Numbers
+
 NOWHERE = -1
 
 
@@ -51,3 +55,10 @@ def holding_at(
         return found
     is_past = (found >= 0) & (to_times[np.maximum(found, 0)] <= wanted_times)
     return np.where(is_past, NOWHERE, found)
+
+
+def at(values: NDArray[Any], rows: Numbers, otherwise: int | bool = NONE) -> NDArray[Any]:
+    """The values of these rows, and another one for NOWHERE."""
+    if not len(values):
+        return np.full(len(rows), otherwise)
+    return np.where(rows < 0, otherwise, values[np.maximum(rows, 0)])

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.lag_words import BurrowRule, LagVerdict
+from udfs.replay.nullable import Flags, Numbers
 
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Words = NDArray[np.object_]
 # Below every offset and time.
 UNKNOWN_LAG = np.iinfo(np.int64).min

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from schemas.history_words import StateEnd
 from schemas.vocabulary import GroupType
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.watermarks import Watermarks
-from udfs.replay.nullable import numbers
+from udfs.replay.nullable import Flags, Numbers, numbers
 from udfs.rules.burrow import NO_END, UNKNOWN_LAG, BurrowRules, Windows
 from udfs.rules.verdict_keys import KeyedCommits, Keys
 
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 EVER = np.iinfo(np.int64).min
 MILLISECOND, SECOND = 1_000, 1_000_000
 

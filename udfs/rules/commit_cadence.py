@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from udfs.replay.nullable import Numbers
 from udfs.rules.lag_trend import median
 from udfs.rules.verdict_keys import KeyedCommits
 
-Numbers = NDArray[np.int64]
 # One gap may be chance.
 LEAST_GAPS = 2
 

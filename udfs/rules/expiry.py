@@ -9,11 +9,10 @@ from schemas.history_words import Confidence, TransactionOutcome
 from schemas.lag_words import ExpiryRule
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.watermarks import NOWHERE
+from udfs.replay.nullable import NONE, Flags, Numbers, numbers, times
 from udfs.rules.sweeps import Sweep, holding, sweeps
 from udfs.tables.arrow_schema import table_schema
 
-Numbers = np.ndarray
-NONE = np.iinfo(np.int64).min
 KEY = ("group_id", "topic", "partition")
 # From sure to unsure.
 CONFIDENCES = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
@@ -96,7 +95,7 @@ def messages_at_risk(history: PartitionHistory, live: pa.Table) -> pa.Array:
     return pc.if_else(is_other, pa.scalar(None, pa.int64()), larger)
 
 
-def blocked(history: PartitionHistory, live: pa.Table) -> tuple[Numbers, Numbers]:
+def blocked(history: PartitionHistory, live: pa.Table) -> tuple[Flags, Flags]:
     """Whether an open transaction waits to commit the same key, and whether its commit is older than those at hand:
     then each offset of its groups may be meant."""
     transactions = open_transactions(history)
@@ -149,7 +148,7 @@ def open_transactions(history: PartitionHistory) -> pa.Table:
     return rows.filter(pc.and_(has_begun, is_open))
 
 
-def is_rule(rule: Numbers, *rules: ExpiryRule) -> Numbers:
+def is_rule(rule: Numbers, *rules: ExpiryRule) -> Flags:
     return np.isin(rule, [RULES.index(each) for each in rules])
 
 
@@ -165,11 +164,3 @@ def spread(values: list[int | None], group: Numbers) -> Numbers:
 
 def words(values: list[str | None], place: Numbers) -> pa.Array:
     return pa.array(values, pa.string()).take(pa.array(place))
-
-
-def numbers(column: pa.ChunkedArray) -> Numbers:
-    return np.asarray(pc.fill_null(column.cast(pa.int64()), NONE).to_numpy())
-
-
-def times(values: Numbers) -> pa.Array:
-    return pa.array(values, pa.int64(), mask=values == NONE).cast(pa.timestamp("us", "UTC"))

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from schemas.history_words import GroupState
 from schemas.vocabulary import GroupType
-from udfs.lag.as_of import NOWHERE
-from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
+from udfs.lag.as_of import at
+from udfs.replay.nullable import Flags, Numbers, flags, numbers
 from udfs.rules.at_offset import codes_in, holding, is_value
 
 
@@ -43,8 +43,8 @@ class StatesAt:
         members = numbers(states.column("num_members"))
         is_empty = is_value(states.column("state"), GroupState.EMPTY)
         return cls(
-            found, at(from_offset, found), at(members, found), is_so(is_empty, found),
-            is_so(have_had_members(states), found), is_so(are_stable(states), found),
+            found, at(from_offset, found), at(members, found), at(is_empty, found, False),
+            at(have_had_members(states), found, False), at(are_stable(states), found, False),
         )  # fmt: skip
 
 
@@ -61,17 +61,3 @@ def are_stable(states: pa.Table) -> Flags:
     is_known = is_consumer | (is_classic & is_value(states.column("protocol_type"), "consumer"))
     has_members = numbers(states.column("num_members")) > 0
     return np.asarray(is_value(states.column("state"), GroupState.STABLE) & is_known & has_members, np.bool_)
-
-
-def at(values: Numbers, rows: Numbers) -> Numbers:
-    """The values of these rows; NONE for NOWHERE."""
-    if not len(values):
-        return np.full(len(rows), NONE)
-    return np.where(rows == NOWHERE, NONE, values[np.maximum(rows, 0)])
-
-
-def is_so(values: Flags, rows: Numbers) -> Flags:
-    """Likewise; FALSE for NOWHERE."""
-    if not len(values):
-        return np.zeros(len(rows), np.bool_)
-    return np.asarray(values[np.maximum(rows, 0)] & (rows != NOWHERE), np.bool_)

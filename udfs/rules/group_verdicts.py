@@ -10,10 +10,11 @@ import pyarrow as pa
 from schemas.history_words import Confidence
 from schemas.lag_tables import GROUP_VERDICTS
 from schemas.lag_words import BurrowRule, LagVerdict, OwnRule
+from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.burrow import SEVERITY, VERDICT_OF, BurrowRules, group_rule, partition_rules
 from udfs.rules.burrow_windows import MILLISECOND, SECOND, BurrowWindows, burrow_windows, snapshot_rows
-from udfs.rules.own_facts import NOWHERE, OwnFacts, at, known_only
+from udfs.rules.own_facts import OwnFacts, known_only
 from udfs.rules.own_verdict import OwnAnswer, OwnRules, own_verdict
 from udfs.rules.verdict_keys import UNNAMED, keyed_commits, keys_at
 from udfs.tables.arrow_schema import table_schema

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.int64]
+from udfs.replay.nullable import Numbers
 
 
 @dataclass(frozen=True)

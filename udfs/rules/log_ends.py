@@ -6,10 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.lag.as_of import NOWHERE
+from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.watermarks import Watermarks
 from udfs.replay.nullable import NONE, Flags, Numbers, numbers
-from udfs.rules.group_states import at
 
 # A snapshot is taken after the time that it gives itself: what it says may have become so a little later.
 SNAPSHOT_TAKES_US = 10_000_000

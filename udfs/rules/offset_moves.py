@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.history_words import CommitVia, OffsetEnd
-from udfs.lag.as_of import NOWHERE, key_codes
+from udfs.lag.as_of import NOWHERE, at, key_codes
 from udfs.lag.partition_history import PartitionHistory
 from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
 from udfs.rules.at_offset import codes_in, combined, holding, is_value
-from udfs.rules.group_states import StatesAt, at
+from udfs.rules.group_states import StatesAt
 from udfs.rules.log_ends import EndsAround
 
 KEY = ("group_id", "topic", "partition")

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from schemas.history_words import OffsetEnd, OwnershipPhase
+from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.replay.nullable import numbers
+from udfs.replay.nullable import NONE, Flags, Numbers, numbers
 from udfs.rules.burrow_windows import SnapshotRows
 from udfs.rules.commit_cadence import Cadences
 from udfs.rules.group_facts import NEVER, GroupFacts, group_facts
@@ -20,12 +20,6 @@ from udfs.rules.own_verdict import OwnRules, Standing
 from udfs.rules.rewinds import rewinds
 from udfs.rules.snapshot_ends import SnapshotEnds
 from udfs.rules.verdict_keys import KeyedCommits, Keys, key_order
-
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-NOWHERE = -1
-# What `numbers` makes of NULL.
-UNKNOWN = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True)
@@ -83,11 +77,11 @@ class OwnFacts:
 
     @cached_property
     def last_commit(self) -> Numbers:
-        """UNKNOWN: no record gives a time. Of a value that goes on after the time, its newest commit until then."""
+        """NONE: no record gives a time. Of a value that goes on after the time, its newest commit until then."""
         last, rows = self.of_live("last_commit_time"), self.commits.bounds[1:] - 1
         is_there = (rows >= self.commits.bounds[:-1]) & at(self.commits.is_effective, rows, False)
-        newest = np.where(is_there, at(self.commits.commit_time, rows, UNKNOWN), self.held_since)
-        is_known = (last != UNKNOWN) & (last <= self.history.as_of_time)
+        newest = np.where(is_there, at(self.commits.commit_time, rows, NONE), self.held_since)
+        is_known = (last != NONE) & (last <= self.history.as_of_time)
         return np.where(is_known, last, np.minimum(newest, self.history.as_of_time))
 
     def of_live(self, name: str) -> Numbers:
@@ -246,13 +240,6 @@ def newest_rows(rows: pa.Table, key: Numbers, size: int, of: Flags | None = None
     return found
 
 
-def at(values: NDArray, places: Numbers, otherwise: int | bool) -> NDArray:  # type: ignore[type-arg]
-    """The values at these places, and another one where the place is NOWHERE."""
-    if not len(values):
-        return np.full(len(places), otherwise)
-    return np.where(places >= 0, values[np.maximum(places, 0)], otherwise)
-
-
 def known_only(values: Numbers, is_known: Flags) -> list[int | None]:
-    is_known = is_known & (values != UNKNOWN)
+    is_known = is_known & (values != NONE)
     return [value if known else None for value, known in zip(values.tolist(), is_known.tolist(), strict=True)]

@@ -7,14 +7,10 @@ cadence, and commits of transactions count once they are committed."""
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from schemas.lag_words import LagVerdict, OwnRule
+from udfs.replay.nullable import Numbers
 from udfs.rules.durations import SECOND, clock_time, in_words
 from udfs.rules.lag_trend import Trend, lag_trend
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

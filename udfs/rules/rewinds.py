@@ -7,12 +7,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from udfs.replay.nullable import Numbers
 from udfs.rules.own_verdict import Rewind
 
 if TYPE_CHECKING:
     from udfs.rules.own_facts import OwnFacts
-
-Numbers = NDArray[np.int64]
 
 
 def rewinds(facts: "OwnFacts") -> dict[int, Rewind]:

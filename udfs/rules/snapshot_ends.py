@@ -5,15 +5,11 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from udfs.lag.watermarks import Watermarks
-from udfs.replay.nullable import numbers
+from udfs.replay.nullable import Flags, Numbers, numbers
 from udfs.rules.burrow_windows import SnapshotRows
 from udfs.rules.verdict_keys import Keys
-
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.lag_words import CommitFindingKind
-from udfs.lag.as_of import NOWHERE, key_codes
+from udfs.lag.as_of import NOWHERE, at, key_codes
 from udfs.lag.partition_history import PartitionHistory
 from udfs.replay.nullable import NONE, Flags, Numbers, numbers
 from udfs.rules.finding_days import Findings
-from udfs.rules.group_states import at
 from udfs.rules.odd_owners import MAY_LINGER_US
 from udfs.rules.offset_moves import KEY, Moves, keyed, owners
 

@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.history_words import Confidence, GroupState, MemberChange
+from schemas.history_words import Confidence, GroupState
 from schemas.lag_words import ExpiryRule
 from schemas.vocabulary import GroupType
 from udfs.lag.partition_history import PartitionHistory
+from udfs.rules.subscribed_topics import newest_offset, of_groups, subscribed_topics
 
 CONSUMER_PROTOCOL = "consumer"
 NO_TOPICS: frozenset[str] = frozenset()
@@ -37,7 +38,7 @@ UNKNOWN = Sweep(None, ExpiryRule.UNKNOWN, confidence=Confidence.POSSIBLE)
 def sweeps(history: PartitionHistory, groups: pa.Array) -> dict[str, Sweep]:
     """For each of the groups, as of `as_of_time`."""
     states = newest(holding(history.table("group_state_intervals"), history.as_of_time), groups, "from_offset")
-    topics = subscriptions(history, groups)
+    topics = subscribed_topics(history, groups)
     sources = source_topics(history, groups)
     emptied = emptied_times(history)
     found = {group: sweep_of(state, topics.get(group), sources.get(group), emptied) for group, state in states.items()}
@@ -91,24 +92,13 @@ def unsubscribed(group_type: str, topics: frozenset[str] | None, about: dict[str
     return Sweep(group_type, ExpiryRule.NOT_SUBSCRIBED, kept=topics, **about)
 
 
-def subscriptions(history: PartitionHistory, groups: pa.Array) -> dict[str, frozenset[str] | None]:
-    """Topics that the members of each group's newest assignment subscribe to; None: those of a member are unknown."""
-    rows = history.table("generation_members")
-    rows = rows.filter(pc.not_equal(rows["change"], MemberChange.LEFT.value))
-    newest_of = newest(rows, groups, "assignment_offset")
-    found: dict[str, frozenset[str] | None] = {}
-    current = pa.array([row["assignment_offset"] for row in newest_of.values()], pa.int64())
-    # Offsets are unique within an offsets partition, so they name the group too.
-    for row in rows.filter(pc.is_in(rows["assignment_offset"], value_set=current)).to_pylist():
-        known, more = found.get(row["group_id"], NO_TOPICS), row["subscribed_topics"]
-        found[row["group_id"]] = None if known is None or more is None else known.union(more)
-    return found
-
-
 def source_topics(history: PartitionHistory, groups: pa.Array) -> dict[str, frozenset[str] | None]:
-    """Topics that each streams group's newest topology reads; None: it reads by a pattern."""
+    """Topics that each streams group's topology reads; None: it reads by a pattern. Only the newest topology is at
+    hand: one that came later says nothing of the time."""
     found = {}
-    for group, row in newest(history.table("streams_group_topologies"), groups, "record_offset").items():
+    topologies = history.table("streams_group_topologies")
+    topologies = topologies.filter(pc.less_equal(topologies["record_offset"], newest_offset(history)))
+    for group, row in newest(topologies, groups, "record_offset").items():
         parts = row["subtopologies"] or ()
         has_pattern = any(part["source_topic_regex"] for part in parts)
         found[group] = None if has_pattern else frozenset(topic for part in parts for topic in topics_read(part))
@@ -138,7 +128,7 @@ def holding(rows: pa.Table, time: int) -> pa.Table:
 
 def newest(rows: pa.Table, groups: pa.Array, by: str) -> dict[str, dict[str, Any]]:
     """For each group its row with the largest value of the column."""
-    mine = rows.filter(pc.is_in(rows["group_id"], value_set=groups))
+    mine = of_groups(rows, groups)
     places = np.arange(mine.num_rows)
     order = np.lexsort((places, mine[by].to_numpy()))
     last = dict(zip(mine["group_id"].take(order).to_pylist(), order.tolist(), strict=True))

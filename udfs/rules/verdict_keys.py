@@ -5,16 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from schemas.history_words import TransactionOutcome
 from schemas.vocabulary import GroupType
 from udfs.lag.as_of import NOWHERE, key_codes, newest_at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.replay.nullable import numbers
+from udfs.replay.nullable import Flags, Numbers, numbers
 
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 KEY = ("group_id", "topic", "partition")
 # Kafka keeps one offset for each name and partition, so an id tells topics apart only where the name is unknown; no
 # topic's name has this character.

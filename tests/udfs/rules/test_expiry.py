@@ -114,6 +114,20 @@ def test_of_a_group_with_members_topics_expire_that_none_of_the_newest_assignmen
     assert {row["rule"] for row in forecast(**rows)} == {ExpiryRule.UNKNOWN}
 
 
+def test_what_came_after_the_time_says_nothing_of_the_time() -> None:
+    """The group's states after the time are known too: its newest record up to then is that of its state, 20."""
+    later = {**state("Stable"), **interval(NOW + 1, None, 40)}
+    rows = {"group_state_intervals": [{**state("Stable"), "to_time": at(NOW + 1), "to_offset": 40}, later]}
+    assert rule_of(**rows, generation_members=[member("m", ["orders"]), member("m", ["clicks"], 39)]) == NEVER
+    assert rule_of(**rows, generation_members=[member("m", ["clicks"]), member("m", ["orders"], 39)]) == (
+        ExpiryRule.NOT_SUBSCRIBED,
+        *AFTER_COMMIT,
+    )
+    topology = {"group_id": "g", "record_offset": 39, "subtopologies": [{"source_topics": ["orders"]}]}
+    rows["group_state_intervals"][0] |= {"group_type": "streams", "protocol_type": None}
+    assert rule_of(**rows, streams_group_topologies=[topology])[0] == ExpiryRule.UNKNOWN
+
+
 def test_an_empty_consumer_group_subscribes_to_nothing() -> None:
     rows = {
         "group_state_intervals": [state("Empty", "consumer", None)],
