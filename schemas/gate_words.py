@@ -54,7 +54,7 @@ class FindingKind(Meant):
     SOURCE_NOT_ADVANCING = (
         "source_not_advancing",
         Severity.CRITICAL,
-        "The newest record or snapshot is older than max_source_age: the source may have stopped.",
+        "For max_source_age_hours a source brought nothing new, or snapshots show records that no copy brought.",
     )
     NO_SNAPSHOTS = "no_snapshots", Severity.INFO, "No snapshots: lag and what needs end offsets are not known."
     UNNAMED_TOPICS = "unnamed_topics", Severity.INFO, "Topics of which only the id is known."

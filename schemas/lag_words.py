@@ -53,6 +53,11 @@ class BurrowRule(Meant):
     WORST_PARTITION = "worst_partition", "Of a group: the verdict of its worst partition."
     NO_GROUP = "no_group", "Of a group: no commit within expire-group, or none at all: NOTFOUND."
     NO_END_OFFSETS = "no_end_offsets", "No snapshot has the partition's end offset: UNKNOWN, never OK."
+    LOG_ENDED = (
+        "log_ended",
+        "Another rule would alarm, but the log is not known up to this time: a Burrow at the live log may have seen "
+        "commits that are missing here: UNKNOWN.",
+    )
 
 
 class OwnRule(Meant):
@@ -80,6 +85,11 @@ class OwnRule(Meant):
     FALLS_BEHIND = "falls_behind", "Over the window the lag grows: WARN."
     KEEPS_UP = "keeps_up", "The lag does not grow: OK."
     TOO_FEW = "too_few", "Too few snapshots within the window to see a trend: UNKNOWN."
+    LOG_ENDED = (
+        "log_ended",
+        "Another rule than caught_up would decide, but the log is not known up to this time, and does not confirm the "
+        "silence: UNKNOWN.",
+    )
     WORST_PARTITION = "worst_partition", "Of a group: the verdict of its worst partition."
 
 

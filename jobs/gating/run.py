@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from jobs.failure import Failure
 from jobs.flags import instant
-from jobs.gating.finding_files import Events
+from jobs.gating.finding_files import Events, finding_files
 from jobs.gating.findings import Choice, Found, counting, find, finding_rows, finding_statements
 from jobs.gating.known import known_of, newest_time
 from jobs.gating.measuring import Frame, measure
@@ -37,7 +37,7 @@ from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of
 from jobs.warehouses.table_files import TableFile
 from schemas.exit_codes import ExitCode
 from schemas.gate_tables import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, GATED_INPUTS, JOB
-from schemas.gate_words import SuiteVerdict
+from schemas.gate_words import FindingKind, SuiteVerdict
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
 
@@ -101,16 +101,25 @@ class Gate:
 
     def basis(self) -> str:
         """Everything that rows rest on. Every run adds a row to `runs`, and what it says of tables is in their
-        versions. The clock counts in so far as the source has not advanced for too long."""
+        versions. The clock counts in so far as a source has not advanced for too long."""
         versions = self.run.warehouse.versions()
         written = {table.name for table in WRITTEN} | {GATED_INPUTS.name, "runs"}
         seen = {name: version for name, version in versions.items() if name not in written}
-        age_hours = self.run.settings.gate.max_source_age_hours
-        newest = newest_time(self.run)
-        is_late = newest is not None and (self.started - newest).total_seconds() > age_hours * 3600
         options = (self.options.group, self.options.exclude_group)
         files = [repr(each) for each in (*self.rules.metrics.values(), *self.rules.suites, *self.waivers)]
-        return hashed([seen, settings_hash(self.run.settings), self.as_of, repr(self.events), options, files, is_late])
+        return hashed(
+            [seen, settings_hash(self.run.settings), self.as_of, repr(self.events), options, files, self.late_sources()]
+        )
+
+    def late_sources(self) -> list[str]:
+        """What the clock alone makes a finding, of unchanged tables."""
+        if not self.run.settings.gate.max_source_age_hours:
+            return []
+        (file,) = (each for each in finding_files() if each.kind == FindingKind.SOURCE_NOT_ADVANCING)
+        statement = file.rows(self.parameters, self.events)
+        with scope_of(self.run.warehouse, [statement]) as answer:
+            names, rows = answer(statement)
+            return sorted(str(row[list(names).index("message")]) for row in rows)
 
     @cached_property
     def parameters(self) -> Parameters:

@@ -72,7 +72,7 @@ CASES: dict[str, tuple[Tables, Tables]] = {
     ),
     "source_not_advancing": (
         {"history_coverage": [{"to_time": NOW - timedelta(hours=26)}]},
-        {"history_coverage": [{"to_time": NOW - timedelta(hours=26)}], **SEEN},
+        {"history_coverage": [{"to_time": NOW - timedelta(hours=25)}], **SEEN},
     ),
     "no_snapshots": ({}, SEEN),
     "unnamed_topics": (

@@ -18,6 +18,7 @@ NO_END = np.iinfo(np.int64).max
 
 VERDICT_OF = {
     BurrowRule.NO_END_OFFSETS: LagVerdict.UNKNOWN,
+    BurrowRule.LOG_ENDED: LagVerdict.UNKNOWN,
     BurrowRule.NO_COMMITS: LagVerdict.OK,
     BurrowRule.INCOMPLETE: LagVerdict.OK,
     BurrowRule.LAG_ALLOWED: LagVerdict.OK,
@@ -106,6 +107,19 @@ def partition_rules(windows: Windows, rules: BurrowRules, now_s: int) -> Words:
     for rule, is_met in reversed(conditions.items()):
         decided[is_met] = rule
     return decided
+
+
+def confirmed_rules(decided: Words, windows: Windows, now_s: int, log_until_s: int, least_gap_s: int) -> Words:
+    """Burrow reads the live log. Where ours is not known up to now, its STOP stands when the silence that is known
+    lasts long enough, and no alarm does when more time is unknown than `least_gap_s` or the window lasts."""
+    newest_time = windows.times_ms[:, -1]
+    oldest_time = windows.times_ms[np.arange(windows.num_rows), windows.intervals - np.maximum(windows.sizes, 1)]
+    span = newest_time - oldest_time
+    is_heard = log_until_s * 1000 - newest_time > span
+    is_near = (now_s - log_until_s) * 1000 <= np.maximum(span, least_gap_s * 1000)
+    is_alarm = np.array([VERDICT_OF[rule] not in (LagVerdict.OK, LagVerdict.UNKNOWN) for rule in decided], np.bool_)
+    is_open = is_alarm & ~(is_near & (is_heard | (decided != BurrowRule.SILENT)))
+    return np.where(is_open, BurrowRule.LOG_ENDED, decided)
 
 
 def went_back(windows: Windows) -> Flags:

@@ -12,7 +12,7 @@ from schemas.lag_tables import GROUP_VERDICTS
 from schemas.lag_words import BurrowRule, LagVerdict, OwnRule
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.rules.burrow import SEVERITY, VERDICT_OF, BurrowRules, group_rule, partition_rules
+from udfs.rules.burrow import SEVERITY, VERDICT_OF, BurrowRules, confirmed_rules, group_rule, partition_rules
 from udfs.rules.burrow_windows import MILLISECOND, SECOND, BurrowWindows, burrow_windows, snapshot_rows
 from udfs.rules.own_facts import OwnFacts, known_only
 from udfs.rules.own_verdict import OwnAnswer, OwnRules, own_verdict
@@ -87,7 +87,9 @@ def partition_rows(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRule
 def columns_of_keys(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRules) -> dict[str, Sequence[Any]]:
     windows, names = by_burrow.windows, facts.keys.rows
     answers = [own_verdict(standing, facts.rules) for standing in facts.standings()]
-    rules = partition_rules(windows, burrow, facts.history.as_of_time // SECOND).tolist()
+    now_s, log_until_s = facts.history.as_of_time // SECOND, facts.log_until // SECOND
+    decided = partition_rules(windows, burrow, now_s)
+    rules = confirmed_rules(decided, windows, now_s, log_until_s, facts.rules.least_time_lag_s).tolist()
     first, last = evidence(facts, by_burrow)
     topics = names.column("topic").to_pylist()
     return {

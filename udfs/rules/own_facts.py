@@ -16,6 +16,7 @@ from udfs.replay.nullable import NONE, Flags, Numbers, numbers
 from udfs.rules.burrow_windows import SnapshotRows
 from udfs.rules.commit_cadence import Cadences
 from udfs.rules.group_facts import NEVER, GroupFacts, group_facts
+from udfs.rules.known_log import known_until
 from udfs.rules.own_verdict import OwnRules, Standing
 from udfs.rules.rewinds import rewinds
 from udfs.rules.snapshot_ends import SnapshotEnds
@@ -61,6 +62,10 @@ class OwnFacts:
     def group(self) -> Numbers:
         """Of each key, in `groups`."""
         return self.groups.code(self.keys.rows.column("group_id"))
+
+    @cached_property
+    def log_until(self) -> int:
+        return known_until(self.history)
 
     @property
     def since(self) -> int:
@@ -139,7 +144,9 @@ class OwnFacts:
                 about |= self.of_late(key, cadences)
             elif has_owner[key] and not has_commit[key]:
                 about["cadence"] = cadences.of(key)
-            yield Standing(now=self.history.as_of_time, rewind=back.get(key), **about)
+            yield Standing(
+                now=self.history.as_of_time, log_until=self.log_until, rewind=back.get(key), **about
+            )  # fmt: skip
 
     def of_all(self) -> dict[str, list[Any]]:
         ends, has_commit, has_owner = self.ends, self.live >= 0, self.owner >= 0
@@ -192,6 +199,8 @@ class OwnFacts:
         """At the snapshots of the window at which a committed offset is known."""
         times, ends = self.ends.of_window(key, self.since)
         committed, is_known = self.values.at(key, times)
+        # Lag of later snapshots rests on commits that may be missing.
+        is_known &= times <= self.log_until
         return times[is_known], np.maximum(ends[is_known] - committed[is_known], 0)
 
 

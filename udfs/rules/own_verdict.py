@@ -48,6 +48,8 @@ class Standing:
     there is none."""
 
     now: int
+    # Until when the log is known; None: up to now.
+    log_until: int | None = None
     committed: int | None = None
     # Since when this value holds, and when it was committed last.
     held_since: int | None = None
@@ -75,6 +77,10 @@ class Standing:
     lags: Numbers | None = None
 
     @property
+    def heard_until(self) -> int:
+        return self.now if self.log_until is None else min(self.log_until, self.now)
+
+    @property
     def available_lag(self) -> int:
         """Messages that can still be read."""
         assert self.end_offset is not None and self.committed is not None
@@ -91,11 +97,29 @@ class OwnAnswer:
     since: int | None = None
 
 
+# What commits that the log does not hold any more, or not yet, would change.
+NEED_THE_LOG = frozenset({
+    OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.SILENT, OwnRule.STANDS_STILL, OwnRule.FALLS_BEHIND,
+    OwnRule.KEEPS_UP, OwnRule.TOO_FEW,
+})  # fmt: skip
+
+
 def own_verdict(standing: Standing, rules: OwnRules) -> OwnAnswer:
-    for rule in RULES:
-        if (answer := rule(standing, rules)) is not None:
-            return answer
-    return trend_verdict(standing, rules)
+    answer = next((found for rule in RULES if (found := rule(standing, rules)) is not None), None)
+    answer = trend_verdict(standing, rules) if answer is None else answer
+    return log_ended(standing) if answer.rule in NEED_THE_LOG and is_log_old(standing, rules) else answer
+
+
+def is_log_old(standing: Standing, rules: OwnRules) -> bool:
+    """Whether more time lies behind the end of the log than a silence may last that means nothing."""
+    usual = 0 if standing.cadence is None else usual_silence(standing, rules)
+    return standing.now - standing.heard_until > max(usual, rules.least_time_lag)
+
+
+def log_ended(standing: Standing) -> OwnAnswer:
+    until, ago = clock_time(standing.heard_until), in_words(standing.now - standing.heard_until)
+    reason = f"the log is known only up to {until}, {ago} before; whether the group committed since is unknown"
+    return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.LOG_ENDED, reason)
 
 
 def not_judged(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
@@ -134,10 +158,13 @@ def never_committed(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     if standing.end_offset <= (standing.start_offset or 0):
         reason = f"nothing is committed and the log has no messages; {owned}"
         return OwnAnswer(LagVerdict.OK, OwnRule.NOTHING_TO_READ, reason)
-    if not standing.came_since_owned or owned_for < max(rules.least_time_lag, usual_silence(standing, rules)):
+    patience = max(rules.least_time_lag, usual_silence(standing, rules))
+    if not standing.came_since_owned or owned_for < patience:
         # It may rightly begin at the end of the log, or be about to commit: the reset policy is not in the log.
         reason = f"nothing is committed, and too little came since to expect a commit; {owned}"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NEVER_COMMITTED, reason)
+    if standing.heard_until - standing.owned_since < patience:
+        return log_ended(standing)
     reason = f"nothing is committed; {owned}, and {messages(standing.came_since_owned)} came since"
     return OwnAnswer(LagVerdict.STOP, OwnRule.NEVER_COMMITTED, reason, standing.owned_since)
 
@@ -171,15 +198,18 @@ def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     """Silence counts only while there is something to read: a quiet topic makes nobody late."""
     if not standing.came_since_commit or standing.unread_since is None or standing.last_commit is None:
         return None
-    waiting = standing.now - max(standing.last_commit, standing.unread_since)
-    if waiting <= max(usual_silence(standing, rules), rules.least_time_lag):
+    patience = max(usual_silence(standing, rules), rules.least_time_lag)
+    waiting_since = max(standing.last_commit, standing.unread_since)
+    if standing.now - waiting_since <= patience:
         return None
+    if standing.heard_until - waiting_since <= patience:
+        return log_ended(standing)
     cadence = (
         f"it committed every {in_words(standing.cadence)}"
         if standing.cadence is not None
         else "no other commit shows how often it commits"
     )
-    silence = in_words(standing.now - standing.last_commit)
+    silence = in_words(standing.heard_until - standing.last_commit)
     reason = f"no commit for {silence}, {cadence}; {messages(standing.came_since_commit)} came since"
     return OwnAnswer(LagVerdict.STOP, OwnRule.SILENT, reason, standing.last_commit)
 

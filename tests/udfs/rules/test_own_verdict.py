@@ -75,6 +75,10 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "what is left is seconds old": (
         "OK", "caught_up", {**committed((3000, 4970)), "ends": ends((3900, 4900), (4000, 5000))},
     ),
+    "the log ended when it went silent": (
+        "UNKNOWN", "log_ended",
+        {**committed(*every(2, 2000, 2990, 1500, 1)), "ends": RISING, "history_coverage": [{"to_time": 2990}]},
+    ),
     "it has stopped committing": (
         "STOP", "silent", {**committed(*every(2, 2000, 2990, 1500, 1)), "ends": RISING},
     ),

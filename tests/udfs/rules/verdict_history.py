@@ -22,7 +22,7 @@ DEFAULTS: dict[str, Row] = {
     "generation_members": {"group_id": "g", "group_type": "classic", "assignment_offset": 0, "member_id": "m",
                            "change": "kept", "subscribed_topics": ["t"]},
     "transactions": {"groups": ["g"]},
-    "history_coverage": {},
+    "history_coverage": {"offsets_partition": 7, "last_offset": 999},
     "offset_commits": {**KEY, "is_tombstone": False, "is_transactional": False, "metadata": ""},
     "topic_snapshots": {"topic": "t", "topic_id": None, "partition": 0, "log_start_offset": 0},
 }  # fmt: skip
