@@ -57,6 +57,9 @@ def test_silence_counts_up_to_the_end_of_the_log_alone() -> None:
     assert judged(STOPPED, 2990) == UNKNOWN
     # 50 s of silence are not enough, 70 s are, and the 60 s after them may be unknown, but no more.
     assert judged(STOPPED, 3040, now=3060) == ("UNKNOWN", "log_ended", "STOP", "silent")
+    # Burrow's window lasts 18 s: so long must the silence last that is known.
+    assert judged(STOPPED, 3008, now=3030)[2:] == ("UNKNOWN", "log_ended")
+    assert judged(STOPPED, 3009, now=3030)[2:] == ("STOP", "silent")
     assert judged(STOPPED, 3060, now=3120) == STOP
     assert judged(STOPPED, 3060, now=3121) == UNKNOWN
 
@@ -79,14 +82,18 @@ def test_a_member_that_never_committed_is_accused_only_of_what_is_known() -> Non
     owned = {"ownership_intervals": [{"from_time": 300}], "group_state_intervals": MEMBER}
     assert judged(owned, 3990)[:2] == ("STOP", "never_committed")
     assert judged(owned, 310)[:2] == ("UNKNOWN", "log_ended")
+    # It is given an hour: of the 3,650 s that it has had the partition 3,595 are known.
+    owned["ownership_intervals"] = [{"from_time": 350}]
+    assert judged(owned, 3945)[:2] == ("UNKNOWN", "log_ended")
+    assert judged(owned, 3951)[:2] == ("STOP", "never_committed")
 
 
 def test_lag_at_snapshots_after_the_end_of_the_log_is_no_trend() -> None:
     """It keeps up, 500 behind, and commits each 20 s; then snapshots go on alone for as long as silence may last."""
     steady = {**committed(*[(time, time - 500) for time in range(100, 3901, 20)]), "group_state_intervals": MEMBER}
-    points = ends(*[(time, time) for time in range(105, 4046, 20)])
+    points = ends(*[(time, time) for time in range(3805, 4096, 20)])
     about = {**steady, "history_coverage": [{"to_time": 3900}], "ends": points}
-    row = verdict_rows(history(4046, **about), BurrowRules(), OwnRules()).to_pylist()[0]
+    row = verdict_rows(history(4095, **about), BurrowRules(), OwnRules()).to_pylist()[0]
     assert (row["own_verdict"], row["rule"]) == ("OK", "keeps_up")
 
 
