@@ -20,6 +20,7 @@ from jobs.failure import Failure
 from jobs.setting_checks import FLAG, OPTIONS, PATTERN, PATTERNS, SHARE, TEXT, TOPIC_SETS, Check, number_from
 from jobs.storage.options import RETRY_SECONDS, StorageOptions, storage_options
 from schemas.exit_codes import ExitCode
+from schemas.tool_groups import TOOL_GROUPS
 
 DEFAULT_PATH = Path("conf/groupscope.toml")
 # The default, and the largest, of the broker's group.max.size.
@@ -165,7 +166,7 @@ class Gate:
         number_from(0),
     )
     tool_groups: tuple[str, ...] = setting(
-        ("console-consumer-[0-9]+", "perf-consumer-[0-9]+", "kminion-.*", "burrow-.*", "_confluent-.*"),
+        tuple(each.pattern for each in TOOL_GROUPS),
         "a list of regular expressions",
         "Groups of tools, by their whole ids. They make no findings; the run says how many it left out.",
         PATTERNS,

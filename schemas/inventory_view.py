@@ -2,11 +2,10 @@
 
 from schemas.columns import Column, Type
 from schemas.history_tables import GROUP_STATE_INTERVALS
+from schemas.tool_groups import TOOL_GROUPS
 from schemas.view_parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, total
 
 DEAD_DAYS = 7
-# Groups that tools make for themselves.
-TOOLS = ("console-consumer-%", "kminion-end-to-end%", "burrow-%", "KafkaManagerOffsetCache%", "KMOffsetCache-%")
 STATE = ("group_type", "state", "protocol_type", "assignor", "num_members")
 COLUMNS = (
     GROUP_STATE_INTERVALS.column("cluster"),
@@ -18,11 +17,12 @@ COLUMNS = (
     Column("num_topics", Type.BIGINT, "Topics of which it has a committed offset."),
     Column("num_offsets", Type.BIGINT, "Partitions of which it has a committed offset."),
     Column("is_dead", Type.BOOLEAN, f"TRUE: for {DEAD_DAYS} days no member and no commit."),
-    Column("is_tool", Type.BOOLEAN, "TRUE: its name is one that a tool gives to its own groups."),
+    Column("is_tool", Type.BOOLEAN, "TRUE: a tool's own group, by the default of [gate] tool_groups."),
     *GROUP_STATE_INTERVALS.columns[-4:],
     *AS_OF,
 )
 READS = ("group_state_intervals", "offset_history", *CLUSTERS_READ)
+IS_TOOL = "\n      OR ".join(each.condition("found.group_id") for each in TOOL_GROUPS)
 SQL = f"""\
 WITH {CLUSTERS},
 committed AS (
@@ -37,7 +37,7 @@ joined AS (
     coalesce(num_offsets, 0) AS num_offsets, as_of_time, history_since_time,
     coalesce(num_members = 0 AND from_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY
       AND (last_commit_time IS NULL OR last_commit_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY), FALSE) AS is_dead,
-    {" OR ".join(f"found.group_id LIKE '{each}'" for each in TOOLS)} AS is_tool
+    {IS_TOOL} AS is_tool
   FROM group_state_intervals AS found
   LEFT JOIN clusters ON clusters.cluster = found.cluster
   LEFT JOIN committed ON committed.cluster = found.cluster AND committed.group_id = found.group_id
