@@ -81,8 +81,9 @@ class Burrow:
     expire_group_s: int = setting(
         604_800,
         "seconds",
-        "Commits that are older do not count, and a group without newer ones is NOTFOUND. At most what is looked back.",
-        number_from(1, 604_800),
+        "Commits that are older do not count, and a group without newer ones is NOTFOUND. Each run reads the "
+        "raw commits of so long a time.",
+        number_from(1, 315_360_000),
     )
     minimum_complete: float = setting(
         0.0, "share of intervals", "With fewer commits than this a partition is OK.", SHARE
@@ -299,7 +300,7 @@ def parse_section(section: Any, found: Mapping[str, Any], place: str) -> Any:
     values = {}
     for name, value in found.items():
         if name not in keys:
-            raise unknown(place, name, name, list(keys))
+            raise unknown(place, name, name, holding(name) or list(keys))
         check: Check = keys[name].metadata["check"]
         written = "…" if "is_secret" in keys[name].metadata else shown(value)
         told = f"{place} {name} = {written}: {check.expected} was expected"
@@ -314,9 +315,12 @@ def parse_section(section: Any, found: Mapping[str, Any], place: str) -> Any:
 
 def nearest_sections(name: str) -> list[str]:
     """The sections, but first the one that holds a key of this name."""
-    sections = dataclasses.fields(Settings)
-    holding = [f"{heading(section)} {name}" for section in sections if name in named(section)]
-    return holding or [heading(section) for section in sections]
+    return holding(name) or [heading(section) for section in dataclasses.fields(Settings)]
+
+
+def holding(name: str) -> list[str]:
+    """The key of this name, with its section."""
+    return [f"{heading(section)} {name}" for section in dataclasses.fields(Settings) if name in named(section)]
 
 
 def heading(section: Any) -> str:

@@ -21,6 +21,7 @@ from udfs.lag.rates import rate_rows
 from udfs.lag.texts import KIND, same
 from udfs.replay.leader_epochs import Epoch, LeaderEpochs
 from udfs.replay.nullable import NONE, Numbers, numbers
+from udfs.rules.burrow_windows import SECOND
 from udfs.rules.commit_findings import commit_finding_rows
 from udfs.rules.expiry import expiry_rows
 from udfs.rules.group_verdicts import verdict_rows
@@ -29,8 +30,8 @@ from udfs.rules.volume import volume_rows
 from udfs.tables.arrow_schema import table_schema
 
 HOUR, DAY = 3_600_000_000, 86_400_000_000
-# For as long verdicts look back, at what held and at raw commits.
-HISTORY_NEEDED, COMMITS_NEEDED = DAY, 7 * DAY
+# For as long our verdicts look back at what held. Burrow looks at raw commits, for as long as expire-group says.
+HISTORY_NEEDED = DAY
 # Few rows, of which old ones count too: from when on the log is known, and as what a group was last seen.
 WHOLE = ("history_coverage", "group_state_intervals")
 # Of tables whose rows tell of times, the records that begin and end a row, and when that was.
@@ -97,7 +98,7 @@ def measure_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opene
 
 def history_of(brief: Brief, share: Share, opened: Opened, settled: int | None) -> PartitionHistory:
     wanted, groups = Wanted(brief.cluster, share.partition), Slice(share.number, share.num_slices)
-    from_time, commits_from = needed_from(settled, brief.as_of_time)
+    from_time, commits_from = needed_from(settled, brief.as_of_time, brief.burrow.expire_group_s * SECOND)
     epochs = LeaderEpochs({number: Epoch(first) for number, first in brief.replayed[share.partition].begins.items()})
     tables = {
         name: history_rows(name, brief.files.get(name, ()), wanted, groups, None if name in WHOLE else from_time)
@@ -108,13 +109,13 @@ def history_of(brief: Brief, share: Share, opened: Opened, settled: int | None) 
     return PartitionHistory(share.partition, tables, commits, marks, brief.as_of_time, brief.broker)
 
 
-def needed_from(settled: int | None, as_of: int) -> tuple[int | None, int | None]:
+def needed_from(settled: int | None, as_of: int, commits_needed: int) -> tuple[int | None, int | None]:
     """From when on history and raw commits are read; None: from the beginning."""
     if settled is None:
         return None, None
     # The longest that a row is about is a day, and it rests on what was so an hour before.
     begun = settled // DAY * DAY - HOUR
-    return min(begun, as_of - HISTORY_NEEDED), min(begun, as_of - COMMITS_NEEDED)
+    return min(begun, as_of - HISTORY_NEEDED), min(begun, as_of - commits_needed)
 
 
 def reaches_back(history: PartitionHistory, earlier: Progress) -> bool:

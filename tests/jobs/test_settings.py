@@ -67,6 +67,14 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
     ("text", "told"),
     [
         ("[ingest]\nmax_rejected = 0.1", "[ingest] max_rejected: no such setting, the nearest is max_rejected_share"),
+        (
+            "[verdicts]\nexpire_group_s = 1",
+            "[verdicts] expire_group_s: no such setting, the nearest is [burrow] expire_group_s",
+        ),
+        (
+            "[burrow]\nexpire_group_s = 0",
+            "[burrow] expire_group_s = 0: a whole number from 1 to 315_360_000 was expected",
+        ),
         ("[table]\nsmall_files = 3", "[table]: no such setting, the nearest is [tables]"),
         ("small_files = 3", "small_files: no such setting, the nearest is [tables] small_files"),
         ("tables = 3", "tables = 3, a section [tables] was expected"),
