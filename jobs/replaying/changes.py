@@ -90,13 +90,11 @@ class Changes:
                 self.take_out(kept, name, file, left)
 
     def take_out(self, kept: dict[str, HistoryFiles], name: str, file: KnownFile, left: pa.Table | None) -> None:
-        """The file goes; what is left of its rows stands in a new one."""
-        num_left = 0
+        """The file goes; what is left of its rows stands in a new one, and counts as added there."""
         if left is not None:
-            num_left = left.num_rows
             self.keep(kept, name, left)
         self.removed.setdefault(name, []).append(Removed(file.path.name, is_data_change=True))
-        self.num_removed_rows[name] = self.num_removed_rows.get(name, 0) + file.num_rows - num_left
+        self.num_removed_rows[name] = self.num_removed_rows.get(name, 0) + file.num_rows
 
     def rows_left(self, file: KnownFile, name: str, partitions: Collection[int] | None) -> pa.Table:
         """Those that stay of a file: of other offsets partitions, and of clusters that lose nothing."""

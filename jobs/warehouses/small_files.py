@@ -19,7 +19,7 @@ from udfs.tables.arrow_schema import table_schema
 # Of all files that are rewritten together, as their values are written before compression: they lie in memory, where
 # they take up to ten times as much.
 MOST_RAW_BYTES = {"auto": 16 << 20, "full": 64 << 20}
-# Fewer are not worth the work.
+# Fewer are not worth the work, unless the settings ask for it.
 FEWEST_TOGETHER = {"auto": 4, "full": 2}
 
 
@@ -70,7 +70,8 @@ def together(of: Rewriting, names: Sequence[str]) -> list[tuple[Small, ...]]:
     if len(few) < fewest:
         return []
     parts = bins(few, of.limits.file_bytes, MOST_RAW_BYTES[of.mode])
-    return [each for each in parts if len(each) >= FEWEST_TOGETHER[of.mode]]
+    least = min(FEWEST_TOGETHER[of.mode], fewest)
+    return [each for each in parts if len(each) >= least]
 
 
 def bins(files: Sequence[Small], most_bytes: int, most_raw_bytes: int) -> list[tuple[Small, ...]]:
