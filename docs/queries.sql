@@ -94,10 +94,11 @@ FROM gate_spans
 WHERE verdict = 'overridden'
 ORDER BY recorded_time DESC, group_id, topic, partition, from_offset;
 
--- Is the data fresh enough? Days on which the 95th percentile of the time lag was above 5 minutes.
-SELECT day_time, group_id, topic, time_lag_ms_p95, time_lag_ms_max, num_minutes_known, num_minutes, time_lag_method
+-- Is the data fresh enough? Days that missed the objective of the settings, or had a 95th percentile above 5 minutes.
+SELECT day_time, group_id, topic, objective_ms, is_met, budget_left, num_minutes_over, num_minutes_known,
+  time_lag_ms_p95, time_lag_ms_max, time_lag_method
 FROM v_freshness_slo
-WHERE time_lag_ms_p95 > 300000
+WHERE NOT is_met OR time_lag_ms_p95 > 300000
 ORDER BY rank;
 
 -- How did the lag of each group and topic go, day by day?

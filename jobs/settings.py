@@ -210,6 +210,13 @@ class Group:
         TOPIC_SETS,
     )
     redundancy: int = setting(1, "members", "How many members shall have each partition.", number_from(1, MOST_MEMBERS))
+    freshness_objective_s: int = setting(
+        0,
+        "seconds",
+        "How old the oldest unread message may be. A day on which that is exceeded in more than 5 of 100 minutes is a "
+        "finding. Of several sections the strictest counts. 0: nothing is asked.",
+        number_from(0, 315_360_000),
+    )
     is_rack_local: bool = setting(
         False,
         "true or false",
@@ -234,7 +241,7 @@ class Settings:
     storage: Storages = Storages()
     groups: tuple[Group, ...] = sections_of(
         Group,
-        "What is asked of the assignments of some groups beside what holds for all. There may be any number of these "
+        "What is asked of some groups beside what holds for all. There may be any number of these "
         "sections, and all whose pattern matches hold:",
     )
 

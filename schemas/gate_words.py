@@ -63,6 +63,7 @@ class FindingKind(Meant):
     PARTITION_STALLED = "partition_stalled", Severity.CRITICAL, "A partition's commits stand still, with lag."
     OFFSET_REWOUND = "offset_rewound", Severity.CRITICAL, "A partition's offset went back, unexplained."
     FALLING_BEHIND = "falling_behind", Severity.WARNING, "A partition's lag grows."
+    FRESHNESS_MISSED = "freshness_missed", Severity.WARNING, "A group was later than its freshness objective allows."
     HANGING_TRANSACTION = (
         "hanging_transaction",
         Severity.CRITICAL,

@@ -102,6 +102,10 @@ GROUP_VERDICTS = Table(
         Column("since_time", Type.TIMESTAMP, "Since when it stands still or falls behind; NULL: it does not."),
         number("lag_floor", "Lag then, of a group the sum; NULL: unknown."),
         number("time_lag_ms", "Time lag then, of a group the largest; NULL: unknown."),
+        number(
+            "freshness_objective_ms",
+            "Time lag that the group shall not exceed, by [[groups]] of the settings; NULL: nothing is asked.",
+        ),
         number("burrow_lag", "Lag as Burrow gives it, of a group the sum; NULL: unknown."),
         Column("burrow_complete", Type.DOUBLE, "Share of the window, or of a group's windows, that is full."),
         *EVIDENCE,

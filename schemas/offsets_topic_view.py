@@ -50,7 +50,8 @@ known AS (
   FROM clusters LEFT JOIN newest_settings ON newest_settings.cluster = clusters.cluster
 ),
 placed AS (
-  SELECT found.*, row_number() OVER (PARTITION BY cluster, offsets_partition ORDER BY first_offset DESC) AS place
+  SELECT found.*,
+    row_number() OVER (PARTITION BY cluster, offsets_partition ORDER BY first_offset DESC, last_offset DESC) AS place
   FROM history_coverage AS found
 ),
 covered AS (

@@ -212,10 +212,11 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "v_freshness_slo",
-            "Time lag of each group and topic by day, the largest 95th percentile first. Is the data fresh enough? "
-            "Objectives are in the settings, which SQL does not read: compare with your own.",
+            "Time lag of each group and topic by day beside the objective of the settings ([[groups]] "
+            "freshness_objective_s), those that missed it first, then the largest 95th percentile. Is the data fresh "
+            "enough?",
             daily_lag.FRESHNESS_COLUMNS,
-            daily_lag.READS,
+            daily_lag.FRESHNESS_READS,
             daily_lag.FRESHNESS_SQL,
         ),
         View(

@@ -8,6 +8,7 @@ from jobs.replaying.log_files import LogFile
 from jobs.replaying.told import Reached, Told
 from udfs.lag.partition_history import BrokerSettings
 from udfs.rules.burrow import BurrowRules
+from udfs.rules.freshness import Objective
 from udfs.rules.own_verdict import OwnRules
 
 
@@ -60,6 +61,7 @@ class Brief(Told[Progress]):
     broker: BrokerSettings = field(default_factory=BrokerSettings)
     burrow: BurrowRules = field(default_factory=BurrowRules)
     verdicts: OwnRules = field(default_factory=OwnRules)
+    objectives: Sequence[Objective] = ()
     basis: str = ""
 
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:

@@ -26,6 +26,7 @@ from schemas.snapshot_tables import TOPIC_SNAPSHOTS
 from udfs.lag.partition_history import READ, BrokerSettings
 from udfs.replay.nullable import TIME
 from udfs.rules.burrow import BurrowRules
+from udfs.rules.freshness import Objective
 from udfs.rules.own_verdict import OwnRules
 from udfs.tables.arrow_schema import table_schema
 
@@ -146,6 +147,11 @@ class Measurement(LogRun):
             broker=self.broker(),
             burrow=BurrowRules(**asdict(self.settings.burrow)),
             verdicts=OwnRules(**asdict(self.settings.verdicts)),
+            objectives=tuple(
+                Objective(each.pattern, each.freshness_objective_s)
+                for each in self.settings.groups
+                if each.freshness_objective_s
+            ),
             basis=basis,
         )
 

@@ -86,14 +86,22 @@ def measure_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opene
         into.whole.append(share.partition)
     settled_from = None if earlier is None else earlier.settled_time
     settled_to = brief.settled_time(share.partition)
-    verdicts = Measure(GROUP_VERDICTS.name, lambda found, _: verdict_rows(found, brief.burrow, brief.verdicts), None)
-    for measure in (*MEASURES, verdicts):
+    for measure in (*MEASURES, verdict_measure(brief)):
         rows = measure.make(history, settled_from)
         if rows.num_rows:
             files.write(measure.table, finished(measure, rows, brief.cluster, settled_to), share.partition)
     into.num_records += history.commits.num_rows
     into.num_groups += len(history.table("offset_history").column("group_id").unique())
     into.progress.append(progress_after(brief, share.partition))
+
+
+def verdict_measure(brief: Brief) -> Measure:
+    """By the rules that the run was given."""
+    return Measure(
+        GROUP_VERDICTS.name,
+        lambda history, _: verdict_rows(history, brief.burrow, brief.verdicts, brief.objectives),
+        None,
+    )
 
 
 def history_of(brief: Brief, share: Share, opened: Opened, settled: int | None) -> PartitionHistory:

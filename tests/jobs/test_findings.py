@@ -45,6 +45,8 @@ HANGING = {"outcome": "open", "first_time": NOW - timedelta(minutes=61), "groups
 EMPTY = {"state": "Empty", "to_offset": None, "from_time": NOW - 31 * DAY}
 UNOWNED = {"assignment_audit": [{"num_unowned": 2, "verdict": "same"}]}
 STABLE = {"state": "Stable", "to_offset": None, "num_members": 1}
+LATE = {"topic": "t", "snapshot_time": NOW}
+ASKED = {"own_verdict": "OK", "partition": None, "freshness_objective_ms": 5_000}
 FORECAST = {"topic": "t", "expires_time": NOW + timedelta(hours=24)}
 SEGMENT = {"kind": "segments", "size_bytes": 1 << 29, "offsets_partition": 3}
 HOUR = {"hour_time": NOW, "num_commits": 11, "num_at_5_s": 11}
@@ -83,6 +85,10 @@ CASES: dict[str, tuple[Tables, Tables]] = {
     "partition_stalled": (verdict("STALL"), verdict("UNKNOWN")),
     "offset_rewound": (verdict("REWIND"), verdict("OK")),
     "falling_behind": (verdict("WARN"), verdict("OK")),
+    "freshness_missed": (
+        {"lag_points": [{**LATE, "time_lag_ms": 5_001}], "group_verdicts": [ASKED]},
+        {"lag_points": [{**LATE, "time_lag_ms": 5_000}], "group_verdicts": [ASKED]},
+    ),
     "hanging_transaction": (
         {"transactions": [HANGING], "offset_commits": [{"is_transactional": True, "producer_id": 7}]},
         {

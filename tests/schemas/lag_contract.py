@@ -33,7 +33,7 @@ LAG = {
         **EVIDENCE,
         **typed("TIMESTAMP", "as_of_time last_commit_time since_time"),
         **typed("STRING", "burrow_verdict burrow_rule own_verdict rule reason"),
-        **typed("BIGINT", "lag_floor time_lag_ms burrow_lag"),
+        **typed("BIGINT", "lag_floor time_lag_ms freshness_objective_ms burrow_lag"),
         **typed("DOUBLE", "burrow_complete"),
     },
     "offset_resets": {

@@ -14,6 +14,7 @@ from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.burrow import SEVERITY, VERDICT_OF, BurrowRules, confirmed_rules, group_rule, partition_rules
 from udfs.rules.burrow_windows import MILLISECOND, SECOND, BurrowWindows, burrow_windows, snapshot_rows
+from udfs.rules.freshness import Objective, objective_ms
 from udfs.rules.own_facts import OwnFacts, known_only
 from udfs.rules.own_verdict import OwnAnswer, OwnRules, own_verdict
 from udfs.rules.verdict_keys import UNNAMED, keyed_commits, keys_at
@@ -50,7 +51,9 @@ class Partitions:
     confidence: list[str]
 
 
-def verdict_rows(history: PartitionHistory, burrow: BurrowRules, own: OwnRules) -> pa.Table:
+def verdict_rows(
+    history: PartitionHistory, burrow: BurrowRules, own: OwnRules, objectives: Sequence[Objective] = ()
+) -> pa.Table:
     """Columns of GROUP_VERDICTS but `cluster`, at `as_of_time`: of partitions with a commit that holds, of owned ones
     and of those whose commits Burrow counts, and of their groups."""
     keys = keys_at(history)
@@ -68,7 +71,11 @@ def verdict_rows(history: PartitionHistory, burrow: BurrowRules, own: OwnRules) 
         for name, value in group_row(partitions, start, stop, is_full).items():
             rows[name].append(value)
     size = len(rows["group_id"])
-    rows |= {"as_of_time": [history.as_of_time] * size, "evidence_partition": [history.offsets_partition] * size}
+    asked = {group: objective_ms(objectives, group) for group in {*rows["group_id"]}}
+    rows |= {
+        "as_of_time": [history.as_of_time] * size, "evidence_partition": [history.offsets_partition] * size,
+        "freshness_objective_ms": [asked[group] for group in rows["group_id"]],
+    }  # fmt: skip
     table = pa.table([pa.array(rows[name], SCHEMA.field(name).type) for name in COLUMNS], schema=SCHEMA)
     return table.sort_by([(name, "ascending") for name in ("group_id", "topic", "partition")])
 

@@ -1,0 +1,19 @@
+"""How fresh groups shall be, as settings ask: by patterns of their ids."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The time lag that groups whose whole id matches shall not exceed."""
+
+    pattern: str
+    seconds: int
+
+
+def objective_ms(objectives: Sequence[Objective], group_id: str) -> int | None:
+    """The strictest of those that match; None: there is none."""
+    matching = [each.seconds for each in objectives if re.fullmatch(each.pattern, group_id)]
+    return min(matching) * 1000 if matching else None
