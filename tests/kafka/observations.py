@@ -25,8 +25,7 @@ from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEAS
 SAMPLE: Final = HERE / "java" / "sample"
 WATCHING: Final = (
     *sorted((HERE / "java" / "observed").glob("*.java")),
-    SAMPLE / "Seen.java",
-    SAMPLE / "Story.java",
+    *(SAMPLE / name for name in ("Seen.java", "Snapshots.java", "Story.java")),
 )
 SECONDS: Final = 900
 
@@ -49,13 +48,18 @@ class Observations:
     def log_dir(self) -> Path:
         return self.folder / "log"
 
+    @property
+    def snapshots(self) -> Path:
+        """Two for each `lag`: one taken just before the tool was asked, one just after it."""
+        return self.folder / "snapshots.jsonl"
+
     @cached_property
     def lines(self) -> list[dict[str, Any]]:
         text = (self.folder / "seen.jsonl").read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines()]
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
-        """`look`, `act`, `callback` or `tool`, in order."""
+        """`look`, `act`, `callback`, `tool` or `lag`, in order."""
         return [line for line in self.lines if line["kind"] == kind]
 
 
@@ -74,7 +78,8 @@ def key(release: Release) -> str:
 
 def make(release: Release, folder: Path) -> None:
     def play(broker: Broker) -> None:
-        run("Observations", broker, folder / "played.out", str(folder / "seen.jsonl"), *PLAYS[release.name])
+        written = (str(folder / name) for name in ("seen.jsonl", "snapshots.jsonl"))
+        run("Observations", broker, folder / "played.out", *written, *PLAYS[release.name])
         # Long before anybody's session ends: who was a member stays one in the log.
         broker.stop()
         copied_segments(broker, folder / "log")

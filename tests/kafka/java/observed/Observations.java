@@ -1,10 +1,6 @@
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -16,29 +12,32 @@ import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.GroupType;
-import org.apache.kafka.tools.consumer.group.ConsumerGroupCommand;
 
 /**
- * Plays and looks at the groups all the while: {@code Observations BOOTSTRAP FILE play,play… play,play… …}. Plays of
- * one word run at the same time. It ends without a goodbye: who is a member then is one in the log.
+ * Plays and looks at the groups all the while: {@code Observations BOOTSTRAP FILE SNAPSHOTS play,play… play,play… …}.
+ * Plays of one word run at the same time. It ends without a goodbye: who is a member then is one in the log.
  */
 final class Observations {
     private static final long LOOK_EVERY_MS = 200;
 
     private final Cluster cluster;
     private final Script script;
+    private final Lags lags;
     private final ExecutorService pool = Executors.newCachedThreadPool();
     private volatile boolean isOver;
 
-    private Observations(Cluster cluster, Story diary) {
+    private Observations(Cluster cluster, Story diary, Snapshots snapshots) {
         this.cluster = cluster;
-        this.script = new Script(cluster, diary);
+        script = new Script(cluster, diary);
+        lags = new Lags(cluster, diary, snapshots);
     }
 
     public static void main(String[] arguments) {
         int code = 1;
-        try (Cluster cluster = new Cluster(arguments[0]); Story diary = new Story(Path.of(arguments[1]))) {
-            new Observations(cluster, diary).play(List.of(arguments).subList(2, arguments.length));
+        try (Cluster cluster = new Cluster(arguments[0]);
+                Story diary = new Story(Path.of(arguments[1]));
+                Snapshots snapshots = new Snapshots(cluster, Path.of(arguments[2]))) {
+            new Observations(cluster, diary, snapshots).play(List.of(arguments).subList(3, arguments.length));
             code = 0;
         } catch (Exception failure) {
             failure.printStackTrace();
@@ -55,7 +54,8 @@ final class Observations {
             }
         });
         Cluster.until("the offsets topic is there", () -> cluster.offsetsOf("nobody").isEmpty());
-        List<Future<?>> background = List.of(pool.submit(this::traffic), pool.submit(this::looks));
+        List<Future<?>> background = List.of(
+            pool.submit(this::traffic), pool.submit(this::looks), pool.submit(() -> lags.watch(() -> isOver)));
         for (String phase : phases) {
             List<Future<?>> plays = new ArrayList<>();
             for (String play : phase.split(",")) {
@@ -83,10 +83,10 @@ final class Observations {
 
     /** So that committed offsets move. */
     private Void traffic() throws Exception {
-        try (KafkaProducer<String, String> producer = cluster.producer(Map.of("linger.ms", 50))) {
+        try (KafkaProducer<String, String> producer = cluster.producer(Map.of())) {
             for (int i = 0; !isOver; i++) {
-                producer.send(new ProducerRecord<>("orders", i % 6, null, "v" + i));
-                producer.send(new ProducerRecord<>("payments", i % 3, null, "v" + i));
+                lags.write(producer, new ProducerRecord<>("orders", i % 6, null, "v" + i));
+                lags.write(producer, new ProducerRecord<>("payments", i % 3, null, "v" + i));
                 Thread.sleep(30);
             }
         }
@@ -130,25 +130,7 @@ final class Observations {
             if (!what.equals("--offsets")) {
                 words.add("--verbose");
             }
-            Map<String, Object> line = new LinkedHashMap<>();
-            line.put("kind", "tool");
-            line.put("arguments", words.subList(2, words.size()));
-            line.put("asked_ms", System.currentTimeMillis());
-            line.put("text", printed(words.toArray(String[]::new)));
-            line.put("answered_ms", System.currentTimeMillis());
-            script.diary.write(line);
+            script.diary.write(GroupTool.line("tool", words));
         }
-    }
-
-    private static String printed(String[] arguments) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        PrintStream out = System.out;
-        System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
-        try {
-            ConsumerGroupCommand.main(arguments);
-        } finally {
-            System.setOut(out);
-        }
-        return bytes.toString(StandardCharsets.UTF_8);
     }
 }
