@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from tests.kafka.calm import CALM_RELEASES, calm_of
 from tests.kafka.capture import capture_of
 from tests.kafka.expiries import expiries_of
 from tests.kafka.observations import observations_of
@@ -25,6 +26,7 @@ def main() -> None:
         (capture_of, RELEASES),
         (observations_of, RELEASES),
         (outages_of, OUTAGE_RELEASES),
+        (calm_of, CALM_RELEASES),
         (expiries_of, {KAFKA_4_3.name: KAFKA_4_3}),
     ):
         for release in releases.values():
