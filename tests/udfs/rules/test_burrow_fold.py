@@ -1,40 +1,17 @@
 """Burrow's rules one by one, and what enters its rings."""
 
-import re
-
 import numpy as np
 import pytest
 
+from tests.burrow_vectors import BOUNDS, VECTORS, Entry, entries
 from tests.slow_burrow import SlowRing, slow_group, slow_verdict
 from udfs.rules.burrow import NO_END, UNKNOWN_LAG, BurrowRules, Windows, partition_rules
 from udfs.rules.burrow_fold import BurrowFold
 
 TP = ("t", 0)
-# Worked out by hand from Burrow's sources, consistent with its own caching_test.go: offset@seconds(lag), the polled
-# ends, now, what Burrow says.
-VECTORS = (
-    ("100@10(5) 140@20(9) 180@30(9)", (189,), 40, "WARN", 0),
-    ("100@10(5) 140@20(4) 180@30(9)", (189,), 40, "OK", 0),
-    ("100@10(5) 100@20(9) 100@30(12)", (112,), 40, "STALL", 0),
-    ("100@10(0) 100@20(9) 100@30(12)", (112,), 40, "OK", 0),
-    ("100@10(5) 140@20(9) 180@30(9)", (190,), 50, "WARN", 0),
-    ("100@10(5) 140@20(9) 180@30(9)", (190,), 51, "STOP", 0),
-    ("100@10(5) 140@20(9) 180@30(9)", (180, 190), 51, "WARN", 0),
-    ("100@10(5) 180@20(4) 120@30(70)", (190,), 40, "REWIND", 0),
-    ("100@10(5) 180@20(4) 120@30(70) 180@35(12)", (192,), 40, "OK", 0),
-    ("100@10(0) 180@20(0) 20@30(170)", (190,), 40, "REWIND", 0),
-    ("100@10(5) 90@12(20) 100@14(15) 40@20(80)", (125,), 22, "OK", 0),
-    ("100@10(5)", (105,), 10, "STALL", 0),
-    ("100@10(5)", (105,), 11, "STOP", 0),
-    ("100@10(5) 100@20(5)", (105,), 60, "OK", 5),
-    ("100@10(?) 110@20(?)", (130,), 25, "WARN", 0),
-)
+
+
 KNOWN_LAGS = [vector for vector in VECTORS if "?" not in vector[0]]
-
-
-def entries(written: str) -> list[tuple[int, int, int | None]]:
-    found = re.findall(r"(\d+)@(\d+)\((\d+|\?)\)", written)
-    return [(int(offset), int(time), None if lag == "?" else int(lag)) for offset, time, lag in found]
 
 
 def polled(fold: BurrowFold, ends: tuple[int, ...]) -> None:
@@ -81,34 +58,15 @@ def window(given: list[tuple[int, int, int | None]], ends: list[int]) -> Windows
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("given", "ends", "now", "rules", "rule"),
-    [
-        ([], [10], 5, BurrowRules(), "no_commits"),
-        ([(1, 0, 9)] * 4, [10], 0, BurrowRules(minimum_complete=0.5), "incomplete"),
-        ([(1, 0, 9)] * 5, [10], 0, BurrowRules(minimum_complete=0.5), "same_offset"),
-        ([(1, 0, 9), (3, 0, 9)], [10], 0, BurrowRules(allowed_lag=7), "lag_allowed"),
-        ([(1, 0, 9), (3, 0, 9)], [10], 0, BurrowRules(allowed_lag=6), "never_fell"),
-        # A newest end below the newest commit is no lag.
-        ([(1, 0, 9), (30, 0, 9)], [10], 0, BurrowRules(), "lag_allowed"),
-        ([(1, 10_000, 9), (3, 20_001, 9)], [10], 30, BurrowRules(), "never_fell"),
-        # Time counts in milliseconds, the clock in whole seconds.
-        ([(1, 10_000, 9), (3, 19_999, 9)], [10], 30, BurrowRules(), "silent"),
-        ([(1, 10_000, 9), (3, 20_000, 9)], [10], 30, BurrowRules(), "never_fell"),
-        ([(1, 0, 9), (3, 0, 9)], [3, 10], 100, BurrowRules(), "never_fell"),
-        ([(1, 0, 9), (3, 0, 9)], [4, 10], 100, BurrowRules(), "silent"),
-        ([(9, 0, 9), (3, 0, 9), (8, 0, 9)], [10], 0, BurrowRules(), "went_back"),
-        ([(9, 0, 9), (3, 0, 9), (9, 0, 9)], [10], 0, BurrowRules(), "never_fell"),
-        ([(1, 0, 2), (3, 0, 9)], [10], 0, BurrowRules(allowed_lag=2), "lag_was_allowed"),
-        ([(1, 0, 3), (3, 0, 9)], [10], 0, BurrowRules(allowed_lag=2), "never_fell"),
-        ([(3, 0, 9), (3, 0, 8)], [10], 0, BurrowRules(), "same_offset"),
-        ([(1, 0, 9), (2, 0, None), (3, 0, 8)], [10], 0, BurrowRules(), "nothing_else"),
-    ],
-)
+@pytest.mark.parametrize(("given", "ends", "now", "rules", "rule"), BOUNDS)
 def test_each_rule_at_its_bound(
-    given: list[tuple[int, int, int | None]], ends: list[int], now: int, rules: BurrowRules, rule: str
+    given: list[Entry], ends: list[int], now: int, rules: dict[str, float], rule: str
 ) -> None:
-    assert partition_rules(window(given, ends), rules, now).tolist() == [rule]
+    assert partition_rules(window(given, ends), burrow_rules(rules), now).tolist() == [rule]
+
+
+def burrow_rules(settings: dict[str, float]) -> BurrowRules:
+    return BurrowRules(**settings)  # type: ignore[arg-type]
 
 
 def ring(fold: BurrowFold) -> list[tuple[int, int, int, int | None]]:
