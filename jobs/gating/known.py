@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import pyarrow.compute as pc
 
 from jobs.gating.findings import Key
+from jobs.runs.as_of import known_span
 from jobs.runs.run import Run
 from schemas.gate_tables import FINDINGS, GATE_RESULTS, GATED_INPUTS, JOB
 
 Row = dict[str, Any]
+NAMING_GROUPS = ("offset_history", "group_state_intervals", "group_verdicts", "gate_spans")
 # A run's own, or made anew from the rules.
 NOT_KEPT = frozenset({"cluster", "run_id", "query"})
 
@@ -60,11 +62,15 @@ def rows_of(run: Run, table: str, run_id: str | None = None) -> Iterable[Row]:
 
 def newest_time(run: Run) -> datetime | None:
     """Of all records and snapshots of the cluster."""
-    found = [
-        newest
-        for table, column in (("history_coverage", "to_time"), ("topic_snapshots", "captured_time"))
-        if (rows := run.warehouse.rows(table, [column], run.cluster)) is not None
-        and (newest := pc.max(rows[column]).as_py()) is not None
-    ]
-    newest = max(found, default=None)
-    return None if newest is None else newest.astimezone(UTC)
+    span = known_span(run.warehouse, run.cluster)
+    return None if span is None else span[1]
+
+
+def known_groups(run: Run) -> set[str]:
+    """That the log or anybody who validates data has named."""
+    found: set[str] = set()
+    for table in NAMING_GROUPS:
+        rows = run.warehouse.rows(table, ["group_id"], run.cluster)
+        if rows is not None:
+            found.update(name for name in pc.unique(rows["group_id"]).to_pylist() if name is not None)
+    return found

@@ -1,8 +1,9 @@
 """The job: metrics of all tables, suites over them, findings, and whether they let the run pass."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.failure import Failure
-from jobs.flags import instant
+from jobs.flags import EPOCH, instant
 from jobs.gating.finding_files import Events, finding_files
 from jobs.gating.findings import Choice, Found, counting, find, finding_rows, finding_statements
-from jobs.gating.known import known_of, newest_time
+from jobs.gating.known import known_groups, known_of, newest_time
 from jobs.gating.measuring import Frame, measure
 from jobs.gating.metric_files import Metrics, metric_files
 from jobs.gating.options import CRITICAL, NEVER, GateOptions
@@ -31,6 +32,7 @@ from jobs.gating.sql_text import Parameters, parameters
 from jobs.gating.suites import Suite, suites
 from jobs.gating.waivers import Waiver, waivers
 from jobs.queries.duckdb_engine import scope_of
+from jobs.runs.as_of import check_as_of, known_span
 from jobs.runs.run import Made, Run
 from jobs.settings import settings_hash
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of
@@ -80,6 +82,7 @@ class Gate:
         self.about = {"cluster": run.cluster, "run_id": run.run_id}
         self.started = time_of(run.started_ms)
         self.as_of = self.time(self.options.as_of, "--as-of") or newest_time(run) or self.started
+        self.check_asked()
         self.known = known_of(run, self.as_of)
         since = self.time(self.options.since, "--since") or self.known.since
         self.events = Events(since, self.time(self.options.until, "--until") or self.as_of)
@@ -89,6 +92,24 @@ class Gate:
             self.findings = self.known.findings
             return self.made({table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}, self.known.num_of_tools)
         return self.judged(basis)
+
+    def check_asked(self) -> None:
+        """What is asked for and cannot be there would be no finding, and look like a clean run."""
+        since, until = self.time(self.options.since, "--since"), self.time(self.options.until, "--until")
+        if since is not None and until is not None and until < since:
+            raise usage(
+                f"--until {self.options.until}: is before --since {self.options.since}, a later time was expected"
+            )
+        if self.options.as_of is not None:
+            span = known_span(self.run.warehouse, self.run.cluster)
+            check_as_of((self.as_of - EPOCH) // timedelta(milliseconds=1), self.run.started_ms, span, self.run.cluster)
+        if self.options.group is not None:
+            groups = known_groups(self.run)
+            if not any(re.search(self.options.group, group) for group in groups):
+                told = f"matches none of the {len(groups):,} groups of cluster {self.run.cluster}"
+                raise usage(
+                    f"--group {self.options.group!r}: {told}, a pattern that is found in a group's id was expected"
+                )
 
     @property
     def newest_ms(self) -> int | None:
@@ -210,6 +231,10 @@ class Gate:
         }  # fmt: skip
         counts = {"as_of_time": int(self.as_of.timestamp() * 1000)}
         return Made(changes, lambda _: facts, counts, code, VERDICTS[code])
+
+
+def usage(told: str) -> Failure:
+    return Failure(ExitCode.USAGE, told)
 
 
 def time_of(time_ms: int) -> datetime:

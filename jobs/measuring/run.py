@@ -18,6 +18,8 @@ from jobs.replaying.log_run import LogRun
 from jobs.replaying.plan import MOST_GROUP_RECORDS, rows_by_partition
 from jobs.replaying.told import Answer, Work
 from jobs.replaying.written_tables import WrittenTables
+from jobs.runs.as_of import check_as_of, known_span
+from jobs.runs.run import Run
 from jobs.settings import settings_hash
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
 from schemas.event_tables import EXPIRY_FORECAST
@@ -58,6 +60,12 @@ class Measurement(LogRun):
     def __init__(self, *, is_full: bool, as_of: int | None = None) -> None:
         super().__init__(is_full=is_full)
         self.wanted_as_of = as_of
+
+    def begin(self, run: Run) -> None:
+        super().begin(run)
+        if self.wanted_as_of is not None:
+            span = known_span(self.warehouse, self.cluster)
+            check_as_of(self.wanted_as_of // 1000, run.started_ms, span, self.cluster)
 
     @property
     def work(self) -> Work:

@@ -1,0 +1,39 @@
+"""The time that answers are about: it must be one that the cluster's records or snapshots can tell of."""
+
+from datetime import UTC, datetime, timedelta
+
+import pyarrow.compute as pc
+
+from jobs.failure import Failure
+from jobs.flags import EPOCH
+from jobs.runs.result import iso
+from jobs.warehouses.warehouse import Warehouse
+from schemas.exit_codes import ExitCode
+
+SOURCES = (("history_coverage", "from_time", "to_time"), ("topic_snapshots", "captured_time", "captured_time"))
+
+
+def known_span(warehouse: Warehouse, cluster: str) -> tuple[datetime, datetime] | None:
+    """From the first record or snapshot of the cluster to the newest; None: it has none."""
+    times: list[datetime] = []
+    for table, begins, ends in SOURCES:
+        rows = warehouse.rows(table, sorted({begins, ends}), cluster)
+        if rows is not None:
+            times += [pc.min(rows[begins]).as_py(), pc.max(rows[ends]).as_py()]
+    known = [time.astimezone(UTC) for time in times if time is not None]
+    return (min(known), max(known)) if known else None
+
+
+def check_as_of(as_of_ms: int, started_ms: int, span: tuple[datetime, datetime] | None, cluster: str) -> None:
+    if span is None:
+        return
+    oldest, newest = ((time - EPOCH) // timedelta(milliseconds=1) for time in span)
+    if as_of_ms < oldest:
+        told = (
+            f"is before the first record and snapshot of cluster {cluster}, a time from {iso(oldest)} on was expected"
+        )
+    elif as_of_ms > max(newest, started_ms):
+        told = f"is in the future, a time up to {iso(max(newest, started_ms))} was expected"
+    else:
+        return
+    raise Failure(ExitCode.USAGE, f"--as-of {iso(as_of_ms)}: {told}")
