@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.broker.client_properties import client_properties
 from jobs.failure import Failure, say
@@ -21,11 +22,13 @@ from jobs.ingestion.task_answers import Answer
 from jobs.ingestion.tasks import unit_steps
 from jobs.ingestion.writer import JOB, About, IngestWriter, Told
 from jobs.runs.run import Made, Run
-from jobs.sources.known_snapshots import new_snapshots
+from jobs.sources.known_snapshots import check_same_log, new_snapshots
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
 from jobs.storage.places import is_remote, local_path
 from schemas.exit_codes import ExitCode
+from schemas.snapshot_tables import TOPIC_SNAPSHOTS
+from schemas.vocabulary import OFFSETS_TOPIC
 
 # By the last two, lines that are no records and are there twice come together.
 SORTED_BY = ("partition", "offset", "leader_epoch", "source_file", "raw")
@@ -148,6 +151,9 @@ class Ingest:
         if not places:
             return {}
         tables = read_snapshots(places, self.cluster, self.run_id, captured_ms, self.run.storage_options)
+        topics = tables[TOPIC_SNAPSHOTS.name].select(["topic", "topic_id"])
+        ids = topics.filter(pc.equal(topics["topic"], OFFSETS_TOPIC))["topic_id"].unique().drop_null().to_pylist()
+        check_same_log(self.warehouse, self.cluster, ids)
         return {name: new_snapshots(self.warehouse, name, found, self.cluster) for name, found in tables.items()}
 
     def read_segments(self, place: str) -> Outcome:

@@ -1,6 +1,6 @@
 """Which snapshots the warehouse has already."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.snapshot_tables import TOPIC_SNAPSHOTS
 from schemas.tables import TABLES
+from schemas.vocabulary import OFFSETS_TOPIC
 from udfs.tables.arrow_schema import table_schema
 
 Row = dict[str, Any]
@@ -62,6 +63,18 @@ def rows_of_times(path: Place, name: str, bounds: dict[str, datetime], wanted: p
 
 def overlap(low: datetime | None, high: datetime | None, bounds: dict[str, datetime]) -> bool:
     return low is None or high is None or (low <= bounds["max"] and bounds["min"] <= high)
+
+
+def check_same_log(warehouse: Warehouse, cluster: str, ids: Collection[str]) -> None:
+    """Of the offsets topic in snapshots: a cluster has one, and another id is another log."""
+    if not ids:
+        return
+    told, *others = sorted(ids)
+    known = others[0] if others else known_topic_id(warehouse, cluster, OFFSETS_TOPIC)
+    if known is not None and known != told:
+        where = "other snapshots say" if others else "the warehouse holds snapshots of"
+        line = f"{OFFSETS_TOPIC}: its id is {told}, {where} {known}: use another --cluster"
+        raise Failure(ExitCode.UNREADABLE_INPUT, line)
 
 
 def known_topic_id(warehouse: Warehouse, cluster: str, topic: str) -> str | None:

@@ -31,13 +31,17 @@ class Watermarks:
 
     @classmethod
     def of(cls, snapshots: pa.Table) -> "Watermarks":
-        """Of rows of topic_snapshots of one cluster. A snapshot that does not hold an end is none of its partition."""
+        """Of rows of topic_snapshots of one cluster. A snapshot that does not hold an end, or one before the start,
+        is none of its partition."""
         times = np.unique(numbers(snapshots.column("captured_time")))
         rows = snapshots.select(list(COLUMNS))
         for name in ("topic", "topic_id"):
             rows = rows.set_column(rows.column_names.index(name), name, encoded(rows.column(name)))
-        if rows.column("log_end_offset").null_count:
-            rows = rows.filter(rows.column("log_end_offset").is_valid())
+        ends, starts = rows.column("log_end_offset"), rows.column("log_start_offset")
+        # No log ends before it begins: what says so tells neither.
+        is_known = pc.and_(ends.is_valid(), pc.fill_null(pc.greater_equal(ends, starts), True))
+        if not pc.all(is_known, min_count=0).as_py():
+            rows = rows.filter(is_known)
         topics = encoded(rows.column("topic")).dictionary.cast(pa.string()).sort()
         place = places(topics, rows, len(times)) + np.searchsorted(times, numbers(rows.column("captured_time")))
         order = np.argsort(place, kind="stable")

@@ -84,8 +84,8 @@ def newest(offsets: list[dict[str, Any]], snapshots: dict[int, Any], **tables: A
         # Made anew with the same number of messages.
         (ends({0: 0, 30: 40}, "a") | ends({60: 40, 120: 80}, "b"), 60, ("interpolated", 30_000, 0, 60_000)),
         # What is deleted cannot be read: the first message that can.
-        (ends({0: 0, 100: 100}, start=50), 10, ("interpolated", 50_000, 0, 100_000)),
-        (ends({0: 0, 100: 100}, start=100), 10, ("none", None, None, None)),
+        (ends({0: 0}) | ends({100: 100}, start=50), 10, ("interpolated", 50_000, 0, 100_000)),
+        (ends({0: 0}) | ends({100: 100}, start=100), 10, ("none", None, None, None)),
         # 31 days before: too old to tell of the rate, as if it were not there.
         (ends({-31 * 86_400: 0, 0: 100, 120: 200}), 50, ("extrapolated", 180_000, 120_000, None)),
         (ends({-29 * 86_400: 0, 0: 100, 120: 200}), 50,
