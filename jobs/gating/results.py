@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jobs.gating.judging import SuiteResult
 
 Row = dict[str, Any]
+BOUNDS = "expect_column_values_to_be_between"
 
 
 def metric_rows(frames: Mapping[str, Frame], about: Mapping[str, Any]) -> list[Row]:
@@ -142,14 +143,28 @@ def suite_findings(rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[
 
 
 def failed_finding(row: Row, about: Mapping[str, Any]) -> Finding:
-    where = "" if row["first_evidence"] in (None, "all") else f" in {row['first_evidence']}"
-    told = (
-        f"suite {row['suite']}: {row['expectation']} of {row['column_name'] or 'the frame'} does not hold{where}: "
-        f"{row['observed']} was found, {row['threshold']} was expected"
-    )
+    where = "" if row["first_evidence"] in (None, "all") else f", first in {row['first_evidence']}"
+    told = f"suite {row['suite']}: {told_values(row)}{where}"
     query = row["query"] or results_query(about, row["suite"])
     number = row["num_unexpected"] or 1
     return Finding(FindingKind.EXPECTATION_FAILED.value, row["severity"], told, query, harm=float(number))
+
+
+def told_values(row: Row) -> str:
+    """Of the usual expectation, bounds of one metric, in words; of others as Great Expectations has it."""
+    observed, threshold = json.loads(row["observed"]), json.loads(row["threshold"])
+    value = observed.get(row["column_name"])
+    least, most = threshold.get("min_value"), threshold.get("max_value")
+    is_plain = threshold.keys() <= {"min_value", "max_value"} and (least, most) != (None, None)
+    if row["expectation"] != BOUNDS or value is None or not is_plain:
+        about = f"{row['expectation']} of {row['column_name'] or 'the frame'} does not hold"
+        return f"{about}, {row['observed']} was found, {row['threshold']} was expected"
+    found = f"{value['min']:g} to {value['max']:g}" if isinstance(value, dict) else f"{value:g}"
+    if least is None or most is None:
+        wanted = f"at most {most:g}" if least is None else f"at least {least:g}"
+    else:
+        wanted = f"{least:g}" if least == most else f"{least:g} to {most:g}"
+    return f"{row['column_name']} is {found}, {wanted} was expected"
 
 
 def results_query(about: Mapping[str, Any], suite: str) -> str:

@@ -1,8 +1,16 @@
 -- Offsets that were moved or deleted otherwise than by reading on or by expiry.
 SELECT group_id, topic, CAST(NULL AS INT) AS partition, at_time,
-  CAST(num_partitions AS STRING) || ' partitions of ' || coalesce(topic, '?') || ' ' || kind || ' by ' || actor || ': '
-    || coalesce(CAST(messages_reread AS STRING), 'an unknown number of') || ' messages are read again, '
-    || coalesce(CAST(messages_skipped AS STRING), 'an unknown number') || ' skipped' AS message,
+  'offsets of ' || CAST(num_partitions AS STRING) || ' partitions of ' || coalesce(topic, '?') || ' were '
+    || CASE kind WHEN 'to_earliest' THEN 'moved to the beginning of the log' WHEN 'to_latest' THEN 'moved to its end'
+      WHEN 'shift' THEN 'all moved by the same number of messages' WHEN 'deleted' THEN 'deleted'
+      WHEN 'truncation' THEN 'moved because the log was cut or made anew' ELSE 'moved to other offsets' END
+    || CASE actor WHEN 'admin_likely' THEN ', as admin tools do it' WHEN 'member' THEN ' by a member'
+      WHEN 'simple_consumer' THEN ' by a program that commits for itself' WHEN 'transaction' THEN ' in a transaction'
+      WHEN 'coordinator' THEN ' by the broker' ELSE ', by whom is not known' END
+    || CASE WHEN messages_reread IS NULL AND messages_skipped IS NULL
+      THEN ': how many messages are read again or skipped is not known'
+      ELSE ': ' || coalesce(CAST(messages_reread AS STRING), 'an unknown number of') || ' messages are read again, '
+        || coalesce(CAST(messages_skipped AS STRING), 'an unknown number') || ' skipped' END AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CASE WHEN kind = 'deleted' THEN 'info' ELSE 'warning' END AS severity,
   CAST(coalesce(messages_reread, 0) + coalesce(messages_skipped, 0) AS DOUBLE) AS harm

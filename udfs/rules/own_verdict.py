@@ -225,9 +225,10 @@ def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     since = max(standing.held_since, standing.unread_since)
     if standing.num_repeats < rules.least_repeats or standing.last_commit - since < rules.least_time_lag:
         return None
+    how_long = in_words(standing.last_commit - standing.held_since)
     reason = (
-        f"committed offset {standing.committed:,} {standing.num_repeats:,} times, for "
-        f"{in_words(standing.last_commit - standing.held_since)}; {messages(standing.came_since_held)} came since"
+        f"committed the same offset {standing.num_repeats:,} times in {how_long}, {standing.committed:,}; "
+        f"{messages(standing.came_since_held)} came since"
     )
     return OwnAnswer(LagVerdict.STALL, OwnRule.STANDS_STILL, reason, standing.held_since)
 
