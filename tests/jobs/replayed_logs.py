@@ -1,4 +1,4 @@
-"""Runs `groupscope replay` or `assignments` and looks at what it left; logs that grow from run to run, as a broker's
+"""Runs `groupscope replay` or a job behind it and looks at what it left; logs that grow from run to run, as a broker's
 do."""
 
 import json
@@ -13,14 +13,29 @@ import numpy as np
 
 from jobs import cli
 from jobs.warehouses.failpoints import VARIABLE
-from schemas import assignment_tables, history_tables, offset_tables, replay_log_tables, replay_state_tables
+from schemas import (
+    assignment_tables,
+    event_tables,
+    gate_tables,
+    history_tables,
+    lag_tables,
+    offset_tables,
+    replay_log_tables,
+    replay_state_tables,
+)
+from schemas.tables import TABLES
 from tests.jobs.ingested import ROOT, rows
 
 HISTORY = [table.name for table in (*history_tables.TABLES, *offset_tables.TABLES)]
 STATES = [table.name for table in (*replay_log_tables.TABLES, *replay_state_tables.TABLES)]
 ASSIGNMENTS = [table.name for table in assignment_tables.TABLES]
+MEASURED = [table.name for table in (*lag_tables.TABLES, *event_tables.TABLES)]
+# What the next run compares itself with is of the run alone; and a run writes no spans.
+GATED = [table.name for table in gate_tables.TABLES if table.job == gate_tables.JOB and not table.is_state]
 # What is of the run, not of the log.
-OF_THE_RUN = {"through_run_id", "whole_run_id", "rules", "snapshots_through_time"}
+OF_THE_RUN = {
+    "run_id", "through_run_id", "whole_run_id", "started_time", "finished_time", "rules", "snapshots_through_time",
+}  # fmt: skip
 
 
 def replay(warehouse: Path, *arguments: str | Path) -> dict[str, Any]:
@@ -65,14 +80,31 @@ def told(warehouse: Path, tables: Sequence[str] = (*HISTORY, *STATES)) -> dict[s
     """Every row that a replay keeps, in one order."""
     found = {}
     for name in tables:
-        kept = ({key: plain(name, key, value) for key, value in row.items()} for row in rows(warehouse, name))
+        kept = (
+            {key: plain(name, key, value, row.get("run_id", "")) for key, value in row.items()}
+            for row in rows(warehouse, name)
+        )
         found[name] = sorted(repr({key: value for key, value in row.items() if key not in OF_THE_RUN}) for row in kept)
     return found
 
 
-def plain(table: str, column: str, value: Any) -> Any:
-    """States of groups tell the same in many orders."""
-    return None if column == "state" and table in ("replayed_groups", "recomputed_groups") else value
+def measured(warehouse: Path) -> dict[str, list[str]]:
+    """Every row that `lag` made but its own progress."""
+    names = [name for name in MEASURED if not TABLES[name].is_state and (warehouse / TABLES[name].folder).exists()]
+    found = told(warehouse, names)
+    # Each run adds how groups stood as of its own time.
+    verdicts = lag_tables.GROUP_VERDICTS.name
+    if found.get(verdicts):
+        newest = repr(max(row["as_of_time"] for row in rows(warehouse, verdicts)))
+        found[verdicts] = [row for row in found[verdicts] if newest in row]
+    return found
+
+
+def plain(table: str, column: str, value: Any, run_id: str) -> Any:
+    """States of groups tell the same in many orders; statements name the run that made them."""
+    if column == "state" and table in ("replayed_groups", "recomputed_groups"):
+        return None
+    return value.replace(run_id, "RUN") if column == "query" and value is not None else value
 
 
 def assert_same(one: Mapping[str, list[str]], other: Mapping[str, list[str]], about: str) -> None:

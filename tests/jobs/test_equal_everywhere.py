@@ -14,7 +14,7 @@ from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, history
-from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, growing, told, write_part
+from tests.jobs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, growing, told, write_part
 from tests.jobs.s3_server import options_for
 from tests.jobs.storages import copied, fetched
 from tests.kafka.capture import capture_of
@@ -25,7 +25,7 @@ from tests.runs.warehouse_runs import write
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TABLES = (*HISTORY, *ASSIGNMENTS)
+TABLES = (*HISTORY, *ASSIGNMENTS, *MEASURED, *GATED)
 # 22: of so few records one that cannot be read is a large share.
 CODES = (ExitCode.CLEAN, ExitCode.REJECTED_SHARE)
 
@@ -62,7 +62,9 @@ LOGS = [sample, random_logs, pytest.param(broker_capture, marks=pytest.mark.brok
 def audit(warehouse: str, segments: str, *flags: str) -> None:
     snapshots = ROOT / "data" / "sample" / "snapshots.jsonl"
     words = ["audit", "--warehouse", warehouse, "--source", f"segments:{segments}", "--snapshots", str(snapshots)]
-    assert cli.main([*words, "--fail-on", "never", *flags]) in CODES
+    # How old the log is would be told by the hour.
+    settings = ["--config", str(ROOT / "conf" / "sample.toml")]
+    assert cli.main([*words, *settings, "--fail-on", "never", *flags]) in CODES
 
 
 def check_equal(one: Path, other: Path) -> None:

@@ -22,8 +22,8 @@ from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from tests.jobs.forked_runs import ForkedRuns, forked_runs
-from tests.jobs.ingested import ROOT, history, ingest, versions
-from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, STATES, assert_same, result_of, told
+from tests.jobs.ingested import ROOT, history, versions
+from tests.jobs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, STATES, assert_same, told
 from tests.jobs.s3_server import options_for
 from tests.jobs.storages import copied, fetched
 
@@ -32,7 +32,11 @@ pytestmark = pytest.mark.spark
 # Where a run may be killed. A storage of `storages.py` is added by its name.
 STORAGES = ["local", "s3", "hdfs"]
 ENGINES = ["local", "spark"]
-JOBS = ["ingest", "replay", "assignments"]
+# In the order in which they run.
+JOBS = ["ingest", "replay", "assignments", "lag", "gate"]
+POINTS = dict.fromkeys(JOBS, FAILPOINTS)
+# It has no tasks, which are what passes the first one.
+POINTS["gate"] = FAILPOINTS[1:]
 # Every step of a run of the local engine on a local disk is tried by tests of its job.
 WHERE = [(engine, kind) for kind in STORAGES for engine in ENGINES if (engine, kind) != ("local", "local")]
 # Of a step, a job and an engine.
@@ -40,6 +44,7 @@ Check = Callable[[str, str, str], None]
 SAMPLE = ROOT / "data" / "sample"
 # With classic, consumer and share groups.
 FOLDERS = ("__consumer_offsets-2", "__consumer_offsets-4")
+TABLES_OF_JOBS = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED, *GATED)
 
 
 @pytest.fixture(scope="module")
@@ -57,28 +62,30 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def before(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse for jobs that read what an ingest wrote."""
-    warehouse = tmp_path_factory.mktemp("before") / "w"
-    ingest(warehouse, *words_of("ingest", log))
-    return warehouse
-
-
-@pytest.fixture(scope="module")
-def undisturbed(log: Path, before: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """By job, the warehouse that one run leaves."""
-    found = {"ingest": before}
-    for job in JOBS[1:]:
-        found[job] = tmp_path_factory.mktemp(job) / "w"
-        shutil.copytree(before, found[job])
-        result_of(job, found[job])
+def left(log: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """By job, the warehouse that it and those before it leave."""
+    found: dict[str, Path] = {}
+    for job in JOBS:
+        warehouse = tmp_path_factory.mktemp(job) / "w"
+        if found:
+            shutil.copytree(found[before(job)], warehouse)
+        assert cli.main([job, "--warehouse", str(warehouse), *words_of(job, log)]) == ExitCode.CLEAN
+        found[job] = warehouse
     return found
 
 
+def before(job: str) -> str:
+    return JOBS[JOBS.index(job) - 1]
+
+
 def words_of(job: str, log: Path) -> list[str]:
-    if job != "ingest":
-        return []
-    return ["--source", f"segments:{log}", "--snapshots", str(SAMPLE / "snapshots.jsonl")]
+    snapshots = SAMPLE / "snapshots.jsonl"
+    words = {
+        "ingest": ["--source", f"segments:{log}", "--snapshots", str(snapshots)],
+        # How old the log is would be told by the hour.
+        "gate": ["--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never"],
+    }
+    return words.get(job, [])
 
 
 @dataclass(frozen=True)
@@ -113,8 +120,7 @@ def put(folder: Path, storage: Storage, beside: Path) -> None:
 def check(
     runs: ForkedRuns,
     log: Path,
-    before: Path,
-    undisturbed: dict[str, Path],
+    left: dict[str, Path],
     place: Place,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -123,15 +129,15 @@ def check(
     monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.1)
 
     def check_killed(point: str, job: str, engine: str) -> None:
-        if job != "ingest":
-            put(before, place.storage, tmp_path / "put")
+        if job != JOBS[0]:
+            put(left[before(job)], place.storage, tmp_path / "put")
         words = [job, "--warehouse", place.storage.place, *words_of(job, log)]
         code = runs.run([*words, "--engine", engine], {**place.environment, VARIABLE: point})
         # A task of Spark has a process of its own.
         is_task = engine == "spark" and point == "file_written"
         assert code == (ExitCode.FAILED if is_task else -signal.SIGKILL)
         assert cli.main(words) == ExitCode.CLEAN
-        check_like(fetched(place.storage, "", tmp_path / "copy"), undisturbed[job])
+        check_like(fetched(place.storage, "", tmp_path / "copy"), left[job])
 
     return check_killed
 
@@ -140,7 +146,7 @@ def check_like(copy: Path, whole: Path) -> None:
     assert cli.main(["doctor", "--warehouse", str(copy)]) == ExitCode.CLEAN
     assert versions(copy).keys() == versions(whole).keys()
     assert history(copy) == history(whole)
-    made = [name for name in (*HISTORY, *STATES, *ASSIGNMENTS) if (whole / TABLES[name].folder).exists()]
+    made = [name for name in TABLES_OF_JOBS if (whole / TABLES[name].folder).exists()]
     assert_same(told(whole, made), told(copy, made), str(copy))
     assert [path.name for path in (copy / RUNS_FOLDER).iterdir() if not path.name.endswith("Z.json")] == []
 
@@ -150,13 +156,12 @@ def check_like(copy: Path, whole: Path) -> None:
 def test_a_run_killed_at_some_step_is_finished_by_the_next(
     check: Check, place: Place, engine: str, job: str, seed: int
 ) -> None:
-    point = random.Random(f"{seed} {place.kind} {engine} {job}").choice(FAILPOINTS)
+    point = random.Random(f"{seed} {place.kind} {engine} {job}").choice(POINTS[job])
     check(point, job, engine)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("engine", "place"), WHERE, indirect=["place"])
-@pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize("point", FAILPOINTS)
+@pytest.mark.parametrize(("job", "point"), [(job, point) for job in JOBS for point in POINTS[job]])
 def test_a_run_killed_at_any_step_is_finished_by_the_next(check: Check, engine: str, job: str, point: str) -> None:
     check(point, job, engine)

@@ -10,26 +10,15 @@ import pytest
 
 from jobs import cli
 from schemas.exit_codes import ExitCode
-from schemas.lag_tables import GROUP_VERDICTS, MEASURED_PARTITIONS
+from schemas.lag_tables import GROUP_VERDICTS
 from schemas.tables import TABLES
 from tests.jobs.ingested import ROOT, ingest, rows, versions
-from tests.jobs.replayed_logs import assert_same, growing, replay, result_of, told, write_part
+from tests.jobs.replayed_logs import assert_same, growing, measured, replay, result_of, told, write_part
 from tests.sample_story import Sample, checked_in, epoch_ms
 
 SAMPLE = ROOT / "data" / "sample"
 LINES = (SAMPLE / "snapshots.jsonl").read_text().splitlines()
 LOG = ("--source", f"segments:{SAMPLE}", "--cluster", "sample")
-
-
-def measured(warehouse: Path) -> dict[str, list[str]]:
-    """Every row of the job's tables but its own progress."""
-    names = [name for name, table in TABLES.items() if table.job == "lag" and name != MEASURED_PARTITIONS.name]
-    found = told(warehouse, [name for name in names if (warehouse / TABLES[name].folder).exists()])
-    # Each run adds how groups stood as of its own time.
-    if verdicts := found.get(GROUP_VERDICTS.name):
-        newest = repr(max(row["as_of_time"] for row in rows(warehouse, GROUP_VERDICTS.name)))
-        found[GROUP_VERDICTS.name] = [row for row in verdicts if newest in row]
-    return found
 
 
 def measure(warehouse: Path, *words: str) -> dict[str, Any]:
