@@ -98,6 +98,13 @@ def test_time_lag_by_situation(snapshots: dict[int, Any], committed: int, told: 
     assert tuple(row[name] for name in names) == told
 
 
+@pytest.mark.parametrize(("age", "reason"), [(30 * DAY, None), (30 * DAY + 1, "no_snapshot")])
+def test_an_end_counts_for_a_month(age: int, reason: str | None) -> None:
+    other = {("other", 0): Captured(None, 0, 1)}
+    row = newest([commit("g", PLACE, 10, -90 * DAY)], {0: {PLACE: Captured(None, 0, 50)}, age: other})
+    assert (row["snapshot_time"].timestamp() * 1_000_000, row["unknown_reason"]) == (age, reason)
+
+
 def test_an_estimate_lies_within_its_bounds(rng: np.random.Generator) -> None:
     for _ in range(50):
         for row in lag_point_rows(history_of(random_model(rng)), None).to_pylist():

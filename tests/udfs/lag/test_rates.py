@@ -7,6 +7,7 @@ import pytest
 from tests.slow_lag import Captured
 from tests.udfs.lag.histories import SECOND, commit, history
 from udfs.lag.rates import rate_rows
+from udfs.lag.watermarks import LOOKBACK
 
 PLACE = ("orders", 0)
 MINUTES = 300 * SECOND
@@ -43,6 +44,10 @@ def bucket(values: list[int], ends: dict[int, int | None]) -> dict[str, Any]:
         # The next snapshot leaves the topic out: what a later one says may not be there yet.
         ([0, 200, 400, 600], {0: 1000, 350: None, 400: 1400}, 600, None, None, None, None, "no_snapshots"),
         ([0, 200, 400, 600], {}, 600, None, None, None, None, "no_snapshots"),
+        # What is committed at the end of the bucket is of the next one.
+        ([0, 200, 400, 600, 600, 1200], {0: 1000, 300: 1300}, 600, 1.0, 700, 350_000, 700_000, None),
+        # The log was cut in between.
+        ([0, 200, 400, 600], {0: 1300, 200: 1300, 400: 900}, 600, None, None, None, None, "no_snapshots"),
     ],
 )
 def test_a_bucket_by_hand(
@@ -59,3 +64,40 @@ def test_a_bucket_by_hand(
     assert (row["messages_consumed"], row["messages_consumed_per_s"]) == (consumed, consumed / 300)
     assert (row["messages_produced_per_s"], row["lag_floor"]) == (produced, lag)
     assert (row["eta_low_ms"], row["eta_high_ms"], row["eta_unknown_reason"]) == (low, high, reason)
+
+
+def five_minutes(settled_from: int | None = None, as_of: int = 600, **coverage: int) -> list[dict[str, Any]]:
+    """Three commits: at 100, 200 and 500 s."""
+    times = [100 * SECOND, 200 * SECOND, 500 * SECOND]
+    offsets = [
+        commit("g", PLACE, 100 * number, at, until, delta=100)
+        for number, (at, until) in enumerate(zip(times, [*times[1:], None], strict=True))
+    ]
+    covered = [COVERED | coverage]
+    given = history(as_of * SECOND, {}, offset_history=offsets, history_coverage=covered)
+    return [row for row in rate_rows(given, settled_from).to_pylist() if row["bucket_ms"] == 300_000]
+
+
+def test_a_commit_at_the_time_that_is_asked_about_counts() -> None:
+    assert [row["messages_consumed"] for row in five_minutes(as_of=500)] == [200, 100]
+    assert [row["messages_consumed"] for row in five_minutes(as_of=499)] == [200]
+
+
+def test_buckets_that_end_by_the_settled_time_are_not_made_again() -> None:
+    assert len(five_minutes(settled_from=300 * SECOND - 1)) == 2
+    assert len(five_minutes(settled_from=300 * SECOND)) == 1
+
+
+def test_a_rate_is_over_the_part_of_the_bucket_that_the_log_covers() -> None:
+    (first, second) = five_minutes(from_time=100 * SECOND, as_of=500)
+    assert (first["messages_consumed_per_s"], second["messages_consumed_per_s"]) == (200 / 200, 100 / 200)
+
+
+@pytest.mark.parametrize(("apart", "is_known"), [(LOOKBACK, True), (LOOKBACK + 1, False)])
+def test_ends_that_lie_a_month_apart_are_as_far_as_a_line_is_drawn(apart: int, is_known: bool) -> None:
+    last = Captured(None, 0, 1000)
+    snapshots = {0: {PLACE: Captured(None, 0, 0)}, apart: {PLACE: last}, apart + SECOND: {("other", 0): last}}
+    offsets = [commit("g", PLACE, 7, MINUTES, None, delta=7)]
+    covered = [COVERED | {"to_time": apart}]
+    rows = rate_rows(history(apart, snapshots, offset_history=offsets, history_coverage=covered), None).to_pylist()
+    assert [row["messages_produced_per_s"] is not None for row in rows if row["bucket_ms"] == 300_000] == [is_known]

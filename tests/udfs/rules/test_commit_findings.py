@@ -1,11 +1,13 @@
 """Each kind of odd commit by hand, the bounds of each, and what is none."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.udfs.rules.offset_situations import Row, Situation, at
 from udfs.rules.commit_findings import commit_finding_rows
+from udfs.rules.counted_commits import counted_commits
 from udfs.rules.resets import reset_rows
 
 ENDS = {0: (50, 1000), 1: (50, 1000)}
@@ -175,3 +177,21 @@ def test_a_run_counts_the_day_that_is_not_settled_as_a_whole() -> None:
     situation = members().state(20, "Empty", 0).commit(30, {0: 101}).commit(86_500, {0: 106}).commit(86_600, {0: 107})
     assert [row["num_commits"] for row in findings(situation, at(86_550))] == [2]
     assert [row["num_commits"] for row in findings(situation, at(86_399))] == [1, 2]
+
+
+def test_commits_of_the_previous_owner_add_up() -> None:
+    (row,) = findings(moved(40, 120).commit(41, {0: 140}).commit(42, {0: 130}))
+    assert (row["kind"], row["num_commits"], row["num_messages"]) == ("after_move", 2, 20 + 10)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "seconds"),
+    [(None, 30, [10, 20, 30]), (20, 30, [20, 30]), (10, 20, [10, 20]), (11, 29, [20])],
+)
+def test_commits_count_from_a_time_up_to_the_time_that_is_asked_about(
+    since: int | None, until: int, seconds: list[int]
+) -> None:
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: 1}).commit(20, {0: 2}).commit(30, {0: 3})
+    history = replace(situation.rows(), as_of_time=at(until))
+    found = counted_commits(history, None if since is None else at(since))
+    assert found.time.tolist() == [at(second) for second in seconds]

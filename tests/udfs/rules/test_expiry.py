@@ -263,3 +263,32 @@ def test_a_row_names_the_records_and_the_setting_that_it_rests_on() -> None:
     assert {name: row[name] for name in evidence(0, 0)} == {**evidence(0, 0), **places}
     (row,) = forecast(offset_history=[offset()], group_state_intervals=[state("Stable", "share", None)])
     assert row["settings_source"] is None
+
+
+def test_what_happens_at_the_very_time_has_happened() -> None:
+    """A group that becomes empty, transactions that begin and end, a commit that is the last one."""
+    begins = transaction(80, 40) | {"first_time": at(NOW)}
+    rows = forecast(
+        offset_history=[offset(partition=0), offset(partition=1), offset(partition=2, last_commit_time=at(NOW))],
+        group_state_intervals=[state("Empty", protocol_type="") | {"from_time": at(NOW)}],
+        transactions=[begins, transaction(81, 41, end=NOW)],
+        offset_commits=[pending(40, 0, 80, record_time=at(NOW)), pending(41, 1, 81)],
+    )
+    assert [(row["rule"], row["blocked_by_transaction"], row["confidence"]) for row in rows] == [
+        (ExpiryRule.SIMPLE, True, "certain"),
+        (ExpiryRule.SIMPLE, False, "certain"),
+        (ExpiryRule.SIMPLE, False, "certain"),
+    ]
+
+
+def test_a_transaction_that_begins_with_the_first_commit_at_hand_is_known_whole() -> None:
+    rows = forecast(
+        offset_history=[offset(partition=0), offset(partition=1)],
+        group_state_intervals=[state("Empty", protocol_type="")],
+        transactions=[transaction(77, 10)],
+        offset_commits=[pending(10, 0, 77)],
+    )
+    assert [(row["blocked_by_transaction"], row["confidence"]) for row in rows] == [
+        (True, "certain"),
+        (False, "certain"),
+    ]

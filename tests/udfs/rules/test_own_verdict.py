@@ -374,3 +374,9 @@ def test_nothing_after_the_time_counts() -> None:
 def test_a_value_that_is_committed_on_after_the_time_was_committed_last_before_it() -> None:
     row = judged(**committed(*every(10, 1500, 4500, 1000)), ends=RISING)
     assert (row["last_commit_time"].timestamp(), row["rule"]) == (4000, "stands_still")
+
+
+@pytest.mark.parametrize(("second", "rule"), [(399, "not_in_use"), (400, "caught_up")])
+def test_a_group_without_members_is_in_use_by_its_commits_of_the_window(second: int, rule: str) -> None:
+    row = judged(**committed((second, 4990)), ends=RISING, group_state_intervals=EMPTY)
+    assert row["rule"] == rule

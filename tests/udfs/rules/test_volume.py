@@ -151,3 +151,10 @@ def test_records_without_a_time_and_hours_of_tombstones_alone_have_no_row() -> N
     assert volumes([commit(None, 5), commit(3, 5)])[0]["num_unchanged"] == 0
     before_1970 = commit(0, 5, record_time=datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC))
     assert volumes([before_1970])[0]["hour_time"] == datetime(1969, 12, 31, 23, tzinfo=UTC)
+
+
+def test_an_hour_that_is_not_settled_is_counted_as_a_whole() -> None:
+    commits = [commit(HOUR - 1, 1), commit(HOUR, 2), commit(HOUR + 10, 3), commit(HOUR + 20, 4)]
+    assert [row["num_commits"] for row in volumes(commits, settled_from=micros(HOUR + 15))] == [3]
+    assert [row["num_commits"] for row in volumes(commits, settled_from=micros(HOUR))] == [3]
+    assert [row["num_commits"] for row in volumes(commits, settled_from=micros(HOUR - 0.5))] == [1, 3]

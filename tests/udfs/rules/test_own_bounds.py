@@ -1,0 +1,94 @@
+"""Where each of our own rules begins to hold: one step before its bound it does not, at the bound it does."""
+
+from dataclasses import replace
+
+import pytest
+
+from udfs.rules.own_verdict import OwnRules, Rewind, Standing, own_verdict
+
+SECOND = 1_000_000
+RULES = OwnRules(window_s=3600, allowed_lag=0, least_time_lag_s=60, silence_factor=10, least_repeats=3)
+# Messages came at 100 s, and the offset is committed again and again, last at 160 s.
+REPEATED = Standing(
+    now=200 * SECOND, committed=5, held_since=50 * SECOND, last_commit=160 * SECOND, start_offset=0, end_offset=50,
+    unread_since=100 * SECOND, came_since_commit=0, came_since_held=45, cadence=20 * SECOND, num_repeats=3,
+)  # fmt: skip
+OWNED = Standing(
+    now=200 * SECOND, start_offset=0, end_offset=50, owned_since=140 * SECOND, came_since_owned=9, cadence=6 * SECOND
+)
+
+
+def rule(standing: Standing) -> str:
+    return own_verdict(standing, RULES).rule
+
+
+@pytest.mark.parametrize(("last_commit", "decides"), [(160 * SECOND - 1, "too_few"), (160 * SECOND, "stands_still")])
+def test_an_offset_stands_still_from_the_least_time_lag_on(last_commit: int, decides: str) -> None:
+    assert rule(replace(REPEATED, last_commit=last_commit)) == decides
+    # Counted from the later of both: when the offset was committed first, and when there was something to read.
+    late = replace(REPEATED, held_since=100 * SECOND, unread_since=50 * SECOND, last_commit=last_commit)
+    assert rule(late) == decides
+
+
+@pytest.mark.parametrize(("repeats", "decides"), [(2, "too_few"), (3, "stands_still")])
+def test_an_offset_stands_still_from_the_least_repeats_on(repeats: int, decides: str) -> None:
+    assert rule(replace(REPEATED, num_repeats=repeats)) == decides
+
+
+@pytest.mark.parametrize(
+    ("owned_since", "cadence", "verdict"),
+    [
+        (140 * SECOND, 6 * SECOND, "STOP"),
+        (140 * SECOND + 1, 6 * SECOND, "UNKNOWN"),
+        # Ten times the cadence is longer.
+        (140 * SECOND, 7 * SECOND, "UNKNOWN"),
+        (130 * SECOND, 7 * SECOND, "STOP"),
+        # Nothing shows how often it commits: the window is the bound.
+        (130 * SECOND, None, "UNKNOWN"),
+    ],
+)
+def test_an_owner_has_to_commit_within_the_usual_silence(owned_since: int, cadence: int | None, verdict: str) -> None:
+    found = own_verdict(replace(OWNED, owned_since=owned_since, cadence=cadence), RULES)
+    assert (found.verdict, found.rule) == (verdict, "never_committed")
+
+
+@pytest.mark.parametrize(("start", "decides"), [(49, "never_committed"), (50, "nothing_to_read")])
+def test_an_owner_has_nothing_to_commit_in_an_empty_log(start: int, decides: str) -> None:
+    assert rule(replace(OWNED, start_offset=start)) == decides
+
+
+@pytest.mark.parametrize(
+    ("peak", "end", "decides"),
+    [
+        (6, 50, "rewound"),
+        # Made up for.
+        (5, 50, "too_few"),
+        (50, 50, "rewound"),
+        # The log lost its end, and the group followed it.
+        (51, 50, "too_few"),
+    ],
+)
+def test_a_rewind_is_below_a_peak_that_the_log_still_has(peak: int, end: int, decides: str) -> None:
+    back = Rewind(peak, 150 * SECOND, 1)
+    assert rule(replace(REPEATED, num_repeats=1, rewind=back, end_offset=end)) == decides
+
+
+@pytest.mark.parametrize(
+    ("waiting", "cadence", "decides"),
+    [
+        (60 * SECOND, 6 * SECOND, "too_few"),
+        (60 * SECOND + 1, 6 * SECOND, "silent"),
+        (60 * SECOND + 1, 7 * SECOND, "too_few"),
+        (70 * SECOND + 1, 7 * SECOND, "silent"),
+    ],
+)
+def test_silence_is_longer_than_the_usual_one(waiting: int, cadence: int, decides: str) -> None:
+    silent = replace(REPEATED, num_repeats=1, came_since_commit=9, cadence=cadence)
+    assert rule(replace(silent, last_commit=silent.now - waiting, unread_since=0)) == decides
+    # Counted from when there was something to read.
+    assert rule(replace(silent, last_commit=0, unread_since=silent.now - waiting)) == decides
+
+
+@pytest.mark.parametrize(("time_lag", "decides"), [(60 * SECOND - 1, "caught_up"), (60 * SECOND, "too_few")])
+def test_young_lag_alarms_nobody(time_lag: int, decides: str) -> None:
+    assert rule(replace(REPEATED, num_repeats=1, time_lag=time_lag)) == decides
