@@ -14,7 +14,7 @@ from hdfs_native import Client, WriteOptions
 from jobs.storage.options import StorageOptions
 from jobs.storage.processes import once_a_process
 from jobs.storage.refusals import refusals_told
-from jobs.storage.stored_files import Data, StoredFile, buffered
+from jobs.storage.stored_files import Data, StoredFile, buffered, last_bytes
 
 # delta-rs finds no table in folders of other names there.
 PLAIN = re.compile(r"[\w./=+-]*", re.ASCII)
@@ -57,9 +57,16 @@ class HdfsStorage:
         return None if found.isdir else StoredFile(name, found.length, found.modification_time)
 
     def open(self, name: str) -> IO[bytes]:
+        return buffered(self.opened(name))
+
+    def ranges(self, name: str, last: int) -> tuple["HdfsRanges", Data]:
+        found = self.opened(name)
+        return found, last_bytes(found, last)
+
+    def opened(self, name: str) -> "HdfsRanges":
         with self.told(name):
             reader = self.client.read(self.path(name))
-            return buffered(HdfsRanges(self, name, reader, len(reader)))
+            return HdfsRanges(self, name, reader, len(reader))
 
     def create(self, name: str) -> "HdfsFile":
         return HdfsFile(self, name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from jobs.storage.stored_files import Data, StoredFile
+from jobs.storage.stored_files import Data, StoredFile, last_bytes
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,10 @@ class LocalStorage:
     def open(self, name: str) -> IO[bytes]:
         return (self.root / name).open("rb")
 
+    def ranges(self, name: str, last: int) -> tuple["LocalRanges", Data]:
+        found = LocalRanges(self.root / name)
+        return found, last_bytes(found, last)
+
     def create(self, name: str) -> "LocalFile":
         return LocalFile(self.root / name)
 
@@ -64,6 +68,20 @@ class LocalStorage:
 def stored(path: Path, name: str) -> StoredFile:
     found = path.stat()
     return StoredFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
+
+
+@dataclass(frozen=True)
+class LocalRanges:
+    path: Path
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def read(self, start: int, length: int) -> Data:
+        with self.path.open("rb") as file:
+            file.seek(start)
+            return file.read(length)
 
 
 class LocalFile:

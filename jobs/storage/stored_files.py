@@ -49,6 +49,10 @@ class Storage(Protocol):
         """For reading anywhere in it."""
         ...
 
+    def ranges(self, name: str, last: int) -> tuple["Ranges", Data]:
+        """For reading by ranges, and so many of its last bytes, or all there are."""
+        ...
+
     def create(self, name: str) -> NewFile: ...
 
     def replace(self, name: str, data: bytes) -> None:
@@ -139,6 +143,11 @@ class RangeReader(io.RawIOBase):
             view[:length] = memoryview(self.ranges.read(self.position, length)).cast("B")
             self.position += length
         return length
+
+
+def last_bytes(ranges: Ranges, most: int) -> Data:
+    length = min(most, ranges.size)
+    return ranges.read(ranges.size - length, length) if length else b""
 
 
 def buffered(ranges: Ranges) -> IO[bytes]:

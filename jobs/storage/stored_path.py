@@ -10,6 +10,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from jobs.storage.arrow_files import arrow_sink
+from jobs.storage.kept_files import open_kept
 from jobs.storage.local_storage import LocalStorage
 from jobs.storage.refusals import told_by_delta
 from jobs.storage.stored_files import Data, NewFile, Storage, read_whole, uri_of, write_once
@@ -48,8 +49,8 @@ Place = Path | StoredPath
 
 
 def parquet_source(place: Place) -> Any:
-    """As pyarrow.parquet reads files."""
-    return place if isinstance(place, Path) else pa.PythonFile(place.storage.open(place.file), mode="r")
+    """As pyarrow.parquet reads files. For files of a warehouse alone, which stay as they are."""
+    return place if isinstance(place, Path) else pa.PythonFile(open_kept(place.storage, place.file), mode="r")
 
 
 def size_of(place: Place) -> int:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from jobs.failure import Failure, os_error_line
+from jobs.storage.kept_files import KEPT
 from jobs.storage.storage_lock import StorageLock
 from jobs.storage.stored_path import Place, delete, names_in, text_of, write_whole
 from jobs.storage.together import done_together
@@ -263,6 +264,7 @@ def writing(
 ) -> Iterator[Warehouse]:
     """The warehouse, locked, new if there was none and there may be a new one, and with the work of a killed run
     done."""
+    KEPT.forget()
     with unusable_when_full(root):
         if may_be_new:
             prepare(root)
@@ -309,6 +311,7 @@ def check_writable(root: Place) -> None:
 
 def reading(root: Place) -> Warehouse:
     """A warehouse to read: nothing is written, and runs in progress do not matter."""
+    KEPT.forget()
     with unusable_when_full(root):
         check_made(root)
     return Warehouse(root, seen=[])

@@ -1,0 +1,141 @@
+"""Files that never change once they are there, such as those of a warehouse, for those who open them again and again.
+Who reads Parquet looks at the end of a file first, then at some columns of a row group, then at those of the next.
+
+Elsewhere than on a local disk each of these looks is a request. So the end of a file comes with its size by one
+request, neighbouring columns by one, and what was read last stays in memory.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, cast
+
+from jobs.storage.stored_files import Data, RangeReader, Ranges, Storage
+
+# All of a small file, and of a large one its footer.
+LAST_BYTES = 256 << 10
+BLOCK_BYTES = 1 << 20
+# Columns that are wanted mostly follow each other.
+BLOCKS_AT_ONCE = 4
+# By a process.
+MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class KeptFile:
+    ranges: Ranges
+    last: memoryview
+
+
+Key = tuple[Storage, str]
+
+
+@dataclass
+class KeptFiles:
+    """The files and blocks that were needed last. Threads may ask at once; two may then fetch the same."""
+
+    most_bytes: int = MOST_BYTES
+    files: OrderedDict[Key, KeptFile] = field(default_factory=OrderedDict)
+    blocks: OrderedDict[tuple[Key, int], memoryview] = field(default_factory=OrderedDict)
+    held: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def open(self, storage: Storage, name: str) -> "KeptReader":
+        key = (storage, name)
+        with self.lock:
+            file = self.files.pop(key, None)
+        if file is None:
+            ranges, last = storage.ranges(name, LAST_BYTES)
+            file = KeptFile(ranges, memoryview(last))
+            with self.lock:
+                self.held += 0 if key in self.files else len(file.last)
+        with self.lock:
+            self.files[key] = file
+            self.make_room()
+        return KeptReader(KeptRanges(self, key, file))
+
+    def block(self, key: Key, file: KeptFile, number: int, wanted: int) -> memoryview:
+        """`wanted`: how many blocks from this one on are asked for."""
+        with self.lock:
+            found = self.blocks.get((key, number))
+            if found is not None:
+                self.blocks.move_to_end((key, number))
+                return found
+            missing = list(self.missing(key, file, number, max(wanted, BLOCKS_AT_ONCE)))
+        start = number * BLOCK_BYTES
+        end = min(start + len(missing) * BLOCK_BYTES, file.ranges.size)
+        data = memoryview(file.ranges.read(start, end - start)).cast("B")
+        parts = {each: data[(each - number) * BLOCK_BYTES :][:BLOCK_BYTES] for each in missing}
+        with self.lock:
+            for each, part in parts.items():
+                if (key, each) not in self.blocks:
+                    # A copy: a part would keep all of its neighbours in memory.
+                    self.blocks[key, each] = memoryview(bytes(part))
+                    self.held += len(part)
+            self.make_room()
+        return parts[number]
+
+    def missing(self, key: Key, file: KeptFile, first: int, most: int) -> Iterator[int]:
+        """This block, and those right behind it that are not here."""
+        for number in range(first, first + most):
+            is_behind = number * BLOCK_BYTES >= file.ranges.size - len(file.last)
+            if number > first and (is_behind or (key, number) in self.blocks):
+                return
+            yield number
+
+    def make_room(self) -> None:
+        while self.held > self.most_bytes and self.blocks:
+            self.held -= len(self.blocks.popitem(last=False)[1])
+        while self.held > self.most_bytes and len(self.files) > 1:
+            self.held -= len(self.files.popitem(last=False)[1].last)
+
+    def forget(self) -> None:
+        with self.lock:
+            self.files.clear()
+            self.blocks.clear()
+            self.held = 0
+
+
+# Of this process.
+KEPT = KeptFiles()
+
+
+@dataclass(frozen=True)
+class KeptRanges:
+    kept: KeptFiles
+    key: Key
+    file: KeptFile
+
+    @property
+    def size(self) -> int:
+        return self.file.ranges.size
+
+    def read(self, start: int, length: int) -> Data:
+        kept_from, end = self.size - len(self.file.last), start + length
+        if start >= kept_from:
+            return self.file.last[start - kept_from : end - kept_from]
+        parts = [*self.parts(start, min(end, kept_from)), self.file.last[: max(0, end - kept_from)]]
+        return b"".join(parts)
+
+    def parts(self, start: int, end: int) -> Iterator[memoryview]:
+        first, behind = start // BLOCK_BYTES, -(-end // BLOCK_BYTES)
+        for number in range(first, behind):
+            block = self.kept.block(self.key, self.file, number, behind - number)
+            begins = number * BLOCK_BYTES
+            yield block[max(0, start - begins) : end - begins]
+
+
+class KeptReader(RangeReader):
+    def read(self, size: int | None = -1) -> bytes:
+        """Whatever is asked for at once: nothing is read ahead of what is kept."""
+        rest = max(0, self.ranges.size - self.position)
+        length = rest if size is None or size < 0 else min(size, rest)
+        data = bytes(self.ranges.read(self.position, length)) if length else b""
+        self.position += length
+        return data
+
+
+def open_kept(storage: Storage, name: str) -> IO[bytes]:
+    """A file of a name that no other file ever has."""
+    return cast(IO[bytes], KEPT.open(storage, name))
