@@ -10,6 +10,7 @@ Reads and writes what its steps do, and prints the run page.
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -54,11 +55,15 @@ def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, An
         # What is wrong with its rules is told before anything is read.
         _ = gate.rules
         measurement = Measurement(is_full=False, as_of=as_of_micros(arguments.as_of, now_ms()))
-        jobs = [*ingest.jobs_of(arguments), Replay(is_full=False), Recomputation(is_full=False), measurement, gate]
+        first, *after = ingest.jobs_of(arguments)
+        jobs = [*after, Replay(is_full=False), Recomputation(is_full=False), measurement, gate]
         # The result is that of all of them.
         options = replace(run_options(arguments), result_file=None)
-        with opened(jobs[0].name, options, engine) as warehouse:
-            steps = run_all(jobs, warehouse, options, engine)
+        with opened(first.name, options, engine) as warehouse, closing(gate):
+            steps = run_all([first], warehouse, options, engine)
+            if arguments.is_own_process and any(steps[0]["rows_added"].values()):
+                gate.load_ahead()
+            steps += run_all(jobs, warehouse, options, engine)
             result = together(steps)
             lines = list(page(warehouse, result, gate.findings))
             if arguments.prometheus is not None:

@@ -70,6 +70,7 @@ def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         commands.choices[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    parsed.is_own_process = is_own_process
     if is_own_process:
         prepare_process(parsed)
     return int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))

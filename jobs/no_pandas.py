@@ -1,5 +1,6 @@
 """Keeps pandas out of processes that do not need it, and other libraries out of imports that can do without."""
 
+import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,20 @@ def keep_pandas_out() -> None:
 def let_pandas_in() -> None:
     """Spark and Great Expectations need it after all."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not NO_PANDAS]
+
+
+def put_off(name: str) -> None:
+    """A module that others load with their own, until something of it is used. Its package is loaded."""
+    spec = None if name in sys.modules else importlib.util.find_spec(name)
+    if spec is None or spec.loader is None:
+        return
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    package, _, child = name.rpartition(".")
+    if package:
+        setattr(sys.modules[package], child, module)
 
 
 @contextmanager

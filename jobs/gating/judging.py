@@ -1,5 +1,6 @@
 """Suites judged by Great Expectations, over frames of metrics in pandas. It is loaded here and nowhere else."""
 
+import importlib.util
 import json
 import logging
 import os
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jobs.gating.measuring import Frame
 from jobs.gating.metric_files import SLICE
 from jobs.gating.suites import COLUMN_KEYS, Expectation, Suite, wrong
-from jobs.no_pandas import kept_out, let_pandas_in
+from jobs.no_pandas import kept_out, let_pandas_in, put_off
 
 if TYPE_CHECKING:
     from great_expectations.core.expectation_suite import ExpectationSuite
@@ -89,6 +90,9 @@ def outcomes_of(suite: Suite, frame: Frame, error: str | None, validate: Callabl
 def load() -> Any:
     let_pandas_in()
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
+    if "great_expectations" not in sys.modules and importlib.util.find_spec("scipy") is not None:
+        # A quarter of what is loaded, and few expectations need it.
+        put_off("scipy.stats")
     # Frames are of pandas: without Spark it loads half a second sooner. Where Spark is there already a part of it would
     # end a process that was started without a file.
     with kept_out("pyspark.sql.connect" if "pyspark" in sys.modules else "pyspark"):

@@ -10,10 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from jobs.engine.processors import cores
 from jobs.failure import Failure
 from jobs.flags import EPOCH, instant
 from jobs.gating.finding_files import Events, finding_files
 from jobs.gating.findings import Choice, Found, counting, find, finding_rows, finding_statements
+from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.known import known_groups, known_of, newest_time
 from jobs.gating.measuring import Frame, measure
 from jobs.gating.metric_files import Metrics, metric_files
@@ -69,6 +71,16 @@ class Gate:
         self.options = options
         # Of the newest run, worst first, for the command and the run page.
         self.findings: list[Row] = []
+        self.judges: JudgeProcess | None = None
+
+    def load_ahead(self) -> None:
+        """While steps before this one are at work: there will be something to judge."""
+        if cores() > 1:
+            self.judges = JudgeProcess()
+
+    def close(self) -> None:
+        if self.judges is not None:
+            self.judges.close()
 
     @cached_property
     def rules(self) -> Rules:
@@ -175,6 +187,8 @@ class Gate:
         statements += finding_statements(self.parameters, self.events)
         with scope_of(self.run.warehouse, statements) as answer:
             frames = measure(self.rules.metrics, self.parameters, answer)
+            if self.judges is not None:
+                self.judges.ask(self.rules.suites, frames)
             return frames, find(self.parameters, self.events, choice, answer)
 
     def results(
@@ -184,9 +198,11 @@ class Gate:
         load."""
         if basis == self.known.suites_basis and self.known.results:
             return self.known.results, {suite.name: (self.started, self.started) for suite in self.rules.suites}
-        from jobs.gating.judging import judge
+        results = None if self.judges is None else self.judges.answer()
+        if results is None:
+            from jobs.gating.judging import judge
 
-        results = judge(self.rules.suites, frames, self.run.clock)
+            results = judge(self.rules.suites, frames, self.run.clock)
         times = {each.suite.name: (time_of(each.started_ms), time_of(each.finished_ms)) for each in results}
         return result_rows(results), times
 

@@ -1,0 +1,63 @@
+"""A process beside the driver that loads Great Expectations while the steps before the gate are at work, and judges
+while the driver looks for findings. Loading takes longer than judging, and waits for nothing."""
+
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
+
+from jobs.failure import Failure
+from jobs.gating.measuring import Frame
+from jobs.gating.suites import Suite
+from jobs.runs.result import now_ms
+
+if TYPE_CHECKING:
+    from jobs.gating.judging import SuiteResult
+
+
+class JudgeProcess:
+    """Is asked once. Where it fails, the driver judges by itself."""
+
+    def __init__(self) -> None:
+        # A fork could take over locks of threads that nobody unlocks.
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def ask(self, suites: Sequence[Suite], frames: Mapping[str, Frame]) -> None:
+        with suppress(OSError):
+            self.pipe.send((suites, frames))
+
+    def answer(self) -> "list[SuiteResult] | None":
+        """None: it failed. A Failure is about the suites, and would come here too."""
+        with suppress(EOFError, OSError):
+            results: list[SuiteResult] | None
+            results, failure = self.pipe.recv()
+            if failure is not None:
+                raise Failure(*failure)
+            return results
+        return None
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def serve(pipe: Connection) -> None:
+    # The driver ends it; a line of its own would say the same as the driver's.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from jobs.gating.judging import judge, load
+
+    load()
+    # Nobody asks any more: the driver has gone, or needs no judge.
+    with suppress(EOFError, OSError):
+        suites, frames = pipe.recv()
+        try:
+            pipe.send((judge(suites, frames, now_ms), None))
+        except Failure as failure:
+            pipe.send((None, (failure.code, str(failure))))

@@ -1,0 +1,73 @@
+"""Great Expectations in a process of its own: it finds what the driver would find, and nobody waits for a dead one."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jobs.failure import Failure
+from jobs.gating.judge_process import JudgeProcess
+from jobs.gating.judging import judge
+from jobs.gating.measuring import Frame
+from jobs.gating.metric_files import metric_files
+from jobs.gating.suites import Expectation, suites
+from schemas.history_words import Severity
+
+ABSENT = Path("absent/groupscope.toml")
+METRICS = metric_files(ABSENT)
+OURS = suites(METRICS, ABSENT)
+# Some of our expectations hold for these, some do not.
+FRAMES = {
+    name: Frame(name, ["a", "b"], {metric: [0.0, float(place % 3)] for place, metric in enumerate(each.metrics)})
+    for name, each in METRICS.items()
+}
+# Needs a library that the process loads only for it.
+RARE = Expectation(
+    "expect_column_kl_divergence_to_be_less_than",
+    {
+        "column": "num_rows",
+        "partition_object": {"bins": [0.0, 1.0, 3.0], "weights": [0.5, 0.5]},
+        "threshold": 9.0,
+    },
+    Severity.WARNING,
+    None,
+)
+
+
+def test_it_finds_what_the_driver_finds() -> None:
+    asked = [*OURS, replace(OURS[0], name="rare", expectations=(RARE,))]
+    process = JudgeProcess()
+    try:
+        process.ask(asked, FRAMES)
+        found = process.answer()
+    finally:
+        process.close()
+    expected = judge(asked, FRAMES, lambda: 0)
+    assert found is not None
+    assert [replace(each, started_ms=0, finished_ms=0) for each in found] == expected
+    outcomes = [each.success for result in found for each in result.outcomes]
+    assert {True, False} <= {*outcomes}
+    assert outcomes[-1] is not None
+
+
+def test_a_wrong_suite_is_told_in_the_words_of_the_driver() -> None:
+    wrong = replace(OURS[0], expectations=(replace(RARE, kwargs={"column": "num_rows", "threshold": "much"}),))
+    with pytest.raises(Failure) as told:
+        judge([wrong], FRAMES, lambda: 0)
+    process = JudgeProcess()
+    try:
+        process.ask([wrong], FRAMES)
+        with pytest.raises(Failure) as failed:
+            process.answer()
+    finally:
+        process.close()
+    assert (failed.value.code, str(failed.value)) == (told.value.code, str(told.value))
+
+
+def test_a_dead_one_leaves_it_to_the_driver() -> None:
+    process = JudgeProcess()
+    process.process.kill()
+    process.process.join()
+    process.ask(OURS, FRAMES)
+    assert process.answer() is None
+    process.close()
