@@ -1,6 +1,6 @@
 """Worker processes on this machine, started once a run when there is more than one task, without Java.
 
-Each worker does one task after the other, and the driver knows which one, so that it can say what a dead worker was at.
+Each worker does one task after the other, and the driver knows which, so that it can say what a dead worker was at.
 Workers come from a server process that has loaded what tasks need and never used it: a fork of the driver itself could
 take over locks of Arrow's threads that nobody unlocks.
 """
@@ -8,17 +8,17 @@ take over locks of Arrow's threads that nobody unlocks.
 import pickle
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from jobs.engine.engine import Engine
-from jobs.engine.task import Progress, Result, Step, TaskSpec, Work
-from jobs.engine.worker import Function, Outcome, start_server, work
+from jobs.engine.task import Closing, Progress, Result, Step, TaskSpec, Work, closed
+from jobs.engine.worker import Free, Function, Given, Outcome, start_server, work
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 
@@ -29,8 +29,8 @@ LAST_WORDS_SECONDS = 5.0
 class Worker:
     process: BaseProcess
     pipe: Connection
-    # The number of its task.
-    task: int | None = None
+    # Numbers of those that it has not answered yet: the one that it does, and those whose files are being closed.
+    tasks: set[int] = field(default_factory=set)
 
 
 class LocalEngine(Engine):
@@ -55,7 +55,7 @@ class LocalEngine(Engine):
     ) -> list[Result]:
         if min(self.most_workers, len(specs)) <= 1:
             # A process of its own would cost more than it is worth.
-            return [step.run(spec.work) for spec in specs]
+            return run_here(step, specs)
         try:
             return self.run_in_workers(step, specs, progress)
         except BaseException:
@@ -73,12 +73,15 @@ class LocalEngine(Engine):
         for worker in self.workers:
             send(worker, function)
             hand_out(worker, waiting)
-        while any(worker.task is not None for worker in self.workers):
+        while any(worker.tasks for worker in self.workers):
             for worker in self.ready():
-                number, outcome = received(worker, specs)
-                found[number] = outcome
-                told.heard(outcome)
-                hand_out(worker, waiting)
+                message = received(worker, specs)
+                if isinstance(message, Free):
+                    hand_out(worker, waiting)
+                    continue
+                found[message.number] = message.result
+                worker.tasks.remove(message.number)
+                told.heard(message.result)
         return [found[number] for number in range(len(specs))]
 
     def start(self, number: int) -> None:
@@ -95,7 +98,7 @@ class LocalEngine(Engine):
 
     def ready(self) -> list[Worker]:
         """Those that answered, or died."""
-        busy = {worker.pipe: worker for worker in self.workers if worker.task is not None}
+        busy = {worker.pipe: worker for worker in self.workers if worker.tasks}
         return [busy[pipe] for pipe in wait(list(busy)) if isinstance(pipe, Connection)]
 
     def close(self) -> None:
@@ -109,10 +112,9 @@ class LocalEngine(Engine):
 
 def hand_out(worker: Worker, waiting: Iterator[tuple[int, TaskSpec[Any]]]) -> None:
     """The next task, if there is one."""
-    worker.task = None
     for number, spec in waiting:
-        worker.task = number
-        send(worker, spec.work)
+        worker.tasks.add(number)
+        send(worker, Given(number, spec.work))
         return
 
 
@@ -122,16 +124,32 @@ def send(worker: Worker, message: Any) -> None:
         worker.pipe.send(message)
 
 
-def received(worker: Worker, specs: Sequence[TaskSpec[Any]]) -> tuple[int, Any]:
-    assert worker.task is not None
+def run_here(step: Step[Work, Result], specs: Sequence[TaskSpec[Work]]) -> list[Result]:
+    """Files of a task are closed while the next one is done."""
+    found: list[Result] = []
+    last: Result | Closing[Result] | None = None
+    for spec in specs:
+        now = step.run(spec.work)
+        found += [] if last is None else [closed(last)]
+        last = now
+    return found if last is None else [*found, closed(last)]
+
+
+def received(worker: Worker, specs: Sequence[TaskSpec[Any]]) -> Free | Outcome:
     try:
-        outcome: Outcome = worker.pipe.recv()
+        message: Free | Outcome = worker.pipe.recv()
     except (EOFError, OSError):
-        raise lost(worker, specs[worker.task].name) from None
-    if outcome.error is not None:
-        told = f"{specs[worker.task].name}: a task failed, please report it: {outcome.error} (--debug shows where)"
-        raise Failure(ExitCode.FAILED, told) from RuntimeError(outcome.trace)
-    return worker.task, outcome.result
+        raise lost(worker, name_of(specs, worker.tasks)) from None
+    if isinstance(message, Outcome) and message.error is not None:
+        name = specs[message.number].name
+        told = f"{name}: a task failed, please report it: {message.error} (--debug shows where)"
+        raise Failure(ExitCode.FAILED, told) from RuntimeError(message.trace)
+    return message
+
+
+def name_of(specs: Sequence[TaskSpec[Any]], numbers: Iterable[int]) -> str:
+    """Which offsets partitions these tasks read."""
+    return TaskSpec(None, tuple(row for number in numbers for row in specs[number].reads)).name
 
 
 def lost(worker: Worker, name: str) -> Failure:

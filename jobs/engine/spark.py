@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from jobs.engine.engine import Engine
 from jobs.engine.executors import check_written
 from jobs.engine.facts import text_of, typed
-from jobs.engine.task import Progress, Result, Step, TaskSpec, Work
+from jobs.engine.task import Progress, Result, Step, TaskSpec, Work, closed
 from jobs.failure import Failure
 from jobs.spark.failures import failures_told, noted, task_in
 from jobs.warehouses.delta_tables import DataFile
@@ -69,7 +69,7 @@ class SparkEngine(Engine):
         def work(rows: pd.DataFrame) -> pd.DataFrame:
             number = int(rows["task"].iloc[0])
             with noted(number):
-                result = run(works[number])
+                result = closed(run(works[number]))
             done(number, result)
             return pd.DataFrame(result_rows(number, result), columns=COLUMNS)
 

@@ -54,10 +54,22 @@ def partitions_text(partitions: Iterable[int]) -> str:
 
 
 @dataclass(frozen=True)
-class Step(Generic[Work, Result]):
-    """`run` does one task; `result`: the type of what it returns, type arguments included."""
+class Closing(Generic[Result]):
+    """A task whose work is done while its files are still being closed. That goes on by itself, so its worker may do
+    another task meanwhile. `result` waits for it."""
 
-    run: Callable[[Work], Result]
+    result: Callable[[], Result]
+
+
+def closed(outcome: Result | Closing[Result]) -> Result:
+    return outcome.result() if isinstance(outcome, Closing) else outcome
+
+
+@dataclass(frozen=True)
+class Step(Generic[Work, Result]):
+    """`run` does one task; `result`: the type of what comes of it, type arguments included."""
+
+    run: Callable[[Work], Result | Closing[Result]]
     result: type[Result]
 
 

@@ -1,24 +1,32 @@
-"""What a worker process of the local engine does: one task after the other, as long as the driver lives."""
+"""What a worker process of the local engine does: one task after the other, as long as the driver lives. While the
+files of a task are closed, which elsewhere than on a local disk is mostly to wait, it does the next one."""
 
 import os
 import pickle
 import signal
 import threading
 import traceback
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import forkserver, parent_process
 from multiprocessing.connection import Connection
 from typing import Any
+
+from jobs.engine.task import Closing
 
 # What the tasks of each job need. The process that workers are forks of loads it once.
 TASKS = {
     "ingest": "jobs.ingestion.tasks",
     "replay": "jobs.replaying.share_replay",
     "assignments": "jobs.recomputing.share_recomputing",
+    "lag": "jobs.measuring.share_measuring",
 }
 SERVER = ("jobs.engine.worker_server", "jobs.engine.worker")
+# Tasks at once whose files are being closed: what of these is not written yet is in memory.
+MOST_CLOSING = 2
 PRELOADED = (*SERVER, *TASKS.values())
 
 
@@ -37,7 +45,21 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Given:
+    """A task."""
+
+    number: int
+    work: Any
+
+
+@dataclass(frozen=True)
+class Free:
+    """It can do another task. What came of the last one follows."""
+
+
+@dataclass(frozen=True)
 class Outcome:
+    number: int
     result: Any = None
     # What went wrong, where that is no answer of the task itself.
     error: str | None = None
@@ -55,19 +77,39 @@ def work(pipe: Connection) -> None:
 
 def serve(pipe: Connection) -> None:
     run: Callable[[Any], Any] | None = None
+    is_sending = threading.Lock()
+    closing: deque[threading.Thread] = deque()
+
+    def send(message: Free | Outcome) -> None:
+        with is_sending:
+            pipe.send(message)
+
+    def send_closed(number: int, outcome: Closing[Any]) -> None:
+        # Nobody listens any more.
+        with suppress(OSError):
+            send(outcome_of(number, outcome.result))
+
     while True:
         given = pipe.recv()
         if isinstance(given, Function):
             run = pickle.loads(given.pickled)
         elif run is not None:
-            pipe.send(outcome_of(run, given))
+            outcome = outcome_of(given.number, partial(run, given.work))
+            if len(closing) >= MOST_CLOSING:
+                closing.popleft().join()
+            send(Free())
+            if isinstance(outcome.result, Closing):
+                closing.append(threading.Thread(target=send_closed, args=(outcome.number, outcome.result), daemon=True))
+                closing[-1].start()
+            else:
+                send(outcome)
 
 
-def outcome_of(run: Callable[[Any], Any], given: Any) -> Outcome:
+def outcome_of(number: int, call: Callable[[], Any]) -> Outcome:
     try:
-        return Outcome(run(given))
+        return Outcome(number, call())
     except Exception as error:
-        return Outcome(error=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
+        return Outcome(number, error=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
 
 
 def end_with_driver() -> None:

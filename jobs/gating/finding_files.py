@@ -69,17 +69,14 @@ SELECT group_id, topic, severity,
 FROM ranked
 GROUP BY group_id, topic, severity"""
 
-    def rows_of(
-        self, parameters: Parameters, events: Events, group_id: str | None, topic: str | None, severity: str
-    ) -> str:
-        """The statement that lists the rows of one finding, worst first."""
+    def some_of(self, listed: str, group_id: str | None, topic: str | None, severity: str) -> str:
+        """The statement that lists the rows of one finding, worst first. `listed`: the one that lists all."""
         conditions = [
             is_value("group_id", group_id),
             is_value("topic", topic),
             f"coalesce(severity, '{self.kind.severity.value}') = '{severity}'",
         ]
-        rows = self.rows(parameters, events)
-        return f"{rows}\n  AND {' AND '.join(conditions)}\nORDER BY harm DESC"
+        return f"{listed}\n  AND {' AND '.join(conditions)}\nORDER BY harm DESC"
 
 
 def is_value(column: str, value: str | None) -> str:

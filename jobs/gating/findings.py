@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from jobs.gating.finding_files import Events, finding_files
@@ -81,14 +82,17 @@ def finding_statements(parameters: Parameters, events: Events) -> list[str]:
 
 def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], Answer]) -> Found:
     found = Found()
+    # Of very many findings a few groups come again and again.
+    is_of_tool = cache(choice.is_of_tool)
     for file in finding_files():
         names, rows = answer(file.grouped(parameters, events))
+        listed = file.rows(parameters, events)
         for row in rows:
             each = dict(zip(names, row, strict=True))
-            if choice.is_of_tool(each["group_id"]):
+            if is_of_tool(each["group_id"]):
                 found.num_of_tools += 1
             elif choice.has(each["group_id"]):
-                query = file.rows_of(parameters, events, each["group_id"], each["topic"], each["severity"])
+                query = file.some_of(listed, each["group_id"], each["topic"], each["severity"])
                 found.findings.append(finding(file.kind, each, query))
     return found
 

@@ -38,7 +38,7 @@ from jobs.runs.as_of import check_as_of, known_span
 from jobs.runs.run import Made, Run
 from jobs.settings import settings_hash
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of
-from jobs.warehouses.table_files import TableFile
+from jobs.warehouses.table_files import TableFile, closing
 from schemas.exit_codes import ExitCode
 from schemas.gate_tables import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, GATED_INPUTS, JOB
 from schemas.gate_words import FindingKind, SuiteVerdict
@@ -211,10 +211,13 @@ class Gate:
         return Change() if file is None else Change((file,))
 
     def written(self, name: str, rows: list[Row]) -> DataFile | None:
-        file = TableFile(self.run.warehouse.path(name), TABLES[name], self.run.run_id)
+        warehouse = self.run.warehouse
+        file = TableFile(warehouse.path(name), TABLES[name], self.run.run_id)
         if rows:
             file.write(pa.Table.from_pylist(rows, table_schema(TABLES[name])))
-        return file.close()
+        (done,), wait = closing(warehouse.root, [file])
+        warehouse.closings.append(wait)
+        return done
 
     def state_change(self, state: Row) -> Change:
         """One row a cluster."""

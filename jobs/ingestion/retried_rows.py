@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.engine.task import closed
 from jobs.ingestion.task_answers import Answer, Assignment, Counts
 from jobs.ingestion.tasks import Task, guarded_answer
 from jobs.storage.stored_path import Place, parquet_source
@@ -24,7 +25,7 @@ BATCH_ROWS = 32_768
 def retried(assignment: Assignment, path: Place) -> Answer:
     """Rows of the cluster in a file of `rejected_records`; those that are decoded now are retracted there. What one
     file gives stands in the order of the log: files of several runs together would not."""
-    return guarded_answer(assignment, partial(retry_steps, batches_of(path)))
+    return closed(guarded_answer(assignment, partial(retry_steps, batches_of(path))))
 
 
 def batches_of(path: Place) -> Iterator[pa.RecordBatch]:

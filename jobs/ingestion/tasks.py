@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from jobs.engine.task import Closing
 from jobs.failure import Failure, os_error_line
 from jobs.ingestion.broken_lines import NO_LINES, sort_out_lines, with_lines, without_lines
 from jobs.ingestion.copies import Copy
@@ -23,7 +24,7 @@ from jobs.ingestion.record_stretches import note_offsets, read_offsets, runs_of,
 from jobs.ingestion.task_answers import Answer, Assignment, Counts
 from jobs.spark.kept_memory import keep_memory
 from jobs.storage.stored_path import Place
-from jobs.warehouses.table_files import RowFiles
+from jobs.warehouses.table_files import RowFiles, Waiting
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 from udfs.decoding.decode import decode
@@ -44,7 +45,7 @@ Steps = Callable[["Task"], Iterator[None]]
 
 def answer(
     assignment: Assignment, steps: Callable[[Sequence[Unit], "Task"], Iterator[None]], units: tuple[Unit, ...]
-) -> Answer:
+) -> Answer | Closing[Answer]:
     return guarded_answer(assignment, partial(steps, units))
 
 
@@ -53,20 +54,18 @@ def unit_steps(units: Iterable[Unit], task: "Task") -> Iterator[None]:
         yield from task.take_on(unit)
 
 
-def guarded_answer(assignment: Assignment, steps: Steps) -> Answer:
+def guarded_answer(assignment: Assignment, steps: Steps) -> Answer | Closing[Answer]:
     """What a task makes of its share, written into files of the tables, or why it could not."""
     pa.set_cpu_count(1)
     keep_memory()
-    task, root = Task(assignment), assignment.root
+    task = Task(assignment)
     try:
         for _ in steps(task):
             pass
-        task.finish()
-    except Failure as failure:
-        task.abandon(failure.code, str(failure))
-    except OSError as error:
-        task.abandon(failure_code(error, root), os_error_line(error, root))
-    return task.answer
+        task.answer.files, wait = task.files.closing()
+        return Closing(partial(task.closed, wait))
+    except (Failure, OSError) as error:
+        return task.failed(error)
 
 
 def failure_code(error: OSError, root: Place) -> int:
@@ -208,12 +207,19 @@ class Task:
         self.answer.num_rows[name] = self.answer.num_rows.get(name, 0) + rows.num_rows
         self.files.write(name, rows, counts.partition)
 
-    def finish(self) -> None:
-        self.answer.files = self.files.close()
+    def closed(self, wait: Waiting) -> Answer:
+        try:
+            wait()
+        except (Failure, OSError) as error:
+            return self.failed(error)
+        return self.answer
 
-    def abandon(self, code: int, told: str) -> None:
+    def failed(self, error: Failure | OSError) -> Answer:
         self.files.abandon()
-        self.answer = Answer(failure=(code, told))
+        if isinstance(error, Failure):
+            return Answer(failure=(error.code, str(error)))
+        root = self.assignment.root
+        return Answer(failure=(failure_code(error, root), os_error_line(error, root)))
 
 
 def reach_of(ranges: Iterable[RejectedRange]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from jobs.engine.engine import Engine
-from jobs.engine.task import Progress, Step
+from jobs.engine.task import Progress, Step, closed
 from jobs.ingestion.changes import Outcome, Rows, arrow_rows
 from jobs.ingestion.plan import Unit, task_spec
 from jobs.ingestion.rejected_rows import without_rows
@@ -91,7 +91,7 @@ class IngestWriter:
         from jobs.engine.spark import results_of
 
         def work(batches: Iterator[pa.RecordBatch]) -> Answer:
-            return guarded_answer(assignment, partial(steps, batches))
+            return closed(guarded_answer(assignment, partial(steps, batches)))
 
         return results_of(frame, work, Answer)
 
@@ -108,7 +108,9 @@ class IngestWriter:
 
     def changes(self, outcome: Outcome) -> dict[str, Change]:
         """Everything that the run changes, but for its rows of `runs`."""
-        for name, file in self.files.close():
+        files, wait = self.files.closing()
+        self.warehouse.closings.append(wait)
+        for name, file in files:
             outcome.files.setdefault(name, []).append(file)
         cluster, run_id = self.about.cluster, self.about.run_id
         kept, removed = without_rows(
@@ -128,5 +130,7 @@ class IngestWriter:
         delta = self.warehouse.newest(name)
         held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
         old = [row["path"] for row in held if row["size_bytes"] < about.limits.small_file_bytes]
-        of = Rewriting(self.warehouse.root, name, about.run_id, about.limits, about.optimize)
+        of = Rewriting(
+            self.warehouse.root, name, about.run_id, about.limits, about.optimize, self.warehouse.wait_for_files
+        )
         return with_small_files_rewritten(of, change, old)

@@ -19,7 +19,7 @@ from jobs.queries.answers import Answer
 from jobs.queries.dialects import text_literal
 from jobs.queries.functions import duckdb_macro
 from jobs.queries.statements import only_reads
-from jobs.queries.table_files import Files, files_at, unreadable
+from jobs.queries.table_files import Files, files_at, opened_at, unreadable
 from jobs.queries.tables import duckdb_view_of
 from jobs.queries.views import Named, named_in
 from jobs.row_output import Row
@@ -159,7 +159,7 @@ def stored_tables(warehouse: Warehouse, versions: dict[str, int]) -> "dict[str, 
 
     folders = {name: warehouse.path(name) for name in versions}
     return {
-        name: StoredTable(folder, USER_TABLES[name], versions[name])
+        name: StoredTable(folder, USER_TABLES[name], opened_at(warehouse, name, versions[name]))
         for name, folder in folders.items()
         if isinstance(folder, StoredPath)
     }

@@ -12,9 +12,10 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+from deltalake import DeltaTable
 
 from jobs.failure import Failure
-from jobs.queries.table_files import opened_at, partition_of, unreadable
+from jobs.queries.table_files import partition_of, unreadable
 from jobs.storage.arrow_files import arrow_files
 from jobs.storage.stored_path import StoredPath, parquet_source
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, files_of, one_line
@@ -27,17 +28,17 @@ PARQUET = ds.ParquetFileFormat()
 class StoredTable(ds.FileSystemDataset):  # type: ignore[misc]
     """One version of a table. What could not be read is in `failures`, since DuckDB repeats errors in its own words."""
 
-    def __init__(self, folder: StoredPath, table: Table, version: int) -> None:
+    def __init__(self, folder: StoredPath, table: Table, delta: DeltaTable) -> None:
         # Other writers may have left NULL where none is allowed: `doctor` reports it, and the rows are still readable.
         schema = pa.schema([field.with_nullable(True) for field in table_schema(table)])
-        actions = files_of(opened_at(folder, version)).to_pylist()
+        actions = files_of(delta).to_pylist()
         files = arrow_files(folder.storage)
         fragments = [
             PARQUET.make_fragment((folder / unquote(action["path"])).file, files, contents_of(action, schema))
             for action in actions
         ]
         super().__init__(fragments, schema, PARQUET, files)
-        self.folder, self.version = folder, version
+        self.folder, self.version = folder, delta.version()
         self.failures: list[Failure] = []
 
     def scanner(self, columns: Sequence[str] | None = None, filter: ds.Expression | None = None) -> "Scan":

@@ -1,15 +1,14 @@
 """Which files hold a table at one version, by Delta's log: other files of its folder are of other versions."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from deltalake import DeltaTable
 
 from jobs.failure import Failure
-from jobs.storage.stored_path import Place, StoredPath
-from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line, open_table
+from jobs.storage.stored_path import StoredPath
+from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 
@@ -24,18 +23,20 @@ class Files(NamedTuple):
 
 def files_at(warehouse: Warehouse, name: str, version: int) -> list[Files]:
     folder = warehouse.path(name)
-    delta = opened_at(folder.absolute() if isinstance(folder, Path) else folder, version)
+    delta = opened_at(warehouse, name, version)
     found: dict[bool | None, list[str]] = {}
     for uri, action in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
         # By the names that people write, where delta-rs may have its own for a storage.
-        path = folder / unquote(action["path"]) if isinstance(folder, StoredPath) else file_path(uri)
+        path = folder / unquote(action["path"]) if isinstance(folder, StoredPath) else file_path(uri).absolute()
         found.setdefault(partition_of(action), []).append(str(path))
     return [Files(tuple(uris), is_open) for is_open, uris in found.items()]
 
 
-def opened_at(folder: Place, version: int) -> DeltaTable:
+def opened_at(warehouse: Warehouse, name: str, version: int) -> DeltaTable:
+    """A run's gate asks for tables that its other steps have opened."""
+    folder = warehouse.path(name)
     try:
-        delta = open_table(folder, version)
+        delta = warehouse.open_at(name, version)
     except UNREADABLE as error:
         raise unreadable(str(folder), version, one_line(error)) from None
     if delta is None:

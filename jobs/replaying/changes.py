@@ -16,7 +16,6 @@ from jobs.replaying.log_files import LogFile
 from jobs.replaying.told import Answer, deserialized
 from jobs.settings import Tables
 from jobs.storage.stored_path import parquet_source
-from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.warehouse import Warehouse
@@ -41,7 +40,9 @@ class Changes:
         return self.begun[-1]
 
     def close(self) -> None:
-        for files in done_together(self.warehouse.root, HistoryFiles.close, self.begun):
+        for each in self.begun:
+            files, wait = each.closing()
+            self.warehouse.closings.append(wait)
             for name, file in files:
                 self.added.setdefault(name, []).append(file)
         self.begun = []
@@ -151,7 +152,9 @@ class Changes:
         if name in (*self.known.written.renewed, *self.known.written.whole):
             return change
         held = [file.path.name for file in self.known.of(name, may_change=False)]
-        return with_small_files_rewritten(Rewriting(self.warehouse.root, name, self.run_id, limits), change, held)
+        wait = self.warehouse.wait_for_files
+        of = Rewriting(self.warehouse.root, name, self.run_id, limits, wait_for_files=wait)
+        return with_small_files_rewritten(of, change, held)
 
     def net_rows(self) -> dict[str, int]:
         """By how many rows each table grows."""

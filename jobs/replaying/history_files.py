@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import IS_OPEN, DataFile, partitioning
-from jobs.warehouses.table_files import MOST_ROWS, TableFile, close_all
+from jobs.warehouses.table_files import MOST_ROWS, TableFile, Waiting, closing
 from schemas.columns import Table
 from schemas.tables import TABLES
 
@@ -34,9 +34,14 @@ class HistoryFiles:
             for start in range(0, ordered.num_rows, MOST_ROWS):
                 self.files[key].write(ordered.slice(start, MOST_ROWS), partition)
 
-    def close(self) -> list[tuple[str, DataFile]]:
-        written = zip(self.files, close_all(self.root, self.files.values()), strict=True)
-        return [(name, replace(done, is_open=is_open)) for (name, is_open), done in written if done is not None]
+    def closing(self) -> tuple[list[tuple[str, DataFile]], Waiting]:
+        """What the files will be, and what waits until they are."""
+        ended, wait = closing(self.root, list(self.files.values()))
+        return [
+            (name, replace(file, is_open=is_open))
+            for (name, is_open), file in zip(self.files, ended, strict=True)
+            if file is not None
+        ], wait
 
     def abandon(self) -> None:
         for file in self.files.values():

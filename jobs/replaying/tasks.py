@@ -4,19 +4,22 @@ It runs in a process of whichever engine the run has, or in the driver when ther
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
+from jobs.engine.task import Closing
 from jobs.failure import Failure, os_error_line
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.log_files import Opened
 from jobs.replaying.told import Answer, Share, Told, Work
 from jobs.spark.kept_memory import keep_memory
+from jobs.warehouses.table_files import Waiting
 from schemas.exit_codes import ExitCode
 
 
-def answer(work: Work, told: Told[Any], shares: Sequence[Share]) -> Answer[Any]:
+def answer(work: Work, told: Told[Any], shares: Sequence[Share]) -> Answer[Any] | Closing[Answer[Any]]:
     """A failure that a user can act on is an answer too: an engine tells of an exception as of a fault."""
     pa.set_cpu_count(1)
     keep_memory()
@@ -26,19 +29,30 @@ def answer(work: Work, told: Told[Any], shares: Sequence[Share]) -> Answer[Any]:
     try:
         for share in shares:
             work(told, share, files, opened, found)
-        found.files = files.close()
-    except (Failure, OSError) as error:
-        files.abandon()
-        if isinstance(error, Failure):
-            return Answer(failure=(error.code, str(error)))
-        return Answer(failure=(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, told.root)))
-    except BaseException:
-        files.abandon()
-        raise
+        found.files, wait = files.closing()
+    except BaseException as error:
+        return failed(told, files, error)
     for name, file in found.files:
         found.num_rows[name] = found.num_rows.get(name, 0) + file.num_rows
+    return Closing(partial(closed_answer, told, files, wait, found))
+
+
+def closed_answer(told: Told[Any], files: HistoryFiles, wait: Waiting, found: Answer[Any]) -> Answer[Any]:
+    try:
+        wait()
+    except BaseException as error:
+        return failed(told, files, error)
     return found
 
 
-def answer_to(work: Work, given: tuple[Told[Any], Sequence[Share]]) -> Answer[Any]:
+def failed(told: Told[Any], files: HistoryFiles, error: BaseException) -> Answer[Any]:
+    files.abandon()
+    if isinstance(error, Failure):
+        return Answer(failure=(error.code, str(error)))
+    if isinstance(error, OSError):
+        return Answer(failure=(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, told.root)))
+    raise error
+
+
+def answer_to(work: Work, given: tuple[Told[Any], Sequence[Share]]) -> Answer[Any] | Closing[Answer[Any]]:
     return answer(work, *given)

@@ -3,7 +3,8 @@
 import re
 import socket
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import IO, Any
@@ -14,7 +15,7 @@ from hdfs_native import Client, WriteOptions
 from jobs.storage.options import StorageOptions
 from jobs.storage.processes import once_a_process
 from jobs.storage.refusals import refusals_told
-from jobs.storage.stored_files import Data, StoredFile, buffered, last_bytes
+from jobs.storage.stored_files import Data, StoredFile, buffered, last_bytes, nothing
 
 # delta-rs finds no table in folders of other names there.
 PLAIN = re.compile(r"[\w./=+-]*", re.ASCII)
@@ -71,9 +72,17 @@ class HdfsStorage:
     def create(self, name: str) -> "HdfsFile":
         return HdfsFile(self, name)
 
-    def replace(self, name: str, data: bytes) -> None:
+    def replace(self, name: str, data: bytes, wait: Callable[[], object] = nothing) -> None:
         file = HdfsFile(self, name)
-        file.write(data)
+        with ThreadPoolExecutor(1) as other:
+            try:
+                file.write(data)
+                ended = other.submit(file.end)
+                wait()
+                ended.result()
+            except BaseException:
+                file.abandon()
+                raise
         file.finish(is_new=False)
 
     def delete(self, name: str) -> None:
@@ -119,6 +128,7 @@ class HdfsFile:
         self.storage, self.name = storage, name
         self.begun = f"{name}.{uuid.uuid4().hex}.begun"
         self.waiting = bytearray()
+        self.is_ended = False
         with storage.told(name):
             self.file: Any = storage.client.create(storage.path(self.begun), WriteOptions(create_parent=True))
 
@@ -133,12 +143,19 @@ class HdfsFile:
             self.file.write(bytes(self.waiting))
         self.waiting.clear()
 
-    def finish(self, *, is_new: bool = True) -> None:
-        path = self.storage.path
-        try:
+    def end(self) -> None:
+        """What takes time: the name node hears of the last block later than the client asks for it."""
+        if not self.is_ended:
             self.flush_waiting()
             with self.storage.told(self.name):
                 self.file.close()
+            self.is_ended = True
+
+    def finish(self, *, is_new: bool = True) -> None:
+        path = self.storage.path
+        try:
+            self.end()
+            with self.storage.told(self.name):
                 self.storage.client.rename(path(self.begun), path(self.name), not is_new)
         except OSError:
             self.abandon()

@@ -19,7 +19,7 @@ BLOCK_BYTES = 1 << 20
 # Columns that are wanted mostly follow each other.
 BLOCKS_AT_ONCE = 4
 # By a process.
-MOST_BYTES = 64 << 20
+MOST_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from jobs.storage.stored_files import Data, StoredFile, last_bytes
+from jobs.storage.stored_files import Data, StoredFile, last_bytes, nothing
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,12 @@ class LocalStorage:
     def create(self, name: str) -> "LocalFile":
         return LocalFile(self.root / name)
 
-    def replace(self, name: str, data: bytes) -> None:
+    def replace(self, name: str, data: bytes, wait: Callable[[], object] = nothing) -> None:
         file = LocalFile(self.root / name)
         try:
             file.write(data)
             file.sync()
+            wait()
             file.begun.replace(file.path)
         except OSError:
             file.abandon()

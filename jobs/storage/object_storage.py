@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,7 +15,7 @@ from obstore.store import from_url
 from jobs.storage.options import StorageOptions
 from jobs.storage.processes import once_a_process
 from jobs.storage.refusals import refusals_told
-from jobs.storage.stored_files import Data, StoredFile, buffered, last_bytes
+from jobs.storage.stored_files import Data, StoredFile, buffered, last_bytes, nothing
 
 # A put that fails where there is an object cannot be done in parts: up to so much is put at once.
 MOST_AT_ONCE = 32 << 20
@@ -83,7 +83,8 @@ class ObjectStorage:
     def create(self, name: str) -> "ObjectFile":
         return ObjectFile(self, name)
 
-    def replace(self, name: str, data: bytes) -> None:
+    def replace(self, name: str, data: bytes, wait: Callable[[], object] = nothing) -> None:
+        wait()
         with self.told(name):
             obstore.put(self.store, name, data, use_multipart=False)
 

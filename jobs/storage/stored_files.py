@@ -1,7 +1,7 @@
 """What every storage can do. Names are relative to its place; what fails raises an OSError whose file is the URI."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Protocol
@@ -10,6 +10,10 @@ from typing import IO, Any, Protocol
 Data = Any
 # Of small reads one request is made: each costs a round trip.
 READ_AHEAD = 1 << 20
+
+
+def nothing() -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,9 @@ class Storage(Protocol):
 
     def create(self, name: str) -> NewFile: ...
 
-    def replace(self, name: str, data: bytes) -> None:
-        """Whoever reads finds all of the old or all of the new bytes."""
+    def replace(self, name: str, data: bytes, wait: Callable[[], object] = nothing) -> None:
+        """Whoever reads finds all of the old or all of the new bytes. These do not appear before `wait` has returned;
+        what else takes time is done meanwhile."""
         ...
 
     def delete(self, name: str) -> None:

@@ -1,7 +1,7 @@
 """A file or folder of a storage, named as pathlib names local ones; what a warehouse does with either is here too."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from jobs.storage.arrow_files import arrow_sink
 from jobs.storage.kept_files import open_kept
 from jobs.storage.local_storage import LocalStorage
 from jobs.storage.refusals import told_by_delta
-from jobs.storage.stored_files import Data, NewFile, Storage, read_whole, uri_of, write_once
+from jobs.storage.stored_files import Data, NewFile, Storage, nothing, read_whole, uri_of, write_once
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,13 @@ def text_of(place: Place) -> str:
     return read_whole(place.storage, place.file).decode()
 
 
-def write_whole(place: Place, text: str) -> None:
-    """The file is there with all of the text, also after a power cut, or it is not there."""
+def write_whole(place: Place, text: str, wait: Callable[[], object] = nothing) -> None:
+    """The file is there with all of the text, also after a power cut, or it is not there. It does not appear before
+    `wait` has returned."""
     if isinstance(place, StoredPath):
-        place.storage.replace(place.file, text.encode())
+        place.storage.replace(place.file, text.encode(), wait)
         return
+    wait()
     place.parent.mkdir(parents=True, exist_ok=True)
     begun = place.with_name(f"{place.name}.{os.getpid()}.begun")
     try:
@@ -175,12 +177,13 @@ class BegunParquet:
         self.size += memoryview(data).nbytes
         return self.file.write(data)
 
-    def finish(self) -> int:
-        """Its size, without asking a storage what it was just given."""
-        if self.file is None:
-            return size_of(self.place)
-        self.file.finish()
-        return self.size
+    def num_bytes(self) -> int:
+        """Of what was written, without asking a storage what it was just given."""
+        return size_of(self.place) if self.file is None else self.size
+
+    def finish(self) -> None:
+        if self.file is not None:
+            self.file.finish()
 
     def abandon(self) -> None:
         if self.file is not None:

@@ -1,7 +1,7 @@
 """Work on many files of a storage at once: each waits for answers there, on HDFS half a second until it is closed."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +17,20 @@ MOST_AT_ONCE = 32
 def done_together(root: Place, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """Results in order; on a local disk one after the other, since nothing waits there. All of it has ended when the
     first failure is raised."""
+    return begun_together(root, work, items)()
+
+
+def begun_together(root: Place, work: Callable[[T], R], items: Iterable[T]) -> Callable[[], list[R]]:
+    """The same, going on while the caller does something else: what comes back waits for it."""
     if isinstance(root, Path):
-        return list(map(work, items))
-    with ThreadPoolExecutor(MOST_AT_ONCE, "groupscope-storage") as pool:
-        return list(pool.map(work, items))
+        done = list(map(work, items))
+        return lambda: done
+    pool = ThreadPoolExecutor(MOST_AT_ONCE, "groupscope-storage")
+    begun = [pool.submit(work, item) for item in items]
+    pool.shutdown(wait=False)
+
+    def ended() -> list[R]:
+        wait(begun)
+        return [each.result() for each in begun]
+
+    return ended

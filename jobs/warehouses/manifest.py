@@ -4,7 +4,7 @@ A run that was killed in between leaves its manifest; the next run carries it ou
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.failure import Failure
+from jobs.storage.stored_files import nothing
 from jobs.storage.stored_path import Place, files_in, text_of, write_whole
 from jobs.warehouses.delta_tables import Change, DataFile, Removed
 from schemas.exit_codes import ExitCode
@@ -55,8 +56,9 @@ def manifest_path(warehouse: Place, run_id: str) -> Place:
     return warehouse / RUNS_FOLDER / f"{run_id}{SUFFIX}"
 
 
-def write_manifest(warehouse: Place, manifest: Manifest) -> None:
-    write_whole(manifest_path(warehouse, manifest.run_id), manifest_text(manifest))
+def write_manifest(warehouse: Place, manifest: Manifest, wait_for_files: Callable[[], None] = nothing) -> None:
+    """It does not appear before the files that it names."""
+    write_whole(manifest_path(warehouse, manifest.run_id), manifest_text(manifest), wait_for_files)
 
 
 def manifest_text(manifest: Manifest) -> str:

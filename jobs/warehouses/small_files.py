@@ -1,6 +1,6 @@
 """Rewrites small files of a table as few large ones, rows in the table's order: runs that add little leave many."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.settings import Tables
+from jobs.storage.stored_files import nothing
 from jobs.storage.stored_path import Place, parquet_source, size_of
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, partitioning
@@ -32,6 +33,8 @@ class Rewriting:
     run_id: str
     limits: Tables
     mode: str = "auto"
+    # The run's own files may still be being closed.
+    wait_for_files: Callable[[], None] = nothing
 
     @property
     def folder(self) -> Place:
@@ -65,6 +68,7 @@ def together(of: Rewriting, names: Sequence[str]) -> list[tuple[Small, ...]]:
     fewest = of.limits.small_files if of.mode == "auto" else FEWEST_TOGETHER["full"]
     if of.mode == "never" or len(names) < fewest:
         return []
+    of.wait_for_files()
     found = done_together(of.root, small, [of.folder / name for name in names])
     few = sorted((file for file in found if file.size < of.limits.small_file_bytes), key=lambda file: file.name)
     if len(few) < fewest:

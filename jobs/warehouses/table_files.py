@@ -6,7 +6,7 @@ does, unless it would be tiny: who asks for one group or one time range then rea
 
 import json
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.storage.stored_path import BegunParquet, Place
-from jobs.storage.together import done_together
+from jobs.storage.together import begun_together
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.failpoints import failpoint
 from schemas.columns import Table
@@ -52,6 +52,7 @@ class TableFile:
         self.partition: int | None = None
         self.writer: pq.ParquetWriter | None = None
         self.begun: BegunParquet | None = None
+        self.done: DataFile | None = None
 
     def write(self, rows: pa.Table, partition: int | None = None) -> None:
         """Rows of one offsets partition, that of the rows before or a later one."""
@@ -80,13 +81,20 @@ class TableFile:
         self.num_rows += self.num_waiting
         self.waiting, self.num_waiting, self.waiting_bytes = [], 0, 0
 
-    def close(self) -> DataFile | None:
+    def end(self) -> DataFile | None:
+        """What it will be when it is closed, which is only to wait, where it is not on a local disk."""
         self.flush()
-        if self.writer is None or self.begun is None:
-            return None
-        self.writer.close()
-        size = self.begun.finish()
-        return DataFile(self.name, size, self.num_rows, statistics(self.writer.writer.metadata))
+        if self.done is None and self.writer is not None and self.begun is not None:
+            self.writer.close()
+            size = self.begun.num_bytes()
+            self.done = DataFile(self.name, size, self.num_rows, statistics(self.writer.writer.metadata))
+        return self.done
+
+    def close(self) -> DataFile | None:
+        done = self.end()
+        if self.begun is not None:
+            self.begun.finish()
+        return done
 
     def abandon(self) -> None:
         """What a failed task has begun is of no use to anyone."""
@@ -101,15 +109,19 @@ def with_types_of(rows: pa.Table, schema: pa.Schema) -> pa.Schema:
     return pa.schema([field.with_type(rows.schema.field(field.name).type) for field in schema])
 
 
-def close_all(root: Place, files: Iterable[TableFile]) -> list[DataFile | None]:
-    """None for those without a row."""
-    return done_together(root, closed, files)
+Waiting = Callable[[], object]
 
 
-def closed(file: TableFile) -> DataFile | None:
-    if (done := file.close()) is not None:
-        failpoint("file_written", file.table.name)
-    return done
+def closing(root: Place, files: Sequence[TableFile]) -> tuple[list[DataFile | None], Waiting]:
+    """Closes files while the caller does something else: what they will be, None for those without a row; and what
+    waits until they are."""
+    ended = [file.end() for file in files]
+    return ended, begun_together(root, close, [file for file in files if file.begun is not None])
+
+
+def close(file: TableFile) -> None:
+    file.close()
+    failpoint("file_written", file.table.name)
 
 
 @dataclass
@@ -125,9 +137,10 @@ class RowFiles:
             self.files[name] = TableFile(self.root / TABLES[name].folder, TABLES[name], self.run_id)
         self.files[name].write(rows, partition)
 
-    def close(self) -> list[tuple[str, DataFile]]:
-        written = zip(self.files, close_all(self.root, self.files.values()), strict=True)
-        return [(name, done) for name, done in written if done is not None]
+    def closing(self) -> tuple[list[tuple[str, DataFile]], Waiting]:
+        """What the files will be, and what waits until they are."""
+        ended, wait = closing(self.root, list(self.files.values()))
+        return [(name, file) for name, file in zip(self.files, ended, strict=True) if file is not None], wait
 
     def abandon(self) -> None:
         for file in self.files.values():

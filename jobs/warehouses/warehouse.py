@@ -43,7 +43,7 @@ from jobs.warehouses.manifest import (
     write_manifest,
 )
 from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
-from jobs.warehouses.table_files import TableFile
+from jobs.warehouses.table_files import TableFile, Waiting
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
 from schemas.exit_codes import ExitCode
 from schemas.tables import BESIDE_RUNS, TABLES, USER_TABLES, folder_of
@@ -60,6 +60,8 @@ class Warehouse:
     seen: list[tuple[int, pa.Table]] | None = field(default=None, compare=False, repr=False)
     # Elsewhere each opening costs requests, and several steps of a run look at the same tables.
     tables: dict[str, DeltaTable] = field(default_factory=dict, compare=False, repr=False)
+    # Of files of the run's driver, which are being closed while it goes on.
+    closings: list[Waiting] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def told(self) -> str:
@@ -237,9 +239,14 @@ class Warehouse:
     def write(self, manifest: Manifest, result: str | None = None) -> None:
         """Everything that a run changes, at once: when this returns it is done, and when it is killed it will be."""
         self.check_lock()
-        write_manifest(self.root, manifest)
+        write_manifest(self.root, manifest, self.wait_for_files)
         failpoint("manifest_written")
         self.finish(manifest, result)
+
+    def wait_for_files(self) -> None:
+        """Before somebody reads them, or is told of them."""
+        while self.closings:
+            self.closings.pop()()
 
 
 def called(step: Callable[[], object]) -> object:

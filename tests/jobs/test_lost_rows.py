@@ -96,7 +96,9 @@ def mix_files(warehouse: Path, name: str) -> None:
     removed = tuple(Removed(Path(path).name, is_data_change=False) for path in delta.file_uris())
     files = HistoryFiles(warehouse, max(row["run_id"] for row in rows(warehouse, "runs")))
     files.write(name, held, 0)
-    change = Change(tuple(done for _, done in files.close()), removed)
+    written, wait = files.closing()
+    wait()
+    change = Change(tuple(done for _, done in written), removed)
     commit(folder, table, change, sequence_of(delta) + 1, 0, delta)
     *_, named, last = sorted((folder / "_delta_log").glob("*.json"))
     kept = [each for each in actions(named) if "add" not in each]

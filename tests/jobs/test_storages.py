@@ -56,6 +56,20 @@ def test_what_is_written_is_listed_and_read(storage: Storage) -> None:
     assert refused.value.filename == f"{storage.place}/top"
 
 
+def test_a_file_does_not_appear_before_what_it_waits_for(storage: Storage) -> None:
+    found: list[object] = []
+    storage.replace("late", b"now", lambda: found.append(storage.find("late")))
+    assert found == [None]
+    assert read_whole(storage, "late") == b"now"
+
+    def fail() -> None:
+        raise OSError(28, "no space", "elsewhere")
+
+    with pytest.raises(OSError, match="no space"):
+        storage.replace("never", b"now", fail)
+    assert [file.name for file in storage.list()] == ["late"]
+
+
 def test_a_file_is_read_anywhere_in_it(storage: Storage, rng: np.random.Generator) -> None:
     data = rng.bytes(3 << 20)
     write_once(storage, "f", data)

@@ -5,8 +5,10 @@ import os
 import signal
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from jobs.engine.task import Closing
 from jobs.warehouses.delta_tables import DataFile
 
 
@@ -31,6 +33,27 @@ def told(what: tuple[str, int]) -> Done:
         case "fail":
             raise ValueError(f"number {number} is odd")
     return Done(number, os.getpid(), [("runs", DataFile(f"part-{number}", number, 1, "{}"))])
+
+
+def closing(what: tuple[str, int]) -> Closing[Done]:
+    """Its work takes no time, what it was told is done while its files are closed."""
+    return Closing(partial(told, what))
+
+
+def closed_after_a_later_one(what: tuple[str, int]) -> Closing[Done]:
+    """Of six tasks of three workers the first three can be closed only when the others have been done."""
+    folder, number = what
+    Path(folder, str(number)).touch()
+
+    def result() -> Done:
+        deadline = time.monotonic() + 30
+        while number < 3 and not Path(folder, str(number + 3)).exists():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"task {number + 3} has not been done")
+            time.sleep(0.01)
+        return told(("sleep", number))
+
+    return Closing(result)
 
 
 def wait_for_file(place: str) -> Done:

@@ -14,10 +14,11 @@ from jobs.engine.local import LocalEngine
 from jobs.engine.task import PlanRow, Progress, Step, TaskSpec
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
-from tests.jobs.engine.odd_tasks import Done, told
+from tests.jobs.engine.odd_tasks import Done, closed_after_a_later_one, closing, told
 from tests.jobs.ingested import ROOT
 
 STEP = Step(told, Done)
+CLOSING = Step(closing, Done)
 DRIVER = """
 import sys
 from jobs.engine.local import LocalEngine
@@ -100,6 +101,32 @@ def test_a_fault_of_a_task_is_told_in_a_line_and_shown_with_its_trace_when_asked
     error = "ValueError: number 7 is odd"
     assert str(raised.value) == f"offsets partition 1: a task failed, please report it: {error} (--debug shows where)"
     assert "odd_tasks.py" in str(raised.value.__cause__)
+
+
+def test_a_worker_does_the_next_task_while_files_are_closed(engine: LocalEngine, tmp_path: Path) -> None:
+    tasks = specs(*[(str(tmp_path), number) for number in range(6)])
+    found = engine.run(Step(closed_after_a_later_one, Done), tasks)
+    assert [each.number for each in found] == [*range(6)]
+    # Nothing of this step is left over for the next one.
+    assert [each.number for each in engine.run(STEP, specs(*[("sleep", number) for number in range(9)]))] == [*range(9)]
+
+
+def test_one_worker_closes_files_too() -> None:
+    with LocalEngine("test", 1, is_debug=False) as engine:
+        found = engine.run(CLOSING, specs(("sleep", 3), ("sleep", 2), ("sleep", 1)))
+    assert [(each.number, each.process) for each in found] == [(number, os.getpid()) for number in (3, 2, 1)]
+
+
+def test_what_fails_while_files_are_closed_is_a_fault_of_that_task(engine: LocalEngine) -> None:
+    with pytest.raises(Failure, match="offsets partition 1: a task failed, please report it: ValueError: number 7"):
+        engine.run(CLOSING, specs(("sleep", 100), ("fail", 7), *[("sleep", 100)] * 5))
+
+
+def test_a_worker_that_dies_while_files_are_closed_names_what_is_not_written(engine: LocalEngine) -> None:
+    with pytest.raises(
+        Failure, match=r"offsets partitions? [0-9, -]*1[0-9, -]*: the worker process was ended by SIGKILL"
+    ):
+        engine.run(CLOSING, specs(("sleep", 200), ("die", signal.SIGKILL), *[("sleep", 200)] * 5))
 
 
 def test_progress_is_told_from_time_to_time(engine: LocalEngine) -> None:
