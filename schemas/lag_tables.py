@@ -22,7 +22,8 @@ LAG_POINTS = Table(
     "How far each group was behind at each snapshot, by every convention, of partitions with a live commit, of owned "
     "ones and of those of subscribed topics.",
     ("cluster", "snapshot_time", "group_id", "topic", "topic_id", "partition"),
-    ("cluster", "snapshot_time", "group_id", "topic", "topic_id", "partition"),
+    # Neighbours are alike: that is quick to make and to write. A run adds later snapshots in files of their own.
+    ("cluster", "group_id", "topic", "partition", "snapshot_time"),
     (
         CLUSTER,
         Column("snapshot_time", Type.TIMESTAMP, "The snapshot.", is_nullable=False),

@@ -15,7 +15,7 @@ from jobs.replaying.told import Answer, Share
 from schemas.event_tables import COMMIT_FINDINGS, COMMIT_VOLUME, EXPIRY_FORECAST, OFFSET_RESETS
 from schemas.lag_tables import CONSUMPTION_RATES, GROUP_VERDICTS, LAG_POINTS
 from schemas.tables import TABLES
-from udfs.lag.lag_points import lag_point_rows
+from udfs.lag.lag_points import lag_point_pieces
 from udfs.lag.partition_history import READ, PartitionHistory
 from udfs.lag.rates import rate_rows
 from udfs.lag.texts import KIND, same
@@ -37,6 +37,9 @@ WHOLE = ("history_coverage", "group_state_intervals")
 # Of tables whose rows tell of times, the records that begin and end a row, and when that was.
 TOLD = (("from_offset", "from_time"), ("to_offset", "to_time"), ("assignment_offset", "start_time"))
 
+# When what each row tells is over.
+Over = Callable[[pa.Table], Numbers]
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -45,10 +48,10 @@ class Measure:
 
     table: str
     make: Callable[[PartitionHistory, int | None], pa.Table]
-    over: Callable[[pa.Table], Numbers] | None
+    over: Over | None
 
 
-def after(column: str) -> Callable[[pa.Table], Numbers]:
+def after(column: str) -> Over:
     """More may come of the very same time."""
     return lambda rows: numbers(rows.column(column)) + 1
 
@@ -65,8 +68,8 @@ def day_end(rows: pa.Table) -> Numbers:
     return numbers(rows.column("day_time")) + DAY
 
 
+SNAPSHOT_OVER = after("snapshot_time")
 MEASURES = (
-    Measure(LAG_POINTS.name, lag_point_rows, after("snapshot_time")),
     Measure(CONSUMPTION_RATES.name, rate_rows, bucket_end),
     Measure(OFFSET_RESETS.name, reset_rows, after("at_time")),
     Measure(COMMIT_FINDINGS.name, commit_finding_rows, day_end),
@@ -86,10 +89,12 @@ def measure_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opene
         into.whole.append(share.partition)
     settled_from = None if earlier is None else earlier.settled_time
     settled_to = brief.settled_time(share.partition)
+    write_points(history, settled_from, settled_to, files, brief.cluster)
     for measure in (*MEASURES, verdict_measure(brief)):
         rows = measure.make(history, settled_from)
         if rows.num_rows:
-            files.write(measure.table, finished(measure, rows, brief.cluster, settled_to), share.partition)
+            made = finished(measure.table, measure.over, rows, brief.cluster, settled_to)
+            files.write(measure.table, made, share.partition)
     into.num_records += history.commits.num_rows
     into.num_groups += len(history.table("offset_history").column("group_id").unique())
     into.progress.append(progress_after(brief, share.partition))
@@ -102,6 +107,17 @@ def verdict_measure(brief: Brief) -> Measure:
         lambda history, _: verdict_rows(history, brief.burrow, brief.verdicts, brief.objectives),
         None,
     )
+
+
+def write_points(
+    history: PartitionHistory, settled_from: int | None, settled_to: int | None, files: HistoryFiles, cluster: str
+) -> None:
+    """By far the most rows: a piece after the other, already in the order of the table."""
+    for rows in lag_point_pieces(history, settled_from, settled_to):
+        made = finished(LAG_POINTS.name, SNAPSHOT_OVER, rows, cluster, settled_to)
+        # No name says where a topic belongs of which only the id is known.
+        is_ordered = not rows.column("topic").null_count
+        files.write(LAG_POINTS.name, made, history.offsets_partition, is_ordered=is_ordered)
 
 
 def history_of(brief: Brief, share: Share, opened: Opened, settled: int | None) -> PartitionHistory:
@@ -144,14 +160,14 @@ def is_told_late(rows: pa.Table, through: int, settled: int) -> bool:
     return False
 
 
-def finished(measure: Measure, rows: pa.Table, cluster: str, settled_to: int | None) -> pa.Table:
+def finished(table: str, over_at: Over | None, rows: pa.Table, cluster: str, settled_to: int | None) -> pa.Table:
     """With the cluster, and whether a row may still change."""
     made: dict[str, pa.Array] = {"cluster": same(cluster, rows.num_rows)}
-    if measure.over is not None:
-        over = measure.over(rows)
+    if over_at is not None:
+        over = over_at(rows)
         made["is_open"] = pa.array(np.ones(len(over), np.bool_) if settled_to is None else over > settled_to)
     columns = {name: rows.column(name) for name in rows.column_names}
-    schema = table_schema(TABLES[measure.table])
+    schema = table_schema(TABLES[table])
     found = pa.table({name: {**columns, **made}[name] for name in schema.names})
     return found.cast(pa.schema([as_made(field, found.column(field.name).type) for field in schema]))
 

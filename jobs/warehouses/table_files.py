@@ -32,7 +32,7 @@ RISING = frozenset(
     {
         *("record_offset", "record_time", "batch_first_offset", "commit_time", "committed_offset"),
         *("from_time", "to_time", "from_offset", "to_offset", "evidence_first_offset", "evidence_last_offset"),
-        *("previous_offset", "delta", "last_commit_time", "start_offset", "end_offset"),
+        *("previous_offset", "delta", "log_end_offset", "last_commit_time", "start_offset", "end_offset"),
         *("assignment_offset", "move_offset", "move_time", "start_time", "end_time"),
     }
 )

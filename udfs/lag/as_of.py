@@ -10,23 +10,41 @@ from numpy.typing import NDArray
 from udfs.replay.nullable import NONE, Numbers
 
 NOWHERE = -1
+# So many numbers have room in one.
+MOST_PLACES = 1 << 62
 
 
 def key_codes(names: tuple[str, ...], *tables: pa.Table) -> list[Numbers]:
     """For each table a number a row: rows of equal values in these columns have equal numbers, in all the tables.
     Numbers stand in the order of the values, NULL last."""
-    codes = np.zeros(sum(table.num_rows for table in tables), np.int64)
+    codes, size = np.zeros(sum(table.num_rows for table in tables), np.int64), 1
     for name in names:
         values = ranks([chunk for table in tables for chunk in table.column(name).chunks])
-        codes = np.unique(codes * (int(values.max(initial=0)) + 1) + values, return_inverse=True)[1]
+        width = int(values.max(initial=0)) + 1
+        if size * width > MOST_PLACES:
+            codes = dense(codes, size)
+            size = int(codes.max(initial=0)) + 1
+        codes, size = codes * width + values, size * width
     ends = np.cumsum([table.num_rows for table in tables])
-    return [np.asarray(part) for part in np.split(codes, ends[:-1])]
+    return [np.asarray(part) for part in np.split(dense(codes, size), ends[:-1])]
+
+
+def dense(codes: Numbers, size: int) -> Numbers:
+    """The same numbers without gaps. `size`: all are below. Few numbers are looked up in a list; many are sorted."""
+    if size > 4 * len(codes) + 1024:
+        return np.unique(codes, return_inverse=True)[1]
+    is_used = np.zeros(size, np.bool_)
+    is_used[codes] = True
+    return np.asarray((np.cumsum(is_used) - 1)[codes])
 
 
 def ranks(chunks: list[pa.Array]) -> Numbers:
     if not chunks:
         return np.empty(0, np.int64)
-    found = pa.concat_arrays(chunks).dictionary_encode()
+    # Chunks of one table may be texts, those of another codes of texts.
+    codes = [each if pa.types.is_dictionary(each.type) else each.dictionary_encode() for each in chunks]
+    found = pa.chunked_array(codes).unify_dictionaries().combine_chunks()
+    found = found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
     rank = np.append(pc.rank(found.dictionary).to_numpy().astype(np.int64), len(found.dictionary) + 1)
     return np.asarray(rank[found.indices.fill_null(NOWHERE).to_numpy(zero_copy_only=False)])
 
@@ -36,14 +54,29 @@ def newest_at(keys: Numbers, times: Numbers, wanted_keys: Numbers, wanted_times:
     row; NOWHERE: there is none. Rows stand in the order of events."""
     if not len(keys):
         return np.full(len(wanted_keys), NOWHERE)
-    order = np.lexsort((times, keys))
-    all_times = np.unique(np.concatenate([times, wanted_times]))
-    width = len(all_times) + 1
-    have = keys[order] * width + np.searchsorted(all_times, times[order])
-    want = wanted_keys * width + np.searchsorted(all_times, wanted_times)
-    found = np.searchsorted(have, want, side="right") - 1
-    place = order[np.maximum(found, 0)]
+    rank, wanted_rank, width = time_ranks(times, wanted_times, max(int(keys.max()), int(wanted_keys.max(initial=0))))
+    have, want = keys * width + rank, wanted_keys * width + wanted_rank
+    if (have[1:] >= have[:-1]).all():
+        found = np.searchsorted(have, want, side="right") - 1
+        place = np.maximum(found, 0)
+    else:
+        order = np.argsort(have, kind="stable")
+        found = np.searchsorted(have[order], want, side="right") - 1
+        place = order[np.maximum(found, 0)]
     return np.where((found >= 0) & (keys[place] == wanted_keys), place, NOWHERE)
+
+
+def time_ranks(times: Numbers, wanted: Numbers, largest_key: int) -> tuple[Numbers, Numbers, int]:
+    """Numbers in the order of both times, and how many there may be: so few that each key has room for all. The
+    distances from the first time, unless times are too far apart."""
+    known = times[times != NONE]
+    first, last = int(known.min(initial=MOST_PLACES)), int(known.max(initial=-MOST_PLACES))
+    if first > last or (last - first + 3) * (largest_key + 2) > MOST_PLACES:
+        every_time = np.unique(np.concatenate([times, wanted]))
+        return np.searchsorted(every_time, times), np.searchsorted(every_time, wanted), len(every_time) + 1
+    # Without a time is before all; what is wanted outside of all times comes just before or after them.
+    rank = np.where(times == NONE, 0, times - first + 1)
+    return rank, np.clip(wanted, first - 1, last + 1) - first + 1, last - first + 3
 
 
 def holding_at(

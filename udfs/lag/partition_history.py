@@ -1,10 +1,12 @@
 """What lag, verdicts and events of one offsets partition are made from: rows of tables, with the columns named here."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pyarrow as pa
 
 from udfs.lag.watermarks import Watermarks
+from udfs.replay.nullable import Flags
 
 # By table; times are TIMESTAMP columns, rows stand in the order of the table.
 READ: dict[str, tuple[str, ...]] = {
@@ -41,6 +43,9 @@ COMMITS = (
 )  # fmt: skip
 
 
+SUBJECT = ("group_id", "topic", "topic_id", "partition")
+
+
 @dataclass(frozen=True)
 class BrokerSettings:
     """Of the coordinator, in milliseconds, with where each comes from (`SettingsSource`)."""
@@ -61,6 +66,33 @@ class PartitionHistory:
     watermarks: Watermarks
     as_of_time: int
     broker: BrokerSettings = field(default_factory=BrokerSettings)
+    # Moves of offsets by the time from which they were asked for.
+    judged: dict[int | None, object] = field(default_factory=dict)
 
     def table(self, name: str) -> pa.Table:
         return self.tables[name]
+
+    @cached_property
+    def offset_keys(self) -> pa.Table:
+        """`SUBJECT` of offset_history, texts as codes: millions of rows are looked at once and not by each measure."""
+        return coded(self.table("offset_history"))
+
+    @cached_property
+    def commit_keys(self) -> pa.Table:
+        """Likewise of raw commits."""
+        return coded(self.commits)
+
+
+def coded(rows: pa.Table) -> pa.Table:
+    columns = {name: rows.column(name) for name in SUBJECT}
+    return pa.table(
+        {
+            name: column.combine_chunks().dictionary_encode() if pa.types.is_string(column.type) else column
+            for name, column in columns.items()
+        }
+    )
+
+
+def only(rows: pa.Table, which: Flags) -> pa.Table:
+    """Without a copy where all are meant."""
+    return rows if which.all() else rows.filter(pa.array(which))

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from schemas.lag_words import EtaUnknown
 from schemas.vocabulary import GroupType
 from udfs.lag.as_of import key_codes, newest_at
-from udfs.lag.lag_points import taken
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import or_else, texts
 from udfs.lag.watermarks import LOOKBACK, Watermarks
@@ -24,20 +23,22 @@ SUBJECT = ("group_id", "topic", "topic_id")
 
 def rate_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
     """Columns of consumption_rates but `cluster` and `is_open`."""
-    return pa.concat_tables([of_buckets(history, settled_from, length) for length in BUCKETS])
+    (keys,) = key_codes(KEY, history.offset_keys)
+    return pa.concat_tables([of_buckets(history, keys, settled_from, length) for length in BUCKETS])
 
 
-def of_buckets(history: PartitionHistory, settled_from: int | None, length: int) -> pa.Table:
+def of_buckets(history: PartitionHistory, keys: Numbers, settled_from: int | None, length: int) -> pa.Table:
+    """`keys`: of the rows of offset_history."""
     moved = read_messages(history, settled_from, length)
     rows = moved.group_by([*SUBJECT, "bucket"], use_threads=False).aggregate(
         [("messages", "sum"), ("partition", "count_distinct"), ("first", "min"), ("last", "max")]
     )
-    rows = rows.sort_by([(name, "ascending") for name in ("bucket", *SUBJECT)])
+    rows = as_texts(rows).sort_by([(name, "ascending") for name in ("bucket", *SUBJECT)])
     bucket = numbers(rows.column("bucket"))
     consumed = numbers(rows.column("messages_sum"))
     read_s = seconds(*within(bucket, length, log_span(history)))
     captured = within(bucket, length, snapshot_span(history.watermarks))
-    grown, lag = growth(history, rows, *captured)
+    grown, lag = growth(history, keys, rows, *captured)
     # Of a bucket that no two snapshots are about nothing is known at its end.
     lag = np.where(captured[1] > captured[0], lag, NONE)
     produced = grown / seconds(*captured)
@@ -72,11 +73,16 @@ def read_messages(history: PartitionHistory, settled_from: int | None, length: i
     is_asked = (begun != NONE) & (begun <= history.as_of_time)
     if settled_from is not None:
         is_asked &= bucket + length > settled_from
-    rows = offsets.select([*KEY, "from_offset"]).filter(pa.array(is_asked))
-    delta = np.maximum(taken(offsets, "delta", np.flatnonzero(is_asked)), 0)
-    made = {"bucket": pa.array(bucket[is_asked]), "messages": pa.array(delta), "first": rows.column("from_offset"),
-            "last": rows.column("from_offset")}  # fmt: skip
+    rows = history.offset_keys.filter(pa.array(is_asked))
+    delta = np.maximum(numbers(offsets.column("delta"))[is_asked], 0)
+    offset = pa.array(numbers(offsets.column("from_offset"))[is_asked])
+    made = {"bucket": pa.array(bucket[is_asked]), "messages": pa.array(delta), "first": offset, "last": offset}
     return pa.table({**{name: rows.column(name) for name in KEY}, **made})
+
+
+def as_texts(rows: pa.Table) -> pa.Table:
+    texts = {name: rows.column(name).cast(pa.string()) for name in SUBJECT}
+    return pa.table({name: texts.get(name, rows.column(name)) for name in rows.column_names})
 
 
 def within(bucket: Numbers, length: int, span: tuple[int, int]) -> tuple[Numbers, Numbers]:
@@ -100,19 +106,20 @@ def snapshot_span(watermarks: Watermarks) -> tuple[int, int]:
     return (int(times[0]), int(times[-1])) if len(times) else (0, 0)
 
 
-def growth(history: PartitionHistory, rows: pa.Table, begun: Numbers, ended: Numbers) -> tuple[np.ndarray, Numbers]:
+def growth(
+    history: PartitionHistory, keys: Numbers, rows: pa.Table, begun: Numbers, ended: Numbers
+) -> tuple[np.ndarray, Numbers]:
     """By how many messages the partitions grew from one time to the other that the group had committed for by then
     (NaN: not known), and its lag at the end (NONE: not known)."""
     offsets = history.table("offset_history")
-    row, key = partitions_of(offsets, rows)
-    (keys,) = key_codes(KEY, offsets)
+    row, key = partitions_of(history, keys, rows)
     # What is committed at the very end is of the next bucket.
     held = newest_at(keys, numbers(offsets.column("from_time")), keys[key], ended[row] - 1)
     is_there = (held >= 0) & ended_after(offsets, held, ended[row] - 1)
     row, key, held = row[is_there], key[is_there], held[is_there]
-    topic_partition = offsets.select(["topic", "partition"]).take(key)
-    before = ends_at(history.watermarks, topic_partition, begun[row])
-    after = ends_at(history.watermarks, topic_partition, ended[row])
+    places = history.watermarks.first_places(history.offset_keys.take(key))
+    before = ends_at(history.watermarks, places, begun[row])
+    after = ends_at(history.watermarks, places, ended[row])
     size = rows.num_rows
     has_any = np.bincount(row, minlength=size) > 0
     grown = np.bincount(row, after - before, size)
@@ -121,11 +128,12 @@ def growth(history: PartitionHistory, rows: pa.Table, begun: Numbers, ended: Num
     return np.where(has_any, grown, np.nan), np.where(is_known, np.nan_to_num(lag), NONE).astype(np.int64)
 
 
-def partitions_of(offsets: pa.Table, rows: pa.Table) -> tuple[Numbers, Numbers]:
+def partitions_of(history: PartitionHistory, keys: Numbers, rows: pa.Table) -> tuple[Numbers, Numbers]:
     """Each row with each partition that was ever committed for its group and topic: places of the rows, and of one row
     of offset_history of the partition."""
-    subjects, wanted = key_codes(SUBJECT, offsets, rows)
-    partitions = np.unique(key_codes(KEY, offsets)[0], return_index=True)[1]
+    partitions = np.zeros(int(keys.max(initial=-1)) + 1, np.int64)
+    partitions[keys] = np.arange(len(keys))
+    subjects, wanted = key_codes(SUBJECT, history.offset_keys, rows)
     partitions = partitions[np.argsort(subjects[partitions], kind="stable")]
     ordered = subjects[partitions]
     first = np.searchsorted(ordered, wanted, side="left")
@@ -140,9 +148,9 @@ def ended_after(offsets: pa.Table, rows: Numbers, at: Numbers) -> np.ndarray:
     return np.asarray((ended == NONE) | (ended > at))
 
 
-def ends_at(watermarks: Watermarks, topic_partition: pa.Table, at: Numbers) -> np.ndarray:
+def ends_at(watermarks: Watermarks, places: Numbers, at: Numbers) -> np.ndarray:
     """Ends of partitions at any time between two snapshots of one log; NaN: not known."""
-    before, after = watermarks.at(topic_partition, at), watermarks.after(topic_partition, at)
+    before, after = watermarks.at(places, at), watermarks.after(places, at)
     if not len(watermarks.place):
         return np.full(len(at), np.nan)
     is_known = (before >= 0) & (after >= 0)
@@ -185,3 +193,9 @@ def group_types(history: PartitionHistory, rows: pa.Table, at: Numbers) -> pa.Di
     have, want = key_codes(("group_id",), states, rows)
     found = newest_at(have, numbers(states.column("from_time")), want, at)
     return or_else(texts(states, "group_type", found), GroupType.CLASSIC.value)
+
+
+def taken(table: pa.Table, name: str, rows: Numbers) -> Numbers:
+    """NONE where there is no row."""
+    values = numbers(table.column(name))
+    return np.where(rows >= 0, values[rows], NONE) if len(values) else np.full(len(rows), NONE)

@@ -9,18 +9,37 @@ import pyarrow.compute as pc
 
 from udfs.replay.nullable import NONE, Numbers
 
-# Version 1 or 2 in its first byte, and nine bytes at least.
+# Version 1 or 2 in its first byte, and nine bytes at least: as many as twelve characters are.
 PATTERN = "^A[QRg][A-Za-z0-9+/]{10}"
+LENGTH = 12
 LAST_MS = 253_402_300_799_999
+ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+SIX_BITS = np.zeros(256, np.int64)
+SIX_BITS[np.frombuffer(ALPHABET, np.uint8)] = np.arange(64)
 
 
 def stream_times(metadata: pa.ChunkedArray) -> Numbers:
     """Microseconds; NONE: the text is not of Kafka Streams, or it has seen no time yet."""
     found = np.full(len(metadata), NONE)
-    text = metadata.cast(pa.string())
-    for place in np.flatnonzero(pc.fill_null(pc.match_substring_regex(text, PATTERN), False).to_numpy()):
-        found[place] = stream_time(text[int(place)].as_py())
+    lengths = pc.fill_null(pc.binary_length(metadata), 0).to_numpy()
+    # Nearly all commits of others have none, or a short one.
+    rows = np.flatnonzero(lengths >= LENGTH)
+    texts = metadata.take(pa.array(rows)).cast(pa.string())
+    is_like = pc.match_substring_regex(texts, PATTERN)
+    rows, texts = rows[is_like.to_numpy()], texts.filter(is_like)
+    is_short = lengths[rows] == LENGTH
+    found[rows[is_short]] = of_nine_bytes(texts.filter(pa.array(is_short)))
+    found[rows[~is_short]] = [stream_time(text) for text in texts.filter(pa.array(~is_short)).to_pylist()]
     return found
+
+
+def of_nine_bytes(texts: pa.ChunkedArray) -> Numbers:
+    """Of many at once: the last 64 of 72 bits are the time."""
+    letters = np.frombuffer("".join(texts.to_pylist()).encode(), np.uint8).reshape(-1, LENGTH)
+    millis = SIX_BITS[letters[:, 1]] & 15
+    for place in range(2, LENGTH):
+        millis = (millis << 6) | SIX_BITS[letters[:, place]]
+    return np.where((millis >= 0) & (millis <= LAST_MS), millis * 1000, NONE)
 
 
 def stream_time(text: str) -> int:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from udfs.replay.nullable import Numbers
 
@@ -35,21 +34,21 @@ def texts(table: pa.Table, name: str, rows: Numbers) -> pa.DictionaryArray:
     return of_codes(codes[np.where(rows >= 0, rows, -1)], known.dictionary)
 
 
-def first_valid(columns: list[pa.DictionaryArray]) -> pa.DictionaryArray:
-    """Of each row the text of the first column that has one."""
+def together(columns: list[pa.DictionaryArray]) -> tuple[list[Numbers], pa.Array]:
+    """Codes of each column, with -1 for no row as the last one, in values that all of them share."""
     values = pa.concat_arrays([each.dictionary.cast(pa.string()) for each in columns]).dictionary_encode()
     places = np.asarray(values.indices.to_numpy(zero_copy_only=False), np.int64)
-    found, first = np.full(len(columns[0]), -1), 0
+    found, first = [], 0
     for column in columns:
-        codes = codes_of(column)
-        here = (found < 0) & (codes >= 0)
-        found[here] = places[first + codes[here]]
+        own = np.append(places[first : first + len(column.dictionary)], -1)
+        found.append(np.append(own[codes_of(column)], -1))
         first += len(column.dictionary)
-    return of_codes(found, values.dictionary)
+    return found, values.dictionary
 
 
 def or_else(texts: pa.DictionaryArray, other: str) -> pa.DictionaryArray:
-    return first_valid([texts, same(other, len(texts))])
+    (codes, (place, _)), values = together([texts, same(other, 1)])
+    return of_codes(np.where(codes < 0, place, codes)[:-1], values)
 
 
 def same(value: str, size: int) -> pa.DictionaryArray:
@@ -60,11 +59,3 @@ def same(value: str, size: int) -> pa.DictionaryArray:
 def chosen(codes: Numbers, values: list[str]) -> pa.DictionaryArray:
     """-1: NULL."""
     return of_codes(codes, pa.array(values, pa.string()))
-
-
-def are_equal(some: pa.DictionaryArray, others: pa.DictionaryArray) -> np.ndarray:
-    """-1 where either is NULL, else 1 where they are equal."""
-    places = pc.index_in(some.dictionary.cast(pa.string()), value_set=others.dictionary.cast(pa.string()))
-    place = np.append(np.asarray(places.fill_null(-2).to_numpy(zero_copy_only=False), np.int64), -1)
-    ours, theirs = place[codes_of(some)], codes_of(others)
-    return np.where((ours == -1) | (theirs == -1), -1, ours == theirs)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.lag.texts import codes_of, encoded
-from udfs.replay.nullable import Numbers, first_of, numbers
+from udfs.replay.nullable import NONE, Numbers, first_of, numbers
 
 NOWHERE = -1
 # An end that is older tells nothing of now, and what was written before nothing of how fast the topic grows.
@@ -47,20 +47,27 @@ class Watermarks:
         order = np.argsort(place, kind="stable")
         return cls(times, rows.take(order).combine_chunks(), topics, place[order])
 
-    def at(self, wanted: pa.Table, times: Numbers) -> Numbers:
+    def first_places(self, wanted: pa.Table) -> Numbers:
+        """For each row of `wanted` (`topic`, `partition`) the number of its partition, which the look-ups below take
+        in its place: who asks several times saves the look at the texts."""
+        return places(self.topics, wanted, len(self.times))
+
+    def at(self, wanted: pa.Table | Numbers, times: Numbers) -> Numbers:
         """For each row of `wanted` (`topic`, `partition`) the row of its newest snapshot not after the time, and within
         `LOOKBACK` of it; NOWHERE: there is none."""
         found = self.found(wanted, np.searchsorted(self.times, times, side="right") - 1)
-        is_old = (found >= 0) & (self.row_times[found] < times - LOOKBACK) if len(self.place) else found >= 0
+        if not len(self.place) or times.max(initial=0) - self.times[0] <= LOOKBACK:
+            return found
+        is_old = (found >= 0) & (self.row_times[found] < times - LOOKBACK)
         return np.where(is_old, NOWHERE, found)
 
-    def after(self, wanted: pa.Table, times: Numbers) -> Numbers:
+    def after(self, wanted: pa.Table | Numbers, times: Numbers) -> Numbers:
         """Likewise the row of the first snapshot at or after the time; NOWHERE also where that leaves it out. What a
         later one says is no answer: it may not be there yet when another run asks."""
         snapshot = np.searchsorted(self.times, times, side="left")
         found = self.found(wanted, snapshot)
         is_it = (found >= 0) & (snapshot < len(self.times))
-        is_it[is_it] = self.place[found[is_it]] % len(self.times) == snapshot[is_it]
+        is_it[is_it] = self.snapshots[found[is_it]] == snapshot[is_it]
         return np.where(is_it, found, NOWHERE)
 
     def own_after(self, wanted: pa.Table, times: Numbers) -> Numbers:
@@ -75,32 +82,75 @@ class Watermarks:
     def first_from(self, wanted: pa.Table, snapshot: Numbers) -> Numbers:
         if not len(self.place):
             return np.full(wanted.num_rows, NOWHERE)
-        first = places(self.topics, wanted, len(self.times))
+        first = self.first_places(wanted)
         found = np.searchsorted(self.place, first + snapshot, side="left")
         place = self.place[np.minimum(found, len(self.place) - 1)]
         is_it = (first >= 0) & (found < len(self.place)) & (place < first + len(self.times))
         return np.where(is_it, found, NOWHERE)
 
-    def found(self, wanted: pa.Table, snapshot: Numbers) -> Numbers:
+    def found(self, wanted: pa.Table | Numbers, snapshot: Numbers) -> Numbers:
+        """The row of the newest snapshot not after that one; most partitions are in all snapshots."""
+        first = wanted if isinstance(wanted, np.ndarray) else self.first_places(wanted)
         if not len(self.place):
-            return np.full(wanted.num_rows, NOWHERE)
-        first = places(self.topics, wanted, len(self.times))
-        found = np.searchsorted(self.place, first + snapshot, side="right") - 1
-        is_there = (snapshot >= 0) & (found >= 0) & (self.place[np.maximum(found, 0)] >= first)
-        return np.where(is_there & (first >= 0), found, NOWHERE)
+            return np.full(len(first), NOWHERE)
+        starts, firsts, sizes = self.blocks
+        block = np.minimum(np.searchsorted(firsts, first), len(starts) - 1)
+        is_there = (firsts[block] == first) & (snapshot >= 0)
+        found = np.where(is_there, starts[block] + np.minimum(snapshot, len(self.times) - 1), NOWHERE)
+        rare = np.flatnonzero(is_there & (sizes < len(self.times))[block])
+        row = (
+            np.searchsorted(self.place, first[rare] + np.minimum(snapshot[rare], len(self.times) - 1), side="right") - 1
+        )
+        found[rare] = np.where(row >= starts[block[rare]], row, NOWHERE)
+        return found
 
     @cached_property
+    def blocks(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Rows of one partition follow each other: where they begin, the partition's number, and how many they are."""
+        starts = np.flatnonzero(first_of(self.partition_places))
+        firsts = self.place[starts] - self.snapshots[starts]
+        return starts, firsts, np.diff(starts, append=len(self.place))
+
+    @cached_property
+    def snapshots(self) -> Numbers:
+        """For each row the place of its snapshot in `times`."""
+        return np.asarray(self.place % max(len(self.times), 1))
+
+    @property
     def row_times(self) -> Numbers:
-        return numbers(self.rows.column("captured_time"))
+        return self.with_no_row[2][:-1]
 
-    @cached_property
+    @property
     def ends(self) -> Numbers:
-        return numbers(self.rows.column("log_end_offset"))
+        return self.with_no_row[0][:-1]
 
-    @cached_property
+    @property
     def starts(self) -> Numbers:
         """NONE: not captured."""
-        return numbers(self.rows.column("log_start_offset"))
+        return self.with_no_row[1][:-1]
+
+    @cached_property
+    def leader_epochs(self) -> Numbers:
+        """NONE: not captured."""
+        return numbers(self.rows.column("leader_epoch"))
+
+    @cached_property
+    def topic_ids(self) -> pa.DictionaryArray:
+        return encoded(self.rows.column("topic_id"))
+
+    @cached_property
+    def topic_codes(self) -> np.ndarray:
+        """Places in the dictionary of `topic_ids`; below 0: NULL, and after the last row: no row."""
+        return np.append(codes_of(self.topic_ids), NOWHERE).astype(np.int32)
+
+    @cached_property
+    def with_no_row(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Ends, starts and times, with one more value for no row."""
+        end, start, time = (
+            np.append(numbers(self.rows.column(name)), NONE)
+            for name in ("log_end_offset", "log_start_offset", "captured_time")
+        )
+        return end, start, time
 
     @cached_property
     def partition_places(self) -> Numbers:
@@ -113,7 +163,7 @@ class Watermarks:
         that was cut or made anew begins another."""
         if not len(self.place):
             return np.empty(0, np.int64)
-        codes = codes_of(encoded(self.rows.column("topic_id")))
+        codes = self.topic_codes[:-1]
         before = np.append(NOWHERE, codes[:-1])
         is_first = first_of(self.partition_places)
         is_first |= np.append(False, np.diff(self.ends) < 0)

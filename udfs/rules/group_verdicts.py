@@ -124,12 +124,17 @@ def columns_of_keys(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRul
 
 def topic_ids(facts: OwnFacts) -> list[str | None]:
     """Of the commit that holds, else of the owner."""
-    offsets, owned = (table.column("topic_id").to_pylist() for table in (facts.keys.offsets, facts.keys.owned))
+    of_live = values_at(facts.keys.offsets, "topic_id", facts.live)
+    of_owner = values_at(facts.keys.owned, "topic_id", facts.owner)
     named = facts.keys.rows.column("topic_id").to_pylist()
-    return [
-        offsets[live] if live >= 0 else owned[owner] if owner >= 0 else name
-        for live, owner, name in zip(facts.live.tolist(), facts.owner.tolist(), named, strict=True)
-    ]
+    held = zip(facts.live.tolist(), of_live, facts.owner.tolist(), of_owner, named, strict=True)
+    return [committed if live >= 0 else owned if owner >= 0 else name for live, committed, owner, owned, name in held]
+
+
+def values_at(table: pa.Table, name: str, rows: Any) -> list[Any]:
+    """None where there is no row: keys are few, and rows many."""
+    found: list[Any] = table.column(name).take(pa.array(rows, mask=rows < 0)).to_pylist()
+    return found
 
 
 def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list[int]]:
@@ -156,8 +161,7 @@ def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list
 
 def confidences(facts: OwnFacts, answers: list[OwnAnswer]) -> list[str]:
     """As the offset that holds; what silence or a trend is concluded from is likely at best."""
-    of_offsets = facts.keys.offsets.column("confidence").to_pylist()
-    found = (of_offsets[live] if live >= 0 else Confidence.CERTAIN for live in facts.live.tolist())
+    found = (known or Confidence.CERTAIN for known in values_at(facts.keys.offsets, "confidence", facts.live))
     return [
         str(Confidence.LIKELY) if answer.rule in CONCLUDED and known == Confidence.CERTAIN else str(known)
         for known, answer in zip(found, answers, strict=True)

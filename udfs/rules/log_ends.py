@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.watermarks import Watermarks
-from udfs.replay.nullable import NONE, Flags, Numbers, numbers
+from udfs.replay.nullable import NONE, Flags, Numbers
 
 # A snapshot is taken after the time that it gives itself: what it says may have become so a little later.
 SNAPSHOT_TAKES_US = 10_000_000
@@ -26,10 +26,9 @@ class Ends:
     @classmethod
     def of(cls, watermarks: Watermarks, rows: Numbers) -> "Ends":
         start, end, leader_epoch = (
-            at(numbers(watermarks.rows.column(name)), rows)
-            for name in ("log_start_offset", "log_end_offset", "leader_epoch")
+            at(values, rows) for values in (watermarks.starts, watermarks.ends, watermarks.leader_epochs)
         )
-        ids = watermarks.rows.column("topic_id").combine_chunks()
+        ids = watermarks.topic_ids
         return cls(start, end, leader_epoch, ids.take(pa.array(rows, mask=rows == NOWHERE)))
 
     def take(self, which: Numbers) -> "Ends":
@@ -50,8 +49,9 @@ class EndsAround:
     def of(cls, watermarks: Watermarks, commits: pa.Table, times: Numbers, earlier_by: int = 0) -> "EndsAround":
         """`commits`: `topic`, `topic_id`, `partition`. `earlier_by`: how much before the time its first snapshot is."""
         has_time = times != NONE
-        before = Ends.of(watermarks, np.where(has_time, watermarks.at(commits, times - earlier_by * has_time), NOWHERE))
-        after = Ends.of(watermarks, np.where(has_time, watermarks.after(commits, times), NOWHERE))
+        places = watermarks.first_places(commits)
+        before = Ends.of(watermarks, np.where(has_time, watermarks.at(places, times - earlier_by * has_time), NOWHERE))
+        after = Ends.of(watermarks, np.where(has_time, watermarks.after(places, times), NOWHERE))
         own = commits.column("topic_id").combine_chunks()
         other = [
             differ(one, two)

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from schemas.lag_words import CommitFindingKind
+from udfs.lag.as_of import at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.replay.nullable import NONE, Flags, Numbers, numbers
+from udfs.replay.nullable import NONE, Flags, Numbers
 from udfs.rules.counted_commits import Commits
-from udfs.rules.log_ends import SNAPSHOT_TAKES_US, Ends, EndsAround
+from udfs.rules.log_ends import SNAPSHOT_TAKES_US, EndsAround
 
 Odd = tuple[CommitFindingKind, Commits, Numbers, Numbers]
 
@@ -20,19 +21,19 @@ def odd_values(history: PartitionHistory, commits: Commits) -> Iterator[Odd]:
     yield CommitFindingKind.NEGATIVE, negative, nothing, nothing
     if not history.watermarks.rows.num_rows:
         return
-    yield odd(CommitFindingKind.BEYOND_END, *beyond_end(history, commits))
-    yield odd(CommitFindingKind.BELOW_START, *below_start(history, commits))
+    places = history.watermarks.first_places(commits.rows)
+    yield odd(CommitFindingKind.BEYOND_END, *beyond_end(history, commits, places))
+    yield odd(CommitFindingKind.BELOW_START, *below_start(history, commits, places))
 
 
 def odd(kind: CommitFindingKind, commits: Commits, bound: Numbers) -> Odd:
     return kind, commits, bound, np.abs(bound - commits.committed)
 
 
-def beyond_end(history: PartitionHistory, commits: Commits) -> tuple[Commits, Numbers]:
+def beyond_end(history: PartitionHistory, commits: Commits, places: Numbers) -> tuple[Commits, Numbers]:
     """An end only grows, but when the log loses records or is made anew. So it takes two snapshots between which
     neither happened: the same leader epoch, the same topic, and an end that is not lower."""
-    after = history.watermarks.after(commits.rows, commits.time)
-    end = Ends.of(history.watermarks, after).end
+    end = at(history.watermarks.ends, history.watermarks.after(places, commits.time))
     suspects = commits.take((end != NONE) & (commits.committed > end))
     around = EndsAround.of(history.watermarks, suspects.rows, suspects.time)
     is_same_log = is_undisturbed(around)
@@ -45,13 +46,12 @@ def is_undisturbed(around: EndsAround) -> Flags:
     return np.asarray(has_epoch & (before.end != NONE) & (before.end <= after.end) & ~around.is_other_topic, np.bool_)
 
 
-def below_start(history: PartitionHistory, commits: Commits) -> tuple[Commits, Numbers]:
+def below_start(history: PartitionHistory, commits: Commits, places: Numbers) -> tuple[Commits, Numbers]:
     """A start never goes back, but when the topic is made anew: the next snapshot would have it lower."""
-    highest = numbers(history.watermarks.rows.column("log_start_offset")).max()
-    commits = commits.take((commits.committed >= 0) & (commits.committed < highest))
-    times = commits.time - SNAPSHOT_TAKES_US
-    start = Ends.of(history.watermarks, history.watermarks.at(commits.rows, times)).start
-    suspects = commits.take((start != NONE) & (commits.committed < start))
+    marks = history.watermarks
+    low = np.flatnonzero((commits.committed >= 0) & (commits.committed < marks.starts.max()))
+    start = at(marks.starts, marks.at(places[low], commits.time[low] - SNAPSHOT_TAKES_US))
+    suspects = commits.take(low[(start != NONE) & (commits.committed[low] < start)])
     around = EndsAround.of(history.watermarks, suspects.rows, suspects.time, earlier_by=SNAPSHOT_TAKES_US)
     is_lower = (around.after.start != NONE) & (around.after.start < around.before.start)
     is_same_log = ~is_lower & ~around.is_other_topic & ~has_older_epoch(around)

@@ -216,8 +216,11 @@ class Values:
 
     @classmethod
     def of(cls, keys: Keys) -> "Values":
-        rows = np.argsort(keys.offsets.column("from_offset").to_numpy(), kind="stable")
-        rows = rows[key_order(keys.of_offsets[rows], keys.size)]
+        offsets = keys.offsets.column("from_offset").to_numpy()
+        rows = np.arange(len(offsets))
+        if not is_by_key(keys.of_offsets, offsets):
+            rows = np.argsort(offsets, kind="stable")
+            rows = rows[key_order(keys.of_offsets[rows], keys.size)]
         bounds = np.append(0, np.cumsum(np.bincount(keys.of_offsets, minlength=keys.size)))
         return cls(
             bounds, rows, numbers(keys.offsets.column("from_time"))[rows], ends_of(keys.offsets)[rows],
@@ -244,9 +247,17 @@ def newest_rows(rows: pa.Table, key: Numbers, size: int, of: Flags | None = None
     """For each key its row with the largest from_offset, of those in `of`."""
     found = np.full(size, NOWHERE)
     places = np.arange(len(key)) if of is None else np.flatnonzero(of)
-    places = places[np.argsort(rows.column("from_offset").to_numpy()[places], kind="stable")]
+    offsets = rows.column("from_offset").to_numpy()[places]
+    if not is_by_key(key[places], offsets):
+        places = places[np.argsort(offsets, kind="stable")]
     found[key[places]] = places
     return found
+
+
+def is_by_key(keys: Numbers, offsets: Numbers) -> bool:
+    """Whether rows are in the order of keys and offsets already, as those of a table are."""
+    step = np.diff(keys)
+    return bool(((step > 0) | ((step == 0) & (np.diff(offsets) >= 0))).all())
 
 
 def known_only(values: Numbers, is_known: Flags) -> list[int | None]:

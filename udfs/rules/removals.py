@@ -1,6 +1,6 @@
 """Offsets that were removed, or that ended because their topic was made anew: each by the record that ended it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,12 +9,12 @@ import pyarrow.compute as pc
 
 from schemas.history_words import Confidence, OffsetEnd
 from schemas.lag_words import ResetActor, ResetKind
-from udfs.lag.as_of import NOWHERE
+from udfs.lag.as_of import NOWHERE, key_codes
 from udfs.lag.partition_history import PartitionHistory
-from udfs.replay.nullable import NONE, Numbers, numbers
+from udfs.replay.nullable import NONE, Numbers, every, first_of, numbers
 from udfs.rules.group_states import StatesAt
 from udfs.rules.offset_moves import KEY, batches_of
-from udfs.rules.reset_events import Event, by_operation
+from udfs.rules.reset_events import SCHEMA
 
 DONE_BY: dict[str, tuple[ResetKind, ResetActor, Confidence]] = {
     OffsetEnd.EXPIRED: (ResetKind.EXPIRED, ResetActor.COORDINATOR, Confidence.CERTAIN),
@@ -22,23 +22,60 @@ DONE_BY: dict[str, tuple[ResetKind, ResetActor, Confidence]] = {
     OffsetEnd.TOPIC_DELETED: (ResetKind.DELETED, ResetActor.COORDINATOR, Confidence.CERTAIN),
     OffsetEnd.TOMBSTONE_UNKNOWN: (ResetKind.DELETED, ResetActor.UNKNOWN, Confidence.POSSIBLE),
 }
+# What one write ends.
+OPERATION = ("group_id", "topic", "topic_id", "ended_by", "batch", "to_time")
+TOLD = ("ended_by", "via_after", "num_members", "is_empty")
 
 
-def removal_events(history: PartitionHistory, since: int | None) -> Iterator[Event]:
+def removal_rows(history: PartitionHistory, since: int | None) -> pa.Table:
+    """Rows as `reset_events.SCHEMA` has them, a column at a time: expiry removes very many."""
     table = history.table("offset_history")
     time = numbers(table.column("to_time"))
     ends = pa.array([*DONE_BY, OffsetEnd.TOPIC_RECREATED], pa.string())
     is_ended = np.asarray(pc.is_in(table.column("ended_by"), value_set=ends).to_numpy(), np.bool_)
     is_due = (time <= history.as_of_time) & (time >= (NONE if since is None else since))
-    place = np.flatnonzero(is_ended & is_due)
-    rows = with_facts(history, table, place)
-    for operation in by_operation(rows, "group_id", "topic", "topic_id", "ended_by", "batch", "to_time"):
-        first = operation[0]
-        yield made_anew(operation) if first["ended_by"] == OffsetEnd.TOPIC_RECREATED else removed(operation)
+    rows = with_facts(history, table, np.flatnonzero(is_ended & is_due))
+    if not rows.num_rows:
+        return SCHEMA.empty_table()
+    (operation,) = key_codes(OPERATION, rows)
+    order = np.lexsort((numbers(rows.column("partition")), operation))
+    starts = np.flatnonzero(first_of(operation[order]))
+    return of_operations(rows.take(pa.array(order)), starts, history.offsets_partition)
 
 
-def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> list[dict[str, Any]]:
-    """The ended rows as dictionaries, each with its batch, the group's state just before, and the commit that follows
+def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa.Table:
+    """Rows of an operation follow each other by partition, from each start on."""
+    firsts = rows.take(pa.array(starts))
+    bounds = pa.array(np.append(starts, rows.num_rows).astype(np.int32))
+    after = rows.column("after").combine_chunks()
+    num_after = np.append(0, np.cumsum(after.is_valid().to_numpy(zero_copy_only=False)))
+    offset = numbers(rows.column("to_offset"))
+    kinds, actors, confidences = zip(*map(what_happened, firsts.select(list(TOLD)).to_pylist()), strict=True)
+    partitions, committed = (rows.column(name).combine_chunks() for name in ("partition", "committed_offset"))
+    columns = {name: firsts.column(name) for name in ("group_id", "group_type", "topic", "topic_id", "num_members")}
+    columns |= {
+        "at_time": firsts.column("to_time"),
+        "kind": pa.array(kinds, pa.string()),
+        "actor": pa.array(actors, pa.string()),
+        "confidence": pa.array(confidences, pa.string()),
+        "num_partitions": pa.array(np.diff(np.append(starts, rows.num_rows))),
+        "partitions": pa.ListArray.from_arrays(bounds, partitions),
+        "from_offsets": pa.ListArray.from_arrays(bounds, committed),
+        "to_offsets": pa.ListArray.from_arrays(
+            pa.array(num_after[bounds.to_numpy()].astype(np.int32)), after.drop_null()
+        ),
+        "evidence_partition": every(offsets_partition, pa.int32(), len(starts)),
+        "evidence_first_offset": pa.array(np.minimum.reduceat(offset, starts)),
+        "evidence_last_offset": pa.array(np.maximum.reduceat(offset, starts)),
+    }
+    # Neither offsets that are gone nor those of two topics can be compared.
+    nothing = {name: pa.nulls(len(starts)) for name in ("messages_reread", "messages_skipped", "signature_score")}
+    made = columns | nothing
+    return pa.table([made[field.name].cast(field.type) for field in SCHEMA], schema=SCHEMA)
+
+
+def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa.Table:
+    """The ended rows, each with its batch, the group's state just before, and the commit that follows
     in its place."""
     names = [*KEY, "topic_id", "to_time", "to_offset", "ended_by", "committed_offset", "via"]
     ended = table.select(names).take(pa.array(place))
@@ -59,8 +96,7 @@ def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> li
     }
     for name, column in facts.items():
         ended = ended.append_column(name, column)
-    found: list[dict[str, Any]] = ended.set_column(4, "to_time", ended.column("to_time").cast(pa.int64())).to_pylist()
-    return found
+    return ended
 
 
 def rows_after(table: pa.Table, place: Numbers) -> Numbers:
@@ -73,16 +109,12 @@ def rows_after(table: pa.Table, place: Numbers) -> Numbers:
     return np.where(is_after, later, NOWHERE)
 
 
-def removed(operation: list[Mapping[str, Any]]) -> Event:
-    kind, actor, confidence = DONE_BY[operation[0]["ended_by"]]
-    moved = tuple((row["partition"], row["committed_offset"], None) for row in operation)
-    return event(operation, kind, actor, confidence, moved)
-
-
-def made_anew(operation: list[Mapping[str, Any]]) -> Event:
-    """The group went on with another topic of the same name. Offsets of two topics cannot be compared."""
-    moved = tuple((row["partition"], row["committed_offset"], row["after"]) for row in operation)
-    return event(operation, ResetKind.TRUNCATION, who_went_on(operation[0]), Confidence.CERTAIN, moved)
+def what_happened(row: Mapping[str, Any]) -> tuple[ResetKind, ResetActor, Confidence]:
+    """`row`: `TOLD` of the operation's first partition."""
+    if row["ended_by"] != OffsetEnd.TOPIC_RECREATED:
+        return DONE_BY[row["ended_by"]]
+    # The group went on with another topic of the same name.
+    return ResetKind.TRUNCATION, who_went_on(row), Confidence.CERTAIN
 
 
 def who_went_on(row: Mapping[str, Any]) -> ResetActor:
@@ -91,13 +123,3 @@ def who_went_on(row: Mapping[str, Any]) -> ResetActor:
     if row["num_members"] is None:
         return ResetActor.UNKNOWN
     return ResetActor.SIMPLE_CONSUMER if row["is_empty"] else ResetActor.MEMBER
-
-
-def event(
-    operation: list[Mapping[str, Any]], kind: ResetKind, actor: ResetActor, confidence: Confidence, moved: Any
-) -> Event:
-    first, offsets = operation[0], [int(row["to_offset"]) for row in operation]
-    return Event(
-        first["group_id"], first["group_type"], first["topic"], first["topic_id"], first["to_time"], kind, actor,
-        confidence, None, first["num_members"], min(offsets), max(offsets), moved, is_comparable=False,
-    )  # fmt: skip

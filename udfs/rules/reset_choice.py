@@ -7,6 +7,7 @@ a change of owners: rewinds. Where the group's members are not known every step 
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +38,13 @@ class Judged:
 
 
 def judged_moves(history: PartitionHistory, since: int | None) -> Judged:
+    """Resets and findings both ask."""
+    if since not in history.judged:
+        history.judged[since] = judged_anew(history, since)
+    return cast(Judged, history.judged[since])
+
+
+def judged_anew(history: PartitionHistory, since: int | None) -> Judged:
     moves = moves_of(history, since)
     num_commits = commits_of_operation(history.commits, moves)
     is_shift = are_shifted(moves, num_commits)

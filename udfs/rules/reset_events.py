@@ -15,6 +15,7 @@ from udfs.tables.arrow_schema import table_schema
 Row = dict[str, Any]
 # The job knows these.
 BY_THE_JOB = ("cluster", "is_open")
+SCHEMA = pa.schema([field for field in table_schema(OFFSET_RESETS) if field.name not in BY_THE_JOB])
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,6 @@ class Event:
     last_offset: int
     # By partition, ascending: what was committed before and after; None: nothing.
     moved: tuple[tuple[int, int | None, int | None], ...]
-    is_comparable: bool = True
 
     def row(self, offsets_partition: int) -> Row:
         return {
@@ -54,7 +54,7 @@ class Event:
         """By how many messages offsets went back, or forward. No offset below 0 stands for a message."""
         total = 0
         for _, before, after in self.moved:
-            if before is None or after is None or not self.is_comparable:
+            if before is None or after is None:
                 return None
             step = max(before, 0) - max(after, 0)
             total += max(step if is_back else -step, 0)
@@ -70,8 +70,8 @@ def by_operation(rows: Iterable[Mapping[str, Any]], *names: str) -> list[list[Ma
 
 
 def table_of(events: Iterable[Event], offsets_partition: int) -> pa.Table:
-    rows = [event.row(offsets_partition) for event in events]
-    schema = table_schema(OFFSET_RESETS)
-    schema = pa.schema([field for field in schema if field.name not in BY_THE_JOB])
-    order = [(name, "ascending") for name in OFFSET_RESETS.order if name not in BY_THE_JOB]
-    return pa.Table.from_pylist(rows, schema).sort_by(order)
+    return pa.Table.from_pylist([event.row(offsets_partition) for event in events], SCHEMA)
+
+
+def in_order(rows: pa.Table) -> pa.Table:
+    return rows.sort_by([(name, "ascending") for name in OFFSET_RESETS.order if name not in BY_THE_JOB])

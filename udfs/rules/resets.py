@@ -11,9 +11,9 @@ from schemas.lag_words import ResetActor, ResetKind
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
 from udfs.replay.nullable import NONE
-from udfs.rules.removals import removal_events
+from udfs.rules.removals import removal_rows
 from udfs.rules.reset_choice import Judged, actors, judged_moves
-from udfs.rules.reset_events import Event, by_operation, table_of
+from udfs.rules.reset_events import Event, by_operation, in_order, table_of
 
 # From so many signs of an admin tool on: what the row says is likely.
 LIKELY_SCORE = 4
@@ -22,8 +22,8 @@ LIKELY_SCORE = 4
 def reset_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
     """Of operations at `settled_from` or later, in microseconds; None: of all. Columns of offset_resets without those
     that the job adds."""
-    events = [*removal_events(history, settled_from), *move_events(history, judged_moves(history, settled_from))]
-    return table_of(events, history.offsets_partition)
+    moved = table_of(move_events(history, judged_moves(history, settled_from)), history.offsets_partition)
+    return in_order(pa.concat_tables([removal_rows(history, settled_from), moved]))
 
 
 def move_events(history: PartitionHistory, judged: Judged) -> Iterator[Event]:

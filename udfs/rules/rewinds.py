@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from udfs.lag.texts import codes_of, encoded
 from udfs.replay.nullable import Numbers
 from udfs.rules.own_verdict import Rewind
 
@@ -23,18 +23,17 @@ def rewinds(facts: "OwnFacts") -> dict[int, Rewind]:
     steps = np.flatnonzero((delta < 0) & (values.from_time >= facts.since))
     from_offset = offsets.column("from_offset").to_numpy()[values.rows]
     goes_on = offsets.column("previous_offset").is_valid().to_numpy()[values.rows]
-    topic_ids = offsets.column("topic_id").combine_chunks().take(pa.array(values.rows))
+    topic_ids = codes_of(encoded(offsets.column("topic_id")))[values.rows]
     found: dict[int, Rewind] = {}
     for key in np.unique(facts.keys.of_offsets[values.rows[steps]]).tolist():
         if facts.live[key] < 0:
             continue
-        rows = np.arange(values.bounds[key], values.bounds[key + 1])
-        rows = rows[is_recent[rows]]
+        of_key = slice(values.bounds[key], values.bounds[key + 1])
+        rows = np.flatnonzero(is_recent[of_key]) + values.bounds[key]
+        begins = ~goes_on[rows] | changes(topic_ids[rows])
         group = int(facts.group[key])
-        is_explained = np.array(
-            [delta[row] < 0 and facts.groups.members_at(group, int(from_offset[row])) <= 0 for row in rows], np.bool_
-        )
-        begins = is_explained | ~goes_on[rows] | changes(topic_ids, rows)
+        for place in np.flatnonzero(delta[rows] < 0).tolist():
+            begins[place] |= facts.groups.members_at(group, int(from_offset[rows[place]])) <= 0
         begins[0] = True
         chain = rows[np.flatnonzero(begins)[-1] :]
         if (back := of_chain(values.committed[chain], values.from_time[chain])) is not None:
@@ -50,8 +49,9 @@ def of_chain(committed: Numbers, times: Numbers) -> Rewind | None:
     return Rewind(peak, int(times[steps[-1]]), len(steps)) if len(steps) else None
 
 
-def changes(topic_ids: pa.Array, rows: Numbers) -> NDArray[np.bool_]:
-    """Where a row is of another topic of the same name than the row before; an id that is not known is no other."""
-    ids = topic_ids.take(pa.array(rows))
-    differs = pc.fill_null(pc.not_equal(ids[1:], ids[:-1]), False).to_numpy(zero_copy_only=False)
-    return np.append(False, differs)
+def changes(topic_ids: Numbers) -> NDArray[np.bool_]:
+    """Where a row is of another topic of the same name than the row before; an id that is not known, below 0, is no
+    other."""
+    found = np.zeros(len(topic_ids), np.bool_)
+    found[1:] = (topic_ids[1:] != topic_ids[:-1]) & (topic_ids[1:] >= 0) & (topic_ids[:-1] >= 0)
+    return found

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.lag_words import CommitFindingKind
 from udfs.lag.as_of import NOWHERE, at, key_codes
 from udfs.lag.partition_history import PartitionHistory
-from udfs.replay.nullable import NONE, Flags, Numbers, numbers
+from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
 from udfs.rules.finding_days import Findings
 from udfs.rules.odd_owners import MAY_LINGER_US
 from udfs.rules.offset_moves import KEY, Moves, keyed, owners
@@ -43,10 +44,13 @@ def are_after_move(history: PartitionHistory, moves: Moves) -> Flags:
     found = (owner != NOWHERE) & (since != NONE) & is_soon & has_before
     found[found] = has_moved(owned, owner[found])
     committed = numbers(table.column("committed_offset"))
+    begins = np.flatnonzero(begin_keys(table))
     for move in np.flatnonzero(found):
-        held = moves.place[move] - 1
-        while held > 0 and from_offset[held] > begin[move] and is_same_key(table, held - 1, held):
-            held -= 1
+        place = moves.place[move]
+        first = begins[np.searchsorted(begins, place, side="right") - 1]
+        # The newest row of the key that began no later than the owner.
+        before = np.flatnonzero(from_offset[first:place] <= begin[move])
+        held = first + before[-1] if len(before) else first
         found[move] = from_offset[held] < begin[move] and moves.committed[move] >= committed[held]
     return np.asarray(found, np.bool_)
 
@@ -68,5 +72,11 @@ def has_moved(owned: pa.Table, owner: Numbers) -> Flags:
     return np.array(found, np.bool_)
 
 
-def is_same_key(table: pa.Table, one: int, other: int) -> bool:
-    return all(table.column(name)[one] == table.column(name)[other] for name in KEY)
+def begin_keys(table: pa.Table) -> Flags:
+    """Whether a row is the first of its key; the table is in the order of keys."""
+    found = np.zeros(table.num_rows, np.bool_)
+    found[:1] = True
+    for name in KEY:
+        column = table.column(name)
+        found[1:] |= ~flags(pc.equal(column[1:], column[:-1]))
+    return found

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from schemas.history_words import TransactionOutcome
 from schemas.vocabulary import GroupType
 from udfs.lag.as_of import NOWHERE, key_codes, newest_at
-from udfs.lag.partition_history import PartitionHistory
-from udfs.replay.nullable import Flags, Numbers, numbers
+from udfs.lag.partition_history import PartitionHistory, only
+from udfs.replay.nullable import Flags, Numbers, flags, numbers
 
 KEY = ("group_id", "topic", "partition")
 # Kafka keeps one offset for each name and partition, so an id tells topics apart only where the name is unknown; no
@@ -60,32 +60,32 @@ class KeyedCommits:
 def keys_at(history: PartitionHistory) -> Keys:
     """Of everything that is not after `as_of_time`."""
     as_of = history.as_of_time
-    # Millions of rows: what is not asked for must not be copied.
-    offsets = until(history.table("offset_history").select(list(OF_OFFSETS)), "from_time", as_of)
-    owned = until(history.table("ownership_intervals"), "from_time", as_of)
+    # Millions of rows: what is not asked for must not be copied, and texts of keys are looked at once for all.
+    offsets = history.table("offset_history").select(list(OF_OFFSETS))
+    is_past = numbers(offsets.column("from_time")) <= as_of
+    offsets, offset_keys = (only(table, is_past) for table in (offsets, history.offset_keys))
+    owned = history.table("ownership_intervals")
+    owned = only(owned, numbers(owned.column("from_time")) <= as_of)
     # Share groups keep their offsets elsewhere, and a standby reads nothing of the group's input.
     is_reader = pc.fill_null(pc.equal(owned.column("role"), "active"), True)
     owned = owned.filter(pc.and_(is_reader, pc.not_equal(owned.column("group_type"), str(GroupType.SHARE))))
     commits = history.commits.select(list(OF_COMMITS))
     # A commit without a time is before no snapshot.
-    commits = until(commits.filter(pc.invert(commits.column("is_tombstone"))), "record_time", as_of)
+    is_past = ~flags(commits.column("is_tombstone")) & (numbers(commits.column("record_time")) <= as_of)
+    commits, commit_keys = (only(table, is_past) for table in (commits, history.commit_keys))
+    of_offsets, of_owned, of_commits = key_codes(KEY, *map(named, (offset_keys, owned, commit_keys)))
     tables = [named(table) for table in (offsets, owned, commits)]
-    of_offsets, of_owned, of_commits = key_codes(KEY, *tables)
     rows = key_rows(tables, np.concatenate([of_offsets, of_owned, of_commits]))
     return Keys(rows, offsets, of_offsets, owned, of_owned, commits, of_commits)
-
-
-def until(table: pa.Table, name: str, as_of: int) -> pa.Table:
-    is_past = numbers(table.column(name)) <= as_of
-    return table if is_past.all() else table.filter(pa.array(is_past))
 
 
 def named(table: pa.Table) -> pa.Table:
     topic = table.column("topic")
     if not topic.null_count:
         return table
-    stand_in = pc.binary_join_element_wise(UNNAMED, pc.fill_null(table.column("topic_id"), ""), "")
-    return table.set_column(table.column_names.index("topic"), "topic", pc.coalesce(topic, stand_in))
+    topic_ids = pc.fill_null(table.column("topic_id").cast(pa.string()), "")
+    names = pc.coalesce(topic.cast(pa.string()), pc.binary_join_element_wise(UNNAMED, topic_ids, ""))
+    return table.set_column(table.column_names.index("topic"), "topic", names)
 
 
 def key_rows(tables: list[pa.Table], codes: Numbers) -> pa.Table:

@@ -6,7 +6,8 @@ import pyarrow.compute as pc
 
 from schemas.event_tables import COMMIT_VOLUME
 from udfs.lag.as_of import NOWHERE, holding_at, key_codes
-from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.partition_history import PartitionHistory, only
+from udfs.replay.nullable import NONE, Flags, numbers
 from udfs.tables.arrow_schema import table_schema
 
 Numbers = np.ndarray
@@ -20,22 +21,23 @@ WRITTEN = pa.schema([field for field in table_schema(COMMIT_VOLUME) if field.nam
 
 def volume_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
     """One row for each group and hour that ends after `settled_from`, by record time; records without one have none."""
-    records = timed(history.commits, settled_from)
+    asked = are_asked(history.commits, settled_from)
+    records = only(history.commits, asked).combine_chunks()
+    keys = only(history.commit_keys, asked)
     time = records["record_time"].cast(pa.int64()).to_numpy()
     is_commit = ~records["is_tombstone"].to_numpy()
-    key, key_rows = keys_of(records)
+    (key,) = key_codes(KEY, keys)
     hour, hour_rows = codes(time // HOUR)
     hours = time[hour_rows] // HOUR
     # Records of one key and hour follow each other, in the order of the log.
     run, run_rows = codes(key * len(hours) + hour)
     order = sorted_places(run)
     is_first = are_new(run[order])
-    groups = records["group_id"].take(pa.array(key_rows))
-    group_of_key, _ = codes(pc.index_in(groups, value_set=pc.unique(groups)).to_numpy())
-    cell, cell_rows = codes(group_of_key[key[run_rows]] * len(hours) + hour[run_rows])
+    (group,) = key_codes(("group_id",), keys)
+    cell, cell_rows = codes(group[run_rows] * len(hours) + hour[run_rows])
     of, num_cells = cell[run], len(cell_rows)
     minute = of * (HOUR // MINUTE) + time % HOUR // MINUTE
-    unchanged = is_commit[order] & are_unchanged(history, records, order, is_first)
+    unchanged = is_commit[order] & are_unchanged(history, records, keys, order, is_first)
     num_commits = np.bincount(of[is_commit], minlength=num_cells)
     num_unchanged = np.bincount(of[order][unchanged], minlength=num_cells)
     sizes = records["record_bytes"].to_numpy()
@@ -55,20 +57,9 @@ def volume_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table
     return written.filter(pa.array(num_commits > 0)).sort_by([("hour_time", "ascending"), ("group_id", "ascending")])
 
 
-def timed(commits: pa.Table, settled_from: int | None) -> pa.Table:
-    time = commits["record_time"].cast(pa.int64())
-    is_asked = time.is_valid() if settled_from is None else pc.greater_equal(time, settled_from // HOUR * HOUR)
-    return commits.filter(pc.fill_null(is_asked, False)).combine_chunks()
-
-
-def keys_of(records: pa.Table) -> tuple[Numbers, Numbers]:
-    """For each record the number of its group and topic partition, and for each number one of its records."""
-    found = np.zeros(records.num_rows, np.int64)
-    for name in KEY:
-        column = records[name].combine_chunks()
-        each, rows = codes(column.dictionary_encode().indices if name != "partition" else column)
-        found, places = codes(found * len(rows) + each)
-    return found, places
+def are_asked(commits: pa.Table, settled_from: int | None) -> Flags:
+    time = numbers(commits["record_time"])
+    return np.asarray(time != NONE if settled_from is None else time >= settled_from // HOUR * HOUR, np.bool_)
 
 
 def codes(values: Numbers | pa.Array) -> tuple[Numbers, Numbers]:
@@ -94,7 +85,9 @@ def sorted_places(values: Numbers) -> Numbers:
     return np.sort(values * number + np.arange(len(values))) % number
 
 
-def are_unchanged(history: PartitionHistory, records: pa.Table, order: Numbers, is_first: Numbers) -> Numbers:
+def are_unchanged(
+    history: PartitionHistory, records: pa.Table, keys: pa.Table, order: Numbers, is_first: Numbers
+) -> Numbers:
     """In this order: whether the record commits the offset that the record of the key before left. A deleted offset is
     none. The first of an hour is compared with what held as the hour began."""
     value = pc.fill_null(records["committed_offset"], 0).to_numpy()[order]
@@ -102,7 +95,7 @@ def are_unchanged(history: PartitionHistory, records: pa.Table, order: Numbers, 
     found = np.zeros(len(order), np.bool_)
     found[1:] = (value[1:] == value[:-1]) & has_value[:-1]
     firsts = np.flatnonzero(is_first)
-    wanted = records.select(list(KEY)).take(pa.array(order[firsts]))
+    wanted = keys.take(pa.array(order[firsts]))
     begins = records["record_time"].cast(pa.int64()).to_numpy()[order[firsts]] // HOUR * HOUR
     held = held_offsets(history, wanted, begins)
     found[firsts] = pc.fill_null(pc.equal(held, pa.array(value[firsts])), False).to_numpy(zero_copy_only=False)
@@ -111,15 +104,15 @@ def are_unchanged(history: PartitionHistory, records: pa.Table, order: Numbers, 
 
 def held_offsets(history: PartitionHistory, wanted: pa.Table, times: Numbers) -> pa.Array:
     """The offset of each key just before the time, which begins an hour; NULL: none."""
-    rows = history.table("offset_history").select([*KEY, "committed_offset", "from_time", "to_time"])
+    rows = history.table("offset_history").select(["committed_offset", "from_time", "to_time"])
     begins = pc.fill_null(rows["from_time"].cast(pa.int64()), -NEVER).to_numpy()
     ends = pc.fill_null(rows["to_time"].cast(pa.int64()), NEVER).to_numpy()
     # Most values do not outlive their hour.
     outlive = np.flatnonzero(begins // HOUR != ends // HOUR)
-    rows, begins, ends = rows.take(pa.array(outlive)), begins[outlive], ends[outlive]
-    have, want = key_codes(KEY, rows, wanted)
-    place = holding_at(have, begins, ends, want, times - 1)
-    return rows["committed_offset"].combine_chunks().take(pa.array(place, mask=place == NOWHERE))
+    have, want = key_codes(KEY, history.offset_keys.take(pa.array(outlive)), wanted)
+    place = holding_at(have, begins[outlive], ends[outlive], want, times - 1)
+    committed = rows["committed_offset"].take(pa.array(outlive)).combine_chunks()
+    return committed.take(pa.array(place, mask=place == NOWHERE))
 
 
 def busiest(minute: Numbers, num_cells: int) -> Numbers:

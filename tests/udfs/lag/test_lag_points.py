@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from schemas.lag_tables import LAG_POINTS
 from schemas.lag_words import LagUnknown
 from tests.slow_lag import Captured, SlowLag
 from tests.udfs.lag.histories import DAY, SECOND, commit, fast, history, history_of, random_model
-from udfs.lag.lag_points import lag_point_rows
+from udfs.lag.lag_points import lag_point_pieces, lag_point_rows
 
 PLACE = ("orders", 0)
 # Of 29 days, in milliseconds.
@@ -22,17 +23,34 @@ def ends(points: dict[int, int], topic_id: str | None = None, start: int | None 
     return {second * SECOND: {PLACE: Captured(topic_id, start, end)} for second, end in points.items()}
 
 
-def test_points_are_those_of_a_slow_reading(rng: np.random.Generator) -> None:
+def in_order(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in LAG_POINTS.order if name != "cluster")
+
+
+def test_points_are_those_of_a_slow_reading(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     reasons: set[str | None] = set()
     for _ in range(150):
+        # Pieces of a key or two.
+        monkeypatch.setattr("udfs.lag.point_cells.CELLS", int(rng.integers(1, 40)))
         model = random_model(rng)
-        wanted = list(model.rows())
+        wanted = sorted(model.rows(), key=in_order)
         reasons |= {row["unknown_reason"] for row in wanted}
         ours = history_of(model)
         found = lag_point_rows(ours, None)
         names = list(wanted[0]) if wanted else ["snapshot_time"]
         assert fast(ours, found, names) == wanted
     assert reasons == {None, *(each.value for each in LagUnknown)}
+
+
+def test_pieces_are_before_a_time_or_not(rng: np.random.Generator) -> None:
+    for _ in range(20):
+        ours, settled = history_of(random_model(rng)), int(rng.integers(0, 100)) * SECOND
+        names = tuple(name for name in LAG_POINTS.order if name != "cluster")
+        pieces = [fast(ours, each, names) for each in lag_point_pieces(ours, None, settled)]
+        sides = [{row["snapshot_time"] < settled for row in piece} for piece in pieces]
+        assert sides == sorted(sides, key=lambda side: False in side) and all(len(side) == 1 for side in sides)
+        rows = sorted((row for piece in pieces for row in piece), key=in_order)
+        assert rows == fast(ours, lag_point_rows(ours, None), names)
 
 
 def test_rows_from_a_time_on_are_those_of_all_rows(rng: np.random.Generator) -> None:

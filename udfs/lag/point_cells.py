@@ -1,0 +1,129 @@
+"""Which rows hold at which snapshot: cells key by key, and within a key by time, so that neighbours are alike."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from udfs.lag.as_of import NOWHERE
+from udfs.lag.watermarks import Watermarks
+from udfs.replay.nullable import NONE, Numbers, first_of
+
+STILL = np.iinfo(np.int64).max
+# More at once would not stay in the processor's cache from one column to the next.
+CELLS = 65_536
+
+
+@dataclass(frozen=True)
+class Held:
+    """Rows of a table in the order of their keys, each with the snapshots at which it holds: so many from `first`."""
+
+    keys: Numbers
+    rows: Numbers
+    first: Numbers
+    number: Numbers
+
+    @classmethod
+    def of(cls, keys: Numbers, begun: Numbers, ended: Numbers, times: Numbers, asked: range) -> "Held":
+        """Half-open intervals; NONE as an end: still so. `asked`: which of the snapshots' times count. Rows that hold
+        at none of them are left out."""
+        first = np.clip(np.searchsorted(times, begun, side="left"), asked.start, asked.stop)
+        last = np.searchsorted(times, np.where(ended == NONE, STILL, ended), side="left")
+        number = np.minimum(last, asked.stop) - first
+        rows = np.flatnonzero((number > 0) & (begun != NONE))
+        if not (keys[rows][1:] >= keys[rows][:-1]).all():
+            rows = rows[np.argsort(keys[rows], kind="stable")]
+        return cls(keys[rows], rows, first[rows], number[rows])
+
+    def of_keys(self, begin: int, end: int) -> "Held":
+        part = slice(*np.searchsorted(self.keys, (begin, end)))
+        return Held(self.keys[part], self.rows[part], self.first[part], self.number[part])
+
+
+@dataclass(frozen=True)
+class Cells:
+    """`key`, `snapshot`: of each cell. `held`: by source, the row that holds there, or NOWHERE; `mark`: likewise the
+    row of the partition's newest snapshot until then."""
+
+    key: Numbers
+    snapshot: Numbers
+    held: tuple[Numbers, ...]
+    mark: Numbers
+
+    def take(self, which: Numbers) -> "Cells":
+        return Cells(self.key[which], self.snapshot[which], tuple(rows[which] for rows in self.held), self.mark[which])
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Of some keys that follow each other, from `begin` on: the first snapshot of each, and how many there are."""
+
+    begin: int
+    first: Numbers
+    number: Numbers
+
+    @property
+    def places(self) -> Numbers:
+        """Of each key's first cell."""
+        return np.asarray(np.cumsum(self.number) - self.number)
+
+
+def spans_of(sources: Sequence[Held]) -> Iterator[Spans]:
+    """From the first snapshot at which a row of any source holds to the last one, in pieces of whole keys."""
+    size = max((int(each.keys.max(initial=-1)) + 1 for each in sources), default=0)
+    first, end = np.full(size, STILL), np.zeros(size, np.int64)
+    for each in sources:
+        np.minimum.at(first, each.keys, each.first)
+        np.maximum.at(end, each.keys, each.first + each.number)
+    number = np.maximum(end - first, 0)
+    piece = np.cumsum(number) // CELLS
+    bounds = [*np.flatnonzero(first_of(piece)).tolist(), size]
+    for begin, stop in pairwise(bounds):
+        if number[begin:stop].any():
+            yield Spans(begin, np.where(number[begin:stop] > 0, first[begin:stop], 0), number[begin:stop])
+
+
+def cells_of(spans: Spans, sources: Sequence[Held], mark: Numbers) -> Cells:
+    """`mark`: of each cell."""
+    size = len(mark)
+    # Of each key, how much larger the place of a cell is than its snapshot.
+    ahead = spans.places - spans.first
+    stop = spans.begin + len(spans.number)
+    return Cells(
+        np.repeat(np.arange(spans.begin, stop), spans.number),
+        np.arange(size) - np.repeat(ahead, spans.number),
+        tuple(rows_of_cells(each.of_keys(spans.begin, stop), spans.begin, ahead, size) for each in sources),
+        mark,
+    )
+
+
+def rows_of_cells(source: Held, begin: int, ahead: Numbers, size: int) -> Numbers:
+    """Of several rows the last, as of two owners the later one."""
+    found = np.full(size, NOWHERE)
+    if len(source.rows):
+        places = source.first + ahead[source.keys - begin]
+        before = np.cumsum(source.number) - source.number
+        cell = np.arange(before[-1] + source.number[-1]) + np.repeat(places - before, source.number)
+        found[cell] = np.repeat(source.rows, source.number)
+    return found
+
+
+def marks_of_cells(watermarks: Watermarks, spans: Spans, first_places: Numbers) -> Numbers:
+    """For each cell the row of the newest snapshot until then that has an end of the partition, and is not older than
+    `LOOKBACK`; NOWHERE: there is none. `first_places`: of each of these keys, as `Watermarks.place` counts them, at the
+    snapshot 0."""
+    if not len(watermarks.place):
+        return np.full(int(spans.number.sum()), NOWHERE)
+    used = np.flatnonzero(spans.number)
+    base, number, begin = first_places[used], spans.number[used], spans.places[used]
+    first = base + spans.first[used]
+    # Rows after the first cell's; its own row, which may be older, stands before them.
+    low, high = (np.searchsorted(watermarks.place, each, side="right") for each in (first, first + number - 1))
+    is_known = (low > 0) & (watermarks.place[np.maximum(low - 1, 0)] >= base)
+    counts = high - low + 1
+    head = np.cumsum(counts) - counts
+    rows = np.arange(int(counts.sum())) + np.repeat(low - 1 - head, counts)
+    cell = watermarks.place[np.maximum(rows, 0)] + np.repeat(begin - first, counts)
+    cell[head], rows[head] = begin, np.where(is_known, rows[head], NOWHERE)
+    return np.asarray(np.repeat(rows, np.diff(cell, append=int(number.sum()))))

@@ -1,0 +1,182 @@
+"""The tables that points are made from, as arrays to look rows up in. Each ends with one more value: for no row."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.history_words import Confidence, OffsetEnd
+from schemas.lag_tables import LAG_POINTS
+from schemas.vocabulary import GroupType
+from udfs.lag.as_of import key_codes, newest_at
+from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.streams_time import stream_times
+from udfs.lag.subscriptions import subscribed_partitions
+from udfs.lag.texts import encoded, same, together
+from udfs.lag.watermarks import places
+from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
+from udfs.tables.arrow_schema import table_schema
+
+KEY = ("group_id", "name", "partition")
+KEPT = ("group_id", "topic", "partition")
+# No topic's name has it, and it stands behind all of them.
+UNNAMED = "\U0010ffff/"
+MADE_BY_JOB = ("cluster", "is_open")
+NO_ROWS = table_schema(LAG_POINTS).empty_table().drop_columns(list(MADE_BY_JOB))
+
+Coded = tuple[list[Numbers], pa.Array]
+
+
+@dataclass(frozen=True)
+class PointTables:
+    history: PartitionHistory
+
+    @cached_property
+    def sources(self) -> tuple[pa.Table, pa.Table, pa.Table]:
+        """offset_history, owners, subscribed partitions."""
+        owners = reading_owners(self.history.table("ownership_intervals"))
+        return self.history.table("offset_history"), owners, subscribed_partitions(self.history)
+
+    @cached_property
+    def codes(self) -> list[Numbers]:
+        """Of each source, the key of each row; keys are in the order of lag_points."""
+        _, owners, subscribed = self.sources
+        return key_codes(KEY, *map(named, (self.history.offset_keys, owners, subscribed)))
+
+    @cached_property
+    def intervals(self) -> list[tuple[Numbers, Numbers, Numbers]]:
+        return [
+            (codes, numbers(table.column("from_time")), numbers(table.column("to_time")))
+            for codes, table in zip(self.codes, self.sources, strict=True)
+        ]
+
+    @cached_property
+    def keys(self) -> pa.Table:
+        """A row of each key."""
+        codes = np.concatenate(self.codes)
+        first = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
+        first[codes[::-1]] = np.arange(len(codes))[::-1]
+        # Tables differ in which columns may be NULL.
+        kept = {name: [each for table in self.sources for each in table.column(name).chunks] for name in KEPT}
+        return pa.table({name: pa.chunked_array(chunks) for name, chunks in kept.items()}).take(pa.array(first))
+
+    @cached_property
+    def first_places(self) -> Numbers:
+        marks = self.history.watermarks
+        return places(marks.topics, self.keys, len(marks.times))
+
+    @cached_property
+    def group_ids(self) -> tuple[Numbers, pa.Array]:
+        (found,), values = together([encoded(self.keys.column("group_id"))])
+        return found, values
+
+    @cached_property
+    def topics(self) -> tuple[Numbers, pa.Array]:
+        (found,), values = together([encoded(self.keys.column("topic"))])
+        return found, values
+
+    @cached_property
+    def partitions(self) -> np.ndarray:
+        return np.asarray(self.keys.column("partition").to_numpy(), np.int32)
+
+    @cached_property
+    def topic_ids(self) -> Coded:
+        """Of commits, owners and the ids of marks, which are few."""
+        known = [encoded(table.column("topic_id")) for table in (self.history.offset_keys, self.sources[1])]
+        return together([*known, self.history.watermarks.topic_ids.dictionary.dictionary_encode()])
+
+    def topic_ids_of(self, marks: Numbers) -> Numbers:
+        of_marks = self.topic_ids[0][2]
+        return np.asarray(of_marks[self.history.watermarks.topic_codes[marks]], np.int64)
+
+    @cached_property
+    def member_ids(self) -> tuple[Numbers, pa.Array]:
+        (found,), values = together([encoded(self.sources[1].column("member_id"))])
+        return found, values
+
+    @cached_property
+    def group_types(self) -> Coded:
+        """Of owners, of states, and of a group that no state tells of."""
+        owners, states = self.sources[1], self.history.table("group_state_intervals")
+        known = [encoded(table.column("group_type")) for table in (owners, states)]
+        return together([*known, same(GroupType.CLASSIC.value, 1)])
+
+    @cached_property
+    def committed(self) -> Numbers:
+        return padded(self.sources[0], "committed_offset")
+
+    @cached_property
+    def leader_epochs(self) -> Numbers:
+        return padded(self.sources[0], "leader_epoch")
+
+    @cached_property
+    def from_offsets(self) -> list[Numbers]:
+        return [padded(table, "from_offset") for table in self.sources]
+
+    @cached_property
+    def stream_times(self) -> Numbers:
+        return np.append(stream_times(self.sources[0].column("metadata")), NONE)
+
+    @cached_property
+    def are_possible(self) -> Flags:
+        """Whether a commit may be of a transaction that was aborted."""
+        return np.append(flags(pc.equal(self.sources[0].column("confidence"), Confidence.POSSIBLE.value)), False)
+
+    @property
+    def mark_ends(self) -> Numbers:
+        return self.history.watermarks.with_no_row[0]
+
+    @property
+    def mark_starts(self) -> Numbers:
+        return self.history.watermarks.with_no_row[1]
+
+    @property
+    def mark_times(self) -> Numbers:
+        return self.history.watermarks.with_no_row[2]
+
+    def states_at(self, keys: Numbers, times: Numbers) -> Numbers:
+        """Rows of group_state_intervals; NOWHERE: none."""
+        states, of_keys = self.state_groups
+        from_times = numbers(self.history.table("group_state_intervals").column("from_time"))
+        return newest_at(states, from_times, of_keys[keys], times)
+
+    @cached_property
+    def state_groups(self) -> list[Numbers]:
+        """A number for the group of each row of group_state_intervals, and of each key."""
+        return key_codes(("group_id",), self.history.table("group_state_intervals"), self.keys)
+
+    def are_in_hole(self, keys: Numbers, times: Numbers) -> Flags:
+        """The newest commit before ended with what is covered: which one holds now is not known."""
+        if not self.are_holes.any():
+            return np.zeros(len(keys), np.bool_)
+        codes, begun, _ = self.intervals[0]
+        found = newest_at(codes, begun, keys, times)
+        return np.asarray(self.are_holes[found], np.bool_)
+
+    @cached_property
+    def are_holes(self) -> Flags:
+        is_hole = flags(pc.equal(self.sources[0].column("ended_by"), OffsetEnd.COVERAGE_HOLE.value))
+        return np.append(is_hole, False)
+
+
+def padded(table: pa.Table, name: str) -> Numbers:
+    return np.append(numbers(table.column(name)), NONE)
+
+
+def named(rows: pa.Table) -> pa.Table:
+    """With the name of the topic, or its id where that alone is known."""
+    names = rows.column("topic")
+    if names.null_count:
+        by_id = pc.binary_join_element_wise("", rows.column("topic_id").cast(pa.string()), UNNAMED)
+        names = pc.coalesce(names.cast(pa.string()), by_id)
+    return rows.select(["group_id", "partition"]).append_column("name", names)
+
+
+def reading_owners(owners: pa.Table) -> pa.Table:
+    """Share groups commit nothing here, and standby tasks read nothing."""
+    is_share = pc.equal(owners.column("group_type"), GroupType.SHARE.value)
+    is_standby = pc.fill_null(pc.not_equal(owners.column("role"), "active"), False)
+    is_known = pc.or_(owners.column("topic").is_valid(), owners.column("topic_id").is_valid())
+    return owners.filter(pc.and_(pc.invert(pc.or_(is_share, is_standby)), is_known))
