@@ -1,4 +1,5 @@
-"""`groupscope lag` against the replay of the same log, both as a user starts them, with many snapshots."""
+"""`groupscope lag` against the replay of the same log, both as a user starts them, with many snapshots; then the gate
+and the views over what it wrote."""
 
 import json
 import shutil
@@ -12,31 +13,34 @@ from benchmarks.audit import SEGMENT_BYTES
 from benchmarks.audit_memory import MOST_BYTES
 from benchmarks.cast import PARTITIONS
 from benchmarks.commands import groupscope, new_warehouse, seconds_of
-from benchmarks.durations import Bound, Ratio
+from benchmarks.durations import Bound, Duration, Ratio
 from benchmarks.log import FIRST_TIME, MS_PER_BATCH
 from benchmarks.memory import WORKER, by_program, peak_by_program
 from benchmarks.rounds import Limit
 from benchmarks.run import Run
 from benchmarks.shaped_log import COMMITS_PER_BATCH
 from benchmarks.shapes import FEW_KEYS, SHAPES, Shape, groups_by_home, topics_of
+from schemas.views import VIEWS
 
 RECORDS = 10_000_000
 NUM_SNAPSHOTS, NUM_PARTITIONS = 1_000, 2_000
-AT_MOST = Bound(1.0)
+AT_MOST, GATE_AT_MOST, VIEW_AT_MOST = Bound(1.0), Bound(0.1), Bound(2)
+# Of a view: more nobody reads.
+ROWS_SHOWN = 100
 # Committed offsets rise by so much with each record, and stand apart by so much from partition to partition.
 STEP, APART = 3, 1_000_003
 # How far producers are ahead of what is committed.
 AHEAD = 5_000
 
 
-def measure(run: Run) -> list[Ratio | Limit]:
+def measure(run: Run) -> list[Ratio | Limit | Duration]:
     records = run.records or RECORDS
     files = run.segments(records, partitions=8, segment_bytes=SEGMENT_BYTES, shape=FEW_KEYS)
     folder, shape = files[0].parent.parent, SHAPES[run.shape or FEW_KEYS]
     snapshots = run.folder / f"ends-{records}.jsonl"
     write_snapshots(snapshots, shape, run.seed, records)
     warehouse = new_warehouse(run.folder)
-    seconds_of(
+    ingested = seconds_of(
         groupscope("ingest", "--source", f"segments:{folder}", "--snapshots", snapshots, "--warehouse", warehouse)
     )
     replayed = seconds_of(groupscope("replay", "--warehouse", warehouse))
@@ -45,15 +49,25 @@ def measure(run: Run) -> list[Ratio | Limit]:
     shutil.copytree(warehouse, kept)
     lag = groupscope("lag", "--warehouse", warehouse)
     measured = seconds_of(lag)
+    gated = seconds_of(groupscope("gate", "--fail-on", "never", "--warehouse", warehouse))
+    by_view = {view: view_seconds(view, warehouse) for view in VIEWS}
+    slowest = max(by_view, key=lambda view: by_view[view])
     new_warehouse(run.folder)
     kept.rename(warehouse)
     # With one worker the driver would do the work.
     peaks = peak_by_program([*lag, "--workers", "2"])
     log = f"{records:,} records, {NUM_SNAPSHOTS:,} snapshots of {NUM_PARTITIONS:,} partitions"
+    whole = ingested + replayed + measured + gated
     return [
         Ratio(f"lag of {log}; rival: their replay", measured, replayed, AT_MOST),
+        Ratio("gate over it; rival: ingest, replay, lag and gate", gated, whole, GATE_AT_MOST),
+        Duration(f"the slowest view over it, {slowest}; rival: lag", by_view[slowest], VIEW_AT_MOST, measured),
         Limit(f"memory of a worker, lag of {log}", by_program(peaks), peaks[WORKER], MOST_BYTES),
     ]
+
+
+def view_seconds(view: str, warehouse: Path) -> float:
+    return seconds_of(groupscope("sql", f"SELECT * FROM {view} LIMIT {ROWS_SHOWN}", "--warehouse", warehouse))
 
 
 def write_snapshots(path: Path, shape: Shape, seed: int, records: int) -> None:

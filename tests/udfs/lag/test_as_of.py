@@ -1,53 +1,71 @@
-"""Rows that held at a time, against a look at one row after the other."""
+"""Numbers of keys, and which row of a key is the newest or holds at a time, against plain loops."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
+import pytest
 
-from udfs.lag.as_of import NOWHERE, holding_at, newest_at
+from udfs.lag.as_of import NOWHERE, holding_at, key_codes, newest_at
+from udfs.replay.nullable import NONE
 
-Rows = list[tuple[int, int, int]]
+# A time that is far from the others leaves no room for keys and times in one number.
+FAR = 1 << 61
 
 
-def slow_newest(rows: Rows, key: int, time: int) -> int:
+def slow_newest(keys: list[int], times: list[int], key: int, time: int) -> int:
     found = NOWHERE
-    for place, (its_key, begun, _) in enumerate(rows):
-        if its_key == key and begun <= time and (found == NOWHERE or begun >= rows[found][1]):
-            found = place
+    for row, (own, at) in enumerate(zip(keys, times, strict=True)):
+        if own == key and at <= time and (found == NOWHERE or at >= times[found]):
+            found = row
     return found
 
 
-def slow_holding(rows: Rows, key: int, time: int) -> int:
-    found = [place for place, (its_key, begun, ended) in enumerate(rows) if its_key == key and begun <= time < ended]
+@pytest.mark.parametrize("odd", [None, NONE, FAR])
+def test_the_newest_row_is_that_of_a_loop(rng: np.random.Generator, odd: int | None) -> None:
+    for _ in range(200):
+        keys, wanted_keys = (rng.integers(0, 4, rng.integers(0, 12)) for _ in range(2))
+        times, wanted = (rng.integers(5, 12, len(each)) for each in (keys, wanted_keys))
+        wanted += rng.integers(-9, 9, len(wanted))
+        if rng.random() < 0.5:
+            order = np.lexsort((times, keys))
+            keys, times = keys[order], times[order]
+        if odd is not None:
+            times[rng.random(len(times)) < 0.3] = odd
+        found = newest_at(keys, times, wanted_keys, wanted).tolist()
+        pairs = zip(wanted_keys.tolist(), wanted.tolist(), strict=True)
+        assert found == [slow_newest(keys.tolist(), times.tolist(), *pair) for pair in pairs]
+
+
+@pytest.mark.parametrize("size", [1, 6, 3_000])
+def test_numbers_of_keys_stand_in_the_order_of_their_values(rng: np.random.Generator, size: int) -> None:
+    """Texts and codes of texts, in two tables."""
+    names = ("group_id", "partition")
+    texts = [[None if each == 0 else str(each) for each in rng.integers(0, size, size).tolist()] for _ in range(2)]
+    tables = [
+        pa.table({"group_id": pa.array(column, pa.string()), "partition": rng.integers(0, 5, size) * size})
+        for column in texts
+    ]
+    tables[1] = tables[1].set_column(0, "group_id", tables[1].column("group_id").dictionary_encode())
+    rows = [tuple(row[name] for name in names) for table in tables for row in table.to_pylist()]
+    places = {row: place for place, row in enumerate(sorted(set(rows), key=lambda row: (row[0] is None, row)))}
+    assert np.concatenate(key_codes(names, *tables)).tolist() == [places[row] for row in rows]
+
+
+def slow_holding(rows: list[tuple[int, int, int]], key: int, time: int) -> int:
+    found = [place for place, (own, begun, ended) in enumerate(rows) if own == key and begun <= time < ended]
     return found[-1] if found else NOWHERE
 
 
-def columns(rows: Sequence[Sequence[int]]) -> list[np.ndarray]:
-    return list(np.array(rows, np.int64).reshape(len(rows), 3).T)
-
-
-def test_the_newest_row_not_after_a_time(rng: np.random.Generator) -> None:
-    """Times are so few that many are equal."""
-    for _ in range(50):
-        rows = [tuple(row) for row in rng.integers(0, 6, (int(rng.integers(0, 12)), 3)).tolist()]
-        keys, times, _ = columns(rows)
-        wanted = rng.integers(0, 8, (20, 2))
-        found = newest_at(keys, times, wanted[:, 0], wanted[:, 1])
-        assert found.tolist() == [slow_newest(rows, *each) for each in wanted.tolist()]
-
-
 def test_an_interval_holds_from_its_begin_up_to_its_end(rng: np.random.Generator) -> None:
+    wanted = [(key, time) for key in range(4) for time in range(13)]
+    asked = np.array(wanted, np.int64).T
     for _ in range(50):
-        rows: Rows = []
+        rows: list[tuple[int, int, int]] = []
         for key in range(3):
             bounds = np.unique(rng.integers(0, 12, int(rng.integers(0, 8)))).tolist()
             # Some end where the next begins, others before.
-            rows += [(key, begun, ended - int(rng.integers(0, 2)))
-                     for begun, ended in pairwise(bounds)]  # fmt: skip
+            rows += [(key, begun, ended - int(rng.integers(0, 2))) for begun, ended in pairwise(bounds)]
         rows = [row for row in rows if row[1] < row[2]]
-        keys, begun, ended = columns(rows)
-        wanted = [(key, time) for key in range(4) for time in range(13)]
-        asked = np.array(wanted, np.int64)
-        found = holding_at(keys, begun, ended, asked[:, 0], asked[:, 1])
+        found = holding_at(*np.array(rows, np.int64).reshape(len(rows), 3).T, *asked)
         assert found.tolist() == [slow_holding(rows, *each) for each in wanted]
