@@ -39,7 +39,8 @@ def of_nine_bytes(texts: pa.ChunkedArray) -> Numbers:
     millis = SIX_BITS[letters[:, 1]] & 15
     for place in range(2, LENGTH):
         millis = (millis << 6) | SIX_BITS[letters[:, place]]
-    return np.where((millis >= 0) & (millis <= LAST_MS), millis * 1000, NONE)
+    # The pattern leaves only the lowest of the first four bits, so that no time is below 0.
+    return np.where(millis <= LAST_MS, millis * 1000, NONE)
 
 
 def stream_time(text: str) -> int:

@@ -1,0 +1,49 @@
+"""Which snapshot of a partition is meant at a time, against plain loops."""
+
+import numpy as np
+import pyarrow as pa
+
+from tests.slow_lag import LOOKBACK, Captured, Place
+from tests.udfs.lag.histories import SECOND, history
+from udfs.lag.watermarks import Watermarks
+
+PLACES: list[Place] = [(topic, partition) for topic in ("clicks", "orders") for partition in range(3)]
+Known = dict[Place, list[int]]
+
+
+def random_snapshots(rng: np.random.Generator) -> dict[int, dict[Place, Captured]]:
+    """Some partitions are in all of them, others in a few."""
+    share = dict(zip(PLACES, rng.choice([0.2, 0.8, 1.0], len(PLACES)), strict=True))
+    times = np.unique(rng.integers(0, 60, 8)) * SECOND
+    times[times < 5 * SECOND] -= LOOKBACK
+    found = {
+        int(time): {place: Captured(None, 0, 1) for place in PLACES if rng.random() < share[place]} for time in times
+    }
+    return {time: captured for time, captured in found.items() if captured}
+
+
+def asked(rng: np.random.Generator) -> tuple[list[Place], list[int]]:
+    places = [PLACES[each] if each < len(PLACES) else ("gone", 0) for each in rng.integers(0, len(PLACES) + 1, 30)]
+    return places, (rng.integers(-3, 70, 30) * SECOND).tolist()
+
+
+def test_snapshots_at_and_after_a_time_are_those_of_a_loop(rng: np.random.Generator) -> None:
+    for _ in range(100):
+        snapshots = random_snapshots(rng)
+        marks: Watermarks = history(0, snapshots).watermarks
+        places, times = asked(rng)
+        wanted = pa.table({"topic": [topic for topic, _ in places], "partition": [number for _, number in places]})
+        before, after = (look(wanted, np.array(times)) for look in (marks.at, marks.after))
+        for place, time, one, other in zip(places, times, before.tolist(), after.tolist(), strict=True):
+            known = [each for each in snapshots if place in snapshots[each] and time - LOOKBACK <= each <= time]
+            assert row_of(marks, one) == (None if not known else (place, max(known)))
+            following = min((each for each in snapshots if each >= time), default=None)
+            is_there = following is not None and place in snapshots[following]
+            assert row_of(marks, other) == ((place, following) if is_there else None)
+
+
+def row_of(marks: Watermarks, row: int) -> tuple[Place, int] | None:
+    if row < 0:
+        return None
+    topic, partition = (marks.rows.column(name)[row].as_py() for name in ("topic", "partition"))
+    return (topic, partition), int(marks.row_times[row])
