@@ -101,6 +101,17 @@ def test_a_topic_that_nobody_subscribes_to_must_not_be_committed() -> None:
     assert [(row["kind"], row["topic"]) for row in findings(situation)] == [("topic_not_subscribed", "u")]
 
 
+def test_a_topic_that_a_member_owned_just_now_may_be_committed() -> None:
+    """Members do not subscribe to u any more, and partition 0 of it was owned until 110 s before."""
+    situation = members().own(20, {0: "a"})
+    situation.owned.append(
+        {**situation.owned[0], "topic": "u", "from_time": at(0), "to_time": at(290), "to_offset": 5, "is_open": False}
+    )
+    assert told(situation.commit(400, {3: 7}, topic="u")) == []
+    situation.owned[-1]["to_time"] = at(99)
+    assert [kind for kind, *_ in told(situation)] == ["topic_not_subscribed"]
+
+
 def test_nobody_is_accused_when_a_subscription_is_unknown() -> None:
     situation = members().own(20, {0: "a"}).commit(400, {0: 7}, topic="u")
     situation.members[-1]["subscribed_topics"] = None
@@ -164,6 +175,10 @@ NOTHING = {
     "a simple consumer": Situation().state(0, "Empty", 0, protocol_type=None).commit(10, {0: 5}).commit(20, {0: 9}),
     "a conversion": members().state(20, "Stable", 2, group_type="consumer", protocol_type=None).commit(900, {0: 101}),
     "another protocol": Situation().state(0, "Stable", 1, protocol_type="connect").commit(900, {0: 3}),
+    "a partition without owner while the group rebalances": members()
+    .own(20, {0: "a"})
+    .state(310, "CompletingRebalance", 1)
+    .commit(321, {1: 220}),
     "a seek within what is read": members().commit(30, {0: 100}).commit(40, {0: 100}),
 }
 
@@ -182,6 +197,7 @@ def test_a_run_counts_the_day_that_is_not_settled_as_a_whole() -> None:
 def test_commits_of_the_previous_owner_add_up() -> None:
     (row,) = findings(moved(40, 120).commit(41, {0: 140}).commit(42, {0: 130}))
     assert (row["kind"], row["num_commits"], row["num_messages"]) == ("after_move", 2, 20 + 10)
+    assert row["confidence"] == "possible"
 
 
 @pytest.mark.parametrize(

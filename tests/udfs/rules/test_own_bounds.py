@@ -2,9 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from udfs.rules.commit_cadence import Cadences
+from udfs.rules.group_facts import NEVER
+from udfs.rules.own_facts import Values
 from udfs.rules.own_verdict import OwnRules, Rewind, Standing, own_verdict
+from udfs.rules.rewinds import of_chain
+from udfs.rules.verdict_keys import KeyedCommits
 
 SECOND = 1_000_000
 RULES = OwnRules(window_s=3600, allowed_lag=0, least_time_lag_s=60, silence_factor=10, least_repeats=3)
@@ -92,3 +98,35 @@ def test_silence_is_longer_than_the_usual_one(waiting: int, cadence: int, decide
 @pytest.mark.parametrize(("time_lag", "decides"), [(60 * SECOND - 1, "caught_up"), (60 * SECOND, "too_few")])
 def test_young_lag_alarms_nobody(time_lag: int, decides: str) -> None:
     assert rule(replace(REPEATED, num_repeats=1, time_lag=time_lag)) == decides
+
+
+def test_steps_back_count_from_the_last_time_at_the_peak() -> None:
+    """The first one was made up for."""
+    assert of_chain(np.array([10, 5, 10, 8]), np.array([1, 2, 3, 4])) == Rewind(10, 4, 1)
+    assert of_chain(np.array([10, 8, 9, 7]), np.array([1, 2, 3, 4])) == Rewind(10, 4, 2)
+    assert of_chain(np.array([5, 10]), np.array([1, 2])) is None
+
+
+def test_a_value_is_known_from_its_begin_up_to_its_end() -> None:
+    values = Values(np.array([0, 2]), np.arange(2), np.array([10, 30]), np.array([20, NEVER]), np.array([5, 7]))
+    committed, is_known = values.at(0, np.array([9, 10, 19, 20, 29, 30, 99]))
+    assert is_known.tolist() == [False, True, True, False, False, True, True]
+    assert committed[is_known].tolist() == [5, 5, 7, 7]
+
+
+@pytest.mark.parametrize(
+    ("times", "usual"),
+    [
+        ([0, 10], None),
+        ([0, 10, 40], 20),
+        # A clock that steps back makes no gap shorter than none.
+        ([0, 10, 5], 5),
+    ],
+)
+def test_two_gaps_are_the_least_that_shows_how_often_a_partition_commits(times: list[int], usual: int | None) -> None:
+    column = np.array(times)
+    commits = KeyedCommits(
+        np.array([0, len(times)]), np.zeros(len(times), np.int64), column, column, column, column,
+        np.ones(len(times), np.bool_),
+    )  # fmt: skip
+    assert Cadences(commits, np.array([0])).of(0) == usual

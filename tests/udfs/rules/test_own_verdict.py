@@ -380,3 +380,37 @@ def test_a_value_that_is_committed_on_after_the_time_was_committed_last_before_i
 def test_a_group_without_members_is_in_use_by_its_commits_of_the_window(second: int, rule: str) -> None:
     row = judged(**committed((second, 4990)), ends=RISING, group_state_intervals=EMPTY)
     assert row["rule"] == rule
+
+
+@pytest.mark.parametrize(("second", "rule"), [(399, "too_few"), (400, "keeps_up")])
+def test_a_snapshot_at_the_begin_of_the_window_counts(second: int, rule: str) -> None:
+    given = {**committed((390, 10), (3950, 4000)), "ends": ends((second, 1000), (3990, 4990))}
+    assert judged(**given)["rule"] == rule
+
+
+@pytest.mark.parametrize(("second", "is_rewound"), [(400, False), (401, True)])
+def test_a_rewind_within_the_window_counts(second: int, is_rewound: bool) -> None:
+    row = judged(**committed((300, 100), (second, 50)), ends=RISING)
+    assert (row["rule"] == "rewound") is is_rewound
+
+
+@pytest.mark.parametrize(("second", "rule"), [(400, "not_in_use"), (401, "caught_up")])
+def test_a_group_without_members_is_in_use_by_the_members_that_it_had_in_the_window(second: int, rule: str) -> None:
+    row = judged(**committed((300, 4990)), ends=RISING, group_state_intervals=left_at(second))
+    assert row["rule"] == rule
+
+
+@pytest.mark.parametrize(("ended", "last_commit"), [(NOW, 3999), (NOW + 1, 2990)])
+def test_a_transaction_that_ends_at_the_very_time_has_committed(ended: int, last_commit: int) -> None:
+    given = committed(*every(2, 2000, 2990, 1500, 1))
+    given["commits"] += [
+        {"record_offset": 9000, "record_time": 3999, "commit_time": 3999, "committed_offset": 4000,
+         "is_transactional": True, "producer_id": 3}
+    ]  # fmt: skip
+    transactions = [{"producer_id": 3, "first_offset": 9000, "outcome": "committed", "end_time": ended}]
+    given["offset_history"][-1] |= {"to_time": ended, "to_offset": 9001, "ended_by": "commit", "is_open": False}
+    # When it was committed last is told by a row that ends later.
+    held = {"from_time": ended, "from_offset": 9001, "committed_offset": 4000, "last_commit_time": NOW + 50}
+    given["offset_history"].append(held | {"commit_time": 3999, "via": "transaction"})
+    row = judged(**given, transactions=transactions, ends=RISING)
+    assert row["last_commit_time"].timestamp() == last_commit

@@ -1,5 +1,6 @@
 """Each kind of move and removal by hand, who did it, and what is none."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -217,3 +218,45 @@ def test_a_run_gives_what_is_not_settled_alone() -> None:
     assert [row["kind"] for row in events(situation, at(30))] == ["shift", "deleted"]
     assert [row["kind"] for row in events(situation, at(30) + 1)] == ["deleted"]
     assert events(situation, at(50) + 1) == []
+
+
+@pytest.mark.parametrize(("end", "kinds"), [(99, ["truncation"]), (100, [])])
+def test_a_log_was_cut_that_ends_below_what_was_committed(end: int, kinds: list[str]) -> None:
+    """At the very offset that was committed before, nothing that the group had read is lost."""
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: 100}).snapshot(20, {0: (0, 120)}, epoch=1)
+    situation = situation.commit(30, {0: 90}).snapshot(40, {0: (0, end)}, epoch=2)
+    assert [row["kind"] for row in events(situation)] == kinds
+
+
+@pytest.mark.parametrize(("second", "number"), [(29, 0), (30, 1)])
+def test_what_happens_at_the_very_time_has_happened(second: int, number: int) -> None:
+    moved = replace(emptied().admin(30, {0: 50, 1: 150}).rows(), as_of_time=at(second))
+    assert reset_rows(moved, None).num_rows == number
+    removed = replace(emptied().remove(30, [0, 1], "deleted").rows(), as_of_time=at(second))
+    assert reset_rows(removed, None).num_rows == number
+
+
+def test_members_that_own_partitions_since_their_last_commit_had_them_before() -> None:
+    """So that going back together is a seek, and no commit of who has just got them."""
+    situation = Situation().own(10, {0: "a", 1: "a"}).commit(10, BEFORE).commit(30, {0: 90, 1: 190})
+    assert [(row["kind"], row["actor"]) for row in events(situation)] == [("shift", "member")]
+
+
+@pytest.mark.parametrize(("previous", "kind"), [(100, "to_offset"), (101, "to_latest")])
+def test_only_from_beyond_its_end_anybody_steps_back_to_the_end_of_a_log(previous: int, kind: str) -> None:
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: previous}).state(20, "Empty", 0)
+    situation = between(situation, {0: 95}, before={0: (5, 90)}, after={0: (5, 100)})
+    assert [row["kind"] for row in events(situation)] == [kind]
+
+
+@pytest.mark.parametrize(("offsets", "number"), [({0: 1000}, 0), ({0: 1000, 1: 2000}, 1)])
+def test_one_partition_that_a_program_moves_to_the_end_is_no_reset(offsets: dict[int, int], number: int) -> None:
+    """It commits for itself, this time without leader epoch: several at once are what an admin tool does."""
+    assert len(events(between(simple(), offsets))) == number
+
+
+@pytest.mark.parametrize(("previous", "number"), [(4, 1), (5, 0)])
+def test_only_messages_that_were_deleted_unread_make_a_jump_over_a_gap(previous: int, number: int) -> None:
+    situation = Situation().state(0, "Empty", 0, protocol_type=None).commit(10, {0: previous})
+    situation = situation.snapshot(25, {0: (5, 1000)}).commit(30, {0: 8}).snapshot(40, {0: (10, 1000)})
+    assert len(events(situation)) == number
