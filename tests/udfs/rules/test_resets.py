@@ -260,3 +260,9 @@ def test_only_messages_that_were_deleted_unread_make_a_jump_over_a_gap(previous:
     situation = Situation().state(0, "Empty", 0, protocol_type=None).commit(10, {0: previous})
     situation = situation.snapshot(25, {0: (5, 1000)}).commit(30, {0: 8}).snapshot(40, {0: (10, 1000)})
     assert len(events(situation)) == number
+
+
+@pytest.mark.parametrize(("committed", "actor"), [(105, "simple_consumer"), (5, "admin_likely")])
+def test_a_series_of_commits_without_members_ends_with_a_step_back_to_an_edge_alone(committed: int, actor: str) -> None:
+    situation = emptied().snapshot(25, WIDE).admin(30, {0: 110}).admin(35, {0: committed}).snapshot(40, WIDE)
+    assert [row["actor"] for row in events(situation)] == ["admin_likely", actor]
