@@ -70,9 +70,11 @@ def parsed(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
     except ValueError as error:
         raise wrong(file.place, f"{error}, JSON was expected") from None
     check_keys(file.place, found, SUITE_KEYS)
-    meta = found.get("meta") or {}
+    meta = {} if found.get("meta") is None else found["meta"]
     check_keys(f"{file.place}: meta", meta, META_KEYS)
     table = meta.get("table", file.name)
+    if not isinstance(table, str):
+        raise wrong(file.place, f"meta.table = {json.dumps(table)}: the name of a file of metrics was expected")
     if table not in metrics:
         raise wrong(file.place, f"meta.table = {json.dumps(table)}: it has no metrics{nearest(table, metrics)}")
     due = meta.get("rows_due", [])
@@ -106,17 +108,27 @@ def expectation(place: str, found: object, metrics: Metrics) -> Expectation:
     if not isinstance(kwargs, dict):
         raise wrong(place, f"kwargs = {json.dumps(kwargs)}: an object was expected")
     severity = found.get("severity", Severity.CRITICAL.value)
-    if severity not in SEVERITIES:
+    if not isinstance(severity, str) or severity not in SEVERITIES:
         raise wrong(place, f"severity = {json.dumps(severity)}: {', '.join(Severity)} was expected")
     query = meta.get("query") if isinstance(meta, dict) else None
     if not isinstance(meta, dict) or not (query is None or isinstance(query, str)):
         raise wrong(place, f"meta = {json.dumps(meta)}: an object whose query is a text was expected")
+    check_columns(place, kwargs)
     made = Expectation(kind, kwargs, SEVERITIES[severity], query)
     for column in made.columns:
         if column not in metrics.metrics and column != SLICE:
             near = nearest(str(column), metrics.metrics)
             raise wrong(place, f"kwargs names {json.dumps(column)}: no metric of {metrics.table}{near}")
     return made
+
+
+def check_columns(place: str, kwargs: Mapping[str, Any]) -> None:
+    """A name, or a list of names."""
+    for key in COLUMN_KEYS:
+        value = kwargs.get(key, "")
+        names = value if isinstance(value, list) else [value]
+        if not all(isinstance(name, str) for name in names):
+            raise wrong(place, f"kwargs.{key} = {json.dumps(value)}: names of metrics were expected")
 
 
 def check_repeated(place: str, expectations: Iterable[Expectation]) -> None:

@@ -85,6 +85,9 @@ def waiver(place: str, found: dict[str, Any]) -> Waiver:
     for key in KEYS[:-1]:
         if key in found and not isinstance(found[key], str):
             raise Failure(ExitCode.USAGE, f"{place} {key} = {found[key]!r}: a text was expected")
+    for key in ("reason", "who"):
+        if not found[key].strip():
+            raise Failure(ExitCode.USAGE, f"{place} {key} = {found[key]!r}: a text that is not empty was expected")
     if found["kind"] not in KINDS:
         near = "".join(difflib.get_close_matches(found["kind"], KINDS, n=1, cutoff=0.0))
         raise Failure(ExitCode.USAGE, f"{place} kind = {found['kind']!r}: no kind of finding, the nearest is {near}")
