@@ -69,7 +69,10 @@ class OwnRule(Meant):
         "The group has no members, and had neither members nor commits within the window: OK, no alarm.",
     )
     NOTHING_HELD = "nothing_held", "No offset holds and no member owns it, only Burrow still counts its commits: OK."
-    NO_END_OFFSETS = "no_end_offsets", "No snapshot has the partition's end offset: UNKNOWN."
+    NO_END_OFFSETS = (
+        "no_end_offsets",
+        "No snapshot has the partition's end offset, or none of the window by which it had caught up: UNKNOWN.",
+    )
     COMMITTED_NEGATIVE = "committed_negative", "The committed offset is negative, so its lag is unknown: UNKNOWN."
     TOPIC_RECREATED = "topic_recreated", "The commit is of a topic of this name with another id: UNKNOWN."
     HISTORY_HOLE = "history_hole", "Records are missing before this time: UNKNOWN."

@@ -158,6 +158,7 @@ class OwnFacts:
             "last_commit": known_only(self.last_commit, has_commit),
             "start_offset": known_only(ends.newest_start, ends.are_known),
             "end_offset": known_only(ends.newest, ends.are_known),
+            "end_time": known_only(ends.newest_time, ends.are_known),
             "is_unsubscribed": self.is_unsubscribed.tolist(),
             "is_group_idle": self.is_group_idle.tolist(),
             "is_recreated": self.is_recreated.tolist(),

@@ -55,7 +55,9 @@ class Standing:
     held_since: int | None = None
     last_commit: int | None = None
     start_offset: int | None = None
+    # By the newest snapshot that has it, and when that was.
     end_offset: int | None = None
+    end_time: int | None = None
     is_unsubscribed: bool = False
     is_group_idle: bool = False
     is_recreated: bool = False
@@ -185,6 +187,11 @@ def rewound(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
 
 def caught_up(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     lag = standing.available_lag
+    end_age = standing.now - (standing.now if standing.end_time is None else standing.end_time)
+    if lag <= rules.allowed_lag and end_age > rules.window:
+        # What came since may be unread. That messages stayed unread before is proven by old snapshots too.
+        reason = f"{messages(lag)} to read by the newest snapshot of its end, which is {in_words(end_age)} old"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, reason)
     if lag <= rules.allowed_lag:
         allowed = f", and {rules.allowed_lag:,} are allowed" if lag else ""
         return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, f"{messages(lag)} to read{allowed}")

@@ -46,6 +46,10 @@ class SnapshotEnds:
         return self.ends[self.rows.last]
 
     @cached_property
+    def newest_time(self) -> Numbers:
+        return self.times[self.rows.last]
+
+    @cached_property
     def newest_start(self) -> Numbers:
         """0 where it was not captured."""
         return np.maximum(padded(self.watermarks.rows.column("log_start_offset"))[self.rows.last], 0)

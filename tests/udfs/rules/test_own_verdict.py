@@ -45,6 +45,12 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "no snapshot has the end": ("UNKNOWN", "no_end_offsets", {**committed((3990, 5))}),
     "all snapshots are later": ("UNKNOWN", "no_end_offsets", {**committed((3990, 5)), "ends": ends((4001, 9))}),
+    "it had caught up by a snapshot before the window": (
+        "UNKNOWN", "no_end_offsets", {**committed((399, 1000), (3990, 1005)), "ends": ends((399, 1000))},
+    ),
+    "it had caught up by a snapshot of the window": (
+        "OK", "caught_up", {**committed((399, 1000), (3990, 1005)), "ends": ends((400, 1000))},
+    ),
     "the committed offset is negative": ("UNKNOWN", "committed_negative", {**committed((3990, -1)), "ends": RISING}),
     "the topic was made anew": (
         "UNKNOWN", "topic_recreated",
