@@ -23,9 +23,9 @@ COLUMNS = (
     number("messages_left", "From the committed offset to the end, on the cluster; NULL: unknown."),
     number("other_messages_left", "The same on the other one."),
     number("difference", "Messages that a reader who goes to the other cluster reads again; negative: that it skips; "
-           "NULL: unknown."),
-    Column("basis", Type.STRING, "What difference rests on. How offsets of one cluster translate to the other one is "
-           "not in the log."),
+           "NULL: unknown. Certain with basis equal_ends alone."),
+    Column("basis", Type.STRING, "What difference rests on. How MirrorMaker 2 translated offsets stands in topics of "
+           "its own (checkpoints, offset-syncs), which are no input here."),
     Column("last_commit_time", Type.TIMESTAMP, "When the offset was last committed on the cluster."),
     Column("other_last_commit_time", Type.TIMESTAMP, "The same on the other one."),
     number("later_by_ms", "How much later that is on the other one, to the second; negative: earlier."),

@@ -156,6 +156,7 @@ class DifferenceBasis(Meant):
     EQUAL_ENDS = "equal_ends", "Both logs begin and end alike, so offsets mean the same messages."
     DISTANCE_TO_END = (
         "distance_to_end",
-        "How far each is from the end of its own log: exact where both logs end with the same message.",
+        "How far each is from the end of its own log: an estimate, exact where both logs ended with the same message "
+        "when their snapshots were taken.",
     )
     NO_ENDS = "no_ends", "No snapshot has the end of one of the logs: the offsets cannot be compared."

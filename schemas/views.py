@@ -181,7 +181,8 @@ VIEWS: dict[str, View] = {
         View(
             "v_cluster_diff",
             "Offsets of each group on one cluster beside those on every other one in the warehouse, missing "
-            "ones and the largest differences first. Did the migration carry the offsets over?",
+            "ones and the largest differences first. Did the migration carry the offsets over? Which offset of one "
+            "cluster is which of the other is unknown, but where both logs begin and end alike: see `basis`.",
             cluster_diff_view.COLUMNS,
             cluster_diff_view.READS,
             cluster_diff_view.SQL,
