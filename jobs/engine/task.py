@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
-from jobs.warehouses.delta_tables import DataFile
+if TYPE_CHECKING:
+    # The server of workers starts before anything that takes long to load.
+    from jobs.warehouses.delta_tables import DataFile
 
 
 class PlanRow(NamedTuple):
@@ -23,7 +25,7 @@ class PlanRow(NamedTuple):
 class TaskResult(Protocol):
     """A dataclass. What else it has is facts about the task: numbers, text, and lists of them."""
 
-    files: list[tuple[str, DataFile]]
+    files: "list[tuple[str, DataFile]]"
 
 
 Work = TypeVar("Work")
