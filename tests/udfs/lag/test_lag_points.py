@@ -211,3 +211,20 @@ def test_what_is_subscribed_to_alone_has_the_id_of_its_snapshot() -> None:
 
 def test_without_snapshots_there_are_no_points() -> None:
     assert lag_point_rows(history(DAY, {}, offset_history=[commit("g", PLACE, 1, 0)]), None).num_rows == 0
+
+
+def test_the_bounds_make_room_for_the_time_that_streams_tell() -> None:
+    """By the snapshots the message was written within the first 30 s; its producer's clock says 100 s."""
+    row = newest([commit("g", PLACE, 1150, -DAY, metadata=encoded(2, 100_000))], ends(POINTS))
+    assert (row["time_lag_low_ms"], row["time_lag_ms"], row["time_lag_high_ms"]) == (20_000, 20_000, 120_000)
+
+
+@pytest.mark.parametrize("confidence", ["certain", "possible"])
+def test_a_commit_that_may_have_been_aborted_makes_a_row_that_is_possible(confidence: str) -> None:
+    assert newest([commit("g", PLACE, 10, 0, confidence=confidence)], ends(POINTS))["confidence"] == confidence
+
+
+@pytest.mark.parametrize(("as_of", "number"), [(60 * SECOND, 1), (60 * SECOND - 1, 0)])
+def test_a_snapshot_of_the_very_time_that_is_asked_about_counts(as_of: int, number: int) -> None:
+    given = history(as_of, ends({60: 50}), offset_history=[commit("g", PLACE, 10, 0)])
+    assert lag_point_rows(given, None).num_rows == number
