@@ -67,7 +67,7 @@ class Watermarks:
         snapshot = np.searchsorted(self.times, times, side="left")
         found = self.found(wanted, snapshot)
         is_it = (found >= 0) & (snapshot < len(self.times))
-        is_it[is_it] = self.snapshots[found[is_it]] == snapshot[is_it]
+        is_it[is_it] = self.place[found[is_it]] % len(self.times) == snapshot[is_it]
         return np.where(is_it, found, NOWHERE)
 
     def own_after(self, wanted: pa.Table, times: Numbers) -> Numbers:
@@ -108,13 +108,8 @@ class Watermarks:
     def blocks(self) -> tuple[Numbers, Numbers, Numbers]:
         """Rows of one partition follow each other: where they begin, the partition's number, and how many they are."""
         starts = np.flatnonzero(first_of(self.partition_places))
-        firsts = self.place[starts] - self.snapshots[starts]
+        firsts = self.place[starts] - self.place[starts] % max(len(self.times), 1)
         return starts, firsts, np.diff(starts, append=len(self.place))
-
-    @cached_property
-    def snapshots(self) -> Numbers:
-        """For each row the place of its snapshot in `times`."""
-        return np.asarray(self.place % max(len(self.times), 1))
 
     @property
     def row_times(self) -> Numbers:
@@ -152,7 +147,7 @@ class Watermarks:
         )
         return end, start, time
 
-    @cached_property
+    @property
     def partition_places(self) -> Numbers:
         """Equal for rows of one topic partition."""
         return np.asarray(self.place // max(len(self.times), 1))
