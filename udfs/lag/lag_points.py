@@ -148,14 +148,16 @@ class Points:
         }
 
     def topic_ids(self) -> pa.DictionaryArray:
-        """Of the commit, else of the owner. What is only subscribed to is the topic that has the name at the
-        snapshot."""
+        """Of the commit, else of the owner, else of the topic that has the name at the snapshot. Records of classic
+        groups name no ids: that of an owner was learnt later, when the group changed its protocol."""
         (of_commits, of_owners, _), values = self.tables.topic_ids
+        (types, _, (classic, _)), _ = self.tables.group_types
         found = of_commits[self.commit]
         if (rows := np.flatnonzero(found < 0)).size:
-            commit, owner = self.commit[rows], self.owner[rows]
-            is_subscribed = (commit < 0) & (owner < 0)
-            found[rows] = np.where(is_subscribed, self.tables.topic_ids_of(self.mark[rows]), of_owners[owner])
+            owner, is_committed = self.owner[rows], self.commit[rows] >= 0
+            at_snapshot = np.where(is_committed, NOWHERE, self.tables.topic_ids_of(self.mark[rows]))
+            is_told = (owner >= 0) & (types[owner] != classic)
+            found[rows] = np.where(is_told, of_owners[owner], at_snapshot)
         return of_codes(found, values)
 
     def group_types(self) -> tuple[Numbers, pa.Array]:
