@@ -18,6 +18,7 @@ COMMANDS = {
     "assignments": "every recorded assignment beside the one that Kafka's own assignor gives",
     "lag": "how far every group was behind at every snapshot, how it stands, what happened to its offsets",
     "gate": "metrics, suites of expectations and findings, with an exit code; or records validated spans of data",
+    "report": "the verdict, findings, groups and drawings as one HTML file, without Spark",
     "capture": "snapshots of a live cluster: end offsets, brokers, settings",
     "groups": "the groups that there were at any time, like kafka-consumer-groups --list, without Spark",
     "describe": "a group at any time, like kafka-consumer-groups --describe, without Spark",
@@ -35,7 +36,7 @@ COMMANDS = {
 # Kafka lets names begin as flags do.
 NAMES = frozenset({"describe", "rebalances", "why", "owner", "diff", "offsets", "whatif"})
 # Unless something makes them start Spark.
-WITHOUT_PANDAS = NAMES | {"groups", "assign", "doctor"}
+WITHOUT_PANDAS = NAMES | {"groups", "assign", "doctor", "report"}
 # On the local engine.
 JOBS = frozenset({"audit", "ingest", "replay", "assignments", "lag", "gate"})
 HYPHENS = "A name that begins with a hyphen, and what follows it, stands behind two: -- -name"

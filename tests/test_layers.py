@@ -19,7 +19,7 @@ ALLOWED = {
     "jobs": STANDARD_LIBRARY
     # What pyproject.toml declares: whatever else is installed is there by chance.
     | {"numpy", "pyarrow", "pandas", "google_crc32c", "pyspark", "delta", "deltalake", "duckdb", "great_expectations"}
-    | {"obstore", "hdfs_native"}
+    | {"obstore", "hdfs_native", "jinja2", "markupsafe"}
     # Only with the extra `kafka`, so never when a module loads.
     | {"kafka"}
     | {"schemas", "udfs", "jobs"},

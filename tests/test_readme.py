@@ -84,7 +84,8 @@ def test_the_answer_of_assign_is_the_one_that_the_readme_shows(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "command", ["assign", "assignments", "dump", "ingest", "replay", "lag", "audit", "gate", "capture", "sql", *READERS]
+    "command",
+    ["assign", "assignments", "dump", "ingest", "replay", "lag", "audit", "gate", "report", "capture", "sql", *READERS],
 )
 def test_the_readme_shows_each_flag_of_a_command(command: str) -> None:
     told = subprocess.run(

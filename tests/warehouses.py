@@ -46,9 +46,10 @@ def write_run(
     rows: Mapping[str, Rows],
     told: list[dict[str, Any]] | None = None,
     absent: frozenset[str] = frozenset(),
+    about: Mapping[str, Any] | None = None,
 ) -> None:
     """`told` are the counts that the run claims, where they shall not be those of its rows; of `absent` tables it makes
-    none."""
+    none; `about` are columns of its row of `runs`, where they shall not be those of an ingest."""
     changes = {
         name: Change(written(warehouse, TABLES[name], run_id, rows.get(name, ())))
         for name in TABLES
@@ -68,6 +69,7 @@ def write_run(
         "num_offsets_partitions": 1,
         "num_files_unchanged": 0,
         "ingest_counts": counts(rows) if told is None else told,
+        **(about or {}),
     }
     warehouse.write(Manifest(run_id, warehouse.next_sequence(), NOW_MS, changes, (run,)))
 

@@ -1,0 +1,99 @@
+"""One assignment as a matrix: a row a partition, a column a member, what each had before and has after."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from jobs.reporting.drawings.ownership_map import Partition, partition_name, partition_of
+from jobs.reporting.drawings.svg import GUTTER, WIDTH, drawing, element, joined, row_label, text
+from jobs.reporting.listings import Row
+
+ROW, HEAD, COLUMN = 18, 22, 56
+MOST_PARTITIONS = 40
+MOST_MEMBERS = (WIDTH - GUTTER) // COLUMN
+RADIUS = 5
+
+Assigned = set[tuple[Partition, str]]
+
+
+def assignment_matrix(
+    generation: Sequence[Row], differences: Sequence[Mapping[str, Any]], members: Mapping[str, int]
+) -> Markup:
+    """`generation`: rows of generation_members of one assignment; `differences`: what Kafka's own assignor gives other
+    than was recorded; `members`: their numbers."""
+    before, after = held(generation, "previous_assigned"), held(generation, "assigned")
+    expected = {(partition_of(each), each["expected_member_id"]) for each in differences if each["expected_member_id"]}
+    columns = shown_members(generation, members)
+    rows = shown_partitions(before, after, expected)
+    moved = {partition for partition, _ in before ^ after}
+    words = f"{len(rows)} partitions, {len(columns)} members, {len(moved)} partitions changed, {len(differences)} drift"
+    return drawing(
+        "Assignment before and after", words, HEAD + len(rows) * ROW + 4,
+        joined(text(f"M{members.get(each, 0)}", x, 15, "label", "middle") for each, x in columns.items()),
+        joined(
+            matrix_row(each, HEAD + place * ROW, columns, before, after, expected) for place, each in enumerate(rows)
+        ),
+    )  # fmt: skip
+
+
+def held(generation: Iterable[Row], column: str) -> Assigned:
+    return {
+        (partition_of({**topic, "partition": number}), row["member_id"])
+        for row in generation
+        for topic in row[column] or ()
+        for number in topic["partitions"]
+    }
+
+
+def shown_members(generation: Sequence[Row], members: Mapping[str, int]) -> dict[str, float]:
+    """The middle of each one's column."""
+    ids = sorted({row["member_id"] for row in generation}, key=lambda each: (members.get(each, 0), each))
+    return {each: GUTTER + COLUMN * (place + 0.5) for place, each in enumerate(ids[:MOST_MEMBERS])}
+
+
+def shown_partitions(before: Assigned, after: Assigned, expected: Assigned) -> list[Partition]:
+    """Those that changed first, where there is no room for all."""
+    changed = {partition for partition, _ in (before ^ after) | expected}
+    every = {partition for partition, _ in before | after | expected}
+    return sorted(sorted(every, key=lambda each: (each not in changed, each))[:MOST_PARTITIONS])
+
+
+def matrix_row(
+    partition: Partition,
+    top: float,
+    columns: Mapping[str, float],
+    before: Assigned,
+    after: Assigned,
+    expected: Assigned,
+) -> Markup:
+    is_moved = {member for each, member in before if each == partition} != {
+        member for each, member in after if each == partition
+    }
+    band = element("rect", x=GUTTER, y=top, width=WIDTH - GUTTER - 10, height=ROW - 2, class_="moved-row")
+    cells = (cell(member, x, top, (partition, member), before, after, expected) for member, x in columns.items())
+    return joined([*([band] if is_moved else []), row_label(partition_name(partition), top + 12), *cells])
+
+
+def cell(
+    member: str,
+    x: float,
+    top: float,
+    place: tuple[Partition, str],
+    before: Assigned,
+    after: Assigned,
+    expected: Assigned,
+) -> Markup:
+    return joined(marks(x, top + ROW / 2 - 1, place in before, place in after, place in expected))
+
+
+def marks(x: float, y: float, had: bool, has: bool, should: bool) -> Iterator[Markup]:
+    """A ring: before. A disc: after. Both: kept. A square: Kafka's assignor gives it here."""
+    if had and not has:
+        yield element("circle", element("title", "before"), cx=x, cy=y, r=RADIUS, class_="before")
+    if has:
+        words, kind = ("before and after", "kept") if had else ("after", "after")
+        yield element("circle", element("title", words), cx=x, cy=y, r=RADIUS, class_=kind)
+    if should:
+        hint = element("title", "Kafka's own assignor gives it here")
+        yield element("rect", hint, x=x - 8, y=y - 8, width=16, height=16, class_="expected")

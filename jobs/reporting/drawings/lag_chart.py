@@ -1,0 +1,89 @@
+"""Lag and commit rate over time, one above the other, with resets and rebalances marked."""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+
+from markupsafe import Markup
+
+from jobs.reporting.drawings.svg import GUTTER, WIDTH, drawing, element, joined, row_label, text
+from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
+from jobs.reporting.listings import Row, moment
+
+PLOT, SPACE, TOP = 76, 14, 12
+
+
+def lag_chart(
+    points: Sequence[Row], rates: Sequence[Row], resets: Sequence[Row], rebalances: Sequence[Row], axis: TimeAxis
+) -> Markup:
+    known = [row["lag"] for row in points if row["lag"] is not None]
+    most = max(known, default=0)
+    fastest = max((row["messages_consumed_per_s"] or 0 for row in rates), default=0)
+    lower = TOP + PLOT + SPACE
+    height = lower + PLOT
+    words = (
+        f"lag at {len(points)} snapshots, up to {most:,} messages; up to {fastest:,.1f} messages a second consumed; "
+        f"{len(resets)} resets"
+    )
+    return drawing(
+        "Lag and commit rate", words, height + HEIGHT,
+        axis.drawn(height), joined(event_lines(rebalances, "start_time", "rebalance", height, axis)),
+        joined(event_lines(resets, "at_time", "reset", height, axis)),
+        frame(TOP, f"lag, up to {most:,}"), joined(lag_lines(points, max(most, 1), axis)),
+        frame(lower, f"read/s, up to {fastest:,.1f}"), joined(rate_bars(rates, fastest or 1, lower, axis)),
+        joined(reset_marks(resets, axis)),
+    )  # fmt: skip
+
+
+def frame(top: float, words: str) -> Markup:
+    line = element("line", x1=GUTTER, x2=WIDTH - 10, y1=top + PLOT, y2=top + PLOT, class_="axis")
+    return joined([line, row_label(words, top + 12)])
+
+
+def lag_lines(points: Sequence[Row], most: float, axis: TimeAxis) -> Iterator[Markup]:
+    """A point of which not all partitions are known ends the line: what is not known is not zero."""
+    for some in known_runs(points):
+        places = [(axis.x(row["snapshot_time"]), TOP + PLOT * (1 - row["lag"] / most)) for row in some]
+        yield element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in places), class_="lag")
+        for (x, y), row in zip(places, some, strict=True):
+            hint = element("title", f"{moment(row['snapshot_time'])}: {row['lag']:,} messages")
+            yield element("circle", hint, cx=x, cy=y, r=2.5, class_="lag-point")
+
+
+def known_runs(points: Sequence[Row]) -> Iterator[list[Row]]:
+    some: list[Row] = []
+    for row in points:
+        if row["lag"] is None or row["num_unknown"]:
+            if some:
+                yield some
+            some = []
+        else:
+            some.append(row)
+    if some:
+        yield some
+
+
+def rate_bars(rates: Sequence[Row], fastest: float, top: float, axis: TimeAxis) -> Iterator[Markup]:
+    for row in rates:
+        end = row["bucket_time"] + timedelta(milliseconds=row["bucket_ms"])
+        rate = row["messages_consumed_per_s"]
+        if rate is None or not axis.shows(row["bucket_time"], end):
+            continue
+        left, right = axis.x(row["bucket_time"]), axis.x(end)
+        height = PLOT * rate / fastest
+        hint = element("title", f"{moment(row['bucket_time'])}: {rate:,.1f} messages a second")
+        yield element(
+            "rect", hint, x=left, y=top + PLOT - height, width=max(right - left - 1, 1), height=height, class_="rate"
+        )  # fmt: skip
+
+
+def event_lines(rows: Sequence[Row], time: str, kind: str, height: float, axis: TimeAxis) -> Iterator[Markup]:
+    for row in rows:
+        if axis.shows(row[time], row[time]):
+            yield element("line", x1=axis.x(row[time]), x2=axis.x(row[time]), y1=TOP, y2=height, class_=kind)
+
+
+def reset_marks(resets: Sequence[Row], axis: TimeAxis) -> Iterator[Markup]:
+    for row in resets:
+        if axis.shows(row["at_time"], row["at_time"]):
+            hint = element("title", f"{moment(row['at_time'])}: {row['topic']} {row['kind']} by {row['actor']}")
+            yield element("g", hint, text("▼", axis.x(row["at_time"]), 10, "reset-mark", "middle"), class_="mark")

@@ -1,0 +1,63 @@
+"""How members, states and causes look: by colour, and by a pattern, a number or a letter for those who see none.
+
+The colours are Okabe and Ito's, which people with any kind of colour blindness tell apart; the style sheet has them.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from jobs.reporting.listings import Row
+from schemas.history_words import GroupState, RebalanceTrigger
+
+NUM_COLOURS = 7
+PATTERNS = ("plain", "stripes", "dots")
+STATES: Mapping[str, str] = {
+    GroupState.STABLE: "stable",
+    GroupState.EMPTY: "empty",
+    GroupState.PREPARING_REBALANCE: "preparing",
+    GroupState.COMPLETING_REBALANCE: "completing",
+    GroupState.ASSIGNING: "preparing",
+    GroupState.RECONCILING: "completing",
+    GroupState.NOT_READY: "not-ready",
+}
+LETTERS: Mapping[str, str] = {
+    RebalanceTrigger.MEMBER_JOINED: "J",
+    RebalanceTrigger.MEMBER_LEFT: "L",
+    RebalanceTrigger.STATIC_RESTART: "R",
+    RebalanceTrigger.SUBSCRIPTION_CHANGED: "S",
+    RebalanceTrigger.REGEX_RESOLVED: "X",
+    RebalanceTrigger.METADATA_CHANGED: "T",
+    RebalanceTrigger.ASSIGNOR_CHANGED: "A",
+    RebalanceTrigger.LEADER_REJOINED: "W",
+    RebalanceTrigger.PROTOCOL_MIGRATION: "P",
+    RebalanceTrigger.COORDINATOR_FAILOVER: "F",
+    RebalanceTrigger.GROUP_CREATED: "C",
+    RebalanceTrigger.GROUP_EMPTIED: "E",
+    RebalanceTrigger.UNKNOWN: "?",
+}
+
+
+def letter(trigger: str) -> str:
+    return LETTERS.get(trigger, "?")
+
+
+def letters_used(rebalances: Iterable[Row]) -> list[tuple[str, str]]:
+    """Letters and what they mean, in the order of the words' list."""
+    used = {row["trigger"] for row in rebalances}
+    return [(LETTERS[each], each.meaning) for each in RebalanceTrigger if each.value in used]
+
+
+def member_numbers(members: Iterable[Row]) -> dict[str, int]:
+    """From 1, in the order in which they joined."""
+    found: dict[str, int] = {}
+    for row in members:
+        found.setdefault(row["member_id"], len(found) + 1)
+    return found
+
+
+def member_class(number: int) -> str:
+    return f"m{(number - 1) % NUM_COLOURS}"
+
+
+def member_pattern(number: int) -> str:
+    """Of those that have a colour in common."""
+    return PATTERNS[(number - 1) // NUM_COLOURS % len(PATTERNS)]

@@ -1,0 +1,96 @@
+"""Who owned which partition when: a row a partition, coloured by member, hatched where nobody can have read it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from jobs.histories.durations import duration_text
+from jobs.reporting.drawings.marks import member_class, member_pattern
+from jobs.reporting.drawings.svg import box, drawing, joined, row_label, text
+from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
+from jobs.reporting.listings import Row, moment
+from schemas.history_words import OwnershipPhase
+
+ROW, BAR = 18, 14
+MOST_PARTITIONS = 32
+# Room for a member's number.
+LABEL_WIDTH = 24
+
+Partition = tuple[str, int]
+
+
+def partition_of(row: Row) -> Partition:
+    return str(row["topic"] or row["topic_id"] or "?"), int(row["partition"])
+
+
+def partition_name(partition: Partition) -> str:
+    return f"{partition[0]}-{partition[1]}"
+
+
+def shown_partitions(owners: Sequence[Row], most: int = MOST_PARTITIONS) -> list[Partition]:
+    """Those that changed hands most often, by name."""
+    stays = Counter(partition_of(row) for row in owners)
+    return sorted(sorted(stays, key=lambda each: (-stays[each], each))[:most])
+
+
+def ownership_map(owners: Sequence[Row], moves: Sequence[Row], members: Mapping[str, int], axis: TimeAxis) -> Markup:
+    """`members`: their numbers."""
+    partitions = shown_partitions(owners)
+    tops = {partition: place * ROW + 2 for place, partition in enumerate(partitions)}
+    height = len(partitions) * ROW + 4
+    left_out = len({partition_of(row) for row in owners}) - len(partitions)
+    words = f"{len(partitions)} partitions{f', {left_out} more are in the rows' if left_out else ''}"
+    here = [row for row in owners if partition_of(row) in tops and axis.shows(row["from_time"], row["to_time"])]
+    return drawing(
+        "Owners of partitions", words, height + HEIGHT,
+        axis.drawn(height),
+        joined(row_label(partition_name(each), top + 11) for each, top in tops.items()),
+        joined(owner_box(row, tops[partition_of(row)], members, axis) for row in here),
+        joined(gaps(here, tops, axis)),
+        joined(unread_boxes([row for row in moves if partition_of(row) in tops], tops, axis)),
+    )  # fmt: skip
+
+
+def owner_box(row: Row, top: float, members: Mapping[str, int], axis: TimeAxis) -> Markup:
+    left, right = axis.x(row["from_time"]), axis.x(row["to_time"])
+    number = members.get(row["member_id"], 0)
+    until = "now" if row["to_time"] is None else moment(row["to_time"])
+    role = f" as {row['role']}" if row["role"] else ""
+    hint = f"M{number} {row['member_id']}{role}, {row['phase']}, {moment(row['from_time'])} to {until}"
+    revoking = "" if row["phase"] == OwnershipPhase.ASSIGNED else " revoking"
+    parts = [box(left, top, right - left, BAR, f"{member_class(number)}{revoking}", hint)]
+    pattern = member_pattern(number)
+    if pattern != "plain":
+        parts.append(box(left, top, right - left, BAR, "over", fill=f"url(#{pattern})"))
+    if right - left > LABEL_WIDTH:
+        parts.append(text(f"M{number}", left + 4, top + 11, "on-bar"))
+    return joined(parts)
+
+
+def gaps(owners: Sequence[Row], tops: Mapping[Partition, float], axis: TimeAxis) -> Iterator[Markup]:
+    """Between two owners of a partition. Stays of share and streams groups may overlap: then there is none."""
+    for partition, top in tops.items():
+        stays = sorted((row for row in owners if partition_of(row) == partition), key=lambda row: row["from_time"])
+        end = None
+        for before, after in pairwise(stays):
+            end = before["to_time"] if end is None else max(end, before["to_time"] or after["from_time"])
+            if end is not None and end < after["from_time"]:
+                left, right = axis.x(end), axis.x(after["from_time"])
+                words = f"unowned for {duration_text(round((after['from_time'] - end).total_seconds() * 1000))}"
+                yield box(left, top, right - left, BAR, "unowned", words)
+
+
+def unread_boxes(moves: Sequence[Row], tops: Mapping[Partition, float], axis: TimeAxis) -> Iterator[Markup]:
+    """At most so long: from the earliest instant since when the partition may have gone unread."""
+    for row in moves:
+        if not row["unread_high_ms"] or row["move_time"] is None:
+            continue
+        since = row["move_time"] - timedelta(milliseconds=row["unread_high_ms"])
+        if axis.shows(since, row["move_time"]):
+            left, right = axis.x(since), axis.x(row["move_time"])
+            low, high = duration_text(row["unread_low_ms"] or 0), duration_text(row["unread_high_ms"])
+            hint = f"{partition_name(partition_of(row))} unread for {low} to {high}, until {moment(row['move_time'])}"
+            yield box(left, tops[partition_of(row)], right - left, BAR, "unread", hint, fill="url(#hatch)")

@@ -1,0 +1,68 @@
+"""A group's states over time, and above them its rebalances, each marked by the letter of its cause."""
+
+from collections.abc import Iterator, Sequence
+
+from markupsafe import Markup
+
+from jobs.histories.durations import duration_text
+from jobs.reporting.drawings.marks import STATES, letter
+from jobs.reporting.drawings.svg import box, drawing, element, joined, row_label, text
+from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
+from jobs.reporting.listings import Row, moment
+
+MARKS, BAR = 30, 26
+# Letters nearer to each other would be one blot: their number is written instead.
+LETTER_WIDTH = 13
+
+
+def state_timeline(states: Sequence[Row], rebalances: Sequence[Row], axis: TimeAxis) -> Markup:
+    bars = [state_box(row, axis) for row in states if axis.shows(row["from_time"], row["to_time"])]
+    here = [row for row in rebalances if axis.shows(row["start_time"], row["end_time"])]
+    words = (
+        f"{len(bars)} intervals of states and {len(here)} rebalances from {moment(axis.start)} to {moment(axis.end)}"
+    )
+    return drawing(
+        "States and rebalances", words, MARKS + BAR + HEIGHT,
+        axis.drawn(MARKS + BAR), row_label("rebalances", 16), row_label("state", MARKS + 18), joined(bars),
+        joined(rebalance_lines(here, axis)), joined(rebalance_letters(here, axis)),
+    )  # fmt: skip
+
+
+def state_box(row: Row, axis: TimeAxis) -> Markup:
+    left, right = axis.x(row["from_time"]), axis.x(row["to_time"])
+    state = row["state"] or "unknown"
+    until = "now" if row["to_time"] is None else moment(row["to_time"])
+    hint = f"{state}, {row['num_members']} members, {moment(row['from_time'])} to {until}"
+    return box(left, MARKS, right - left, BAR, f"state {STATES.get(state, 'unknown')}", hint)
+
+
+def rebalance_lines(rebalances: Sequence[Row], axis: TimeAxis) -> Iterator[Markup]:
+    for row in rebalances:
+        x = axis.x(row["start_time"])
+        yield element("line", x1=x, x2=x, y1=20, y2=MARKS + BAR, class_="rebalance")
+
+
+def rebalance_letters(rebalances: Sequence[Row], axis: TimeAxis) -> Iterator[Markup]:
+    for some in near_each_other(rebalances, axis):
+        first, last = axis.x(some[0]["start_time"]), axis.x(some[-1]["start_time"])
+        words = letter(some[0]["trigger"]) if len(some) == 1 else f"{len(some)} \u00d7"
+        hint = "; ".join(rebalance_hint(row) for row in some[:8])
+        yield element(
+            "g", element("title", hint), text(words, (first + last) / 2, 15, "cause", "middle"), class_="mark"
+        )  # fmt: skip
+
+
+def near_each_other(rebalances: Sequence[Row], axis: TimeAxis) -> Iterator[list[Row]]:
+    some: list[Row] = []
+    for row in sorted(rebalances, key=lambda row: row["start_time"]):
+        if some and axis.x(row["start_time"]) - axis.x(some[-1]["start_time"]) > LETTER_WIDTH:
+            yield some
+            some = []
+        some.append(row)
+    if some:
+        yield some
+
+
+def rebalance_hint(row: Row) -> str:
+    took = "" if row["duration_ms"] is None else f" in {duration_text(row['duration_ms'])}"
+    return f"{moment(row['start_time'])} {row['trigger']}{took}"

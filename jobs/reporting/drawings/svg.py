@@ -1,0 +1,64 @@
+"""SVG elements as escaped text. Colours are classes, so that the page's style sheet decides them by day and by night:
+the page's policy forbids styles of elements."""
+
+from collections.abc import Iterable
+
+from markupsafe import Markup, escape
+
+from jobs.reporting.names import cut
+
+Number = float | int
+# Of every drawing, in units of its own; the page makes it as wide as there is room.
+WIDTH = 1_000
+GUTTER = 190
+MOST_LABEL = 26
+
+
+def element(name: str, *inner: str, **attributes: str | Number | None) -> Markup:
+    """Attributes of None are left out; an underscore in a name is a hyphen, the one at the end of `class_` nothing."""
+    told = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(shown(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    body = "".join(escape(each) for each in inner)
+    return Markup(f"<{name}{told}>{body}</{name}>" if body else f"<{name}{told}/>")
+
+
+def shown(value: str | Number) -> str:
+    if isinstance(value, float):
+        return f"{value:.1f}".removesuffix(".0")
+    return str(value)
+
+
+def joined(elements: Iterable[str]) -> Markup:
+    return Markup("").join(elements)
+
+
+def box(
+    left: float, top: float, width: float, height: float, kind: str, hint: str | None = None, **more: str | Number
+) -> Markup:
+    """At least a hair wide: a rebalance of milliseconds must be seen among days."""
+    inner = [element("title", cut(hint))] if hint else []
+    return element(
+        "rect", *inner, x=left, y=top, width=max(width, 1.5), height=height, class_=kind, **more
+    )  # fmt: skip
+
+
+def text(words: str, x: float, y: float, kind: str | None = None, anchor: str | None = None) -> Markup:
+    return element("text", words, x=x, y=y, class_=kind, text_anchor=anchor)
+
+
+def row_label(words: str, y: float) -> Markup:
+    """At the left of a row, in full when pointed at."""
+    short = cut(words, MOST_LABEL)
+    hint = [element("title", cut(words))] if short != words else []
+    return element("text", short, *hint, x=GUTTER - 8, y=y, class_="label", text_anchor="end")
+
+
+def drawing(name: str, summary: str, height: float, *inner: str) -> Markup:
+    """`name` and `summary`: what is read out to those who do not see it."""
+    return element(
+        "svg", element("title", name), element("desc", summary), *inner,
+        viewBox=f"0 0 {WIDTH} {shown(float(height))}", role="img", aria_label=f"{name}: {summary}", class_="drawing",
+    )  # fmt: skip

@@ -1,0 +1,67 @@
+"""The time that drawings of one group have in common, from left to right."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from markupsafe import Markup
+
+from jobs.reporting.drawings.svg import GUTTER, WIDTH, element, joined, text
+
+# Seconds between two ticks.
+STEPS = (
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 2 * 86_400,
+    7 * 86_400, 14 * 86_400, 30 * 86_400, 90 * 86_400, 365 * 86_400,
+)  # fmt: skip
+MOST_TICKS = 8
+DAY = 86_400
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+HEIGHT = 22
+RIGHT = WIDTH - 10
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    start: datetime
+    end: datetime
+
+    @property
+    def seconds(self) -> float:
+        return max((self.end - self.start).total_seconds(), 0.001)
+
+    def x(self, time: datetime | None) -> float:
+        """An interval without an end goes on to the edge; what lies outside is cut off there."""
+        if time is None:
+            return float(RIGHT)
+        share = (time - self.start).total_seconds() / self.seconds
+        return GUTTER + (RIGHT - GUTTER) * min(1.0, max(0.0, share))
+
+    def shows(self, start: datetime | None, end: datetime | None) -> bool:
+        return (start is None or start <= self.end) and (end is None or end >= self.start)
+
+    def ticks(self) -> Iterator[tuple[datetime, str]]:
+        step = next((each for each in STEPS if self.seconds / each <= MOST_TICKS), STEPS[-1])
+        first = -(-(self.start - EPOCH).total_seconds() // step) * step
+        tick = EPOCH + timedelta(seconds=first)
+        while tick <= self.end:
+            yield tick, f"{tick:%Y-%m-%d}" if step >= DAY else f"{tick:%H:%M:%S}" if step < 60 else f"{tick:%H:%M}"
+            tick += timedelta(seconds=step)
+
+    def drawn(self, height: float) -> Markup:
+        """Lines behind the rows, and their times below."""
+        lines = [
+            element("line", x1=self.x(tick), x2=self.x(tick), y1=0, y2=height, class_="grid")
+            for tick, _ in self.ticks()
+        ]
+        words = [text(label, self.x(tick), height + 15, "tick", "middle") for tick, label in self.ticks()]
+        return joined([*lines, *words])
+
+
+def axis_of(times: list[datetime], until: datetime | None) -> TimeAxis | None:
+    """From the first time to the as-of of the report, with a little room at either end. None: no time is known."""
+    known = [*times, *([until] if until is not None else [])]
+    if not known:
+        return None
+    start, end = min(known), max(known)
+    room = max((end - start) * 0.01, timedelta(milliseconds=50))
+    return TimeAxis(start - room, end + room)

@@ -1,0 +1,72 @@
+"""Pages out of templates: each is one file with its own style sheet and script; its policy forbids all others."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
+from markupsafe import Markup, escape
+
+from jobs.reporting.listings import clock, moment
+from jobs.reporting.names import MOST_IN_ROWS, cut
+from jobs.row_output import visible
+
+STYLE, SCRIPT = "report.css", "report.js"
+
+
+class PackagedTemplates(BaseLoader):
+    """Those of this package, also where it is inside a zip."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, None]:
+        try:
+            return resource(template), template, None
+        except FileNotFoundError:
+            raise TemplateNotFound(template) from None
+
+
+@cache
+def resource(name: str) -> str:
+    return (files("jobs.reporting") / "templates" / name).read_text("utf-8")
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=PackagedTemplates(), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        finalize=safe,
+    )  # fmt: skip
+    made.filters |= {"cut": cut, "moment": moment, "clock": clock, "whole": whole, "lines": lines}
+    return made
+
+
+def safe(value: Any) -> Any:
+    """Every value that a template writes goes through here: control and bidi characters become escapes. Markup is our
+    own, and has been through it."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def whole(text: str) -> str:
+    return cut(text, MOST_IN_ROWS)
+
+
+def lines(text: str) -> Markup:
+    """A text of ours whose line breaks are to stay, such as SQL; the names in it are as hostile as elsewhere."""
+    return Markup("\n").join(escape(visible(line)) for line in text.split("\n"))
+
+
+def page(template: str, values: Mapping[str, Any]) -> str:
+    style, script = resource(STYLE), resource(SCRIPT)
+    policy = (
+        f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    ours = {"style": Markup(style), "script": Markup(script), "policy": policy}
+    return environment().get_template(template).render(**values, **ours)
+
+
+def digest(text: str) -> str:
+    """As a policy names what may run: no other script and no other style sheet has it."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

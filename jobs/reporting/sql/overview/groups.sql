@@ -1,0 +1,25 @@
+SELECT i.group_id, i.group_type, i.state, i.assignor, i.num_members, i.num_topics, i.last_commit_time, i.is_tool,
+  v.own_verdict, v.burrow_verdict, l.lag, l.num_unknown,
+  coalesce(r.num_rebalances, 0) AS num_rebalances, r.longest_unread_high_ms
+FROM v_inventory AS i
+LEFT JOIN (
+  SELECT group_id, own_verdict, burrow_verdict
+  FROM group_verdicts
+  WHERE cluster = {cluster} AND partition IS NULL
+    AND as_of_time = (SELECT max(as_of_time) FROM group_verdicts WHERE cluster = {cluster})
+) AS v ON v.group_id = i.group_id
+LEFT JOIN (
+  SELECT group_id, CAST(sum(lag_floor) AS BIGINT) AS lag, count(*) - count(lag_floor) AS num_unknown
+  FROM lag_points
+  WHERE cluster = {cluster}
+    AND snapshot_time = (SELECT max(snapshot_time) FROM lag_points WHERE cluster = {cluster})
+  GROUP BY group_id
+) AS l ON l.group_id = i.group_id
+LEFT JOIN (
+  SELECT group_id, count(*) AS num_rebalances, max(longest_unread_high_ms) AS longest_unread_high_ms
+  FROM rebalances
+  WHERE cluster = {cluster}
+  GROUP BY group_id
+) AS r ON r.group_id = i.group_id
+WHERE i.cluster = {cluster}
+ORDER BY i.group_id

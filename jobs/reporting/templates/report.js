@@ -1,0 +1,51 @@
+"use strict";
+(() => {
+  const search = document.getElementById("search");
+  if (!search) return;
+  const severity = document.getElementById("severity");
+  const matches = document.getElementById("matches");
+  const kinds = [
+    ["findings", ".findings > li"],
+    ["groups", "table.groups > tbody > tr"],
+    ["parts", "section.group"],
+  ];
+  // Read once, at the first key: opening the page shall wait for nothing.
+  let items = null;
+  const known = () => items ??= kinds.map(([name, selector]) => [name, [...document.querySelectorAll(selector)].map(
+    (node) => ({
+      node,
+      severity: node.dataset.severity ?? "",
+      text: `${node.dataset.words ?? ""} ${name === "parts" ? "" : node.textContent}`.toLowerCase(),
+    }))]);
+  const filter = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = severity.value;
+    const counts = [];
+    for (const [name, some] of known()) {
+      let shown = 0;
+      for (const item of some) {
+        const fits = (!wanted || item.severity === wanted) && words.every((word) => item.text.includes(word));
+        if (item.node.hidden === fits) item.node.hidden = !fits;
+        shown += fits;
+      }
+      if (name !== "parts") counts.push(`${shown} of ${some.length} ${name}`);
+    }
+    matches.textContent = words.length || wanted ? counts.join(", ") : "";
+  };
+  search.addEventListener("input", filter);
+  severity.addEventListener("input", filter);
+  search.form.addEventListener("submit", (event) => event.preventDefault());
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { search.value = ""; filter(); }
+  });
+  // A link to a group that the search has hidden shows it.
+  const reveal = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target?.closest("[hidden]")) return;
+    search.value = "";
+    severity.value = "";
+    filter();
+    target.scrollIntoView();
+  };
+  window.addEventListener("hashchange", reveal);
+})();

@@ -1,0 +1,149 @@
+"""The report's first page, on warehouses by hand: verdict, findings, groups, and what is missing."""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import cli
+from tests.jobs.reporting.parsed_pages import Element, parsed
+from tests.jobs.reporting.report_warehouses import FINDING, GATE_RUN, LATER, STEPS, judged, state
+from tests.warehouses import NOW, Rows, make, write_run
+
+COVERAGE: Sequence[dict[str, Any]] = (
+    {"offsets_partition": 7, "first_offset": 0, "last_offset": 9, "num_records": 10, "from_time": NOW, "to_time": NOW},
+    {"offsets_partition": 7, "first_offset": 15, "last_offset": 19, "num_records": 5, "to_time": LATER},
+    {"offsets_partition": 2, "num_records": 7, "damaged_records": 3, "from_time": NOW - timedelta(days=2)},
+)
+
+
+def written(folder: Path, *flags: str) -> Element:
+    words = ["report", "--warehouse", str(folder / "w"), "--report", str(folder / "out"), *flags]
+    assert cli.main(words) == 0
+    return parsed((folder / "out" / "index.html").read_text())
+
+
+def findings_of(page: Element) -> list[Element]:
+    return page.all("li", class_="finding")
+
+
+def lag(group: str, partition: int, floor: int | None) -> dict[str, Any]:
+    return {"group_id": group, "topic": "orders", "partition": partition, "snapshot_time": NOW, "lag_floor": floor}
+
+
+def test_the_top_has_verdict_code_and_what_it_rests_on(tmp_path: Path) -> None:
+    judged(tmp_path / "w", {"history_coverage": COVERAGE, "findings": [FINDING, FINDING | {"rank": 2}]})
+    page = written(tmp_path)
+    head = page.one("header")
+    assert head.one("h1").words == "Findings exit code 20 2 critical"
+    told = {each.one("dt").words: each.one("dd").words for each in head.all("div")}
+    assert told["As of"] == "2026-11-21 03:00:00.000 UTC"
+    assert (told["History since"], told["History until"]) == ("2026-11-19 03:00:00.000", "2026-11-21 03:01:00.000")
+    assert (told["Offsets partitions"], told["Records replayed"]) == ("2", "22")
+    assert (told["Holes in the log"], told["Damaged"]) == ("1", "3")
+
+
+def test_too_many_rejected_records_win_over_findings(tmp_path: Path) -> None:
+    judged(tmp_path / "w", {}, exit_code=22)
+    assert written(tmp_path).one("h1").words.startswith("Records rejected exit code 22")
+
+
+def test_a_finding_names_its_records_and_how_to_look_at_them(tmp_path: Path) -> None:
+    files = [{"offsets_partition": 7, "source_file": "/var/kafka logs/__consumer_offsets-7/0.log"}]
+    found = FINDING | {"group_id": "bill.ing", "message": "orders-3: no commit for 2 min"}
+    judged(tmp_path / "w", {"findings": [found], "source_files": files})
+    (finding,) = findings_of(written(tmp_path))
+    assert finding.one("h3").words == "critical partition_stopped bill.ing"
+    assert finding.one("p", class_="message").words == "orders-3: no commit for 2 min"
+    assert "Likely; __consumer_offsets-7, records 5 to 111." in finding.one("p", class_="why").words
+    dump, query = (each.text for each in finding.all("code")[1:])
+    assert dump == (
+        "groupscope dump --group '^bill\\.ing$' --from-offset 5 '/var/kafka logs/__consumer_offsets-7'/*.log"
+    )
+    assert query == FINDING["query"]
+
+
+def test_waived_findings_come_last_and_say_until_when(tmp_path: Path) -> None:
+    waived = FINDING | {"message": "waived", "waived_until_time": LATER}
+    judged(tmp_path / "w", {"findings": [waived, FINDING | {"rank": 2, "severity": "info", "message": "counts"}]})
+    page = written(tmp_path)
+    assert [each.one("p", class_="message").words for each in findings_of(page)] == ["counts", "waived"]
+    assert page.one("h1").words.endswith("1 info")
+    assert "waived until 2026-11-21 03:01:00.000" in findings_of(page)[1].one("h3").words
+
+
+def test_groups_come_worst_first_and_an_unknown_lag_is_no_number(tmp_path: Path) -> None:
+    tables: dict[str, Rows] = {
+        "group_state_intervals": [state(each) for each in ("a-fine", "b-unknown", "c-stopped", "d-partly")],
+        "findings": [FINDING | {"group_id": "c-stopped"}],
+        "lag_points": [
+            lag("a-fine", 0, 0), lag("c-stopped", 0, 40), lag("c-stopped", 1, 2), lag("d-partly", 0, 3),
+            lag("d-partly", 1, None), lag("b-unknown", 0, None),
+        ],
+        "group_verdicts": [
+            {"group_id": "a-fine", "own_verdict": "OK", "as_of_time": NOW},
+            {"group_id": "c-stopped", "own_verdict": "STOP", "as_of_time": NOW},
+            {"group_id": "d-partly", "own_verdict": "WARN", "as_of_time": NOW},
+        ],
+    }  # fmt: skip
+    judged(tmp_path / "w", tables)
+    (table,) = written(tmp_path).all("table", class_="groups")
+    rows = [[cell.words for cell in row.inner if isinstance(cell, Element)] for row in table.one("tbody").all("tr")]
+    shown = [(row[0], row[2], row[7]) for row in rows]
+    assert shown == [
+        ("c-stopped", "STOP", "42"),
+        ("d-partly", "WARN", "3 or more"),
+        ("b-unknown", "UNKNOWN", "unknown"),
+        ("a-fine", "OK", "0"),
+    ]
+
+
+def test_patterns_narrow_groups_and_findings_and_the_page_says_so(tmp_path: Path) -> None:
+    found = [FINDING | {"group_id": name, "message": name} for name in ("pay-eu", "pay-us", "ship")]
+    judged(tmp_path / "w", {"findings": found, "group_state_intervals": [state(row["group_id"]) for row in found]})
+    page = written(tmp_path, "--group", "^pay", "--exclude-group", "us$")
+    assert [each.one("p", class_="message").words for each in findings_of(page)] == ["pay-eu"]
+    assert "ship" not in page.one("main").text
+    assert "Only groups that match ^pay, no groups that match us$." in page.one("header").words
+
+
+def test_a_wrong_pattern_ends_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["report", "--warehouse", str(tmp_path), "--group", "("]) == 2
+    assert capsys.readouterr().err.startswith("groupscope: --group '(': missing )")
+
+
+def test_a_folder_that_cannot_be_written_ends_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make(tmp_path / "w", {})
+    (tmp_path / "file").write_text("")
+    assert cli.main(["report", "--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "file")]) == 2
+    expected = f"groupscope: --report {tmp_path / 'file'}: "
+    assert capsys.readouterr().err.startswith(expected)
+
+
+def test_a_warehouse_that_was_only_ingested_says_what_has_not_run(tmp_path: Path) -> None:
+    make(tmp_path / "w", {})
+    page = written(tmp_path)
+    assert page.one("h1").words == "Not judged no verdict: groupscope gate has not run"
+    notices = " ".join(each.words for each in page.all("p", class_="notice"))
+    assert re.findall(r"groupscope (\w+) has not run", notices) == [*STEPS[1:], "gate"]
+    assert "lag is unknown, never zero" in notices
+    assert "No groups are known." in page.text and "Nothing has been judged yet." in page.text
+
+
+def test_a_history_without_groups_says_so(tmp_path: Path) -> None:
+    judged(tmp_path / "w", {}, exit_code=0)
+    page = written(tmp_path)
+    assert page.one("h1").words == "Clean exit code 0 no findings"
+    assert "The history holds no group." in page.one("header").words
+    assert "No findings." in page.one("main").text
+
+
+def test_records_read_after_the_verdict_are_pointed_out(tmp_path: Path) -> None:
+    warehouse = judged(tmp_path / "w", {})
+    assert "after the verdict" not in written(tmp_path).one("header").words
+    write_run(warehouse, "00000009-ingest", {})
+    assert GATE_RUN in written(tmp_path).one("footer").words
+    assert "after the verdict: run groupscope gate again." in written(tmp_path).one("header").words
