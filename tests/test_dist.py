@@ -43,3 +43,20 @@ def test_python_imports_from_the_zip(dist: ModuleType, tmp_path: Path) -> None:
         check=True,
     ).stdout
     assert told.startswith(str(archive))
+
+
+def test_the_report_finds_its_templates_and_questions_in_the_zip(dist: ModuleType, tmp_path: Path) -> None:
+    archive = dist.pack(ROOT, tmp_path / "dist")
+    program = (
+        "from jobs.reporting import pages, questions; import sys; assert pages.__file__.startswith(sys.argv[1]); "
+        "print(len(pages.part_of_page('patterns.html', {})) > 0, len(questions.group_statements('c', ['g'])) > 0)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program, str(archive)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(archive)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert told == "True True\n"

@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 
 from jobs.histories.short_ids import Shortened
 from jobs.reporting.listings import Row
-from jobs.reporting.names import anchor
 from schemas.gate_words import FindingKind
 from schemas.vocabulary import OFFSETS_TOPIC
 
@@ -28,7 +27,6 @@ class Finding:
     kind: str
     meaning: str
     group: str | None
-    link: str | None
     topic: str | None
     message: str
     at_time: datetime | None
@@ -38,10 +36,6 @@ class Finding:
     statement: str
     is_statement_of_query: bool
     waived_until: datetime | None
-
-    @property
-    def href(self) -> str | None:
-        return None if self.link is None else f"#{self.link}"
 
 
 def findings_of(rows: Sequence[Row], logs: Mapping[int, str], member_ids: Collection[str]) -> list[Finding]:
@@ -55,7 +49,7 @@ def finding(row: Row, place: int, logs: Mapping[int, str], short: Shortened) -> 
     has_sql = place < MOST_WITH_SQL
     return Finding(
         row["rank"], row["severity"], row["kind"], MEANINGS.get(row["kind"], ""), row["group_id"],
-        None if row["group_id"] is None else anchor(row["group_id"]), row["topic"], short.text(row["message"]),
+        row["topic"], short.text(row["message"]),
         row["at_time"], row["confidence"], evidence(row), dump_command(row, logs),
         row["query"] if has_sql else query_of(row), has_sql, row["waived_until_time"],
     )  # fmt: skip

@@ -42,11 +42,6 @@ class GroupLine:
     findings: Mapping[str, int]
     topics: Sequence[str]
     is_tool: bool
-    has_part: bool = False
-
-    @property
-    def href(self) -> str:
-        return f"#{self.link}"
 
     @property
     def severity(self) -> str | None:

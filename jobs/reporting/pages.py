@@ -57,6 +57,11 @@ def lines(text: str) -> Markup:
     return Markup("\n").join(escape(visible(line)) for line in text.split("\n"))
 
 
+def part_of_page(template: str, values: Mapping[str, Any]) -> Markup:
+    """Markup, since its template has escaped what it was given."""
+    return Markup(environment().get_template(template).render(**values))
+
+
 def page(template: str, values: Mapping[str, Any]) -> str:
     style, script = resource(STYLE), resource(SCRIPT)
     policy = (

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 
 from jobs.queries.answers import Answer
@@ -23,6 +24,7 @@ MOST_OF_GROUP: Mapping[str, int] = {
     "rebalances": 120,
     "resets": 60,
     "states": 300,
+    "verdicts": 100,
 }
 PLACE = re.compile(r"\{(\w+)\}")
 ENDING = ".sql"
@@ -30,7 +32,8 @@ ENDING = ".sql"
 Answers = dict[str, list[Row]]
 
 
-def questions(folder: str) -> dict[str, str]:
+@cache
+def questions(folder: str) -> Mapping[str, str]:
     """By name; with places for the cluster and, about groups, for their names and how many rows each has."""
     found = (files("jobs.reporting") / "sql" / folder).iterdir()
     return {file.name.removesuffix(ENDING): file.read_text("utf-8") for file in found if file.name.endswith(ENDING)}

@@ -1,15 +1,10 @@
-"""How members, states and causes look: by colour, and by a pattern, a number or a letter for those who see none.
-
-The colours are Okabe and Ito's, which people with any kind of colour blindness tell apart; the style sheet has them.
-"""
+"""How states look, and by which letters causes of rebalances are known."""
 
 from collections.abc import Iterable, Mapping
 
 from jobs.reporting.listings import Row
 from schemas.history_words import GroupState, RebalanceTrigger
 
-NUM_COLOURS = 7
-PATTERNS = ("plain", "stripes", "dots")
 STATES: Mapping[str, str] = {
     GroupState.STABLE: "stable",
     GroupState.EMPTY: "empty",
@@ -44,20 +39,3 @@ def letters_used(rebalances: Iterable[Row]) -> list[tuple[str, str]]:
     """Letters and what they mean, in the order of the words' list."""
     used = {row["trigger"] for row in rebalances}
     return [(LETTERS[each], each.meaning) for each in RebalanceTrigger if each.value in used]
-
-
-def member_numbers(members: Iterable[Row]) -> dict[str, int]:
-    """From 1, in the order in which they joined."""
-    found: dict[str, int] = {}
-    for row in members:
-        found.setdefault(row["member_id"], len(found) + 1)
-    return found
-
-
-def member_class(number: int) -> str:
-    return f"m{(number - 1) % NUM_COLOURS}"
-
-
-def member_pattern(number: int) -> str:
-    """Of those that have a colour in common."""
-    return PATTERNS[(number - 1) // NUM_COLOURS % len(PATTERNS)]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from jobs.reporting.drawings.marks import member_class, member_pattern
-from jobs.reporting.drawings.svg import box, drawing, joined, row_label, text
+from jobs.reporting.drawings.member_bar import member_bar
+from jobs.reporting.drawings.svg import drawing, joined, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.listings import Row, moment
 
@@ -30,10 +30,7 @@ def member_row(row: Row, top: float, number: int, axis: TimeAxis) -> Markup:
     until = "now" if row["to_time"] is None else moment(row["to_time"])
     name = f"M{number} {row['client_id'] or row['member_id']}"
     hint = f"M{number} {row['member_id']} at {row['client_host']}, {moment(row['from_time'])} to {until}"
-    parts = [row_label(name, top + 10), box(left, top, right - left, BAR, member_class(number), hint)]
-    pattern = member_pattern(number)
-    if pattern != "plain":
-        parts.append(box(left, top, right - left, BAR, "over", fill=f"url(#{pattern})"))
+    parts = [row_label(name, top + 10), member_bar(number, left, top, right - left, BAR, hint=hint)]
     if row["leave_kind"]:
         words = row["leave_kind"].replace("_", " ")
         has_room = right + WORDS_WIDTH < axis.x(None)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from jobs.histories.durations import duration_text
-from jobs.reporting.drawings.marks import member_class, member_pattern
+from jobs.reporting.drawings.member_bar import member_bar, member_class
 from jobs.reporting.drawings.svg import box, drawing, joined, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.listings import Row, moment
@@ -61,12 +61,9 @@ def owner_box(row: Row, top: float, members: Mapping[str, int], axis: TimeAxis) 
     role = f" as {row['role']}" if row["role"] else ""
     hint = f"M{number} {row['member_id']}{role}, {row['phase']}, {moment(row['from_time'])} to {until}"
     revoking = "" if row["phase"] == OwnershipPhase.ASSIGNED else " revoking"
-    parts = [box(left, top, right - left, BAR, f"{member_class(number)}{revoking}", hint)]
-    pattern = member_pattern(number)
-    if pattern != "plain":
-        parts.append(box(left, top, right - left, BAR, "over", fill=f"url(#{pattern})"))
+    parts = [member_bar(number, left, top, right - left, BAR, revoking, hint)]
     if right - left > LABEL_WIDTH:
-        parts.append(text(f"M{number}", left + 4, top + 11, "on-bar"))
+        parts.append(text(f"M{number}", left + 4, top + 11, f"on-bar on-{member_class(number)}"))
     return joined(parts)
 
 

@@ -13,6 +13,8 @@ from jobs.reporting.listings import Row, moment
 MARKS, BAR = 30, 26
 # Letters nearer to each other would be one blot: their number is written instead.
 LETTER_WIDTH = 13
+# What a letter of a state's name needs in its bar.
+LETTER_SHARE = 8
 
 
 def state_timeline(states: Sequence[Row], rebalances: Sequence[Row], axis: TimeAxis) -> Markup:
@@ -33,7 +35,9 @@ def state_box(row: Row, axis: TimeAxis) -> Markup:
     state = row["state"] or "unknown"
     until = "now" if row["to_time"] is None else moment(row["to_time"])
     hint = f"{state}, {row['num_members']} members, {moment(row['from_time'])} to {until}"
-    return box(left, MARKS, right - left, BAR, f"state {STATES.get(state, 'unknown')}", hint)
+    bar = box(left, MARKS, right - left, BAR, f"state {STATES.get(state, 'unknown')}", hint)
+    has_room = right - left > LETTER_SHARE * len(state)
+    return joined([bar, text(state, left + 5, MARKS + 17, "on-bar")]) if has_room else bar
 
 
 def rebalance_lines(rebalances: Sequence[Row], axis: TimeAxis) -> Iterator[Markup]:

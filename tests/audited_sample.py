@@ -1,0 +1,29 @@
+"""The sample of `data/sample` after a whole audit, made once for all tests that look at what comes of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = ROOT / "data" / "sample"
+
+
+@pytest.fixture(scope="session")
+def audited_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its warehouse."""
+    warehouse = tmp_path_factory.mktemp("audited") / "w"
+    words = [
+        "audit",
+        "--source",
+        f"segments:{SAMPLE}",
+        "--snapshots",
+        f"{SAMPLE}/snapshots.jsonl",
+        "--cluster",
+        "sample",
+    ]
+    more = ["--warehouse", str(warehouse), "--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never"]
+    command = [sys.executable, "-m", "jobs.cli", *words, *more]
+    subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
+    return warehouse

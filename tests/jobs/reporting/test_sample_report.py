@@ -1,0 +1,108 @@
+"""The sample's report against its story: what Kafka's own clients saw while the log was written."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from jobs.reporting.choices import GroupChoice
+from jobs.reporting.report import Report, report_of
+from jobs.reporting.written_pages import write_pages
+from jobs.warehouses.any_warehouse import reading
+from tests.jobs.reporting.parsed_pages import Element, parsed
+from tests.sample_story import checked_in
+
+
+@pytest.fixture(scope="module")
+def report(audited_sample: Path) -> Report:
+    return report_of(reading(str(audited_sample)), "sample", GroupChoice())
+
+
+@pytest.fixture(scope="module")
+def page(report: Report) -> Element:
+    return parsed(report.index)
+
+
+def part_of(page: Element, group: str) -> Element:
+    (found,) = (each for each in page.all("section", class_="group") if each.one("h3").words == group)
+    return found
+
+
+def story_of(part: Element) -> list[str]:
+    return [each.one("p", class_="message").words for each in part.one("ol", class_="story").all("li")]
+
+
+def test_the_groups_and_their_states_are_those_that_the_broker_lists(page: Element) -> None:
+    rows = page.one("table", class_="groups").one("tbody").all("tr")
+    cells = [[each.words for each in row.inner if isinstance(each, Element)] for row in rows]
+    listed = {row[0]: (row[3], row[4]) for row in cells}
+    for each in checked_in().event("end-state")["groups"]:
+        if each["state"] != "Dead":
+            assert listed[each["group"]] == (each["type"], each["state"])
+
+
+def test_the_killed_member_is_told_with_a_time_that_holds_the_true_one(page: Element) -> None:
+    event = checked_in().event("member-killed")
+    (told,) = (each for each in story_of(part_of(page, event.group)) if "timed out" in each)
+    assert event["client_id"] in told and "1 of 3 partitions moved" in told
+    low, high = map(float, re.search(r"1 partition was unread for ([\d.]+) to ([\d.]+) s", told).groups())  # type: ignore[union-attr]
+    # From when it was killed until the others were seen with its partition.
+    assert low <= (event.to_ms - event.from_ms) / 1000 <= high
+
+
+def test_each_flap_of_the_storm_is_two_rebalances(page: Element) -> None:
+    event = checked_in().event("rebalance-storm")
+    part = part_of(page, event.group)
+    # And the one in which the group began.
+    assert f"{2 * len(event['flaps']) + 1} rebalances" in part.one("p", class_="state").words
+    assert len(part.all("svg", class_="drawing")[0].all("line", class_="rebalance")) == 2 * len(event["flaps"]) + 1
+
+
+def test_the_stopped_partition_leads(page: Element) -> None:
+    event = checked_in().event("partition-stopped")
+    first = page.all("li", class_="finding")[0]
+    assert event.group in first.one("h3").words
+    assert first.one("p", class_="message").words.startswith(f"{event['topic']}-{event['partition']}: no commit")
+
+
+def test_every_link_leads_somewhere_and_no_place_is_there_twice(page: Element) -> None:
+    ids = [each.attributes["id"] for each in page.walk() if "id" in each.attributes]
+    assert len(ids) == len(set(ids))
+    links = [each.attributes["href"] or "" for each in page.all("a")]
+    assert {link for link in links if link[:1] != "#" or link[1:] not in ids} == set()
+    used = {name for each in page.walk() for name in re.findall(r"url\(#([\w-]+)\)", str(each.attributes.get("fill")))}
+    assert used and used <= {*ids}
+
+
+def test_every_drawing_has_a_name_and_the_rows_beside_it(page: Element) -> None:
+    drawings = page.all("svg", class_="drawing")
+    assert len(drawings) > 50
+    assert all(each.attributes["role"] == "img" and each.attributes["aria-label"] for each in drawings)
+    figures = page.all("figure")
+    without = [each.one("h4").words for each in figures if not each.all("table")]
+    # It shows the rows of the map above it.
+    assert {re.sub(r"[\d:]+$", "", each) for each in without} == {"The costliest rebalance, "}
+
+
+def test_groups_beyond_the_size_have_pages_of_their_own(audited_sample: Path, tmp_path: Path) -> None:
+    most = 500_000
+    small = report_of(reading(str(audited_sample)), "sample", GroupChoice(), most)
+    assert len(small.index.encode()) <= most
+    assert small.groups
+    (tmp_path / "groups").mkdir()
+    (tmp_path / "groups" / "group-gone-0123456789.html").write_text("of an earlier report")
+    (tmp_path / "groups" / "notes.html").write_text("of the user")
+    write_pages(tmp_path, small.index, small.groups)
+    page = parsed((tmp_path / "index.html").read_text())
+    inline = [each.one("h3").words for each in page.all("section", class_="group")]
+    links = {each.attributes["href"] or "" for each in page.all("a")}
+    files = {f"groups/{file.name}" for file in (tmp_path / "groups").iterdir()} - {"groups/notes.html"}
+    assert inline and {link for link in links if not link.startswith("#")} == files
+    assert "ledger" in inline
+    own = parsed((tmp_path / sorted(files)[0]).read_text())
+    assert own.one("section", class_="group").all("svg", class_="drawing")
+    assert own.all("a", href="../index.html")
+
+
+def test_a_report_is_the_same_each_time(audited_sample: Path, report: Report) -> None:
+    assert report_of(reading(str(audited_sample)), "sample", GroupChoice()) == report
