@@ -23,6 +23,7 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 	@$(BIN)/python -m jobs.spark.java > /dev/null
 	@$(BIN)/python -m jobs.spark.submit_script
 	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
+	@$(BIN)/python -m tests.browser.chromium > /dev/null
 
 audit: setup ## the whole audit of data/sample into warehouse/ as a Spark application, and its run page
 	@SPARK_LOCAL_IP=127.0.0.1 $(BIN)/spark-submit --master 'local[*]' --properties-file conf/spark-defaults.conf \
@@ -30,11 +31,11 @@ audit: setup ## the whole audit of data/sample into warehouse/ as a Spark applic
 	  --warehouse warehouse --config conf/sample.toml --fail-on never
 
 # Two processes, each with whole files: brokers and Spark mostly wait, one for the other's cores.
-test: setup ## every test, real brokers included (all but `soak`)
+test: setup ## every test, real brokers and a real browser included (all but `soak`)
 	$(BIN)/pytest -n 2 --dist loadfile
 
-unit: setup ## the tests that need no Java and no broker
-	$(BIN)/pytest -m 'not spark and not broker and not soak'
+unit: setup ## the tests that need no Java, no broker and no browser
+	$(BIN)/pytest -m 'not spark and not broker and not browser and not soak'
 
 check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/ruff format --check .

@@ -24,6 +24,11 @@ def cut(text: str, most: int = MOST_CHARACTERS) -> str:
     return f"{shown[:head]}… {len(shown) - head - tail:,} more …{shown[-tail:]}"
 
 
+def group_name(text: str) -> str:
+    """In quotes where nothing would be seen: Kafka lets groups have no name."""
+    return cut(text) if text.strip() else f"'{cut(text)}'"
+
+
 def anchor(group_id: str) -> str:
     """The name of a group's part in links: readable, and different for different groups."""
     slug = NOT_IN_SLUGS.sub("-", group_id[: 4 * SLUG_CHARACTERS].lower()).strip("-")[:SLUG_CHARACTERS].strip("-")

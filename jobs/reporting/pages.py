@@ -11,7 +11,7 @@ from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
 from markupsafe import Markup, escape
 
 from jobs.reporting.listings import clock, moment
-from jobs.reporting.names import MOST_IN_ROWS, cut
+from jobs.reporting.names import MOST_IN_ROWS, cut, group_name
 from jobs.row_output import visible
 
 STYLE, SCRIPT = "report.css", "report.js"
@@ -38,7 +38,7 @@ def environment() -> Environment:
         loader=PackagedTemplates(), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         finalize=safe,
     )  # fmt: skip
-    made.filters |= {"cut": cut, "moment": moment, "clock": clock, "whole": whole, "lines": lines}
+    made.filters |= {"cut": cut, "name": group_name, "moment": moment, "clock": clock, "whole": whole, "lines": lines}
     return made
 
 

@@ -3,7 +3,7 @@
   const search = document.getElementById("search");
   if (!search) return;
   const severity = document.getElementById("severity");
-  const matches = document.getElementById("matches");
+  const matches = document.getElementById("match-count");
   const kinds = [
     ["findings", ".findings > li"],
     ["groups", "table.groups > tbody > tr"],
@@ -45,7 +45,12 @@
     search.value = "";
     severity.value = "";
     filter();
+    scrollTo(target, 3);
+  };
+  // Parts get their true height when they come near: what lay above may grow after the first time.
+  const scrollTo = (target, times) => {
     target.scrollIntoView();
+    if (times > 1) requestAnimationFrame(() => scrollTo(target, times - 1));
   };
   window.addEventListener("hashchange", reveal);
 })();

@@ -3,16 +3,13 @@
 import base64
 import hashlib
 import re
-from typing import Any
 
 import pytest
 
 from jobs import cli
-from schemas.tables import TABLES
 from tests.jobs.reporting.hostile_names import CONTROL, EMOJI, IMAGE, LONG, MARKUP, NAMES, SPELLED, TEMPLATE, TURNED
+from tests.jobs.reporting.hostile_report import hostile_warehouse
 from tests.jobs.reporting.parsed_pages import Element, parsed
-from tests.jobs.reporting.report_warehouses import FINDING, LATER, judged, state
-from tests.warehouses import NOW, Rows
 
 # Nothing else may run, be loaded or be sent.
 KNOWN = """
@@ -22,34 +19,10 @@ KNOWN = """
 """
 
 
-HISTORY = ("membership_intervals", "ownership_intervals", "rebalances", "partition_moves", "generation_members")
-
-
-def hostile(name: str, table: str) -> dict[str, Any]:
-    """A row in which every text that somebody may choose is the name."""
-    texts = ("group_id", "member_id", "client_id", "client_host", "topic", "trigger_detail", "from_member_id")
-    texts = (*texts, "to_member_id", "group_instance_id", "unread_basis")
-    assigned = [{"topic": name, "topic_id": None, "partitions": [0]}]
-    row = {
-        **dict.fromkeys(texts, name), "from_time": NOW, "start_time": NOW, "end_time": LATER, "move_time": LATER,
-        "members_joined": [name], "members_departed": [name], "assigned": assigned, "previous_assigned": [],
-        "trigger": "member_joined", "outcome": "completed", "group_type": "classic", "kind": "moved",
-        "phase": "assigned", "unread_low_ms": 5, "unread_high_ms": 9_000, "unread_partition_high_ms": 9_000,
-        "num_moved": 1, "num_partitions": 1, "change": "joined",
-    }  # fmt: skip
-    return {column.name: row[column.name] for column in TABLES[table].columns if column.name in row}
-
-
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("hostile")
-    findings = [
-        FINDING
-        | {"rank": rank, "group_id": name, "topic": name, "message": f"said {name}", "query": f"SELECT '{name}'"}
-        for rank, name in enumerate(NAMES, 1)
-    ]
-    rows: dict[str, Rows] = {"findings": findings, "group_state_intervals": [state(name) for name in NAMES]}
-    judged(folder / "w", rows | {name: [hostile(each, name) for each in NAMES] for name in HISTORY})
+    hostile_warehouse(folder / "w", NAMES)
     assert cli.main(["report", "--warehouse", str(folder / "w"), "--report", str(folder / "out")]) == 0
     return (folder / "out" / "index.html").read_text()
 

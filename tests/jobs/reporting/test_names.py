@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.reporting.names import anchor, cut
+from jobs.reporting.names import anchor, cut, group_name
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,7 @@ def test_a_link_holds_no_character_of_a_name_that_means_something_there(group: s
 def test_names_that_look_alike_have_links_of_their_own() -> None:
     assert len({anchor(name) for name in ("a b", "a-b", "A-b", "a/b", "a\x00b")}) == 5
     assert len(anchor("x" * 32_000)) < 64
+
+
+def test_a_name_of_which_nothing_would_be_seen_stands_in_quotes() -> None:
+    assert [group_name(name) for name in ("", " ", "a", "\u200b")] == ["''", "' '", "a", "\\u200b"]

@@ -1,0 +1,61 @@
+"""One browser for all tests of this folder, a new context for each, and the reports that they open."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from jobs import cli
+from tests.audited_sample import audited_sample
+from tests.browser.chromium import arguments, chromium
+from tests.jobs.reporting.hostile_names import NAMES
+from tests.jobs.reporting.hostile_report import hostile_warehouse
+
+__all__ = ["audited_sample"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=arguments())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def tab(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+@pytest.fixture(scope="session")
+def sample_report(audited_sample: Path) -> str:
+    """Where it is, as a browser opens it."""
+    return written(audited_sample)
+
+
+@pytest.fixture(scope="session")
+def short_report(audited_sample: Path) -> str:
+    """Of few groups: what looks at every element of a page takes long."""
+    return written(audited_sample, "--group", "^(ledger|classic-killed|classic-upgraded)$")
+
+
+@pytest.fixture(scope="session")
+def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    warehouse = tmp_path_factory.mktemp("hostile") / "w"
+    hostile_warehouse(warehouse, NAMES)
+    return written(warehouse)
+
+
+def written(warehouse: Path, *flags: str) -> str:
+    folder = warehouse.parent / f"report{len(flags)}"
+    assert cli.main(["report", "--warehouse", str(warehouse), "--report", str(folder), *flags]) == 0
+    return (folder / "index.html").as_uri()

@@ -1,0 +1,193 @@
+"""The report as a browser shows it: it opens without a network, runs nothing of others', and can be worked with."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+pytestmark = pytest.mark.browser
+
+NARROW = 360
+VISIBLE_FINDINGS = ".findings > li:not([hidden])"
+SERIOUS = ("serious", "critical")
+
+
+class Watched:
+    """What a tab asked for, and what it complained about."""
+
+    def __init__(self, tab: Page) -> None:
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        tab.on("request", self.requested)
+        tab.on("console", self.said)
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def requested(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+    def said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+
+def test_it_opens_without_a_complaint_and_asks_for_nothing_else(tab: Page, sample_report: str) -> None:
+    watched = Watched(tab)
+    tab.goto(sample_report)
+    assert tab.locator("h1").inner_text().startswith("Findings")
+    tab.get_by_role("searchbox").fill("ledger")
+    assert (watched.requests, watched.complaints) == ([sample_report], [])
+
+
+def test_hostile_names_run_nothing_and_send_nothing(tab: Page, hostile_report: str) -> None:
+    watched = Watched(tab)
+    tab.goto(hostile_report)
+    for link in tab.locator("table.groups a").all():
+        link.click()
+    tab.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+    assert tab.evaluate("window.pwned") is None
+    assert watched.complaints == []
+    assert {request.split("#")[0] for request in watched.requests} == {hostile_report}
+
+
+INJECTIONS = {
+    "script": "const s = document.createElement('script'); s.textContent = 'window.pwned = 1'; document.body.append(s)",
+    "handler": "document.body.insertAdjacentHTML('beforeend', '<p onclick=\"window.pwned = 1\">x</p>');"
+    "document.body.lastElementChild.click()",
+    "style": "const s = document.createElement('style'); s.textContent = 'h1 { display: none }';"
+    "document.head.append(s)",
+    "image": "const i = new Image(); i.src = 'http://127.0.0.1:9/pwned.png'; document.body.append(i)",
+    "form": "const f = document.createElement('form'); f.action = 'http://127.0.0.1:9/'; document.body.append(f);"
+    "f.submit()",
+    "frame": "const f = document.createElement('iframe'); f.src = 'http://127.0.0.1:9/'; document.body.append(f)",
+}
+
+
+@pytest.mark.parametrize("kind", INJECTIONS)
+def test_the_policy_stops_what_is_brought_in(kind: str, tab: Page, short_report: str) -> None:
+    watched = Watched(tab)
+    tab.goto(short_report)
+    tab.evaluate(f"() => {{ {INJECTIONS[kind]} }}")
+    tab.wait_for_timeout(100)
+    assert tab.evaluate("window.pwned") is None
+    assert tab.locator("h1").is_visible()
+    assert tab.url == short_report
+    assert any("Content Security Policy" in each for each in watched.complaints)
+
+
+def test_search_leaves_what_has_all_words_and_says_how_many(tab: Page, sample_report: str) -> None:
+    tab.goto(sample_report)
+    every = tab.locator(VISIBLE_FINDINGS).count()
+    tab.get_by_role("searchbox").fill("LEDGER stopped")
+    shown = tab.locator(VISIBLE_FINDINGS).all_inner_texts()
+    assert len(shown) == 1 and "partition_stopped" in shown[0]
+    tab.get_by_role("searchbox").fill("ledger")
+    assert tab.locator("table.groups tbody tr:not([hidden]) th").all_inner_texts() == ["ledger"]
+    assert tab.locator("section.group:not([hidden]) h3").all_inner_texts() == ["ledger"]
+    assert re.fullmatch(rf"2 of {every} findings, 1 of \d+ groups", tab.locator("#match-count").inner_text())
+    tab.keyboard.press("Escape")
+    assert tab.locator(VISIBLE_FINDINGS).count() == every
+
+
+def test_search_finds_groups_by_their_topics_and_severity_narrows(tab: Page, sample_report: str) -> None:
+    tab.goto(sample_report)
+    tab.get_by_role("searchbox").fill("payments")
+    assert "ledger" in tab.locator("table.groups tbody tr:not([hidden]) th").all_inner_texts()
+    tab.get_by_label("Severity").select_option("critical")
+    marks = tab.locator(f"{VISIBLE_FINDINGS} .badge").all_inner_texts()
+    assert marks and {*marks} == {"critical"}
+
+
+def test_a_key_in_the_search_is_answered_at_once(tab: Page, sample_report: str) -> None:
+    tab.goto(sample_report)
+    script = """() => {
+        const search = document.getElementById("search");
+        return ["c", "cl", "cla", ""].map((text) => {
+            const start = performance.now();
+            search.value = text;
+            search.dispatchEvent(new Event("input"));
+            document.body.offsetHeight;  // what was hidden is laid out
+            return performance.now() - start;
+        });
+    }"""
+    assert max(tab.evaluate(script)) < 100
+
+
+def test_a_link_to_a_group_shows_it_also_where_the_search_hid_it(tab: Page, sample_report: str) -> None:
+    tab.goto(sample_report)
+    link = tab.locator("table.groups a", has_text="classic-killed").get_attribute("href")
+    tab.get_by_role("searchbox").fill("ledger")
+    tab.evaluate("hash => { location.hash = hash }", link)
+    tab.wait_for_timeout(200)
+    assert 0 <= top_of(tab, link) < 200
+    other = tab.context.new_page()
+    other.goto(f"{sample_report}{link}")
+    other.wait_for_timeout(200)
+    assert 0 <= top_of(other, link) < 200
+
+
+def top_of(tab: Page, link: str | None) -> float:
+    part = tab.locator(f"section{link}")
+    assert part.is_visible()
+    return float(part.evaluate("node => node.getBoundingClientRect().top"))
+
+
+def test_the_keyboard_reaches_everything_in_order_and_leaves_again(tab: Page, short_report: str) -> None:
+    tab.goto(short_report)
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.className") == "skip"
+    assert tab.locator(".skip").evaluate("node => node.getBoundingClientRect().left") >= 0
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.id") == "main"
+    tab.goto("about:blank")
+    tab.goto(short_report)
+    reachable = tab.evaluate(
+        "() => { window.stops = [...document.querySelectorAll('a[href], input, select, summary, [tabindex=\"0\"]')]"
+        ".filter(each => each.checkVisibility()); return window.stops.length }"
+    )
+    seen = []
+    for _ in range(reachable):
+        tab.keyboard.press("Tab")
+        seen.append(tab.evaluate("window.stops.indexOf(document.activeElement)"))
+        assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    assert seen == list(range(reachable))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_no_serious_complaint(scheme: str, browser: Browser, short_report: str) -> None:
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1200, "height": 900})  # type: ignore[arg-type]
+    tab = context.new_page()
+    tab.goto(short_report)
+    found = Axe().run(tab).response["violations"]
+    context.close()
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in SERIOUS] == []
+
+
+def test_the_dark_page_is_dark_and_the_light_one_light(tab: Page, short_report: str) -> None:
+    brightness = {}
+    for scheme in ("light", "dark"):
+        tab.emulate_media(color_scheme=scheme)
+        tab.goto(short_report)
+        colour = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+        brightness[scheme] = sum(map(int, re.findall(r"\d+", colour)[:3]))
+    assert brightness["dark"] < 150
+    assert brightness["light"] > 600
+
+
+def test_print_leaves_out_what_paper_cannot_do_and_cuts_nothing_off(tab: Page, short_report: str) -> None:
+    tab.goto(short_report)
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert not tab.locator("form.search").is_visible()
+    assert tab.locator("section.group").first.is_visible()
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert tab.pdf().startswith(b"%PDF")
+
+
+def test_a_narrow_page_has_no_scroll_bar_of_its_own(browser: Browser, short_report: str, hostile_report: str) -> None:
+    context = browser.new_context(viewport={"width": NARROW, "height": 740})
+    tab = context.new_page()
+    for report in (short_report, hostile_report):
+        tab.goto(report)
+        tab.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= NARROW
+    context.close()
