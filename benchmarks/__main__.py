@@ -34,6 +34,7 @@ from benchmarks import (
     lag,
     live,
     replay,
+    report,
     sql,
     start,
     storages,
@@ -77,6 +78,7 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "assignors-large": assignors.measure_large,
     "assignors-many": assignors_many.measure,
     "sql": sql.measure,
+    "report": report.measure,
 }
 HEAD = ("measure", "ours", "rival", "ratio", "at least", "aim", "verdict")
 

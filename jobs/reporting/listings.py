@@ -11,12 +11,19 @@ from jobs.row_output import cell_text
 Row = Mapping[str, Any]
 # Of one table of the page; the statement lists the others.
 MOST_ROWS = 60
+# A time with milliseconds, and a little more.
+MOST_ON_A_LINE = 28
 
 
 @dataclass(frozen=True)
 class Cell:
     text: str
     is_number: bool = False
+
+    @property
+    def is_long(self) -> bool:
+        """It may take several lines."""
+        return len(self.text) > MOST_ON_A_LINE
 
 
 @dataclass(frozen=True)

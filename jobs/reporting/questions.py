@@ -14,16 +14,16 @@ from jobs.warehouses.warehouse import Warehouse
 OVERVIEW, GROUPS = "overview", "groups"
 # Newest rows of each group: more would make a drawing that nobody can read.
 MOST_OF_GROUP: Mapping[str, int] = {
-    "audits": 120,
-    "generations": 400,
-    "lag": 300,
+    "audits": 100,
+    "generations": 240,
+    "lag": 200,
     "members": 120,
-    "moves": 400,
-    "owners": 400,
-    "rates": 300,
+    "moves": 240,
+    "owners": 240,
+    "rates": 200,
     "rebalances": 120,
     "resets": 60,
-    "states": 300,
+    "states": 200,
     "verdicts": 100,
 }
 PLACE = re.compile(r"\{(\w+)\}")

@@ -2,6 +2,7 @@
 the page's policy forbids styles of elements."""
 
 from collections.abc import Iterable
+from functools import cache
 
 from markupsafe import Markup, escape
 
@@ -16,19 +17,21 @@ MOST_LABEL = 26
 
 def element(name: str, *inner: str, **attributes: str | Number | None) -> Markup:
     """Attributes of None are left out; an underscore in a name is a hyphen, the one at the end of `class_` nothing."""
-    told = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(shown(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    body = "".join(escape(each) for each in inner)
+    told = "".join([f' {named(key)}="{shown(value)}"' for key, value in attributes.items() if value is not None])
+    # A page has a hundred thousand of these: what is markup already is not looked at again.
+    body = "".join([each if isinstance(each, Markup) else escape(each) for each in inner])
     return Markup(f"<{name}{told}>{body}</{name}>" if body else f"<{name}{told}/>")
 
 
+@cache
+def named(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
+
+
 def shown(value: str | Number) -> str:
-    if isinstance(value, float):
-        return f"{value:.1f}".removesuffix(".0")
-    return str(value)
+    if isinstance(value, str):
+        return escape(value)
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def joined(elements: Iterable[str]) -> Markup:
