@@ -17,7 +17,16 @@
       severity: node.dataset.severity ?? "",
       text: `${node.dataset.words ?? ""} ${name === "parts" ? "" : node.textContent}`.toLowerCase(),
     }))]);
+  // A thousand rows that come back are laid out by and by, so that the next key does not wait for them.
+  const AT_ONCE = 150;
+  let round = 0;
+  const show = (nodes, ofRound) => {
+    if (ofRound !== round) return;
+    for (const node of nodes.splice(0, AT_ONCE)) node.hidden = false;
+    if (nodes.length) requestAnimationFrame(() => show(nodes, ofRound));
+  };
   const filter = () => {
+    const back = [];
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = severity.value;
     const counts = [];
@@ -25,11 +34,13 @@
       let shown = 0;
       for (const item of some) {
         const fits = (!wanted || item.severity === wanted) && words.every((word) => item.text.includes(word));
-        if (item.node.hidden === fits) item.node.hidden = !fits;
+        if (fits && item.node.hidden) back.push(item.node);
+        if (!fits && !item.node.hidden) item.node.hidden = true;
         shown += fits;
       }
       if (name !== "parts") counts.push(`${shown} of ${some.length} ${name}`);
     }
+    show(back, ++round);
     matches.textContent = words.length || wanted ? counts.join(", ") : "";
   };
   search.addEventListener("input", filter);
@@ -41,7 +52,9 @@
   // A link to a group that the search has hidden shows it.
   const reveal = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target?.closest("[hidden]")) return;
+    const outer = target?.closest("[hidden]");
+    if (!outer) return;
+    outer.hidden = false;
     search.value = "";
     severity.value = "";
     filter();
