@@ -27,7 +27,7 @@ def assignment_matrix(
     columns = shown_members(generation, members)
     rows = shown_partitions(before, after, expected)
     moved = {partition for partition, _ in before ^ after}
-    words = f"{len(rows)} partitions, {len(columns)} members, {len(moved)} partitions changed, {len(differences)} drift"
+    words = f"partitions: {len(rows)}, changed: {len(moved)}, drift: {len(differences)}, members: {len(columns)}"
     return drawing(
         "Assignment before and after", words, HEAD + len(rows) * ROW + 4,
         joined(text(f"M{members.get(each, 0)}", x, 15, "label", "middle") for each, x in columns.items()),

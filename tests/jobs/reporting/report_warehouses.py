@@ -29,12 +29,13 @@ def state(group: str, **columns: Any) -> dict[str, Any]:
     return {**row, "is_open": True, "num_members": 1, "evidence_partition": 7, **columns}
 
 
-def judged(root: Path, tables: Mapping[str, Rows], exit_code: int = 20) -> Warehouse:
+def judged(root: Path, tables: Mapping[str, Rows], exit_code: int = 20, ingest_code: int = 0) -> Warehouse:
     """By a run of each step, the gate last."""
     prepare(root)
     warehouse = Warehouse(root)
     for number, job in enumerate(STEPS, 1):
-        write_run(warehouse, f"{number:08}-{job}", tables if number == 1 else {}, about={"job": job})
+        about = {"job": job, "exit_code": ingest_code if job == "ingest" else 0}
+        write_run(warehouse, f"{number:08}-{job}", tables if number == 1 else {}, about=about)
     gate_rows = {"gate_runs": [{"run_id": GATE_RUN, "suite": "runs"}]}
     about = {"job": "gate", "exit_code": exit_code, "verdict": "findings", "as_of_time": NOW_MS}
     write_run(warehouse, GATE_RUN, gate_rows, about=about)

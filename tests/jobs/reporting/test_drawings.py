@@ -8,11 +8,17 @@ from jobs.reporting.drawings.member_bar import member_numbers, member_pattern
 from jobs.reporting.drawings.member_intervals import member_intervals
 from jobs.reporting.drawings.ownership_map import MOST_PARTITIONS, ownership_map
 from jobs.reporting.drawings.state_timeline import state_timeline
+from jobs.reporting.drawings.svg import element
 from jobs.reporting.drawings.time_axis import TimeAxis
 from tests.jobs.reporting.drawn import AXIS, at, boxes, rebalance, stay, texts, x
 from tests.jobs.reporting.parsed_pages import parsed
 
 NUMBERS = {"a": 1, "b": 2}
+
+
+def test_texts_and_attributes_of_elements_are_escaped() -> None:
+    drawn = element("text", "<b>&", title='"><b>')
+    assert drawn == '<text title="&#34;&gt;&lt;b&gt;">&lt;b&gt;&amp;</text>'
 
 
 def state(word: str, start: float, end: float | None) -> dict[str, Any]:
@@ -148,6 +154,7 @@ def test_the_matrix_tells_before_from_after_and_drift() -> None:
     }
     assert [each.attributes["x"] for each in drawn.all("rect", class_="expected")] == ["210"]
     assert len(drawn.all("rect", class_="moved-row")) == 1
+    assert drawn.one("desc").text == "partitions: 3, changed: 1, drift: 1, members: 2"
 
 
 def test_ticks_are_round_times_and_few() -> None:

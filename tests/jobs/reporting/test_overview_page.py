@@ -47,7 +47,7 @@ def test_the_top_has_verdict_code_and_what_it_rests_on(tmp_path: Path) -> None:
 
 
 def test_too_many_rejected_records_win_over_findings(tmp_path: Path) -> None:
-    judged(tmp_path / "w", {}, exit_code=22)
+    judged(tmp_path / "w", {}, ingest_code=22)
     assert written(tmp_path).one("h1").words.startswith("Records rejected exit code 22")
 
 
