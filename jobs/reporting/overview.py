@@ -68,13 +68,20 @@ def group_lines(rows: Sequence[Row], topics: Iterable[Row], findings: Sequence[F
 
 
 def group_line(row: Row, findings: Mapping[str, int], topics: Sequence[str]) -> GroupLine:
-    unread = row["longest_unread_high_ms"]
     return GroupLine(
         row["group_id"], anchor(row["group_id"]), row["group_type"] or "unknown", row["state"] or "unknown",
         row["assignor"] or "none", row["num_members"], row["own_verdict"] or "UNKNOWN", lag_text(row),
-        row["num_rebalances"], "none known" if unread is None else f"up to {duration_text(unread)}", findings, topics,
+        row["num_rebalances"], unread_text(row), findings, topics,
         bool(row["is_tool"]),
     )  # fmt: skip
+
+
+def unread_text(row: Row) -> str:
+    """What the records do not show is unknown; a group that never rebalanced has none."""
+    longest = row["longest_unread_high_ms"]
+    if longest is not None:
+        return duration_text(longest)
+    return "unknown" if row["num_rebalances"] else "none"
 
 
 def lag_text(row: Row) -> str:
