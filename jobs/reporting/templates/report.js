@@ -52,15 +52,17 @@
   // A link to a group that the search has hidden shows it.
   const reveal = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const outer = target?.closest("[hidden]");
-    if (!outer) return;
-    outer.hidden = false;
-    search.value = "";
-    severity.value = "";
-    filter();
-    scrollTo(target, 3);
+    if (!target) return;
+    const outer = target.closest("[hidden]");
+    if (outer) {
+      outer.hidden = false;
+      search.value = "";
+      severity.value = "";
+      filter();
+    }
+    scrollTo(target, 8);
   };
-  // Parts get their true height when they come near: what lay above may grow after the first time.
+  // Parts get their true height when they come near: what lay above may grow after the first times.
   const scrollTo = (target, times) => {
     target.scrollIntoView();
     if (times > 1) requestAnimationFrame(() => scrollTo(target, times - 1));
