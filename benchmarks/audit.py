@@ -83,7 +83,7 @@ def measure_again(run: Run) -> Duration:
     warehouse = new_warehouse(run.folder)
     first = seconds_of(audit_command(folder, warehouse))
     again = statistics.median(seconds_of(audit_command(folder, warehouse)) for _ in range(run.rounds))
-    return Duration(f"audit with nothing new after {log}; rival: the first", again, Bound(1.5, 0.8), first)
+    return Duration(f"audit with nothing new after {log}; rival: the first", again, Bound(2, 0.8), first)
 
 
 def measure_sample(run: Run) -> list[Duration]:
@@ -91,8 +91,8 @@ def measure_sample(run: Run) -> list[Duration]:
         lambda: audit_seconds(run, SAMPLE), lambda: submitted_seconds(run, SAMPLE), min(run.rounds, 3), warm_up=0
     )
     return [
-        Duration("audit of the sample; rival: spark-submit", ours, Bound(3, 2), theirs),
-        Duration("audit of the sample through spark-submit; rival: the command line", theirs, Bound(45, 25), ours),
+        Duration("audit of the sample; rival: spark-submit", ours, Bound(6), theirs),
+        Duration("audit of the sample through spark-submit; rival: the command line", theirs, Bound(60), ours),
     ]
 
 
