@@ -35,7 +35,12 @@ HISTORY_NEEDED = DAY
 # Few rows, of which old ones count too: from when on the log is known, and as what a group was last seen.
 WHOLE = ("history_coverage", "group_state_intervals")
 # Of tables whose rows tell of times, the records that begin and end a row, and when that was.
-TOLD = (("from_offset", "from_time"), ("to_offset", "to_time"), ("assignment_offset", "start_time"))
+TOLD = (
+    ("from_offset", "from_time"),
+    ("to_offset", "to_time"),
+    ("assignment_offset", "start_time"),
+    ("record_offset", "record_time"),
+)
 
 # When what each row tells is over.
 Over = Callable[[pa.Table], Numbers]
@@ -148,7 +153,7 @@ def reaches_back(history: PartitionHistory, earlier: Progress) -> bool:
     through, settled = earlier.through_offset, earlier.settled_time
     if through is None or settled is None:
         return False
-    return any(is_told_late(rows, through, settled) for rows in history.tables.values())
+    return any(is_told_late(rows, through, settled) for rows in (*history.tables.values(), history.commits))
 
 
 def is_told_late(rows: pa.Table, through: int, settled: int) -> bool:
