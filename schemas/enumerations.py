@@ -37,7 +37,10 @@ OF_GROUPS = HISTORY[:6]
 # A command whose lines are rows of no table.
 TIMELINE = "groupscope rebalances"
 OF_ASSIGNMENTS = ("assignment_audit", "assignment_whatif", "assignor_upgrades")
-OF_LAG = ("lag_points", "consumption_rates", "group_verdicts", "offset_resets", "commit_findings", "expiry_forecast")
+OF_LAG = (
+    "lag_points", "lag_days", "lag_minutes", "consumption_rates", "group_verdicts", "offset_resets", "commit_findings",
+    "expiry_forecast",
+)  # fmt: skip
 # Tables of one column each, by the values that it takes.
 USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (history_words.GroupState, (STATES,)),
@@ -85,7 +88,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (assignment_words.MigrationPhase, (("assignor_upgrades", "phase"),)),
     (assignment_words.Readiness, (("assignor_upgrades", "readiness"),)),
     (upgrade_words.BlockerKind, (("assignor_upgrades", "blockers.kind"),)),
-    (lag_words.TimeLagMethod, (("lag_points", "time_lag_method"),)),
+    (lag_words.TimeLagMethod, (("lag_points", "time_lag_method"), ("lag_days", "time_lag_method"))),
     (lag_words.LagUnknown, (("lag_points", "unknown_reason"),)),
     (lag_words.LagVerdict, (("group_verdicts", "burrow_verdict"), ("group_verdicts", "own_verdict"))),
     (lag_words.BurrowRule, (("group_verdicts", "burrow_rule"),)),

@@ -2,7 +2,7 @@
 
 from schemas.columns import Column, Table, Type
 from schemas.history_columns import EVIDENCE, GROUP, IS_OPEN, TOPIC, TOPIC_ID, TOPIC_PARTITION
-from schemas.record_columns import CLUSTER, OFFSETS_PARTITION
+from schemas.record_columns import CLUSTER, GROUP_ID, OFFSETS_PARTITION
 
 JOB = "lag"
 AS_OF_TIME = Column("as_of_time", Type.TIMESTAMP, "The time that the row is about.", is_nullable=False)
@@ -10,6 +10,10 @@ AS_OF_TIME = Column("as_of_time", Type.TIMESTAMP, "The time that the row is abou
 
 def number(name: str, comment: str) -> Column:
     return Column(name, Type.BIGINT, comment)
+
+
+def count(name: str, comment: str) -> Column:
+    return Column(name, Type.BIGINT, comment, is_nullable=False)
 
 
 def flag(name: str, comment: str) -> Column:
@@ -49,6 +53,77 @@ LAG_POINTS = Table(
         Column("time_lag_method", Type.STRING, "How that is known.", is_nullable=False),
         Column("owner_member_id", Type.STRING, "Who owned the partition; NULL: nobody, or not known."),
         Column("unknown_reason", Type.STRING, "Why lag_raw is NULL; NULL: it is not."),
+        *EVIDENCE,
+    ),
+    JOB,
+)
+
+PERCENTS = (50, 95, 99)
+
+
+def percentiles(column: str, comment: str) -> tuple[Column, ...]:
+    """Of nearest rank: values that were seen, none between two. The first of them says what they are about."""
+    first, *others = (f"{column}_p{percent}" for percent in PERCENTS)
+    return (
+        number(first, f"{comment}: half of the known values are not above; NULL: none is known."),
+        *(number(name, f"The same of {name[-2:]} in 100.") for name in others),
+        number(f"{column}_max", "The largest."),
+    )
+
+
+DAY_TIME = Column("day_time", Type.TIMESTAMP, "The day of the snapshots, in UTC.", is_nullable=False)
+LAG_PERCENTILES = percentiles("lag_floor", "Lag in messages")
+TIME_LAG_PERCENTILES = percentiles("time_lag_ms", "Time lag")
+LAG_DAYS = Table(
+    "lag_days",
+    "group by topic by day",
+    "How far each group was behind on each topic by day, over all points of that day. A group whose records "
+    "stand in several offsets partitions has a row for each of these.",
+    ("cluster", "day_time", "group_id", "topic", "topic_id", "evidence_partition"),
+    ("cluster", "day_time", "group_id", "topic", "topic_id"),
+    (
+        CLUSTER,
+        DAY_TIME,
+        GROUP_ID,
+        Column(
+            "group_type", Type.STRING, "classic, consumer, share or streams; the last of these that it was that day.",
+            is_nullable=False,
+        ),
+        TOPIC,
+        TOPIC_ID,
+        IS_OPEN,
+        count("num_points", "Partitions at snapshots of the day, those with lag unknown too."),
+        count("num_minutes", "Minutes of the day with a snapshot."),
+        count("num_minutes_unknown", "Of these, minutes in which lag_floor of a partition is unknown."),
+        count("num_minutes_known", "Of these, minutes in which the time lag of a partition is known."),
+        *LAG_PERCENTILES,
+        *TIME_LAG_PERCENTILES,
+        Column(
+            "time_lag_method", Type.STRING, "How the known values are known; NULL: in several ways, or none is known."
+        ),
+        *EVIDENCE,
+    ),
+    JOB,
+)  # fmt: skip
+
+LAG_MINUTES = Table(
+    "lag_minutes",
+    "group by topic by minute with a snapshot",
+    "How late each group was on each topic at each minute with a snapshot, over all of its partitions: v_freshness_slo "
+    "holds it against any objective.",
+    ("cluster", "minute_time", "group_id", "topic", "topic_id", "evidence_partition"),
+    ("cluster", "group_id", "topic", "topic_id", "minute_time"),
+    (
+        CLUSTER,
+        Column("minute_time", Type.TIMESTAMP, "Where the minute begins.", is_nullable=False),
+        DAY_TIME,
+        *GROUP,
+        TOPIC,
+        TOPIC_ID,
+        IS_OPEN,
+        count("num_points", "Partitions at snapshots of the minute."),
+        number("time_lag_ms_max", "The largest time lag of points that do not change any more; NULL: none is known."),
+        number("open_time_lag_ms_min", "The smallest time lag of points that may still change; NULL: none is known."),
         *EVIDENCE,
     ),
     JOB,
@@ -133,4 +208,4 @@ MEASURED_PARTITIONS = Table(
     is_state=True,
 )  # fmt: skip
 
-TABLES: tuple[Table, ...] = (LAG_POINTS, CONSUMPTION_RATES, GROUP_VERDICTS, MEASURED_PARTITIONS)
+TABLES: tuple[Table, ...] = (LAG_POINTS, LAG_DAYS, LAG_MINUTES, CONSUMPTION_RATES, GROUP_VERDICTS, MEASURED_PARTITIONS)

@@ -21,8 +21,16 @@ class LagUnknown(Meant):
     NO_SNAPSHOT = "no_snapshot", "No snapshot so far has the end offset of the partition."
     NO_COMMIT = "no_commit", "The group owns or subscribes to the partition and has committed nothing."
     COMMITTED_NEGATIVE = "committed_negative", "The committed offset is negative: brokers keep it, clients ignore it."
-    TOPIC_RECREATED = "topic_recreated", "The commit is of a topic of this name with another id."
+    TOPIC_RECREATED = (
+        "topic_recreated",
+        "The commit is of a topic of this name with another id; or it names none, and may be of the topic that an "
+        "earlier snapshot has under this name.",
+    )
     HISTORY_HOLE = "history_hole", "Records of the log are missing at this time: which offset held is not known."
+    CLOCK_WENT_BACK = (
+        "clock_went_back",
+        "The clock of the log went back around this time: which offset held at the snapshot is not known.",
+    )
 
 
 class LagVerdict(Meant):
@@ -74,7 +82,10 @@ class OwnRule(Meant):
         "No snapshot has the partition's end offset, or none of the window by which it had caught up: UNKNOWN.",
     )
     COMMITTED_NEGATIVE = "committed_negative", "The committed offset is negative, so its lag is unknown: UNKNOWN."
-    TOPIC_RECREATED = "topic_recreated", "The commit is of a topic of this name with another id: UNKNOWN."
+    TOPIC_RECREATED = (
+        "topic_recreated",
+        "The commit is of a topic of this name with another id, or may be: UNKNOWN.",
+    )
     HISTORY_HOLE = "history_hole", "Records are missing before this time: UNKNOWN."
     NOTHING_TO_READ = "nothing_to_read", "Owned, nothing is committed, and the log has no messages: OK."
     NEVER_COMMITTED = (
@@ -93,6 +104,10 @@ class OwnRule(Meant):
         "Another rule than caught_up would decide, but the log is not known up to this time, and does not confirm the "
         "silence: UNKNOWN.",
     )
+    CLOCK_WENT_BACK = (
+        "clock_went_back",
+        "Another rule would decide by times, but within the window the clock of the log went back: UNKNOWN.",
+    )
     WORST_PARTITION = "worst_partition", "Of a group: the verdict of its worst partition."
 
 
@@ -100,6 +115,7 @@ class EtaUnknown(Meant):
     NO_SNAPSHOTS = "no_snapshots", "Fewer than two snapshots have the end offsets of the topic in reach of the bucket."
     NOT_CATCHING_UP = "not_catching_up", "It reads no faster than messages come."
     NOTHING_TO_READ = "nothing_to_read", "It has caught up."
+    CLOCK_WENT_BACK = "clock_went_back", "The clock of the log went back around the bucket: no rate is known."
 
 
 class ResetKind(Meant):

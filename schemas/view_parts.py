@@ -89,9 +89,3 @@ def number_setting(name: str) -> str:
 def how_many(condition: str) -> str:
     """Rows for which it holds."""
     return total(f"CASE WHEN {condition} THEN 1 ELSE 0 END")
-
-
-def nearest_rank(percent: int, value: str, place: str, number: str) -> str:
-    """The smallest value that so many percent of all are not above. `place` counts the values from the smallest on,
-    NULL last, `number` is how many there are without NULL: engines differ in their own percentiles."""
-    return f"min(CASE WHEN 100 * {place} >= {percent} * {number} THEN {value} END)"

@@ -224,7 +224,7 @@ VIEWS: dict[str, View] = {
             "lag_daily",
             "Lag of each group and topic by day, in messages and in time, newest day first.",
             daily_lag.LAG_COLUMNS,
-            daily_lag.READS,
+            daily_lag.LAG_READS,
             daily_lag.LAG_SQL,
         ),
         View(

@@ -1,9 +1,11 @@
 """The slow reading of lag: one snapshot, one group, one partition after the other, with dictionaries. Written from the
 rules of lag alone; what it says is what the fast reading has to say. Times are microseconds."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 Row = dict[str, Any]
@@ -30,6 +32,8 @@ class SlowLag:
     # With `group_id, topics, from_time, to_time`.
     subscriptions: Sequence[Row] = ()
     snapshots: dict[int, dict[Place, Captured]] = field(default_factory=dict)
+    # Of the records of the log, in its order.
+    record_times: Sequence[int] = ()
 
     def rows(self) -> Iterator[Row]:
         for at in sorted(self.snapshots):
@@ -57,8 +61,8 @@ class SlowLag:
         owner = newest(self.of(self.reading(at), group, place))
         newest_time = self.newest_time(at, place)
         captured = None if newest_time is None else self.snapshots[newest_time][place]
-        reason = self.reason(at, group, place, commit, captured)
-        is_other_topic = is_recreated(commit, captured)
+        is_other_topic = self.is_other_topic(newest_time, place, commit)
+        reason = self.reason(at, group, place, commit, captured, is_other_topic)
         end = captured.end if captured and not is_other_topic else None
         start = captured.start if captured and not is_other_topic else None
         value = commit["committed_offset"] if commit else None
@@ -96,15 +100,51 @@ class SlowLag:
         captured = self.snapshots[time].get(place)
         return captured is not None and captured.end is not None
 
-    def reason(self, at: int, group: str, place: Place, commit: Row | None, captured: Captured | None) -> str | None:
+    def is_other_topic(self, until: int | None, place: Place, commit: Row | None) -> bool:
+        """Whether the commit is of another topic than the snapshot until then, or may be."""
+        if commit is None or until is None:
+            return False
+        named = [(time, self.snapshots[time][place].topic_id) for time in sorted(self.snapshots)
+                 if time <= until and self.has_end(time, place)]  # fmt: skip
+        named = [(time, topic_id) for time, topic_id in named if topic_id is not None]
+        if not named:
+            return False
+        newest_id = named[-1][1]
+        if commit["topic_id"] is not None:
+            return bool(commit["topic_id"] != newest_id)
+        last_of_others = max((time for time, topic_id in named if topic_id != newest_id), default=None)
+        if last_of_others is None:
+            return False
+        first_of_this = min(time for time, _ in named if time > last_of_others)
+        return bool(commit["from_time"] < first_of_this)
+
+    def reason(
+        self, at: int, group: str, place: Place, commit: Row | None, captured: Captured | None, is_other_topic: bool
+    ) -> str | None:
+        if self.is_doubtful(at, group, place) and not (commit is None and self.is_in_hole(at, group, place)):
+            return "clock_went_back"
         if commit is None:
-            last = newest([row for row in self.of(self.offsets, group, place) if row["from_time"] <= at])
-            return "history_hole" if last and last["ended_by"] == "coverage_hole" else "no_commit"
+            return "history_hole" if self.is_in_hole(at, group, place) else "no_commit"
         if commit["committed_offset"] < 0:
             return "committed_negative"
         if captured is None:
             return "no_snapshot"
-        return "topic_recreated" if is_recreated(commit, captured) else None
+        return "topic_recreated" if is_other_topic else None
+
+    def is_in_hole(self, at: int, group: str, place: Place) -> bool:
+        last = newest([row for row in self.of(self.offsets, group, place) if row["from_time"] <= at])
+        return last is not None and last["ended_by"] == "coverage_hole"
+
+    def is_doubtful(self, at: int, group: str, place: Place) -> bool:
+        changes = [row[name] for row in self.of(self.offsets, group, place) for name in ("from_time", "to_time")]
+        return any(
+            begin < at < end and any(time is not None and begin < time < end for time in changes)
+            for begin, end in self.doubts
+        )
+
+    @cached_property
+    def doubts(self) -> list[tuple[float, float]]:
+        return doubts_of(self.record_times)
 
     def time_lag(self, at: int, place: Place, until: int | None, lag: int | None, offset: int | None) -> Row:
         if lag is None or until is None or offset is None:
@@ -134,7 +174,7 @@ class SlowLag:
             is_other = None not in (topic_id, captured.topic_id) and topic_id != captured.topic_id
             if is_other or (found and end < found[-1][0]):
                 found.clear()
-            topic_id = captured.topic_id
+            topic_id = captured.topic_id or topic_id
             found.append((end, time))
         return [point for point in found if point[1] >= until - LOOKBACK]
 
@@ -143,13 +183,31 @@ def holds(row: Row, at: int) -> bool:
     return row["from_time"] <= at and (row["to_time"] is None or at < row["to_time"])
 
 
+def doubts_of(times: Sequence[int]) -> list[tuple[float, float]]:
+    """Of records in log order: around each that is more than a second older than one before it, from the last older
+    one before it to the first after it that is younger than all before it."""
+    found = []
+    for place, time in enumerate(times):
+        before = times[:place]
+        if before and time < max(before) - 1_000_000:
+            older = [each for each in before if each < time]
+            younger = [each for each in times[place:] if each > max(before)]
+            found.append((older[-1] if older else -math.inf, younger[0] if younger else math.inf))
+    return merged(found)
+
+
+def merged(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    found: list[tuple[float, float]] = []
+    for begin, end in sorted(spans):
+        if found and begin < found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((begin, end))
+    return found
+
+
 def newest(rows: list[Row]) -> Row | None:
     return rows[-1] if rows else None
-
-
-def is_recreated(commit: Row | None, captured: Captured | None) -> bool:
-    ids = (commit["topic_id"] if commit else None, captured.topic_id if captured else None)
-    return None not in ids and ids[0] != ids[1]
 
 
 def on_line(offset: int, low: tuple[int, int], high: tuple[int, int]) -> Fraction:

@@ -80,5 +80,6 @@ class Brief(Told[Progress]):
 
 
 def basis_of(*, has_snapshots: bool) -> str:
-    """What settled rows rest on beside the log. The first snapshot tells of what was before it what none had told."""
-    return "with snapshots" if has_snapshots else "without snapshots"
+    """What settled rows rest on beside the log, and which tables have them. The first snapshot tells of what was before
+    it what none had told."""
+    return f"{'with' if has_snapshots else 'without'} snapshots, by day"

@@ -1,6 +1,7 @@
 """What a task reads of one offsets partition: rows of history tables and raw commits from a time on, and snapshots."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -15,12 +16,13 @@ from jobs.replaying.slices import Slice
 from jobs.storage.stored_path import parquet_source
 from schemas.history_words import OffsetEnd
 from schemas.tables import TABLES
-from udfs.lag.partition_history import COMMITS, READ, only
+from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes, doubtful_times
+from udfs.lag.partition_history import CODED, COMMITS, READ, only
 from udfs.lag.texts import KIND, encoded
 from udfs.lag.watermarks import COLUMNS as CAPTURED
 from udfs.lag.watermarks import Watermarks
 from udfs.replay.leader_epochs import LeaderEpochs
-from udfs.replay.nullable import NONE, flags, numbers
+from udfs.replay.nullable import NONE, Flags, flags, numbers
 from udfs.tables.arrow_schema import table_schema
 
 TO_TIME, ENDED_BY, COMMITTED = "to_time", "ended_by", "committed_offset"
@@ -33,8 +35,8 @@ def history_rows(name: str, files: Sequence[LogFile], wanted: Wanted, groups: Sl
     table = TABLES[name]
     place = partition_column(table)
     schema = schema_of(name, READ[name])
-    # Texts stay codes until the rows are chosen and in order: that takes a third of the time.
-    as_codes = pa.schema([field.with_type(KIND) if field.type == pa.string() else field for field in schema])
+    # Texts are codes until the rows are chosen and in order: that takes a third of the time.
+    as_codes = with_codes(schema)
     parts = [as_codes.empty_table()]
     for file in files:
         if file.first_partition <= wanted.partition <= file.last_partition:
@@ -48,7 +50,8 @@ def history_rows(name: str, files: Sequence[LogFile], wanted: Wanted, groups: Sl
     found = pa.concat_tables(parts).unify_dictionaries().combine_chunks()
     if name in NEWEST:
         return newest_records(found).cast(schema)
-    return in_order(found, table).cast(schema)
+    ordered = in_order(found, table)
+    return ordered if name in CODED else ordered.cast(schema)
 
 
 def newest_records(rows: pa.Table) -> pa.Table:
@@ -61,6 +64,10 @@ def schema_of(name: str, columns: Sequence[str]) -> pa.Schema:
     """Any column may be NULL: rows of several tables are looked at together."""
     table = table_schema(TABLES[name])
     return pa.schema([pa.field(each, table.field(each).type) for each in columns])
+
+
+def with_codes(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.with_type(KIND) if field.type == pa.string() else field for field in schema])
 
 
 def row_groups(
@@ -100,28 +107,59 @@ def later(rows: pa.Table, from_time: int | None) -> pa.Table:
     return rows.filter(is_wanted)
 
 
+@dataclass(frozen=True)
+class Since:
+    """From when on raw commits are needed. New ones always are: a broker's clock may have gone back by any time."""
+
+    time: int
+    through_offset: int
+
+    def are_needed(self, rows: pa.Table) -> Flags:
+        times = numbers(rows.column("record_time"))
+        is_new = numbers(rows.column(OFFSET)) > self.through_offset
+        return np.asarray((times >= self.time) | (times == NONE) | is_new, np.bool_)
+
+
 def raw_commits(
     files: Sequence[LogFile],
     wanted: Wanted,
     opened: Opened,
     epochs: LeaderEpochs,
     groups: Slice,
-    from_time: int | None,
-) -> pa.Table:
-    """That count, tombstones among them, in log order."""
-    schema = schema_of("offset_commits", (*COMMITS, EPOCH))
-    parts = [schema.empty_table()]
+    since: Since | None,
+) -> tuple[pa.Table, DoubtfulTimes]:
+    """That count, tombstones among them, in log order; and when the times of all groups' records are in doubt."""
+    schema = with_codes(schema_of("offset_commits", (*COMMITS, EPOCH)))
+    parts, clock = [schema.empty_table()], ClockWatch()
+    for rows in counting_rows(schema, files, wanted, opened, epochs):
+        clock.look_at(numbers(rows.column(OFFSET)), numbers(rows.column("record_time")))
+        parts.append(groups.rows(rows if since is None else only(rows, since.are_needed(rows))))
+    doubtful = doubtful_records(files, wanted, opened, epochs) if clock.has_gone_back else DoubtfulTimes()
+    found = in_log_order(pa.concat_tables(parts).unify_dictionaries())
+    return last_of_copies(found).select(list(COMMITS)).combine_chunks(), doubtful
+
+
+def doubtful_records(files: Sequence[LogFile], wanted: Wanted, opened: Opened, epochs: LeaderEpochs) -> DoubtfulTimes:
+    schema = schema_of("offset_commits", (OFFSET, "record_time", EPOCH))
+    parts = [schema.empty_table(), *counting_rows(schema, files, wanted, opened, epochs)]
+    found = last_of_copies(in_log_order(pa.concat_tables(parts)))
+    return doubtful_times(numbers(found.column(OFFSET)), numbers(found.column("record_time")))
+
+
+def counting_rows(
+    schema: pa.Schema, files: Sequence[LogFile], wanted: Wanted, opened: Opened, epochs: LeaderEpochs
+) -> Iterator[pa.Table]:
+    """Those that no later leader epoch took the place of, a piece after the other."""
     for piece in pieces(files, wanted, opened):
         rows = opened.read(piece, schema.names, wanted).cast(schema)
-        is_chosen = epochs.counting(np.asarray(rows.column(OFFSET).to_numpy()), leader_epochs(rows))
-        if from_time is not None:
-            is_chosen &= numbers(rows.column("record_time")) >= from_time
-        parts.append(groups.rows(only(rows, is_chosen)))
-    found = in_log_order(pa.concat_tables(parts))
+        yield only(rows, epochs.counting(numbers(rows.column(OFFSET)), leader_epochs(rows)))
+
+
+def last_of_copies(found: pa.Table) -> pa.Table:
     # Archives may have a record with and without its leader's epoch.
     offsets = found.column(OFFSET).to_numpy()
     is_last = np.append(np.diff(offsets) != 0, True)[: len(offsets)]
-    return only(found, is_last).select(list(COMMITS)).combine_chunks()
+    return only(found, is_last)
 
 
 def leader_epochs(rows: pa.Table) -> np.ndarray:
@@ -131,7 +169,7 @@ def leader_epochs(rows: pa.Table) -> np.ndarray:
 @lru_cache(maxsize=1)
 def watermarks_of(files: tuple[LogFile, ...], cluster: str) -> Watermarks:
     """All shares of a task look at the same snapshots."""
-    schema = pa.schema([captured_field(name) for name in CAPTURED])
+    schema = with_codes(schema_of("topic_snapshots", CAPTURED))
     parts = [schema.empty_table()]
     repeated = ["topic", "topic_id", "cluster"]
     for file in files:
@@ -142,8 +180,3 @@ def watermarks_of(files: tuple[LogFile, ...], cluster: str) -> Watermarks:
             rows = rows.filter(pc.equal(rows.column("cluster").cast(pa.string()), cluster))
         parts.append(rows.select(schema.names).cast(schema))
     return Watermarks.of(pa.concat_tables(parts))
-
-
-def captured_field(name: str) -> pa.Field:
-    field = table_schema(TABLES["topic_snapshots"]).field(name)
-    return field.with_type(KIND) if field.type == pa.string() else field

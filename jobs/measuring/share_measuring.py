@@ -1,22 +1,23 @@
 """The measurement of a share: lag, rates, verdicts and events of its groups, from where earlier runs came to."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from jobs.measuring.brief import Brief, Progress
-from jobs.measuring.partition_rows import history_rows, raw_commits, watermarks_of
+from jobs.measuring.partition_rows import Since, history_rows, raw_commits, watermarks_of
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.log_files import Opened, Wanted
 from jobs.replaying.slices import Slice
 from jobs.replaying.told import Answer, Share
 from schemas.event_tables import COMMIT_FINDINGS, COMMIT_VOLUME, EXPIRY_FORECAST, OFFSET_RESETS
-from schemas.lag_tables import CONSUMPTION_RATES, GROUP_VERDICTS, LAG_POINTS
+from schemas.lag_tables import CONSUMPTION_RATES, GROUP_VERDICTS, LAG_DAYS, LAG_MINUTES, LAG_POINTS
 from schemas.tables import TABLES
 from udfs.lag.lag_points import lag_point_pieces
-from udfs.lag.partition_history import READ, PartitionHistory
+from udfs.lag.lag_sums import DAY, MINUTE, LagSums, Sums
+from udfs.lag.partition_history import READ, PartitionHistory, named_topics, only
 from udfs.lag.rates import rate_rows
 from udfs.lag.texts import KIND, same
 from udfs.replay.leader_epochs import Epoch, LeaderEpochs
@@ -29,7 +30,7 @@ from udfs.rules.resets import reset_rows
 from udfs.rules.volume import volume_rows
 from udfs.tables.arrow_schema import table_schema
 
-HOUR, DAY = 3_600_000_000, 86_400_000_000
+HOUR = 3_600_000_000
 # For as long our verdicts look back at what held. Burrow looks at raw commits, for as long as expire-group says.
 HISTORY_NEEDED = DAY
 # Few rows, of which old ones count too: from when on the log is known, and as what a group was last seen.
@@ -41,6 +42,8 @@ TOLD = (
     ("assignment_offset", "start_time"),
     ("record_offset", "record_time"),
 )
+
+NOTHING = -1
 
 # When what each row tells is over.
 Over = Callable[[pa.Table], Numbers]
@@ -73,6 +76,10 @@ def day_end(rows: pa.Table) -> Numbers:
     return numbers(rows.column("day_time")) + DAY
 
 
+def minute_end(rows: pa.Table) -> Numbers:
+    return numbers(rows.column("minute_time")) + MINUTE
+
+
 SNAPSHOT_OVER = after("snapshot_time")
 MEASURES = (
     Measure(CONSUMPTION_RATES.name, rate_rows, bucket_end),
@@ -85,7 +92,7 @@ MEASURES = (
 
 def measure_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opened, into: Answer[Progress]) -> None:
     earlier = brief.earlier.get(share.partition)
-    history = history_of(brief, share, opened, None if earlier is None else earlier.settled_time)
+    history = history_of(brief, share, opened, earlier)
     if earlier is not None and reaches_back(history, earlier):
         # All slices have to begin at the same place.
         into.insufficient.append(share.partition)
@@ -117,25 +124,53 @@ def verdict_measure(brief: Brief) -> Measure:
 def write_points(
     history: PartitionHistory, settled_from: int | None, settled_to: int | None, files: HistoryFiles, cluster: str
 ) -> None:
-    """By far the most rows: a piece after the other, already in the order of the table."""
-    for rows in lag_point_pieces(history, settled_from, settled_to):
-        made = finished(LAG_POINTS.name, SNAPSHOT_OVER, rows, cluster, settled_to)
+    """By far the most rows: a piece after the other, already in the order of the table. Sums are of whole days, so
+    points of the first one are made again, which are not written again."""
+    sums = LagSums(history.offsets_partition, settled_to)
+    for rows in lag_point_pieces(*days_from(history, settled_from), settled_to):
+        for each in sums.take(rows):
+            write_sums(each, settled_from, settled_to, files, cluster)
+        made = finished(LAG_POINTS.name, SNAPSHOT_OVER, since(rows, SNAPSHOT_OVER, settled_from), cluster, settled_to)
         # No name says where a topic belongs of which only the id is known.
         is_ordered = not rows.column("topic").null_count
         files.write(LAG_POINTS.name, made, history.offsets_partition, is_ordered=is_ordered)
+    for each in sums.rest():
+        write_sums(each, settled_from, settled_to, files, cluster)
 
 
-def history_of(brief: Brief, share: Share, opened: Opened, settled: int | None) -> PartitionHistory:
+def write_sums(sums: Sums, settled_from: int | None, settled_to: int | None, files: HistoryFiles, cluster: str) -> None:
+    for table, rows, over in ((LAG_DAYS, sums.days, day_end), (LAG_MINUTES, sums.minutes, minute_end)):
+        made = finished(table.name, over, since(rows, over, settled_from), cluster, settled_to)
+        files.write(table.name, made, sums.offsets_partition)
+
+
+def days_from(history: PartitionHistory, settled_from: int | None) -> tuple[PartitionHistory, int | None]:
+    """With the beginning of the first day, and all of its points that are settled, also those after the as-of time."""
+    if settled_from is None:
+        return history, None
+    whole = replace(history, as_of_time=max(history.as_of_time, settled_from - 1))
+    return whole, settled_from // DAY * DAY
+
+
+def since(rows: pa.Table, over_at: Over, settled_from: int | None) -> pa.Table:
+    """Those that were not settled before."""
+    return rows if settled_from is None else only(rows, over_at(rows) > settled_from)
+
+
+def history_of(brief: Brief, share: Share, opened: Opened, earlier: Progress | None) -> PartitionHistory:
     wanted, groups = Wanted(brief.cluster, share.partition), Slice(share.number, share.num_slices)
+    settled = None if earlier is None else earlier.settled_time
     from_time, commits_from = needed_from(settled, brief.as_of_time, brief.burrow.expire_group_s * SECOND)
+    through = None if earlier is None else earlier.through_offset
+    needed = None if commits_from is None else Since(commits_from, NOTHING if through is None else through)
     epochs = LeaderEpochs({number: Epoch(first) for number, first in brief.replayed[share.partition].begins.items()})
     tables = {
         name: history_rows(name, brief.files.get(name, ()), wanted, groups, None if name in WHOLE else from_time)
         for name in READ
     }
-    commits = raw_commits(brief.files.get("offset_commits", ()), wanted, opened, epochs, groups, commits_from)
-    marks = watermarks_of(tuple(brief.snapshots), brief.cluster)
-    return PartitionHistory(share.partition, tables, commits, marks, brief.as_of_time, brief.broker)
+    commits, doubtful = raw_commits(brief.files.get("offset_commits", ()), wanted, opened, epochs, groups, needed)
+    marks = watermarks_of(tuple(brief.snapshots), brief.cluster).of_topics(named_topics(tables, commits))
+    return PartitionHistory(share.partition, tables, commits, marks, brief.as_of_time, brief.broker, doubtful)
 
 
 def needed_from(settled: int | None, as_of: int, commits_needed: int) -> tuple[int | None, int | None]:
@@ -153,6 +188,9 @@ def reaches_back(history: PartitionHistory, earlier: Progress) -> bool:
     through, settled = earlier.through_offset, earlier.settled_time
     if through is None or settled is None:
         return False
+    # While a clock is behind, each new record may put more of the times before in doubt.
+    if any(each.begin < settled and each.last_offset > through for each in history.doubtful.doubts):
+        return True
     return any(is_told_late(rows, through, settled) for rows in (*history.tables.values(), history.commits))
 
 

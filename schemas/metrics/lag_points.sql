@@ -15,8 +15,18 @@
 -- rule evidence_order: evidence_first_offset > evidence_last_offset
 WITH judged AS (
   SELECT * FROM lag_points WHERE cluster = :cluster
+),
+snapshots AS (
+  SELECT snapshot_time, row_number() OVER (ORDER BY snapshot_time) AS number
+  FROM (SELECT DISTINCT snapshot_time FROM lag_points WHERE cluster = :cluster) AS taken
+),
+marked AS (
+  SELECT count(*) AS num_points, bit_or(CAST(pow(2, number % 60) AS BIGINT)) AS bits
+  FROM lag_points AS point JOIN snapshots ON snapshots.snapshot_time = point.snapshot_time
+  WHERE cluster = :cluster
+  GROUP BY group_id, topic, topic_id, partition, number - number % 60
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, snapshot_time, group_id, topic, topic_id,
-  partition)) AS num_repeated_keys,   count(*) FILTER (WHERE unknown_reason IS NOT NULL) AS num_unknown,
+SELECT count(*) AS num_rows,   (SELECT coalesce(sum(num_points - bit_count(bits)), 0) FROM marked) AS
+  num_repeated_keys,   count(*) FILTER (WHERE unknown_reason IS NOT NULL) AS num_unknown,
   max(time_lag_ms) AS longest_time_lag_ms,   :rules
 FROM judged

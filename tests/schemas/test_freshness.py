@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from jobs.queries.duckdb_engine import DuckDBEngine
+from tests.slow_days import with_days
 from tests.warehouses import make
 from udfs.rules.freshness import Objective, objective_ms
 
@@ -26,7 +27,7 @@ def asked(objective: int | None, hour: int = 12, **others: Any) -> Row:
 
 
 def judged(root: Path, points: list[Row], *groups: Row) -> Row:
-    make(root, {"lag_points": points, "group_verdicts": list(groups)})
+    make(root, with_days({"lag_points": points, "group_verdicts": list(groups)}))
     statement = "SELECT * FROM v_freshness_slo"
     with DuckDBEngine(str(root)).scope([statement]) as answer:
         names, rows = answer(statement)

@@ -9,6 +9,7 @@ import pytest
 
 from jobs.queries.duckdb_engine import DuckDBEngine
 from schemas.views import VIEWS
+from tests.slow_days import with_days
 from tests.warehouses import Rows, make
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -23,7 +24,7 @@ def at(minutes: float) -> datetime:
 
 
 def rows_of(root: Path, view: str, tables: Mapping[str, Rows]) -> list[Row]:
-    make(root, tables)
+    make(root, with_days(tables))
     with DuckDBEngine(str(root)).scope([f"SELECT * FROM {view}"]) as answer:
         found = answer(f"SELECT * FROM {view}")
         assert list(found.names) == [column.name for column in VIEWS[view].columns]

@@ -1,5 +1,6 @@
 """Which interval of a key held at a time."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from udfs.lag.texts import as_texts
 from udfs.replay.nullable import NONE, Numbers
 
 NOWHERE = -1
@@ -47,6 +49,20 @@ def ranks(chunks: list[pa.Array]) -> Numbers:
     found = found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
     rank = np.append(pc.rank(found.dictionary).to_numpy().astype(np.int64), len(found.dictionary) + 1)
     return np.asarray(rank[found.indices.fill_null(NOWHERE).to_numpy(zero_copy_only=False)])
+
+
+def first_rows(names: tuple[str, ...], tables: Sequence[pa.Table], codes: Numbers) -> pa.Table:
+    """These columns of the first row of each code. `codes`: of the rows of all tables, one after the other; all numbers
+    below the largest are in use."""
+    first = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    parts, places, begin = [], [], 0
+    for table in tables:
+        here = np.flatnonzero((first >= begin) & (first < begin + table.num_rows))
+        parts.append(as_texts(table.select(list(names)).take(pa.array(first[here] - begin))))
+        places.append(here)
+        begin += table.num_rows
+    return pa.concat_tables(parts).take(pa.array(np.argsort(np.concatenate(places))))
 
 
 def newest_at(keys: Numbers, times: Numbers, wanted_keys: Numbers, wanted_times: Numbers) -> Numbers:

@@ -29,14 +29,14 @@ def lag_point_rows(history: PartitionHistory, settled_from: int | None) -> pa.Ta
 
 
 def lag_point_pieces(history: PartitionHistory, settled_from: int | None, settled_to: int | None) -> Iterator[pa.Table]:
-    """The same by group, topic, partition and snapshot, a piece after the other: first of snapshots before
-    `settled_to`, then of the others; None: all are others."""
+    """The same by group, topic, partition and snapshot, a piece after the other: first of snapshots from `settled_to`
+    on, then of those before; None: there are none before."""
     every_time = history.watermarks.times
     begin = 0 if settled_from is None else int(np.searchsorted(every_time, settled_from))
     end = int(np.searchsorted(every_time, history.as_of_time, side="right"))
     middle = begin if settled_to is None else int(np.clip(np.searchsorted(every_time, settled_to), begin, end))
     tables = PointTables(history)
-    for asked in (range(begin, middle), range(middle, end)):
+    for asked in (range(middle, end), range(begin, middle)):
         if asked:
             yield from points_at(tables, asked)
 
@@ -171,9 +171,14 @@ class Points:
         return found, values
 
     def is_recreated(self) -> Flags:
-        """The commit names another topic id than the snapshot."""
-        ours, theirs = self.tables.topic_ids[0][0][self.commit], self.tables.topic_ids_of(self.mark)
-        return np.asarray((ours != theirs) & (ours >= 0) & (theirs >= 0), np.bool_)
+        """The commit names another topic id than the snapshot, or none, and was made before a snapshot had this
+        topic, when one before had another."""
+        tables, marks = self.tables, self.tables.history.watermarks
+        ours, theirs = tables.topic_ids[0][0][self.commit], tables.known_topics_of(self.mark)
+        found = (ours != theirs) & (ours >= 0) & (theirs >= 0)
+        if marks.is_other_topic.any():
+            found |= (self.commit >= 0) & (ours < 0) & (tables.begun[self.commit] < marks.topic_since[self.mark])
+        return np.asarray(found, np.bool_)
 
     def reasons(self, has_commit: Flags, is_recreated: Flags, is_negative: Flags) -> Numbers:
         """Why lag is not known, as a place in `REASONS`; -1 where it is. The later ones win."""
@@ -185,6 +190,8 @@ class Points:
             (~has_commit, LagUnknown.NO_COMMIT),
         ):
             found[flags] = REASONS.index(why.value)
+        if self.tables.history.doubtful:
+            found[self.tables.are_in_doubt(self.key, self.at)] = REASONS.index(LagUnknown.CLOCK_WENT_BACK.value)
         without = np.flatnonzero(~has_commit)
         is_lost = self.tables.are_in_hole(self.key[without], self.at[without])
         found[without[is_lost]] = REASONS.index(LagUnknown.HISTORY_HOLE.value)

@@ -1,28 +1,31 @@
 """What lag, verdicts and events of one offsets partition are made from: rows of tables, with the columns named here."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from schemas.vocabulary import OFFSETS_TOPIC
+from udfs.lag.doubtful_times import DoubtfulTimes
 from udfs.lag.watermarks import Watermarks
 from udfs.replay.nullable import Flags
 
 # By table; times are TIMESTAMP columns, rows stand in the order of the table.
 READ: dict[str, tuple[str, ...]] = {
     "offset_history": (
-        "group_id", "topic", "topic_id", "partition", "from_time", "to_time", "from_offset", "to_offset", "is_open",
-        "is_from_exact", "is_to_exact", "ended_by", "committed_offset", "previous_offset", "delta", "leader_epoch",
-        "commit_time", "num_commits", "last_commit_time", "last_expire_time", "via", "producer_id", "confidence",
-        "metadata", "evidence_last_offset",
+        "group_id", "topic", "topic_id", "partition", "from_time", "to_time", "from_offset", "to_offset",
+        "is_from_exact", "ended_by", "committed_offset", "previous_offset", "delta", "leader_epoch", "commit_time",
+        "last_commit_time", "last_expire_time", "via", "confidence", "metadata", "evidence_last_offset",
     ),
     "group_state_intervals": (
-        "group_id", "group_type", "state", "from_time", "to_time", "from_offset", "to_offset", "is_open", "ended_by",
-        "is_from_exact", "protocol_type", "generation_or_epoch", "num_members", "confidence",
+        "group_id", "group_type", "state", "from_time", "to_time", "from_offset", "to_offset", "ended_by",
+        "protocol_type", "generation_or_epoch", "num_members", "confidence",
     ),
     "ownership_intervals": (
-        "group_id", "group_type", "topic", "topic_id", "partition", "member_id", "client_id", "client_host", "phase",
-        "role", "from_time", "to_time", "from_offset", "to_offset", "ended_by",
+        "group_id", "group_type", "topic", "topic_id", "partition", "member_id", "phase", "role", "from_time",
+        "to_time", "from_offset", "to_offset",
     ),
     "generation_members": (
         "group_id", "group_type", "assignment_offset", "member_id", "change", "subscribed_topics",
@@ -37,12 +40,14 @@ READ: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 # Raw commits, tombstones among them, in the order of the log.
 COMMITS = (
-    "record_offset", "record_time", "group_id", "topic", "topic_id", "partition", "committed_offset", "leader_epoch",
-    "metadata", "commit_time", "expire_time", "is_tombstone", "is_transactional", "producer_id", "batch_first_offset",
-    "record_bytes",
+    "record_offset", "record_time", "group_id", "topic", "topic_id", "partition", "committed_offset", "commit_time",
+    "is_tombstone", "is_transactional", "producer_id", "batch_first_offset", "record_bytes",
 )  # fmt: skip
 
 
+# Of rows by the million, whose texts stay codes of a dictionary: to write them out and look at each again takes longer
+# than all that is asked of them.
+CODED = ("offset_history", "offset_commits")
 SUBJECT = ("group_id", "topic", "topic_id", "partition")
 
 
@@ -58,7 +63,8 @@ class BrokerSettings:
 
 @dataclass(frozen=True)
 class PartitionHistory:
-    """`tables`: by name, with the columns of `READ`. `as_of_time`: microseconds; rows after it are not judged."""
+    """`tables`: by name, with the columns of `READ`; texts of `CODED` may be codes. `as_of_time`: microseconds; rows
+    after it are not judged."""
 
     offsets_partition: int
     tables: dict[str, pa.Table]
@@ -66,6 +72,8 @@ class PartitionHistory:
     watermarks: Watermarks
     as_of_time: int
     broker: BrokerSettings = field(default_factory=BrokerSettings)
+    # By the records of all groups of the offsets partition: one broker's clock writes them.
+    doubtful: DoubtfulTimes = field(default_factory=DoubtfulTimes)
     # Moves of offsets by the time from which they were asked for.
     judged: dict[int | None, object] = field(default_factory=dict)
 
@@ -91,6 +99,14 @@ def coded(rows: pa.Table) -> pa.Table:
             for name, column in columns.items()
         }
     )
+
+
+def named_topics(tables: Mapping[str, pa.Table], commits: pa.Table) -> pa.Array:
+    """All that offsets, owners and members are about, and the one that tells until when the log is known."""
+    named = [rows.column("topic") for rows in (tables["offset_history"], tables["ownership_intervals"], commits)]
+    named.append(pc.list_flatten(tables["generation_members"].column("subscribed_topics")))
+    known = [pc.unique(each.cast(pa.string())).drop_null() for each in named]
+    return pc.unique(pa.concat_arrays([*known, pa.array([OFFSETS_TOPIC])]))
 
 
 def only(rows: pa.Table, which: Flags) -> pa.Table:

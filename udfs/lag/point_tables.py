@@ -10,13 +10,14 @@ import pyarrow.compute as pc
 from schemas.history_words import Confidence, OffsetEnd
 from schemas.lag_tables import LAG_POINTS
 from schemas.vocabulary import GroupType
-from udfs.lag.as_of import key_codes, newest_at
+from udfs.lag.as_of import first_rows, key_codes, newest_at
+from udfs.lag.doubtful_times import Doubt
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.streams_time import stream_times
 from udfs.lag.subscriptions import subscribed_partitions
-from udfs.lag.texts import encoded, same, together
+from udfs.lag.texts import encoded, is_value, same, together
 from udfs.lag.watermarks import places
-from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
+from udfs.replay.nullable import NONE, Flags, Numbers, numbers
 from udfs.tables.arrow_schema import table_schema
 
 KEY = ("group_id", "name", "partition")
@@ -55,12 +56,7 @@ class PointTables:
     @cached_property
     def keys(self) -> pa.Table:
         """A row of each key."""
-        codes = np.concatenate(self.codes)
-        first = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
-        first[codes[::-1]] = np.arange(len(codes))[::-1]
-        # Tables differ in which columns may be NULL.
-        kept = {name: [each for table in self.sources for each in table.column(name).chunks] for name in KEPT}
-        return pa.table({name: pa.chunked_array(chunks) for name, chunks in kept.items()}).take(pa.array(first))
+        return first_rows(KEPT, self.sources, np.concatenate(self.codes))
 
     @cached_property
     def first_places(self) -> Numbers:
@@ -91,6 +87,10 @@ class PointTables:
         of_marks = self.topic_ids[0][2]
         return np.asarray(of_marks[self.history.watermarks.topic_codes[marks]], np.int64)
 
+    def known_topics_of(self, marks: Numbers) -> Numbers:
+        of_marks = self.topic_ids[0][2]
+        return np.asarray(of_marks[self.history.watermarks.known_topics[marks]], np.int64)
+
     @cached_property
     def member_ids(self) -> tuple[Numbers, pa.Array]:
         (found,), values = together([encoded(self.sources[1].column("member_id"))])
@@ -108,6 +108,11 @@ class PointTables:
         return padded(self.sources[0], "committed_offset")
 
     @cached_property
+    def begun(self) -> Numbers:
+        """When each committed value began to hold: it may have been committed again since, as the log may say later."""
+        return padded(self.sources[0], "from_time")
+
+    @cached_property
     def leader_epochs(self) -> Numbers:
         return padded(self.sources[0], "leader_epoch")
 
@@ -122,7 +127,7 @@ class PointTables:
     @cached_property
     def are_possible(self) -> Flags:
         """Whether a commit may be of a transaction that was aborted."""
-        return np.append(flags(pc.equal(self.sources[0].column("confidence"), Confidence.POSSIBLE.value)), False)
+        return np.append(is_value(self.sources[0].column("confidence"), Confidence.POSSIBLE), False)
 
     @property
     def mark_ends(self) -> Numbers:
@@ -155,10 +160,21 @@ class PointTables:
         found = newest_at(codes, begun, keys, times)
         return np.asarray(self.are_holes[found], np.bool_)
 
+    def are_in_doubt(self, keys: Numbers, times: Numbers) -> Flags:
+        """The clock of the log went back around the time, and the key's offset changed then."""
+        found = np.zeros(len(keys), np.bool_)
+        for doubt, is_touched in self.doubts:
+            found |= doubt.holds_at(times) & is_touched[keys]
+        return found
+
+    @cached_property
+    def doubts(self) -> list[tuple[Doubt, Flags]]:
+        changes = (numbers(self.sources[0].column(name)) for name in ("from_time", "to_time"))
+        return list(self.history.doubtful.touched(self.codes[0], *changes, size=self.keys.num_rows))
+
     @cached_property
     def are_holes(self) -> Flags:
-        is_hole = flags(pc.equal(self.sources[0].column("ended_by"), OffsetEnd.COVERAGE_HOLE.value))
-        return np.append(is_hole, False)
+        return np.append(is_value(self.sources[0].column("ended_by"), OffsetEnd.COVERAGE_HOLE), False)
 
 
 def padded(table: pa.Table, name: str) -> Numbers:

@@ -12,9 +12,9 @@ from schemas.lag_words import EtaUnknown
 from schemas.vocabulary import GroupType
 from udfs.lag.as_of import key_codes, newest_at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.texts import or_else, texts
+from udfs.lag.texts import as_texts, or_else, texts
 from udfs.lag.watermarks import LOOKBACK, Watermarks
-from udfs.replay.nullable import NONE, Numbers, every, integers, numbers, times
+from udfs.replay.nullable import NONE, Flags, Numbers, every, integers, numbers, times
 
 BUCKETS = (300_000_000, 3_600_000_000)
 KEY = ("group_id", "topic", "topic_id", "partition")
@@ -41,8 +41,11 @@ def of_buckets(history: PartitionHistory, keys: Numbers, settled_from: int | Non
     grown, lag = growth(history, keys, rows, *captured)
     # Of a bucket that no two snapshots are about nothing is known at its end.
     lag = np.where(captured[1] > captured[0], lag, NONE)
-    produced = grown / seconds(*captured)
-    consumed_per_s = consumed / read_s
+    is_doubtful = history.doubtful.within(bucket, bucket + length)
+    lag = np.where(is_doubtful, NONE, lag)
+    produced, consumed_per_s = (
+        np.where(is_doubtful, np.nan, each) for each in (grown / seconds(*captured), consumed / read_s)
+    )
     return pa.table(
         {
             "bucket_time": times(bucket),
@@ -56,7 +59,7 @@ def of_buckets(history: PartitionHistory, keys: Numbers, settled_from: int | Non
             "messages_consumed_per_s": pa.array(consumed_per_s, mask=np.isnan(consumed_per_s)),
             "messages_produced_per_s": pa.array(produced, mask=np.isnan(produced)),
             "lag_floor": integers(lag),
-            **etas(consumed_per_s, produced, lag),
+            **etas(consumed_per_s, produced, lag, is_doubtful),
             "evidence_partition": every(history.offsets_partition, pa.int32(), len(bucket)),
             "evidence_first_offset": rows.column("first_min"),
             "evidence_last_offset": rows.column("last_max"),
@@ -78,11 +81,6 @@ def read_messages(history: PartitionHistory, settled_from: int | None, length: i
     offset = pa.array(numbers(offsets.column("from_offset"))[is_asked])
     made = {"bucket": pa.array(bucket[is_asked]), "messages": pa.array(delta), "first": offset, "last": offset}
     return pa.table({**{name: rows.column(name) for name in KEY}, **made})
-
-
-def as_texts(rows: pa.Table) -> pa.Table:
-    texts = {name: rows.column(name).cast(pa.string()) for name in SUBJECT}
-    return pa.table({name: texts.get(name, rows.column(name)) for name in rows.column_names})
 
 
 def within(bucket: Numbers, length: int, span: tuple[int, int]) -> tuple[Numbers, Numbers]:
@@ -120,12 +118,21 @@ def growth(
     places = history.watermarks.first_places(history.offset_keys.take(key))
     before = ends_at(history.watermarks, places, begun[row])
     after = ends_at(history.watermarks, places, ended[row])
+    # What a commit for an earlier topic of this name has to do with the ends of this one is not known.
+    after[is_of_other_topic(history, places, ended[row], held)] = np.nan
     size = rows.num_rows
     has_any = np.bincount(row, minlength=size) > 0
     grown = np.bincount(row, after - before, size)
     lag = np.bincount(row, np.maximum(after - taken(offsets, "committed_offset", held), 0), size)
     is_known = has_any & ~np.isnan(lag)
     return np.where(has_any, grown, np.nan), np.where(is_known, np.nan_to_num(lag), NONE).astype(np.int64)
+
+
+def is_of_other_topic(history: PartitionHistory, places: Numbers, at: Numbers, held: Numbers) -> Flags:
+    offsets, snapshots = history.table("offset_history"), history.watermarks.at(places, at)
+    return history.watermarks.are_of_other_topic(
+        snapshots, offsets.column("topic_id").take(pa.array(held)), taken(offsets, "from_time", held)
+    )
 
 
 def partitions_of(history: PartitionHistory, keys: Numbers, rows: pa.Table) -> tuple[Numbers, Numbers]:
@@ -162,7 +169,7 @@ def ends_at(watermarks: Watermarks, places: Numbers, at: Numbers) -> np.ndarray:
     return np.where(is_known, found, np.nan)
 
 
-def etas(consumed: np.ndarray, produced: np.ndarray, lag: Numbers) -> dict[str, pa.Array]:
+def etas(consumed: np.ndarray, produced: np.ndarray, lag: Numbers, is_doubtful: Flags) -> dict[str, pa.Array]:
     """At these rates, by second."""
     net = consumed - produced
     is_done = lag == 0
@@ -170,8 +177,13 @@ def etas(consumed: np.ndarray, produced: np.ndarray, lag: Numbers) -> dict[str, 
     low = time_to_read(lag, consumed, (lag != NONE) & (consumed > 0) & ~is_done)
     high = time_to_read(lag, net, is_known & (net > 0) & ~is_done)
     reason = np.select(
-        [is_done, ~is_known, ~(net > 0)],
-        [EtaUnknown.NOTHING_TO_READ.value, EtaUnknown.NO_SNAPSHOTS.value, EtaUnknown.NOT_CATCHING_UP.value],
+        [is_doubtful, is_done, ~is_known, ~(net > 0)],
+        [
+            EtaUnknown.CLOCK_WENT_BACK.value,
+            EtaUnknown.NOTHING_TO_READ.value,
+            EtaUnknown.NO_SNAPSHOTS.value,
+            EtaUnknown.NOT_CATCHING_UP.value,
+        ],
         "",
     )
     return {

@@ -1,9 +1,13 @@
 """Texts of rows chosen from tables, each kept once: millions of rows tell of a few groups, topics and members."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from udfs.replay.nullable import Numbers
+from udfs.replay.nullable import Flags, Numbers
 
 KIND = pa.dictionary(pa.int32(), pa.string())
 
@@ -25,6 +29,29 @@ def codes_of(texts: pa.DictionaryArray) -> Numbers:
 def of_codes(codes: Numbers, values: pa.Array) -> pa.DictionaryArray:
     """-1: NULL."""
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=codes < 0), values.cast(pa.string()))
+
+
+def of_texts(column: pa.ChunkedArray, ask: Callable[[pa.Array], pa.Array], otherwise: Any) -> np.ndarray:
+    """For each row what is answered about its text, asked once for each; `otherwise`: of NULL, and where the answer
+    is NULL."""
+    known = encoded(column)
+    answers = pc.fill_null(ask(known.dictionary.cast(pa.string())), otherwise).to_numpy(zero_copy_only=False)
+    return np.asarray(np.append(answers, otherwise)[codes_of(known)])
+
+
+def is_value(column: pa.ChunkedArray, value: str) -> Flags:
+    """FALSE for NULL."""
+    return np.asarray(of_texts(column, lambda texts: pc.equal(texts, value), False), np.bool_)
+
+
+def as_texts(rows: pa.Table) -> pa.Table:
+    """Without codes, for few rows. Tables differ in which columns may be NULL: here all may."""
+    return pa.table(
+        {
+            name: column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+            for name, column in zip(rows.column_names, rows.columns, strict=True)
+        }
+    )
 
 
 def texts(table: pa.Table, name: str, rows: Numbers) -> pa.DictionaryArray:

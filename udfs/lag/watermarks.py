@@ -7,13 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.lag.texts import codes_of, encoded
-from udfs.replay.nullable import NONE, Numbers, first_of, numbers
+from udfs.lag.texts import codes_of, encoded, of_texts
+from udfs.replay.nullable import NONE, Flags, Numbers, first_of, numbers
 
 NOWHERE = -1
 # An end that is older tells nothing of now, and what was written before nothing of how fast the topic grows.
 LOOKBACK = 30 * 24 * 3600 * 1_000_000
 NO_TOPIC = -(1 << 62)
+MOST_PARTITIONS = 1 << 31
 COLUMNS = (
     "captured_time", "topic", "topic_id", "partition", "log_start_offset", "log_end_offset", "leader_epoch",
 )  # fmt: skip
@@ -46,6 +47,19 @@ class Watermarks:
         place = places(topics, rows, len(times)) + np.searchsorted(times, numbers(rows.column("captured_time")))
         order = np.argsort(place, kind="stable")
         return cls(times, rows.take(order).combine_chunks(), topics, place[order])
+
+    def of_topics(self, names: pa.Array) -> "Watermarks":
+        """The same with the rows of these topics alone: few of a cluster's topics are of one offsets partition, and
+        their arrays stay in the processor's cache."""
+        wanted = np.flatnonzero(pc.is_in(self.topics, value_set=names).to_numpy(zero_copy_only=False))
+        first, end = (np.searchsorted(self.place, each * self.room) for each in (wanted, wanted + 1))
+        rows = np.concatenate([np.empty(0, np.int64), *map(np.arange, first, end)])
+        return Watermarks(self.times, self.rows.take(pa.array(rows)).combine_chunks(), self.topics, self.place[rows])
+
+    @property
+    def room(self) -> int:
+        """Of a topic, in `place`."""
+        return MOST_PARTITIONS * max(len(self.times), 1)
 
     def first_places(self, wanted: pa.Table) -> Numbers:
         """For each row of `wanted` (`topic`, `partition`) the number of its partition, which the look-ups below take
@@ -138,6 +152,45 @@ class Watermarks:
         """Places in the dictionary of `topic_ids`; below 0: NULL, and after the last row: no row."""
         return np.append(codes_of(self.topic_ids), NOWHERE).astype(np.int32)
 
+    def codes_of_ids(self, ids: pa.ChunkedArray) -> Numbers:
+        """Likewise of any ids; what no snapshot has is none of theirs."""
+        known = self.topic_ids.dictionary.cast(pa.string())
+        return of_texts(ids, lambda texts: pc.fill_null(pc.index_in(texts, value_set=known), len(known)), NOWHERE)
+
+    @cached_property
+    def known_topics(self) -> np.ndarray:
+        """Like `topic_codes`. A snapshot that names no id is of the topic that the one before it named."""
+        codes = self.topic_codes[:-1]
+        is_known = codes >= 0
+        if is_known.all():
+            return self.topic_codes
+        is_known |= first_of(self.partition_places)
+        named = np.maximum.accumulate(np.where(is_known, np.arange(len(codes)), 0))
+        return np.append(codes[named], NOWHERE).astype(np.int32)
+
+    @cached_property
+    def is_other_topic(self) -> Flags:
+        """Whether the partition's row before is of another topic of this name."""
+        codes = self.known_topics[:-1]
+        before = np.append(NOWHERE, codes[:-1])[: len(codes)]
+        return np.asarray((codes != before) & (codes >= 0) & (before >= 0) & ~first_of(self.partition_places), np.bool_)
+
+    @cached_property
+    def topic_since(self) -> Numbers:
+        """For each row, and for no row: the first snapshot of its topic, where an earlier one is of another topic of
+        this name; NONE: all are of this one."""
+        begins = self.is_other_topic | first_of(self.partition_places)
+        first = np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))
+        return np.append(np.where(self.is_other_topic[first], self.row_times[first], NONE), NONE)
+
+    def are_of_other_topic(self, rows: Numbers, topic_ids: pa.ChunkedArray, begun: Numbers) -> Flags:
+        """Whether commits are of another topic of the name than these rows, or may be. `topic_ids`: that they name;
+        NULL: one made before a snapshot had the topic of the row may be of the topic that was there before. `begun`:
+        when they were made."""
+        ours, theirs = self.codes_of_ids(topic_ids), self.known_topics[rows]
+        is_other = (ours >= 0) & (theirs >= 0) & (ours != theirs)
+        return np.asarray(is_other | ((ours < 0) & (begun < self.topic_since[rows])), np.bool_)
+
     @cached_property
     def with_no_row(self) -> tuple[Numbers, Numbers, Numbers]:
         """Ends, starts and times, with one more value for no row."""
@@ -158,11 +211,8 @@ class Watermarks:
         that was cut or made anew begins another."""
         if not len(self.place):
             return np.empty(0, np.int64)
-        codes = self.topic_codes[:-1]
-        before = np.append(NOWHERE, codes[:-1])
-        is_first = first_of(self.partition_places)
+        is_first = first_of(self.partition_places) | self.is_other_topic
         is_first |= np.append(False, np.diff(self.ends) < 0)
-        is_first |= (codes != before) & (codes >= 0) & (before >= 0)
         return np.maximum.accumulate(np.where(is_first, np.arange(len(is_first)), 0))
 
     @cached_property
@@ -184,5 +234,5 @@ def places(topics: pa.Array, rows: pa.Table, num_times: int) -> Numbers:
     # NULL is the last one.
     place = np.append(np.asarray(known.to_numpy(zero_copy_only=False), np.int64), NOWHERE)
     codes, partition = place[codes_of(names)], numbers(rows.column("partition"))
-    found = (codes * (1 << 31) + np.maximum(partition, 0)) * max(num_times, 1)
+    found = (codes * MOST_PARTITIONS + np.maximum(partition, 0)) * max(num_times, 1)
     return np.where((codes < 0) | (partition < 0), NO_TOPIC, found)

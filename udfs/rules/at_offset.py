@@ -7,19 +7,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.lag.as_of import NOWHERE
-from udfs.replay.nullable import NONE, Flags, Numbers, flags
+from udfs.lag.texts import of_texts
+from udfs.replay.nullable import NONE, Flags, Numbers
 
 NO_END = np.iinfo(np.int64).max
 
 
-def is_value(column: pa.ChunkedArray, value: str) -> Flags:
-    return flags(pc.equal(column, value))
-
-
 def codes_in(names: pa.Array, column: pa.ChunkedArray) -> Numbers:
     """The place of each value in `names`; NOWHERE: it is not there, or NULL."""
-    found = pc.index_in(column, value_set=names, skip_nulls=True)
-    return np.asarray(pc.fill_null(found, NOWHERE).to_numpy(), np.int64)
+    known = names.cast(pa.string())
+    return np.asarray(of_texts(column, lambda texts: pc.index_in(texts, value_set=known, skip_nulls=True), NOWHERE))
 
 
 def combined(*columns: Numbers | Flags) -> Numbers:

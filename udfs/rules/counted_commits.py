@@ -8,8 +8,9 @@ import pyarrow as pa
 from schemas.history_words import TransactionOutcome
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import is_value
 from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
-from udfs.rules.at_offset import holding, is_value
+from udfs.rules.at_offset import holding
 
 COLUMNS = ("record_offset", "group_id", "topic", "topic_id", "partition", "committed_offset", "commit_time")
 DAY_US = 86_400_000_000

@@ -8,6 +8,7 @@ from schemas.event_tables import EXPIRY_FORECAST
 from schemas.history_words import Confidence, TransactionOutcome
 from schemas.lag_words import ExpiryRule
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import as_texts
 from udfs.lag.watermarks import NOWHERE
 from udfs.replay.nullable import NONE, Flags, Numbers, numbers, times
 from udfs.rules.sweeps import Sweep, holding, sweeps
@@ -23,7 +24,7 @@ WRITTEN = pa.schema([field for field in table_schema(EXPIRY_FORECAST) if field.n
 
 def expiry_rows(history: PartitionHistory) -> pa.Table:
     """One row for each offset that is committed at `as_of_time`."""
-    live = holding(history.table("offset_history"), history.as_of_time).combine_chunks()
+    live = as_texts(holding(history.table("offset_history"), history.as_of_time)).combine_chunks()
     groups = pc.unique(live["group_id"])
     by_group = list(sweeps(history, groups).values())
     group = pc.index_in(live["group_id"], value_set=groups).to_numpy()
@@ -87,7 +88,7 @@ def messages_at_risk(history: PartitionHistory, live: pa.Table) -> pa.Array:
     row = marks.at(live, np.full(live.num_rows, history.as_of_time))
     found = marks.rows.take(pa.array(row, mask=row == NOWHERE))
     start, end = found["log_start_offset"], found["log_end_offset"]
-    is_other = pc.fill_null(pc.not_equal(found["topic_id"], live["topic_id"]), False)
+    is_other = pa.array(marks.are_of_other_topic(row, live["topic_id"], numbers(live["from_time"])))
     committed = pc.min_element_wise(
         pc.max_element_wise(live["committed_offset"], start, skip_nulls=False), end, skip_nulls=False
     )

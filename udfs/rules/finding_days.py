@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from schemas.event_tables import COMMIT_FINDINGS
 from schemas.history_words import Confidence
 from schemas.lag_words import CommitFindingKind
+from udfs.lag.texts import as_texts
 from udfs.replay.nullable import NONE, Numbers, times
 from udfs.rules.counted_commits import DAY_US
 from udfs.rules.reset_events import BY_THE_JOB
@@ -89,6 +90,7 @@ def by_day(findings: Findings) -> pa.Table:
          ("committed", "last"), ("compared", "last"), ("group_type", "last"),
          ("num_messages", "sum" if kind in SUMMED else "last")]
     )  # fmt: skip
+    rows = as_texts(rows)
     num_messages = rows.column("num_messages_sum" if kind in SUMMED else "num_messages_last")
     details: list[dict[str, Any]] = rows.select(["committed_last", "compared_last"]).to_pylist()
     texts = [DETAILS[kind].format(committed=row["committed_last"], compared=row["compared_last"]) for row in details]

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.vocabulary import GroupType
+from udfs.lag.as_of import at, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.replay.nullable import Flags, Numbers, numbers
 from udfs.rules.subscribed_topics import of_groups, subscribed_topics
@@ -24,7 +25,7 @@ class GroupFacts:
     num_members: Numbers
     had_members: Flags
     topics: list[frozenset[str] | None]
-    # Intervals of states, for `members_at`.
+    # Intervals of states, for `members_before`.
     state_group: Numbers
     state_from: Numbers
     state_members: Numbers
@@ -32,10 +33,11 @@ class GroupFacts:
     def code(self, group_ids: pa.ChunkedArray) -> Numbers:
         return np.asarray(pc.index_in(group_ids, value_set=self.groups).to_numpy(), np.int64)
 
-    def members_at(self, group: int, record_offset: int) -> int:
-        """Members right before a record; -1 is not known."""
-        found = np.flatnonzero((self.state_group == group) & (self.state_from < record_offset))
-        return int(self.state_members[found[np.argmax(self.state_from[found])]]) if len(found) else -1
+    def members_before(self, groups: Numbers, record_offsets: Numbers) -> Numbers:
+        """Members right before each record; -1 is not known."""
+        # Backwards, since of intervals that one record begins the first counts.
+        found = newest_at(self.state_group[::-1], self.state_from[::-1], groups, record_offsets - 1)
+        return at(self.state_members[::-1], found, -1)
 
 
 def group_facts(history: PartitionHistory, group_ids: pa.ChunkedArray, since: int) -> GroupFacts:

@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 from schemas.history_words import GroupState
 from schemas.vocabulary import GroupType
 from udfs.lag.as_of import at
+from udfs.lag.texts import is_value
 from udfs.replay.nullable import Flags, Numbers, flags, numbers
-from udfs.rules.at_offset import codes_in, holding, is_value
+from udfs.rules.at_offset import codes_in, holding
 
 
 @dataclass(frozen=True)

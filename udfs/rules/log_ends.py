@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.watermarks import Watermarks
@@ -16,24 +15,23 @@ SNAPSHOT_TAKES_US = 10_000_000
 
 @dataclass(frozen=True)
 class Ends:
-    """Of one snapshot a row; NONE: there is no snapshot, it does not say, or it is of another topic of this name."""
+    """Of one snapshot a row; NONE: there is no snapshot, it does not say, or it is of another topic of this name.
+    `topic_id`: a place in the ids of all snapshots; below 0: not known."""
 
     start: Numbers
     end: Numbers
     leader_epoch: Numbers
-    topic_id: pa.Array
+    topic_id: Numbers
 
     @classmethod
     def of(cls, watermarks: Watermarks, rows: Numbers) -> "Ends":
         start, end, leader_epoch = (
             at(values, rows) for values in (watermarks.starts, watermarks.ends, watermarks.leader_epochs)
         )
-        ids = watermarks.topic_ids
-        return cls(start, end, leader_epoch, ids.take(pa.array(rows, mask=rows == NOWHERE)))
+        return cls(start, end, leader_epoch, watermarks.known_topics[rows].astype(np.int64))
 
     def take(self, which: Numbers) -> "Ends":
-        ids = self.topic_id.take(pa.array(which))
-        return Ends(self.start[which], self.end[which], self.leader_epoch[which], ids)
+        return Ends(self.start[which], self.end[which], self.leader_epoch[which], self.topic_id[which])
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class EndsAround:
         places = watermarks.first_places(commits)
         before = Ends.of(watermarks, np.where(has_time, watermarks.at(places, times - earlier_by * has_time), NOWHERE))
         after = Ends.of(watermarks, np.where(has_time, watermarks.after(places, times), NOWHERE))
-        own = commits.column("topic_id").combine_chunks()
+        own = watermarks.codes_of_ids(commits.column("topic_id"))
         other = [
             differ(one, two)
             for one, two in ((before.topic_id, after.topic_id), (before.topic_id, own), (after.topic_id, own))
@@ -88,6 +86,6 @@ class EndsAround:
         return np.asarray(is_lost | is_anew | differ(before.topic_id, after.topic_id), np.bool_)
 
 
-def differ(one: pa.Array, two: pa.Array) -> Flags:
+def differ(one: Numbers, two: Numbers) -> Flags:
     """Both are known and are not the same."""
-    return np.asarray(pc.fill_null(pc.not_equal(one, two), False).to_numpy(zero_copy_only=False), np.bool_)
+    return np.asarray((one != two) & (one >= 0) & (two >= 0), np.bool_)

@@ -8,6 +8,7 @@ from schemas.lag_words import CommitFindingKind
 from udfs.lag.as_of import at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.replay.nullable import NONE, Flags, Numbers
+from udfs.rules.at_offset import NO_END
 from udfs.rules.counted_commits import Commits
 from udfs.rules.log_ends import SNAPSHOT_TAKES_US, EndsAround
 
@@ -21,6 +22,8 @@ def odd_values(history: PartitionHistory, commits: Commits) -> Iterator[Odd]:
     yield CommitFindingKind.NEGATIVE, negative, nothing, nothing
     if not history.watermarks.rows.num_rows:
         return
+    # A commit whose time is in doubt may be older or younger than the snapshots that it would be compared with.
+    commits = commits.take(~history.doubtful.at(commits.time)) if history.doubtful else commits
     places = history.watermarks.first_places(commits.rows)
     yield odd(CommitFindingKind.BEYOND_END, *beyond_end(history, commits, places))
     yield odd(CommitFindingKind.BELOW_START, *below_start(history, commits, places))
@@ -33,8 +36,10 @@ def odd(kind: CommitFindingKind, commits: Commits, bound: Numbers) -> Odd:
 def beyond_end(history: PartitionHistory, commits: Commits, places: Numbers) -> tuple[Commits, Numbers]:
     """An end only grows, but when the log loses records or is made anew. So it takes two snapshots between which
     neither happened: the same leader epoch, the same topic, and an end that is not lower."""
-    end = at(history.watermarks.ends, history.watermarks.after(places, commits.time))
-    suspects = commits.take((end != NONE) & (commits.committed > end))
+    marks = history.watermarks
+    following = marks.after(places, commits.time)
+    is_beyond = commits.committed > np.append(marks.ends, NO_END)[following]
+    suspects = commits.take(is_beyond & (np.append(marks.leader_epochs, NONE)[following] != NONE))
     around = EndsAround.of(history.watermarks, suspects.rows, suspects.time)
     is_same_log = is_undisturbed(around)
     return suspects.take(is_same_log), around.after.end[is_same_log]

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 from schemas.history_words import CommitVia, OffsetEnd
 from udfs.lag.as_of import NOWHERE, at, key_codes
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import as_texts, is_value, of_texts
 from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
-from udfs.rules.at_offset import codes_in, combined, holding, is_value
+from udfs.rules.at_offset import codes_in, combined, holding
 from udfs.rules.group_states import StatesAt
 from udfs.rules.log_ends import EndsAround
 
@@ -129,7 +130,7 @@ def is_of_new_topic(table: pa.Table, place: Numbers) -> Flags:
 def made(
     history: PartitionHistory, table: pa.Table, place: Numbers, states: StatesAt, is_first: Flags, delta: Numbers
 ) -> Moves:
-    rows = table.take(pa.array(place))
+    rows = as_texts(table.take(pa.array(place)))
     before = rows_before(table, place)
     earlier = table.take(pa.array(np.maximum(before, 0)))
     was_bare = are_bare(earlier) & (before != NOWHERE)
@@ -142,7 +143,7 @@ def made(
         bare & was_bare & (numbers(earlier.column("from_offset")) >= states.from_offset),
         np.where(before == NOWHERE, NONE, numbers(earlier.column("last_commit_time"))),
         batch, combined(group, is_plain, batch, numbers(rows.column("commit_time")) * is_plain),
-        EndsAround.of(history.watermarks, rows, numbers(rows.column("from_time"))),
+        EndsAround.of(history.watermarks, rows, history.doubtful.without(numbers(rows.column("from_time")))),
     )  # fmt: skip
 
 
@@ -156,16 +157,16 @@ def is_reading_on(moves: Moves) -> Flags:
 
 
 def are_bare(rows: pa.Table) -> Flags:
-    has_text = flags(pc.greater(pc.binary_length(rows.column("metadata")), 0))
-    return np.asarray(~has_text & ~rows.column("leader_epoch").is_valid().to_numpy(), np.bool_)
+    lengths = of_texts(rows.column("metadata"), pc.binary_length, 0)
+    return np.asarray((lengths == 0) & ~rows.column("leader_epoch").is_valid().to_numpy(), np.bool_)
 
 
 def rows_before(table: pa.Table, place: Numbers) -> Numbers:
     """Of each row the one of the same key that it ended; NOWHERE: none is known. The table is in the order of keys."""
     earlier = place - 1
     here, there = (
-        table.select([*KEY]).take(pa.array(place)),
-        table.select([*KEY]).take(pa.array(np.maximum(earlier, 0))),
+        as_texts(table.select([*KEY]).take(pa.array(place))),
+        as_texts(table.select([*KEY]).take(pa.array(np.maximum(earlier, 0)))),
     )
     is_before = earlier >= 0
     for name in KEY:

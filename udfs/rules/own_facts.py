@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from schemas.history_words import OffsetEnd, OwnershipPhase
 from udfs.lag.as_of import NOWHERE, at
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import is_value
 from udfs.replay.nullable import NONE, Flags, Numbers, numbers
 from udfs.rules.burrow_windows import SnapshotRows
 from udfs.rules.commit_cadence import Cadences
@@ -44,14 +45,14 @@ class OwnFacts:
         as_of = history.as_of_time
         newest = newest_rows(keys.offsets, keys.of_offsets, keys.size)
         live = newest_rows(keys.offsets, keys.of_offsets, keys.size, holding(keys.offsets, as_of))
-        is_lost = pc.fill_null(pc.equal(keys.offsets.column("ended_by"), str(OffsetEnd.COVERAGE_HOLE)), False)
+        is_lost = is_value(keys.offsets.column("ended_by"), OffsetEnd.COVERAGE_HOLE)
         is_owned = (
             holding(keys.owned, as_of) & ~pc.equal(keys.owned.column("phase"), str(OwnershipPhase.HELD)).to_numpy()
         )
         return cls(
-            history, keys, commits, SnapshotEnds(history.watermarks, keys, snapshots), rules, live,
+            history, keys, commits, SnapshotEnds.of(history.watermarks, keys, snapshots), rules, live,
             newest_rows(keys.owned, keys.of_owned, keys.size, is_owned),
-            (live < 0) & (newest >= 0) & at(is_lost.to_numpy(), newest, False),
+            (live < 0) & (newest >= 0) & at(is_lost, newest, False),
         )  # fmt: skip
 
     @cached_property
@@ -103,14 +104,43 @@ class OwnFacts:
     def lag_floor(self) -> Numbers:
         """NOWHERE is unknown."""
         is_known = (self.live >= 0) & self.ends.are_known & (self.committed >= 0) & ~self.is_recreated
+        is_known &= ~self.is_now_doubtful
         return np.where(is_known, np.maximum(self.ends.newest - self.committed, 0), NOWHERE)
 
     @cached_property
     def is_recreated(self) -> Flags:
-        """Both ids are known and differ."""
-        mine = self.keys.offsets.column("topic_id").take(pa.array(self.live, mask=self.live < 0))
-        theirs = self.ends.topic_ids
-        return np.asarray(pc.fill_null(pc.not_equal(mine, theirs), False).to_numpy(), np.bool_)
+        """The commit is of another topic than the newest snapshot, or may be."""
+        rows = np.flatnonzero((self.live >= 0) & self.ends.are_known)
+        topic_ids = self.keys.offsets.column("topic_id").take(pa.array(self.live[rows]))
+        found = np.zeros(self.keys.size, np.bool_)
+        found[rows] = self.history.watermarks.are_of_other_topic(
+            self.ends.rows.last[rows], topic_ids, self.held_since[rows]
+        )
+        return found
+
+    @cached_property
+    def is_clock_doubtful(self) -> Flags:
+        """Whether its offset changed, was committed again, or got its owner while the clock was in doubt, within the
+        window."""
+        return self.doubtful_from(self.since)
+
+    @cached_property
+    def is_now_doubtful(self) -> Flags:
+        return self.doubtful_from(self.history.as_of_time)
+
+    def doubtful_from(self, since: int) -> Flags:
+        """In doubts that reach beyond this time and begin before that which is asked about."""
+        keys, found = self.keys, np.zeros(self.keys.size, np.bool_)
+        if not self.history.doubtful:
+            return found
+        changes = [numbers(keys.offsets.column(name)) for name in ("from_time", "to_time", "last_commit_time")]
+        of_offsets = self.history.doubtful.touched(keys.of_offsets, *changes, size=keys.size)
+        owned_since = numbers(keys.owned.column("from_time"))
+        of_owned = self.history.doubtful.touched(keys.of_owned, owned_since, size=keys.size)
+        for doubt, is_touched in (*of_offsets, *of_owned):
+            if doubt.begin < self.history.as_of_time and doubt.end > since:
+                found |= is_touched
+        return found
 
     @cached_property
     def is_unsubscribed(self) -> Flags:
@@ -163,6 +193,8 @@ class OwnFacts:
             "is_group_idle": self.is_group_idle.tolist(),
             "is_recreated": self.is_recreated.tolist(),
             "is_in_hole": self.is_in_hole.tolist(),
+            "is_clock_doubtful": self.is_clock_doubtful.tolist(),
+            "is_now_doubtful": self.is_now_doubtful.tolist(),
             "owned_since": known_only(owned_since, has_owner),
             "unread_since": known_only(beyond.time, has_commit & beyond.is_there),
             "time_lag": self.time_lags(),

@@ -62,6 +62,9 @@ class Standing:
     is_group_idle: bool = False
     is_recreated: bool = False
     is_in_hole: bool = False
+    # Its offset changed while the clock of the log was in doubt, within the window; or now.
+    is_clock_doubtful: bool = False
+    is_now_doubtful: bool = False
     owned_since: int | None = None
     rewind: Rewind | None = None
     # When a snapshot first had the end beyond the committed offset, and how old the message there is.
@@ -106,9 +109,17 @@ NEED_THE_LOG = frozenset({
 })  # fmt: skip
 
 
+# A step back is one by the order of the log, whatever its clock says.
+COMPARE_TIMES = (NEED_THE_LOG | {OwnRule.NOT_IN_USE}) - {OwnRule.REWOUND}
+
+
 def own_verdict(standing: Standing, rules: OwnRules) -> OwnAnswer:
     answer = next((found for rule in RULES if (found := rule(standing, rules)) is not None), None)
     answer = trend_verdict(standing, rules) if answer is None else answer
+    if standing.is_clock_doubtful and answer.rule in COMPARE_TIMES:
+        return clock_went_back()
+    if standing.is_now_doubtful and answer.rule == OwnRule.CAUGHT_UP:
+        return clock_went_back()
     return log_ended(standing) if answer.rule in NEED_THE_LOG and is_log_old(standing, rules) else answer
 
 
@@ -116,6 +127,11 @@ def is_log_old(standing: Standing, rules: OwnRules) -> bool:
     """Whether more time lies behind the end of the log than a silence may last that means nothing."""
     usual = 0 if standing.cadence is None else usual_silence(standing, rules)
     return standing.now - standing.heard_until > max(usual, rules.least_time_lag)
+
+
+def clock_went_back() -> OwnAnswer:
+    reason = "the broker's clock went back, so times of commits and snapshots cannot be compared"
+    return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.CLOCK_WENT_BACK, reason)
 
 
 def log_ended(standing: Standing) -> OwnAnswer:
@@ -143,7 +159,7 @@ def missing_input(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
         reason = f"the committed offset is {standing.committed}, which clients ignore"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.COMMITTED_NEGATIVE, reason)
     if standing.is_recreated:
-        reason = "the commit is for another topic of this name, with another id than in the newest snapshot"
+        reason = "the commit is, or may be, for another topic of this name than that of the newest snapshot"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOPIC_RECREATED, reason)
     if standing.is_in_hole:
         reason = "records of the log are missing, so the committed offset is unknown"

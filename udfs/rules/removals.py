@@ -11,6 +11,7 @@ from schemas.history_words import Confidence, OffsetEnd
 from schemas.lag_words import ResetActor, ResetKind
 from udfs.lag.as_of import NOWHERE, key_codes
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import as_texts, of_texts
 from udfs.replay.nullable import NONE, Numbers, every, first_of, numbers
 from udfs.rules.group_states import StatesAt
 from udfs.rules.offset_moves import KEY, batches_of
@@ -32,7 +33,7 @@ def removal_rows(history: PartitionHistory, since: int | None) -> pa.Table:
     table = history.table("offset_history")
     time = numbers(table.column("to_time"))
     ends = pa.array([*DONE_BY, OffsetEnd.TOPIC_RECREATED], pa.string())
-    is_ended = np.asarray(pc.is_in(table.column("ended_by"), value_set=ends).to_numpy(), np.bool_)
+    is_ended = of_texts(table.column("ended_by"), lambda texts: pc.is_in(texts, value_set=ends), False)
     is_due = (time <= history.as_of_time) & (time >= (NONE if since is None else since))
     rows = with_facts(history, table, np.flatnonzero(is_ended & is_due))
     if not rows.num_rows:
@@ -78,14 +79,14 @@ def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa
     """The ended rows, each with its batch, the group's state just before, and the commit that follows
     in its place."""
     names = [*KEY, "topic_id", "to_time", "to_offset", "ended_by", "committed_offset", "via"]
-    ended = table.select(names).take(pa.array(place))
+    ended = as_texts(table.select(names).take(pa.array(place)))
     offset = numbers(ended.column("to_offset"))
     states = StatesAt.of(history.table("group_state_intervals"), ended.column("group_id"), np.maximum(offset - 1, 0))
     group_types = history.table("group_state_intervals").column("group_type").take(
         pa.array(states.row, mask=states.row == NOWHERE)
     )  # fmt: skip
     following = rows_after(table, place)
-    after = table.select(["committed_offset", "via"]).take(pa.array(following, mask=following == NOWHERE))
+    after = as_texts(table.select(["committed_offset", "via"]).take(pa.array(following, mask=following == NOWHERE)))
     facts = {
         "batch": pa.array(batches_of(history.commits, offset)),
         "group_type": group_types,
@@ -102,7 +103,7 @@ def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa
 def rows_after(table: pa.Table, place: Numbers) -> Numbers:
     """Of each row the one of the same key that began with what ended it; NOWHERE: none."""
     later = np.minimum(place + 1, table.num_rows - 1)
-    here, there = (table.select([*KEY]).take(pa.array(rows)) for rows in (place, later))
+    here, there = (as_texts(table.select([*KEY]).take(pa.array(rows))) for rows in (place, later))
     is_after = numbers(table.column("from_offset"))[later] == numbers(table.column("to_offset"))[place]
     for name in KEY:
         is_after &= np.asarray(pc.equal(here.column(name), there.column(name)).to_numpy(), np.bool_)

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from udfs.lag.texts import codes_of, encoded
-from udfs.replay.nullable import Numbers
+from udfs.replay.nullable import Flags, Numbers, first_of
 from udfs.rules.own_verdict import Rewind
 
 if TYPE_CHECKING:
@@ -17,36 +17,52 @@ if TYPE_CHECKING:
 def rewinds(facts: "OwnFacts") -> dict[int, Rewind]:
     """By key, whether made up for or not. A reset is no rewind: it needs a group without members, so a step back
     counts only while the group had some."""
-    offsets, values = facts.keys.offsets, facts.values
-    delta = pc.fill_null(offsets.column("delta"), 0).to_numpy()[values.rows]
-    is_recent = values.to_time > facts.since
-    steps = np.flatnonzero((delta < 0) & (values.from_time >= facts.since))
-    from_offset = offsets.column("from_offset").to_numpy()[values.rows]
-    goes_on = offsets.column("previous_offset").is_valid().to_numpy()[values.rows]
-    topic_ids = codes_of(encoded(offsets.column("topic_id")))[values.rows]
-    found: dict[int, Rewind] = {}
-    for key in np.unique(facts.keys.of_offsets[values.rows[steps]]).tolist():
-        if facts.live[key] < 0:
-            continue
-        of_key = slice(values.bounds[key], values.bounds[key + 1])
-        rows = np.flatnonzero(is_recent[of_key]) + values.bounds[key]
-        begins = ~goes_on[rows] | changes(topic_ids[rows])
-        group = int(facts.group[key])
-        for place in np.flatnonzero(delta[rows] < 0).tolist():
-            begins[place] |= facts.groups.members_at(group, int(from_offset[rows[place]])) <= 0
-        begins[0] = True
-        chain = rows[np.flatnonzero(begins)[-1] :]
-        if (back := of_chain(values.committed[chain], values.from_time[chain])) is not None:
-            found[key] = back
-    return found
+    values = facts.values
+    key = facts.keys.of_offsets[values.rows]
+    delta = pc.fill_null(facts.keys.offsets.column("delta"), 0).to_numpy()[values.rows]
+    has_step = np.zeros(facts.keys.size, np.bool_)
+    has_step[key[(delta < 0) & (values.from_time >= facts.since)]] = True
+    chosen = np.flatnonzero((has_step & (facts.live >= 0))[key] & (values.to_time > facts.since))
+    if not len(chosen):
+        return {}
+    key = key[chosen]
+    # Of each key the values that followed one another, the last of which holds.
+    is_of_chain = since_last(are_begun(facts, values.rows[chosen], key, delta[chosen]), key)
+    chosen, key = chosen[is_of_chain], key[is_of_chain]
+    return of_chains(key, values.committed[chosen], values.from_time[chosen])
 
 
-def of_chain(committed: Numbers, times: Numbers) -> Rewind | None:
-    """Of the values that followed one another, the last of which holds."""
-    peak = int(committed.max())
-    since_peak = len(committed) - int(np.argmax(committed[::-1]))
-    steps = since_peak + np.flatnonzero(np.diff(committed[since_peak - 1 :]) < 0)
-    return Rewind(peak, int(times[steps[-1]]), len(steps)) if len(steps) else None
+def are_begun(facts: "OwnFacts", rows: Numbers, key: Numbers, delta: Numbers) -> Flags:
+    """Whether a value is the first of its key, does not follow the one before, or was set while nobody was there."""
+    offsets = facts.keys.offsets
+    goes_on = offsets.column("previous_offset").is_valid().to_numpy()[rows]
+    begins = first_of(key) | ~goes_on | changes(codes_of(encoded(offsets.column("topic_id")))[rows])
+    back = np.flatnonzero(delta < 0)
+    from_offset = offsets.column("from_offset").to_numpy()[rows[back]]
+    begins[back] |= facts.groups.members_before(facts.group[key[back]], from_offset) <= 0
+    return np.asarray(begins, np.bool_)
+
+
+def since_last(begins: Flags, key: Numbers) -> Flags:
+    """Whether a row is the last one of its key that begins something, or comes after it."""
+    is_first = first_of(key)
+    last = np.maximum.reduceat(np.where(begins, np.arange(len(key)), -1), np.flatnonzero(is_first))
+    return np.asarray(np.arange(len(key)) >= last[np.cumsum(is_first) - 1], np.bool_)
+
+
+def of_chains(key: Numbers, committed: Numbers, times: Numbers) -> dict[int, Rewind]:
+    """Steps back after the largest value, the last of several."""
+    is_first = first_of(key)
+    starts, chain, place = np.flatnonzero(is_first), np.cumsum(is_first) - 1, np.arange(len(key))
+    peak = np.maximum.reduceat(committed, starts)
+    at_peak = np.maximum.reduceat(np.where(committed == peak[chain], place, -1), starts)
+    is_step = (place > at_peak[chain]) & (np.diff(committed, prepend=0) < 0)
+    num_steps = np.add.reduceat(is_step.astype(np.int64), starts)
+    last_step = np.maximum.reduceat(np.where(is_step, place, -1), starts)
+    return {
+        int(key[starts[each]]): Rewind(int(peak[each]), int(times[last_step[each]]), int(num_steps[each]))
+        for each in np.flatnonzero(num_steps)
+    }
 
 
 def changes(topic_ids: Numbers) -> NDArray[np.bool_]:

@@ -25,9 +25,16 @@ class Beyond:
 
 @dataclass(frozen=True)
 class SnapshotEnds:
+    """`rows`: of one log: those before it was cut or made anew say nothing of how it grew."""
+
     watermarks: Watermarks
     keys: Keys
     rows: SnapshotRows
+
+    @classmethod
+    def of(cls, watermarks: Watermarks, keys: Keys, rows: SnapshotRows) -> "SnapshotEnds":
+        begins = np.append(watermarks.run_starts, 0)[rows.last]
+        return cls(watermarks, keys, SnapshotRows(np.where(rows.are_known, begins, rows.first), rows.last))
 
     @property
     def are_known(self) -> Flags:
@@ -54,12 +61,8 @@ class SnapshotEnds:
         """0 where it was not captured."""
         return np.maximum(padded(self.watermarks.rows.column("log_start_offset"))[self.rows.last], 0)
 
-    @cached_property
-    def topic_ids(self) -> pa.ChunkedArray:
-        return self.watermarks.rows.column("topic_id").take(pa.array(self.rows.last, mask=~self.are_known))
-
     def first_beyond(self, offsets: Numbers) -> Beyond:
-        """By binary search in all keys side by side: ends rise, as long as the topic is not made anew."""
+        """By binary search in all keys side by side: ends rise within one log."""
         low, high = self.rows.first.copy(), self.rows.last + 1
         high = np.maximum(low, high)
         while (is_open := low < high).any():
@@ -80,6 +83,7 @@ class SnapshotEnds:
         no snapshot from then on."""
         found = self.watermarks.own_after(self.keys.rows, times)
         is_known = is_wanted & (found >= 0) & (found <= self.rows.last)
+        found = np.maximum(found, self.rows.first)
         came = np.maximum(self.newest - self.ends[np.where(is_known, found, 0)], 0)
         return [value if known else None for value, known in zip(came.tolist(), is_known.tolist(), strict=True)]
 

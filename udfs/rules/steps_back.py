@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from schemas.lag_words import CommitFindingKind
 from udfs.lag.as_of import NOWHERE, at, key_codes
 from udfs.lag.partition_history import PartitionHistory
-from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
+from udfs.replay.nullable import NONE, Flags, Numbers, first_of, numbers
 from udfs.rules.finding_days import Findings
 from udfs.rules.odd_owners import MAY_LINGER_US
 from udfs.rules.offset_moves import KEY, Moves, keyed, owners
@@ -43,6 +42,8 @@ def are_after_move(history: PartitionHistory, moves: Moves) -> Flags:
     has_before = moves.last_commit_time != NONE
     found = (owner != NOWHERE) & (since != NONE) & is_soon & has_before
     found[found] = has_moved(owned, owner[found])
+    if not found.any():
+        return np.asarray(found, np.bool_)
     committed = numbers(table.column("committed_offset"))
     begins = np.flatnonzero(begin_keys(table))
     for move in np.flatnonzero(found):
@@ -73,10 +74,7 @@ def has_moved(owned: pa.Table, owner: Numbers) -> Flags:
 
 
 def begin_keys(table: pa.Table) -> Flags:
-    """Whether a row is the first of its key; the table is in the order of keys."""
-    found = np.zeros(table.num_rows, np.bool_)
-    found[:1] = True
-    for name in KEY:
-        column = table.column(name)
-        found[1:] |= ~flags(pc.equal(column[1:], column[:-1]))
-    return found
+    """Whether a row is the first of its key; the table is in the order of keys. Rows without a topic's name may be of
+    several."""
+    (key,) = key_codes(KEY, table)
+    return np.asarray(first_of(key) | ~table.column("topic").is_valid().to_numpy(), np.bool_)

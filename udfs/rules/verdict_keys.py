@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from schemas.history_words import TransactionOutcome
 from schemas.vocabulary import GroupType
-from udfs.lag.as_of import NOWHERE, key_codes, newest_at
+from udfs.lag.as_of import NOWHERE, first_rows, key_codes, newest_at
 from udfs.lag.partition_history import PartitionHistory, only
 from udfs.replay.nullable import Flags, Numbers, flags, numbers
 
@@ -75,7 +75,7 @@ def keys_at(history: PartitionHistory) -> Keys:
     commits, commit_keys = (only(table, is_past) for table in (commits, history.commit_keys))
     of_offsets, of_owned, of_commits = key_codes(KEY, *map(named, (offset_keys, owned, commit_keys)))
     tables = [named(table) for table in (offsets, owned, commits)]
-    rows = key_rows(tables, np.concatenate([of_offsets, of_owned, of_commits]))
+    rows = first_rows((*KEY, "topic_id"), tables, np.concatenate([of_offsets, of_owned, of_commits]))
     return Keys(rows, offsets, of_offsets, owned, of_owned, commits, of_commits)
 
 
@@ -86,14 +86,6 @@ def named(table: pa.Table) -> pa.Table:
     topic_ids = pc.fill_null(table.column("topic_id").cast(pa.string()), "")
     names = pc.coalesce(topic.cast(pa.string()), pc.binary_join_element_wise(UNNAMED, topic_ids, ""))
     return table.set_column(table.column_names.index("topic"), "topic", names)
-
-
-def key_rows(tables: list[pa.Table], codes: Numbers) -> pa.Table:
-    """The first row of each key; all codes are in use."""
-    first = np.full(int(codes.max(initial=-1)) + 1, NOWHERE)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    columns = (*KEY, "topic_id")
-    return pa.concat_tables([table.select(list(columns)) for table in tables]).take(pa.array(first))
 
 
 def keyed_commits(history: PartitionHistory, keys: Keys) -> KeyedCommits:

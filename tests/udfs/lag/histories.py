@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from schemas.tables import TABLES
 from tests.slow_lag import Captured, Place, SlowLag
+from udfs.lag.doubtful_times import DoubtfulTimes, doubtful_times
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
 from udfs.lag.watermarks import COLUMNS, Watermarks
 from udfs.tables.arrow_schema import table_schema
@@ -23,7 +24,12 @@ def table(name: str, columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     return pa.Table.from_pylist([{each: row.get(each, MADE_UP.get(each)) for each in columns} for row in rows], schema)
 
 
-def history(as_of: int, snapshots: dict[int, dict[Place, Captured]], **tables: Sequence[Row]) -> PartitionHistory:
+def history(
+    as_of: int,
+    snapshots: dict[int, dict[Place, Captured]],
+    doubtful: DoubtfulTimes = DoubtfulTimes(),  # noqa: B008
+    **tables: Sequence[Row],
+) -> PartitionHistory:
     captured = [
         {"captured_time": time, "topic": topic, "topic_id": each.topic_id, "partition": partition,
          "log_start_offset": each.start, "log_end_offset": each.end}
@@ -36,6 +42,7 @@ def history(as_of: int, snapshots: dict[int, dict[Place, Captured]], **tables: S
         table("offset_commits", COMMITS, ()),
         Watermarks.of(table("topic_snapshots", COLUMNS, captured)),
         as_of,
+        doubtful=doubtful,
     )
 
 
@@ -61,6 +68,7 @@ def random_model(rng: np.random.Generator) -> SlowLag:
         owners=[row for group in "abs" for place in places for row in random_owners(rng, group, place)],
         subscriptions=random_subscriptions(rng),
         snapshots={int(time) * SECOND: {} for time in rng.integers(0, 100, rng.integers(0, 12))},
+        record_times=random_clock(rng) if rng.random() < 0.3 else [],
     )
     # Of the snapshots some lie before what is looked back at.
     model.snapshots = {time - (31 * DAY if rng.random() < 0.1 else 0): {} for time in model.snapshots}
@@ -77,6 +85,12 @@ def random_model(rng: np.random.Generator) -> SlowLag:
     # A snapshot without a partition leaves no row.
     model.snapshots = {time: captured for time, captured in model.snapshots.items() if captured}
     return model
+
+
+def random_clock(rng: np.random.Generator) -> list[int]:
+    """Of records of the log: it goes back once or twice, or never."""
+    steps = rng.choice([1, 5, -15], 20, p=[0.6, 0.35, 0.05])
+    return [int(second) * SECOND for second in np.cumsum(steps) + 10]
 
 
 def some(rng: np.random.Generator, value: Any) -> Any:
@@ -123,9 +137,11 @@ def random_subscriptions(rng: np.random.Generator) -> list[Row]:
 
 def history_of(model: SlowLag, as_of: int = 200 * SECOND) -> PartitionHistory:
     subscribed = [{**row, "assignment_offset": row["from_time"] // SECOND} for row in model.subscriptions]
+    doubtful = doubtful_times(np.arange(len(model.record_times)), np.array(model.record_times, np.int64))
     return history(
         as_of,
         model.snapshots,
+        doubtful,
         offset_history=model.offsets,
         ownership_intervals=model.owners,
         rebalances=[{**row, "start_time": row["from_time"]} for row in subscribed],

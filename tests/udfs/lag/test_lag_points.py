@@ -48,7 +48,7 @@ def test_pieces_are_before_a_time_or_not(rng: np.random.Generator) -> None:
         names = tuple(name for name in LAG_POINTS.order if name != "cluster")
         pieces = [fast(ours, each, names) for each in lag_point_pieces(ours, None, settled)]
         sides = [{row["snapshot_time"] < settled for row in piece} for piece in pieces]
-        assert sides == sorted(sides, key=lambda side: False in side) and all(len(side) == 1 for side in sides)
+        assert sides == sorted(sides, key=lambda side: True in side) and all(len(side) == 1 for side in sides)
         rows = sorted((row for piece in pieces for row in piece), key=in_order)
         assert rows == fast(ours, lag_point_rows(ours, None), names)
 
@@ -84,6 +84,40 @@ def test_a_message_was_written_when_the_published_vectors_say(
     assert row["time_lag_high_ms"] == (None if earliest is None else (120 - earliest) * 1000)
 
 
+OLD, NEW = ends({10: 500, 20: 600}, "a"), ends({30: 40, 40: 60}, "b")
+
+
+@pytest.mark.parametrize(
+    ("made", "topic_id", "snapshots", "told"),
+    [
+        # Before the first snapshot of the new topic: of the old one, or perhaps of the new one.
+        (5, None, OLD | NEW, (None, "topic_recreated")),
+        (25, None, OLD | NEW, (None, "topic_recreated")),
+        (30, None, OLD | NEW, (30, None)),
+        (25, "b", OLD | NEW, (30, None)),
+        (25, "a", OLD | NEW, (None, "topic_recreated")),
+        # A snapshot without ids is of the topic that the one before it named.
+        (35, "a", OLD | NEW | ends({50: 70}), (None, "topic_recreated")),
+        (35, None, OLD | NEW | ends({50: 70}), (40, None)),
+        (25, None, OLD | ends({25: 610}) | NEW, (None, "topic_recreated")),
+        # No other topic is known.
+        (5, None, NEW, (30, None)),
+        (5, None, ends({10: 20, 40: 60}), (30, None)),
+        (5, None, ends({10: 20}) | NEW, (30, None)),
+        # Made anew twice.
+        (15, None, OLD | NEW | ends({50: 90}, "c"), (None, "topic_recreated")),
+        (35, None, OLD | NEW | ends({50: 90}, "c"), (None, "topic_recreated")),
+        (55, None, OLD | NEW | ends({50: 90, 60: 95}, "c"), (65, None)),
+    ],
+)
+def test_a_commit_that_names_no_topic_id_is_of_the_topic_that_was_there_then(
+    made: int, topic_id: str | None, snapshots: dict[int, Any], told: tuple[int | None, str | None]
+) -> None:
+    row = newest([commit("g", PLACE, 30, made * SECOND, topic_id=topic_id)], snapshots)
+    assert (row["lag_raw"], row["unknown_reason"]) == told
+    assert row["log_end_offset"] == (None if told[0] is None else 30 + told[0])
+
+
 def newest(offsets: list[dict[str, Any]], snapshots: dict[int, Any], **tables: Any) -> dict[str, Any]:
     rows = lag_point_rows(history(200 * DAY, snapshots, offset_history=offsets, **tables), None).to_pylist()
     return dict(rows[-1])
@@ -101,6 +135,7 @@ def newest(offsets: list[dict[str, Any]], snapshots: dict[int, Any], **tables: A
         (ends({0: 0, 30: 100, 60: 20, 120: 80}), 50, ("interpolated", 30_000, 0, 60_000)),
         # Made anew with the same number of messages.
         (ends({0: 0, 30: 40}, "a") | ends({60: 40, 120: 80}, "b"), 60, ("interpolated", 30_000, 0, 60_000)),
+        (ends({0: 0}, "a") | ends({30: 40}) | ends({60: 40, 120: 80}, "b"), 60, ("interpolated", 30_000, 0, 60_000)),
         # What is deleted cannot be read: the first message that can.
         (ends({0: 0}) | ends({100: 100}, start=50), 10, ("interpolated", 50_000, 0, 100_000)),
         (ends({0: 0}) | ends({100: 100}, start=100), 10, ("none", None, None, None)),
@@ -111,7 +146,8 @@ def newest(offsets: list[dict[str, Any]], snapshots: dict[int, Any], **tables: A
     ],
 )  # fmt: skip
 def test_time_lag_by_situation(snapshots: dict[int, Any], committed: int, told: tuple[Any, ...]) -> None:
-    row = newest([commit("g", PLACE, committed, -90 * DAY)], snapshots)
+    named = next(reversed(snapshots.values()))[PLACE].topic_id
+    row = newest([commit("g", PLACE, committed, -90 * DAY, topic_id=named)], snapshots)
     names = ("time_lag_method", "time_lag_ms", "time_lag_low_ms", "time_lag_high_ms")
     assert tuple(row[name] for name in names) == told
 

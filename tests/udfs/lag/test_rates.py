@@ -1,11 +1,13 @@
 """Rates and times to catch up, counted by hand."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from tests.slow_lag import Captured
 from tests.udfs.lag.histories import SECOND, commit, history
+from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
 from udfs.lag.rates import rate_rows
 from udfs.lag.watermarks import LOOKBACK
 
@@ -14,7 +16,11 @@ MINUTES = 300 * SECOND
 COVERED = {"offsets_partition": 7, "first_offset": 0, "last_offset": 9, "from_time": 0, "to_time": 4 * MINUTES}
 
 
-def bucket(values: list[int], ends: dict[int, int | None]) -> dict[str, Any]:
+def bucket(
+    values: list[int],
+    ends: dict[int, int | None],
+    doubtful: DoubtfulTimes = DoubtfulTimes(),  # noqa: B008
+) -> dict[str, Any]:
     """The first of 5 minutes, with a commit a minute; `ends` by second; None: the snapshot leaves the topic out."""
     times = [60 * SECOND * number for number in range(len(values))]
     offsets = [
@@ -25,7 +31,8 @@ def bucket(values: list[int], ends: dict[int, int | None]) -> dict[str, Any]:
         second * SECOND: {("other", 0): Captured(None, 0, 0)} | ({} if end is None else {PLACE: Captured(None, 0, end)})
         for second, end in ends.items()
     }
-    found = rate_rows(history(4 * MINUTES, snapshots, offset_history=offsets, history_coverage=[COVERED]), None)
+    given = history(4 * MINUTES, snapshots, doubtful, offset_history=offsets, history_coverage=[COVERED])
+    found = rate_rows(given, None)
     return dict(found.to_pylist()[0])
 
 
@@ -64,6 +71,37 @@ def test_a_bucket_by_hand(
     assert (row["messages_consumed"], row["messages_consumed_per_s"]) == (consumed, consumed / 300)
     assert (row["messages_produced_per_s"], row["lag_floor"]) == (produced, lag)
     assert (row["eta_low_ms"], row["eta_high_ms"], row["eta_unknown_reason"]) == (low, high, reason)
+
+
+@pytest.mark.parametrize(
+    ("topic_id", "old_id", "lag"), [("b", "a", 700), (None, "b", 700), ("a", "a", None), (None, "a", None)]
+)
+def test_lag_is_unknown_of_commits_for_a_topic_that_was_made_anew(
+    topic_id: str | None, old_id: str, lag: int | None
+) -> None:
+    """Three commits up to 600, the last before the first snapshot of the newer topic."""
+    offsets = [
+        commit("g", PLACE, 200 * number, 50 * number * SECOND, None, delta=200, topic_id=topic_id)
+        for number in range(4)
+    ]
+    for row, after in pairwise(offsets):
+        row["to_time"] = after["from_time"]
+    named = {10: (old_id, 1000), 200: ("b", 1200), 300: ("b", 1300)}
+    snapshots = {second * SECOND: {PLACE: Captured(name, 0, end)} for second, (name, end) in named.items()}
+    given = history(4 * MINUTES, snapshots, offset_history=offsets, history_coverage=[COVERED])
+    row = rate_rows(given, None).to_pylist()[0]
+    assert row["lag_floor"] == lag
+    assert row["eta_unknown_reason"] == ("no_snapshots" if lag is None else None)
+
+
+@pytest.mark.parametrize(("begin", "end", "is_known"), [(300, 400, True), (299, 400, False), (-9, 1, False)])
+def test_no_rate_of_a_bucket_is_known_around_a_step_of_the_clock(begin: int, end: int, is_known: bool) -> None:
+    """Of the first five minutes."""
+    doubtful = DoubtfulTimes((Doubt(begin * SECOND, end * SECOND, 0),))
+    row = bucket([0, 200, 400, 600], {0: 1000, 300: 1300}, doubtful)
+    assert (row["messages_consumed_per_s"], row["lag_floor"]) == ((2.0, 700) if is_known else (None, None))
+    assert (row["messages_produced_per_s"], row["eta_low_ms"]) == ((1.0, 350_000) if is_known else (None, None))
+    assert row["eta_unknown_reason"] == (None if is_known else "clock_went_back")
 
 
 def five_minutes(settled_from: int | None = None, as_of: int = 600, **coverage: int) -> list[dict[str, Any]]:

@@ -42,6 +42,21 @@ def test_snapshots_at_and_after_a_time_are_those_of_a_loop(rng: np.random.Genera
             assert row_of(marks, other) == ((place, following) if is_there else None)
 
 
+def test_rows_of_some_topics_answer_for_these_alone(rng: np.random.Generator) -> None:
+    for _ in range(30):
+        snapshots = random_snapshots(rng)
+        marks: Watermarks = history(0, snapshots).watermarks
+        places, times = asked(rng)
+        wanted = pa.table({"topic": [topic for topic, _ in places], "partition": [number for _, number in places]})
+        for names in ([], ["orders"], ["never", "clicks"], ["clicks", "orders"]):
+            some = marks.of_topics(pa.array(names, pa.string()))
+            assert some.times.tolist() == marks.times.tolist()
+            for look, whole in ((some.at, marks.at), (some.after, marks.after)):
+                found = [row_of(some, row) for row in look(wanted, np.array(times)).tolist()]
+                known = [row_of(marks, row) for row in whole(wanted, np.array(times)).tolist()]
+                assert found == [each if each is not None and each[0][0] in names else None for each in known]
+
+
 def row_of(marks: Watermarks, row: int) -> tuple[Place, int] | None:
     if row < 0:
         return None

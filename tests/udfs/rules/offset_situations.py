@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from schemas.history_tables import TABLES as GROUP_TABLES
 from schemas.offset_tables import TABLES as OFFSET_TABLES
+from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
 from udfs.lag.watermarks import COLUMNS, Watermarks
 from udfs.tables.arrow_schema import table_schema
@@ -49,6 +50,7 @@ class Situation:
     members: list[Row] = field(default_factory=list)
     transactions: list[Row] = field(default_factory=list)
     snapshots: list[Row] = field(default_factory=list)
+    doubts: tuple[Doubt, ...] = ()
     offset: int = 0
 
     def state(self, second: float, state: str | None, num_members: int | None, **fields: Any) -> "Situation":
@@ -124,6 +126,11 @@ class Situation:
             self.end(row, ended_by)
         return self
 
+    def doubt(self, begin: float, end: float) -> "Situation":
+        """The clock of the log went back."""
+        self.doubts = (*self.doubts, Doubt(at(begin), at(end), self.offset))
+        return self
+
     def record(self, second: float, batch: int, partition: int) -> Row:
         self.offset += 1
         return {
@@ -184,7 +191,8 @@ class Situation:
             self.commits, pa.schema([(name, TYPES.get(name, pa.string())) for name in COMMITS])
         )
         snapshots = pa.Table.from_pylist(self.snapshots, pa.schema([(name, SNAPSHOT_TYPES[name]) for name in COLUMNS]))
-        return PartitionHistory(5, tables, commits, Watermarks.of(snapshots), FAR)
+        doubtful = DoubtfulTimes(self.doubts)
+        return PartitionHistory(5, tables, commits, Watermarks.of(snapshots), FAR, doubtful=doubtful)
 
 
 def arrow(name: str, rows: list[Row]) -> pa.Table:

@@ -150,6 +150,17 @@ def test_a_start_is_that_of_a_snapshot_that_was_surely_taken_before() -> None:
     ]
 
 
+@pytest.mark.parametrize(("begin", "end", "is_told"), [(39, 41, False), (40, 60, True), (30, 40, True), (0, 99, False)])
+@pytest.mark.parametrize("committed", [1001, 49])
+def test_nobody_is_accused_by_times_that_are_in_doubt(committed: int, begin: int, end: int, is_told: bool) -> None:
+    """The commit is of 40 s."""
+    assert bool(told(in_log(committed).doubt(begin, end))) == is_told
+
+
+def test_a_negative_offset_is_none_by_any_clock() -> None:
+    assert [kind for kind, *_ in told(in_log(-1).doubt(0, 99))] == ["negative"]
+
+
 LOWER, ANEW = {0: (50, 900)}, {0: (0, 1000)}
 UNPROVEN = {
     "the log lost its end": in_log(950, after=LOWER),

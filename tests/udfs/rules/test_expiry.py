@@ -209,6 +209,18 @@ def test_at_risk_is_the_larger_of_what_would_be_read_again_or_skipped(
     assert [row["messages_at_risk"] for row in forecast(**rows)] == [None, None]
 
 
+@pytest.mark.parametrize(("first_id", "at_risk"), [("id-2", 60), ("id-1", None)])
+def test_nothing_is_known_to_be_at_risk_of_an_offset_from_before_the_topic_was_made_anew(
+    first_id: str, at_risk: int | None
+) -> None:
+    """The commit, of 100 s, names no id."""
+    ends = {"topic": "orders", "partition": 0, "log_start_offset": 0, "log_end_offset": 100}
+    named = ((50, first_id), (600, "id-2"))
+    snapshots = [{"captured_time": at(second), "topic_id": topic_id, **ends} for second, topic_id in named]
+    (row,) = forecast(offset_history=[offset()], topic_snapshots=snapshots)
+    assert row["messages_at_risk"] == at_risk
+
+
 def transaction(producer: int, first: int, end: float | None = None) -> dict[str, Any]:
     outcome = {"outcome": "open" if end is None else "committed", "end_time": None if end is None else at(end)}
     return {"producer_id": producer, "first_offset": first, "first_time": at(200), "groups": ["g"], **outcome}

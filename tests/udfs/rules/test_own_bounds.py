@@ -9,7 +9,7 @@ from udfs.rules.commit_cadence import Cadences
 from udfs.rules.group_facts import NEVER
 from udfs.rules.own_facts import Values
 from udfs.rules.own_verdict import OwnRules, Rewind, Standing, own_verdict
-from udfs.rules.rewinds import of_chain
+from udfs.rules.rewinds import of_chains
 from udfs.rules.verdict_keys import KeyedCommits
 
 SECOND = 1_000_000
@@ -102,9 +102,10 @@ def test_young_lag_alarms_nobody(time_lag: int, decides: str) -> None:
 
 def test_steps_back_count_from_the_last_time_at_the_peak() -> None:
     """The first one was made up for."""
-    assert of_chain(np.array([10, 5, 10, 8]), np.array([1, 2, 3, 4])) == Rewind(10, 4, 1)
-    assert of_chain(np.array([10, 8, 9, 7]), np.array([1, 2, 3, 4])) == Rewind(10, 4, 2)
-    assert of_chain(np.array([5, 10]), np.array([1, 2])) is None
+    key = np.array([1, 1, 1, 1, 2, 2, 4, 4, 4, 4, 6])
+    committed = np.array([10, 5, 10, 8, 5, 10, 10, 8, 9, 7, 3])
+    times = np.array([1, 2, 3, 4, 1, 2, 5, 6, 7, 8, 9])
+    assert of_chains(key, committed, times) == {1: Rewind(10, 4, 1), 4: Rewind(10, 8, 2)}
 
 
 def test_a_value_is_known_from_its_begin_up_to_its_end() -> None:

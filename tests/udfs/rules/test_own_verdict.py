@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.udfs.rules.verdict_history import Row, committed, ends, history
+from udfs.lag.doubtful_times import Doubt
 from udfs.rules.burrow import BurrowRules
 from udfs.rules.group_verdicts import verdict_rows
 from udfs.rules.own_verdict import OwnRules
@@ -56,6 +57,14 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
         "UNKNOWN", "topic_recreated",
         {**committed((3990, 5), topic_id="old"), "ends": ends((100, 9), (3000, 90), topic_id="new")},
     ),
+    "the commit names no id, and the topic was made anew after it": (
+        "UNKNOWN", "topic_recreated",
+        {**committed((2990, 5)), "ends": ends((100, 9), topic_id="old") + ends((3000, 90), topic_id="new")},
+    ),
+    "the commit names no id, and came after the topic was made anew": (
+        "OK", "caught_up",
+        {**committed((3010, 90)), "ends": ends((100, 9), topic_id="old") + ends((3000, 90), topic_id="new")},
+    ),
     "the offset is lost in a hole": (
         "UNKNOWN", "history_hole",
         {"offset_history": [{"from_time": 500, "to_time": 600, "from_offset": 1, "to_offset": 9, "is_open": False,
@@ -99,6 +108,11 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "one snapshot shows no trend": (
         "UNKNOWN", "too_few", {**committed(*every(10, 3000, 3990, 100, 1)), "ends": ends((3900, 4990))},
+    ),
+    "it committed last while the clock went back": (
+        "UNKNOWN", "clock_went_back",
+        {**committed(*every(2, 2000, 2990, 1500, 1)), "ends": RISING,
+         "doubts": (Doubt(2_980_000_000, 3_100_000_000, 0),)},
     ),
     "the coordinator holds nothing of it any more": (
         "OK", "nothing_held",
@@ -362,6 +376,92 @@ def test_a_partition_stands_still_after_enough_commits_with_messages_to_read(
     steps: list[tuple[float, int]], points: list[Row], rule: str
 ) -> None:
     assert judged(**committed(*steps), ends=points)["rule"] == rule
+
+
+def test_ends_of_an_earlier_topic_say_nothing_of_how_old_a_message_of_this_one_is() -> None:
+    """They rose beyond the offset long before; the ends of this topic were beyond it from the first on."""
+    points = ends((100, 50), (200, 900), topic_id="old") + ends((3960, 85), (3990, 100), topic_id="new")
+    assert judged(**committed((3985, 80), topic_id="new"), ends=points)["time_lag_ms"] is None
+    points += ends((3970, 85), topic_id="new")
+    # 5 of the 15 messages that came within the 20 s after 3,970 s.
+    row = judged(**committed((3985, 90), topic_id="new"), ends=points)
+    assert row["time_lag_ms"] == 23_333
+
+
+def test_messages_that_came_since_are_those_of_this_topic() -> None:
+    """Owned since before the topic was made anew: 900 went with the old one."""
+    points = ends((100, 900), topic_id="old") + ends((500, 10), (3990, 60), topic_id="new")
+    row = judged(ownership_intervals=OWNED, ends=points)
+    assert (row["rule"], row["reason"].split("; ")[1].split(", and ")[1]) == (
+        "never_committed",
+        "50 messages came since",
+    )
+
+
+def doubt(begin: int, end: int) -> tuple[Doubt]:
+    return (Doubt(begin * 1_000_000, end * 1_000_000, 0),)
+
+
+STOPPED = committed(*every(2, 2000, 2990, 1500, 1))
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "rule"),
+    [
+        (2980, 3100, "clock_went_back"),
+        # Its last commit came when the doubt was over, or before it began.
+        (1000, 2000, "silent"),
+        (2990, 3100, "silent"),
+        (2989, 2991, "clock_went_back"),
+    ],
+)
+def test_who_committed_last_while_the_clock_was_in_doubt_is_not_judged_by_times(
+    begin: int, end: int, rule: str
+) -> None:
+    row = judged(**STOPPED, ends=RISING, doubts=doubt(begin, end))
+    assert (row["rule"], row["own_verdict"]) == (rule, "STOP" if rule == "silent" else "UNKNOWN")
+
+
+@pytest.mark.parametrize(("end", "rule"), [(400, "stands_still"), (401, "clock_went_back")])
+def test_a_doubt_that_was_over_before_the_window_counts_no_more(end: int, rule: str) -> None:
+    given = committed((200, 100), *every(10, 410, 3990, 1000))
+    assert judged(**given, ends=RISING, doubts=doubt(150, end))["rule"] == rule
+
+
+def test_equal_commits_while_the_clock_is_in_doubt_show_no_silence() -> None:
+    """The value began before the doubt; it was committed again within it."""
+    given = committed(*every(100, 1000, 2900, 1500))
+    assert judged(**given, ends=RISING, doubts=doubt(2800, 3000))["rule"] == "clock_went_back"
+
+
+def test_an_owner_since_a_time_in_doubt_has_perhaps_just_begun() -> None:
+    given: dict[str, Any] = {"ownership_intervals": [{"from_time": 1000}], "ends": RISING}
+    assert judged(**given)["rule"] == "never_committed"
+    assert judged(**given, doubts=doubt(900, 1100))["rule"] == "clock_went_back"
+    assert judged(**given, doubts=doubt(1000, 1100))["rule"] == "never_committed"
+
+
+@pytest.mark.parametrize(("end", "told"), [(4000, ("caught_up", 0)), (4001, ("clock_went_back", None))])
+def test_while_the_clock_is_behind_the_newest_commit_may_be_younger_than_the_newest_end(
+    end: int, told: tuple[str, int | None]
+) -> None:
+    row = judged(**committed((3000, 4990)), ends=RISING, doubts=doubt(2900, end))
+    assert (row["rule"], row["lag_floor"]) == told
+    assert (row["time_lag_ms"] is None) == (told[1] is None)
+
+
+def test_a_doubt_that_begins_after_the_time_says_nothing_of_it() -> None:
+    assert judged(**STOPPED, ends=RISING, doubts=doubt(4000, 5000))["rule"] == "silent"
+
+
+def test_a_step_back_is_one_by_the_order_of_the_log() -> None:
+    given = committed((3000, 900), (3500, 400), (3990, 500))
+    assert judged(**given, ends=RISING, doubts=doubt(2900, 3999))["rule"] == "rewound"
+
+
+def test_a_group_is_not_out_of_use_for_what_a_clock_says() -> None:
+    given = {**committed((300, 5)), "ends": RISING, "group_state_intervals": EMPTY}
+    assert judged(**given, doubts=doubt(200, 5000))["rule"] == "clock_went_back"
 
 
 # As of

@@ -242,6 +242,12 @@ def test_members_that_own_partitions_since_their_last_commit_had_them_before() -
     assert [(row["kind"], row["actor"]) for row in events(situation)] == [("shift", "member")]
 
 
+def test_where_a_reset_went_is_not_known_when_the_clock_was_in_doubt() -> None:
+    """The reset is of 30 s; snapshots before and after it have the log's beginning there."""
+    assert [kind for kind, *_ in told(between(simple(), {0: 5, 1: 7}).doubt(0, 99))] == ["to_offset"]
+    assert [kind for kind, *_ in told(between(simple(), {0: 5, 1: 7}).doubt(60, 99))] == ["to_earliest"]
+
+
 @pytest.mark.parametrize(("previous", "kind"), [(100, "to_offset"), (101, "to_latest")])
 def test_only_from_beyond_its_end_anybody_steps_back_to_the_end_of_a_log(previous: int, kind: str) -> None:
     situation = Situation().own(0, {0: "a"}).commit(10, {0: previous}).state(20, "Empty", 0)

@@ -5,6 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemas.tables import TABLES
+from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
 from udfs.lag.watermarks import COLUMNS, Watermarks
 from udfs.tables.arrow_schema import table_schema
@@ -28,13 +29,21 @@ DEFAULTS: dict[str, Row] = {
 }  # fmt: skip
 
 
-def history(as_of: float, *, commits: list[Row] = [], ends: list[Row] = [], **tables: list[Row]) -> PartitionHistory:  # noqa: B006
+def history(
+    as_of: float,
+    *,
+    commits: list[Row] = [],  # noqa: B006
+    ends: list[Row] = [],  # noqa: B006
+    doubts: tuple[Doubt, ...] = (),
+    **tables: list[Row],
+) -> PartitionHistory:
     return PartitionHistory(
         7,
         {name: rows(name, tables.get(name, []), names) for name, names in READ.items()},
         rows("offset_commits", commits, COMMITS),
         Watermarks.of(rows("topic_snapshots", ends, COLUMNS)),
         int(as_of * SECOND),
+        doubtful=DoubtfulTimes(doubts),
     )
 
 

@@ -1,0 +1,16 @@
+-- Lag by day.
+-- num_rows: Rows.
+-- num_repeated_keys: Rows that repeat the key of another row.
+-- num_points_apart: By how many points of lag_points its days have more or fewer: what views say is of other points.
+-- rows_failing_rank_order: Days of which a percentile is above a higher one, or above the largest value.
+-- rule rank_order: lag_floor_p50 > lag_floor_p95 OR lag_floor_p95 > lag_floor_p99 OR lag_floor_p99 > lag_floor_max OR
+--   time_lag_ms_p50 > time_lag_ms_p95 OR time_lag_ms_p95 > time_lag_ms_p99 OR time_lag_ms_p99 > time_lag_ms_max
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+WITH judged AS (
+  SELECT * FROM lag_days WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, day_time, group_id, topic, topic_id,
+  evidence_partition)) AS num_repeated_keys,   abs(coalesce(sum(num_points), 0) - (SELECT count(*) FROM lag_points
+  WHERE cluster = :cluster)) AS num_points_apart,   :rules
+FROM judged

@@ -1,0 +1,14 @@
+-- How late groups were by minute.
+-- num_rows: Rows.
+-- num_points_apart: By how many points of lag_points its minutes have more or fewer.
+-- longest_time_lag_ms: The largest time lag that does not change any more; NULL: none is known.
+-- rows_failing_other_day: Minutes that are of another day than their row says.
+-- rule other_day: minute_time < day_time OR minute_time >= day_time + INTERVAL '1' DAY
+-- rows_failing_evidence_order: Rows whose evidence ends before it begins.
+-- rule evidence_order: evidence_first_offset > evidence_last_offset
+WITH judged AS (
+  SELECT * FROM lag_minutes WHERE cluster = :cluster
+)
+SELECT count(*) AS num_rows,   abs(coalesce(sum(num_points), 0) - (SELECT count(*) FROM lag_points WHERE
+  cluster = :cluster)) AS num_points_apart,   max(time_lag_ms_max) AS longest_time_lag_ms,   :rules
+FROM judged

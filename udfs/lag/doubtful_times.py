@@ -1,0 +1,118 @@
+"""Times at which records and snapshots cannot be compared, for the clock that wrote the log went back.
+
+A record that is more than a second older than one before it shows that a clock was wrong, and not which: that of the
+records before it, or its own. So every time is in doubt from the last record before it that is older, to the first
+record after it that is younger than all before it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from udfs.replay.group import CLOCK_STEP_US
+from udfs.replay.nullable import NONE, Flags, Numbers
+
+STILL = np.iinfo(np.int64).max
+# Twice as many records each time, to find one that is mostly near.
+FIRST_LOOK = 1024
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """From one time to another, without these two. NONE as the begin: as far back as the log goes; STILL as the end:
+    the clock is still behind. `last_offset`: of the newest record that it rests on."""
+
+    begin: int
+    end: int
+    last_offset: int
+
+    def holds_at(self, times: Numbers) -> Flags:
+        return np.asarray((times > self.begin) & (times < self.end) & (times != NONE), np.bool_)
+
+    def overlaps(self, begins: Numbers, ends: Numbers) -> Flags:
+        return np.asarray((begins < self.end) & (ends > self.begin), np.bool_)
+
+
+@dataclass(frozen=True)
+class DoubtfulTimes:
+    doubts: tuple[Doubt, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.doubts)
+
+    def at(self, times: Numbers) -> Flags:
+        found = np.zeros(len(times), np.bool_)
+        for each in self.doubts:
+            found |= each.holds_at(times)
+        return found
+
+    def within(self, begins: Numbers, ends: Numbers) -> Flags:
+        """Whether any time between them is in doubt."""
+        found = np.zeros(len(begins), np.bool_)
+        for each in self.doubts:
+            found |= each.overlaps(begins, ends)
+        return found
+
+    def without(self, times: Numbers) -> Numbers:
+        """NONE where the time is in doubt."""
+        return np.where(self.at(times), NONE, times) if self else times
+
+    def touched(self, keys: Numbers, *columns: Numbers, size: int) -> Iterator[tuple[Doubt, Flags]]:
+        """Each doubt with the keys that have a row one of whose times is in it. What holds all the while is sure."""
+        for each in self.doubts:
+            found = np.zeros(size, np.bool_)
+            for times in columns:
+                found[keys[each.holds_at(times)]] = True
+            yield each, found
+
+
+def doubtful_times(offsets: Numbers, times: Numbers) -> DoubtfulTimes:
+    """Of records in log order. What overlaps is one doubt."""
+    offsets, times = offsets[times != NONE], times[times != NONE]
+    if not len(times):
+        return DoubtfulTimes()
+    latest = np.maximum.accumulate(times)
+    steps = np.flatnonzero(times < latest - CLOCK_STEP_US)
+    doubts: list[Doubt] = []
+    reached = 0
+    for step in steps.tolist():
+        if step < reached:
+            continue
+        # Until the clock has caught up all is one doubt, however often it goes back meanwhile.
+        reached = int(np.searchsorted(latest, latest[step], side="right"))
+        is_over = reached < len(times)
+        begin = newest_below(times[:step], int(times[step:reached].min()))
+        while doubts and begin < doubts[-1].end:
+            begin = min(begin, doubts.pop().begin)
+        doubts.append(
+            Doubt(begin, int(times[reached]) if is_over else STILL, int(offsets[min(reached, len(times) - 1)]))
+        )
+    return DoubtfulTimes(tuple(doubts))
+
+
+def newest_below(times: Numbers, bound: int) -> int:
+    """The last of these times that lies below; NONE: there is none."""
+    size = FIRST_LOOK
+    while True:
+        found = np.flatnonzero(times[-size:] < bound)
+        if len(found) or size >= len(times):
+            return int(times[-size:][found[-1]]) if len(found) else NONE
+        size *= 2
+
+
+@dataclass
+class ClockWatch:
+    """Looks at records part by part, and remembers only whether the clock went back, or may have."""
+
+    last_offset: int = -1
+    latest: int = NONE
+    has_gone_back: bool = False
+
+    def look_at(self, offsets: Numbers, times: Numbers) -> None:
+        offsets, times = offsets[times != NONE], times[times != NONE]
+        if not len(times) or self.has_gone_back:
+            return
+        is_in_order = int(offsets[0]) > self.last_offset and bool((np.diff(offsets) > 0).all())
+        latest = np.maximum.accumulate(np.append(self.latest, times))[1:]
+        self.has_gone_back = not is_in_order or bool((times < latest - CLOCK_STEP_US).any())
+        self.last_offset, self.latest = int(offsets[-1]), int(latest[-1])
