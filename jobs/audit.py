@@ -4,7 +4,7 @@
     groupscope audit --source segments:/var/lib/kafka --snapshots snapshots.jsonl --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/audit.py --source segments:/var/lib/kafka
 
-Reads and writes what its steps do, and prints the run page.
+Reads and writes what its steps do, writes the report where anything has changed, and prints the run page.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from typing import Any
 from jobs import ingest
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
+from jobs.failure import Failure
 from jobs.flags import as_of_micros
 from jobs.gating.options import exit_code, gate_options
 from jobs.gating.run import Gate
@@ -25,19 +26,29 @@ from jobs.pages.prometheus_file import Audited, newest_group_verdicts, write_pro
 from jobs.pages.run_page import page
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
+from jobs.reporting.choices import GroupChoice
+from jobs.reporting.report_folder import basis_of, check_folder, known_basis, report_place
+from jobs.reporting.written_pages import INDEX
 from jobs.row_output import write_lines
 from jobs.runs.result import ms_of, now_ms, recorded_failure, result_text, write_result_file
-from jobs.runs.run import opened, run_all, run_options
+from jobs.runs.run import RunOptions, opened, options_at, run_all, run_options
+from jobs.storage.places import place_at
+from jobs.storage.stored_path import Place
+from jobs.terminal import with_severities
 from jobs.warehouses.warehouse import Warehouse
 
 
 def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "audit") as engine:
-        result, lines = audited(as_of_now(arguments, now_ms()), engine)
+        with recorded_failure(arguments.result_file, "audit"):
+            result, lines, unwritten = audited(as_of_now(arguments, now_ms()), engine)
         if arguments.format == "table":
-            write_lines(lines)
+            write_lines(with_severities(lines))
         else:
             ingest.show(result, arguments.format)
+        if unwritten is not None:
+            # All else is written and said.
+            raise unwritten
     return exit_code(result, arguments.fail_on)
 
 
@@ -48,28 +59,57 @@ def as_of_now(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(arguments), "as_of": as_of, "retry_rejected": False})
 
 
-def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str]]:
-    """What the ingest told, and in it what the steps after it did; and the page of it, by tables that are open yet."""
-    with recorded_failure(arguments.result_file, "audit"):
-        gate = Gate(gate_options(arguments))
-        # What is wrong with its rules is told before anything is read.
-        _ = gate.rules
-        measurement = Measurement(is_full=False, as_of=as_of_micros(arguments.as_of, now_ms()))
-        first, *after = ingest.jobs_of(arguments)
-        jobs = [*after, Replay(is_full=False), Recomputation(is_full=False), measurement, gate]
-        # The result is that of all of them.
-        options = replace(run_options(arguments), result_file=None)
-        with opened(first.name, options, engine) as warehouse, closing(gate):
-            steps = run_all([first], warehouse, options, engine)
-            if arguments.is_own_process and any(steps[0]["rows_added"].values()):
-                gate.load_ahead()
-            steps += run_all(jobs, warehouse, options, engine)
-            result = together(steps)
-            lines = list(page(warehouse, result, gate.findings))
-            if arguments.prometheus is not None:
-                write_prometheus_file(arguments.prometheus, exported(warehouse, result, gate), options.settings)
-        write_result_file(arguments.result_file, result_text(result))
-    return result, lines
+def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:
+    """What the ingest told, and in it what the steps after it did; the page of it, by tables that are open yet; and why
+    there is no report."""
+    gate = Gate(gate_options(arguments))
+    # What is wrong with its rules is told before anything is read.
+    _ = gate.rules
+    measurement = Measurement(is_full=False, as_of=as_of_micros(arguments.as_of, now_ms()))
+    first, *after = ingest.jobs_of(arguments)
+    jobs = [*after, Replay(is_full=False), Recomputation(is_full=False), measurement, gate]
+    # The result is that of all of them.
+    options = replace(run_options(arguments), result_file=None)
+    folder = report_folder(arguments, options, engine)
+    with opened(first.name, options, engine) as warehouse, closing(gate):
+        steps = run_all([first], warehouse, options, engine)
+        if arguments.is_own_process and any(steps[0]["rows_added"].values()):
+            gate.load_ahead()
+        steps += run_all(jobs, warehouse, options, engine)
+        result = together(steps)
+        choice = GroupChoice(arguments.group, arguments.exclude_group)
+        result["report"], unwritten = reported(warehouse, result["cluster"], choice, folder)
+        lines = list(page(warehouse, result, gate.findings))
+        if unwritten is not None:
+            result |= {"verdict": "failed", "exit_code": int(unwritten.code), "message": str(unwritten)}
+        if arguments.prometheus is not None:
+            write_prometheus_file(arguments.prometheus, exported(warehouse, result, gate), options.settings)
+    write_result_file(arguments.result_file, result_text(result))
+    return result, lines, unwritten
+
+
+def report_folder(arguments: argparse.Namespace, options: RunOptions, engine: Engine) -> Place:
+    place = report_place(arguments.report, arguments.warehouse)
+    folder = place_at(place, options_at(place, options, engine))
+    check_folder(folder)
+    return folder
+
+
+def reported(
+    warehouse: Warehouse, cluster: str, choice: GroupChoice, folder: Place
+) -> tuple[dict[str, Any], Failure | None]:
+    """What the result says of the report, and why it could not be written. One that rests on the same rows stays."""
+    place = str(folder / INDEX)
+    if known_basis(folder) == basis_of(warehouse, cluster, choice):
+        return {"place": place, "is_unchanged": True}, None
+    # Here, since a run without anything new does without templates.
+    from jobs.reporting.written_report import write_report
+
+    try:
+        write_report(warehouse, cluster, choice, folder)
+    except Failure as failure:
+        return {"place": None, "is_unchanged": False}, failure
+    return {"place": place, "is_unchanged": False}, None
 
 
 def together(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:

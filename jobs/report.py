@@ -9,20 +9,19 @@ where one file would be too large. It opens without a network.
 
 import argparse
 import sys
+from dataclasses import asdict
 
 from jobs.failure import Failure
 from jobs.gating.options import check_pattern
+from jobs.progress import doing
 from jobs.reporting.choices import GroupChoice
-from jobs.reporting.report import Report, report_of
-from jobs.reporting.written_pages import INDEX, write_pages
-from jobs.row_output import write_lines
-from jobs.storage.places import is_remote
-from jobs.storage.stored_path import Place
+from jobs.reporting.redaction import key_of
+from jobs.reporting.report_folder import report_place
+from jobs.reporting.written_report import write_report
+from jobs.row_output import Format, print_rows, write_lines
 from jobs.warehouses.any_warehouse import one_cluster, place_of, reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
-
-DEFAULT, IN_WAREHOUSE = "report", "_report"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,15 +29,22 @@ def run(arguments: argparse.Namespace) -> int:
         check_pattern(flag, text)
     warehouse = reading(arguments.warehouse)
     cluster = known_cluster(warehouse, arguments.cluster)
-    folder = folder_of(arguments)
-    report = report_of(warehouse, cluster, GroupChoice(arguments.group, arguments.exclude_group))
-    try:
-        write_pages(folder, report.index, report.groups)
-    except OSError as error:
-        told = f"--report {folder}: {error.strerror or error}, a folder that can be written to was expected"
-        raise Failure(ExitCode.USAGE, told) from None
-    write_lines([line(report, folder)])
+    folder = place_of(report_place(arguments.report, arguments.warehouse))
+    choice = GroupChoice(arguments.group, arguments.exclude_group)
+    with doing("report"):
+        report = write_report(warehouse, cluster, choice, folder, redaction_key(arguments))
+    if arguments.format == Format.TABLE:
+        write_lines([report.line])
+    else:
+        facts = asdict(report)
+        print_rows(list(facts), [list(facts.values())], arguments.format)
     return ExitCode.CLEAN
+
+
+def redaction_key(arguments: argparse.Namespace) -> bytes | None:
+    if arguments.redact_key is not None and not arguments.redact:
+        raise Failure(ExitCode.USAGE, f"--redact-key {arguments.redact_key}: is for --redact, which is not there")
+    return key_of(arguments.redact_key) if arguments.redact else None
 
 
 def known_cluster(warehouse: Warehouse, wanted: str | None) -> str:
@@ -46,18 +52,6 @@ def known_cluster(warehouse: Warehouse, wanted: str | None) -> str:
     if wanted is not None and known and wanted not in known:
         raise Failure(ExitCode.USAGE, f"--cluster {wanted}: not in the warehouse, which has {', '.join(known)}")
     return one_cluster(warehouse, wanted)
-
-
-def folder_of(arguments: argparse.Namespace) -> Place:
-    if arguments.report is None and is_remote(arguments.warehouse):
-        return place_of(f"{arguments.warehouse.rstrip('/')}/{IN_WAREHOUSE}")
-    return place_of(arguments.report or DEFAULT)
-
-
-def line(report: Report, folder: Place) -> str:
-    pages = f", {len(report.groups):,} pages of groups" if report.groups else ""
-    counts = f"{report.num_findings:,} findings, {report.num_groups:,} groups{pages}, {report.num_bytes / 1e6:.1f} MB"
-    return f"{folder / INDEX}: {report.head.verdict}, {counts}"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from jobs.arguments.ingest import add_input_arguments
-from jobs.flags import add_as_of_flag, add_engine_flags, add_format_flag, add_warehouse_flags
+from jobs.flags import add_as_of_flag, add_engine_flags, add_format_flag, add_report_flag, add_warehouse_flags
 
 FAIL_ON = ("critical", "warning", "never")
 
@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prometheus", type=Path, metavar="FILE", help="what was found, for a node exporter's textfile collector"
     )
+    add_report_flag(parser)
     add_warehouse_flags(parser)
     add_engine_flags(parser)
     add_format_flag(parser)

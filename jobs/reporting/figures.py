@@ -46,20 +46,22 @@ class Figure:
 
 @dataclass(frozen=True)
 class GroupRows:
-    """`rows` of one group by question, `statements` that give them again, `numbers` of its members."""
+    """`rows` of one group by question, `statements` that give them again, `numbers` of its members. `share`: they are
+    one in so many of those that were asked for at most."""
 
     rows: Answers
     statements: Mapping[str, str]
     numbers: Mapping[str, int]
+    share: int = 1
 
     def listing(self, name: str, title: str) -> Listing:
         rows = self.rows[name]
         names = [column for column in (rows[0] if rows else ()) if column not in ("cluster", "group_id")]
-        return listing(title, rows, names, self.statements[name], MOST_ROWS)
+        return listing(title, rows, names, self.statements[name], MOST_ROWS // self.share)
 
 
 def figures(group: GroupRows, until: datetime | None) -> Iterator[Figure]:
-    axis = axis_of(times(group.rows), until)
+    axis = axis_of(times(group), until)
     if axis is not None:
         yield from over_time(group, axis)
     worst = costliest(group.rows["rebalances"])
@@ -67,10 +69,12 @@ def figures(group: GroupRows, until: datetime | None) -> Iterator[Figure]:
         yield from of_one_assignment(group, worst)
 
 
-def times(rows: Answers) -> list[datetime]:
+def times(group: GroupRows) -> list[datetime]:
     """The first times of what is drawn, or the one since when all of it is there."""
+    rows = group.rows
     firsts = {name: min((row[column] for row in rows[name]), default=None) for name, column in TIMES.items()}
-    whole = [first for name, first in firsts.items() if len(rows[name]) >= MOST_OF_GROUP[name] and first is not None]
+    is_cut = {name: len(rows[name]) >= MOST_OF_GROUP[name] // group.share for name in TIMES}
+    whole = [first for name, first in firsts.items() if is_cut[name] and first is not None]
     return [max(whole)] if whole else [first for first in firsts.values() if first is not None]
 
 

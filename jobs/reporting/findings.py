@@ -38,19 +38,25 @@ class Finding:
     waived_until: datetime | None
 
 
-def findings_of(rows: Sequence[Row], logs: Mapping[int, str], member_ids: Collection[str]) -> list[Finding]:
-    """`rows` worst first; `logs`: a segment file of each offsets partition. Waived ones come last, uncounted."""
+def findings_of(
+    rows: Sequence[Row], logs: Mapping[int, str], member_ids: Collection[str], *, has_names: bool = True
+) -> list[Finding]:
+    """`rows` worst first; `logs`: a segment file of each offsets partition; `has_names`: groups have the names that the
+    log has. Waived ones come last, uncounted."""
     in_order = sorted(rows, key=lambda row: row["waived_until_time"] is not None)
     short = Shortened(member_ids, (row["message"] for row in rows))
-    return [finding(row, place, logs, short) for place, row in enumerate(in_order[:MOST_FINDINGS])]
+    return [
+        finding(row, place, short, dump_command(row, logs, has_names=has_names))
+        for place, row in enumerate(in_order[:MOST_FINDINGS])
+    ]
 
 
-def finding(row: Row, place: int, logs: Mapping[int, str], short: Shortened) -> Finding:
+def finding(row: Row, place: int, short: Shortened, dump: str | None) -> Finding:
     has_sql = place < MOST_WITH_SQL
     return Finding(
         row["rank"], row["severity"], row["kind"], MEANINGS.get(row["kind"], ""), row["group_id"],
         row["topic"], short.text(row["message"]),
-        row["at_time"], row["confidence"], evidence(row), dump_command(row, logs),
+        row["at_time"], row["confidence"], evidence(row), dump,
         row["query"] if has_sql else query_of(row), has_sql, row["waived_until_time"],
     )  # fmt: skip
 
@@ -67,13 +73,13 @@ def evidence(row: Row) -> str | None:
     return f"{OFFSETS_TOPIC}-{row['evidence_partition']}, {where}"
 
 
-def dump_command(row: Row, logs: Mapping[int, str]) -> str | None:
+def dump_command(row: Row, logs: Mapping[int, str], *, has_names: bool = True) -> str | None:
     """It begins with the first record of the evidence."""
     partition = row["evidence_partition"]
     if partition is None:
         return None
     folder = PurePosixPath(logs[partition]).parent if partition in logs else f"{OFFSETS_TOPIC}-{partition}"
-    group = row["group_id"] or ""
+    group = (row["group_id"] or "") if has_names else ""
     is_typed = 0 < len(group) <= MOST_IN_COMMAND and group.isprintable()
     only = f" --group {shlex.quote(f'^{re.escape(group)}$')}" if is_typed else ""
     return f"groupscope dump{only} --from-offset {row['evidence_first_offset']} {quoted(str(folder))}/*.log"

@@ -13,12 +13,13 @@ from jobs.reporting.findings import Finding
 from jobs.reporting.listings import Listing, Row
 from jobs.reporting.names import anchor
 from jobs.reporting.overview import GroupLine
-from jobs.reporting.questions import Answers, ask, group_statements
+from jobs.reporting.questions import Answers, Ask, group_statements
+from jobs.reporting.redaction import Redaction
 from jobs.reporting.stories import Episode, story
-from jobs.warehouses.warehouse import Warehouse
 
-# Worst first; of the others the table of groups has a row, and a report of their own has more.
-MOST_PARTS = 150
+# Worst first; the history of the others is drawn in brief. A report of their own, by `--group`, has more.
+MOST_IN_FULL = 150
+BRIEF = 4
 # Asked for at once: their rows are in memory together.
 AT_ONCE = 50
 MOST_IN_LEGEND = 40
@@ -49,17 +50,19 @@ class GroupPart:
     topics: Sequence[str]
 
 
-def groups_with_parts(lines: Sequence[GroupLine], findings: Sequence[Finding]) -> list[str]:
-    """Those of findings first, also those that are gone; then those that anything is to be seen of."""
+def drawn_groups(lines: Sequence[GroupLine], findings: Sequence[Finding]) -> list[str]:
+    """All of them: those of findings first, also those that are gone; then those that more is to be seen of."""
     found = dict.fromkeys(each.group for each in findings if each.group is not None and each.severity != "info")
     uneasy = [each.group for each in lines if each.severity or each.verdict not in QUIET]
     moved = [each.group for each in lines if each.num_rebalances]
-    return list(dict.fromkeys([*found, *uneasy, *moved]))[:MOST_PARTS]
+    return list(dict.fromkeys([*found, *uneasy, *moved, *(each.group for each in lines)]))
 
 
 def group_parts(
-    warehouse: Warehouse,
+    ask: Ask,
     cluster: str,
+    redaction: Redaction,
+    wanted: Sequence[str],
     lines: Sequence[GroupLine],
     findings: Sequence[Finding],
     until: datetime | None,
@@ -68,13 +71,14 @@ def group_parts(
     for finding in findings:
         by_group[finding.group].append(finding)
     line_of = {line.group: line for line in lines}
-    wanted = groups_with_parts(lines, findings)
     for place in range(0, len(wanted), AT_ONCE):
         some = wanted[place : place + AT_ONCE]
-        rows_of = split(ask(warehouse, group_statements(cluster, some)), some)
+        share = 1 if place < MOST_IN_FULL else BRIEF
+        asked = ask(group_statements(cluster, [redaction.real(group) for group in some], share))
+        rows_of = split({name: redaction.rows(rows) for name, rows in asked.items()}, some)
         for group in some:
             numbers = member_numbers(rows_of[group]["members"])
-            known = GroupRows(rows_of[group], group_statements(cluster, [group]), numbers)
+            known = GroupRows(rows_of[group], group_statements(redaction.name(cluster), [group], share), numbers, share)
             yield part(group, line_of.get(group), by_group[group], known, until)
 
 

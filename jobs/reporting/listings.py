@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from jobs.reporting.names import MOST_IN_ROWS, cut
-from jobs.row_output import cell_text
+from jobs.row_output import cell_text, visible
 
 Row = Mapping[str, Any]
 # Of one table of the page; the statement lists the others.
@@ -34,6 +37,16 @@ class Listing:
     statement: str
     num_more: int = 0
 
+    @property
+    def body(self) -> Markup:
+        """Its rows as a page has them. A page has thousands of cells, and a template takes long for each."""
+        return Markup("\n".join(f"<tr>{''.join(map(cell_markup, row))}</tr>" for row in self.rows))
+
+
+def cell_markup(cell: Cell) -> str:
+    kind = ' class="number"' if cell.is_number else ' class="long"' if cell.is_long else ""
+    return f"<td{kind}>{escape(visible(cell.text))}</td>"
+
 
 def listing(title: str, rows: Sequence[Row], names: Sequence[str], statement: str, most: int = MOST_ROWS) -> Listing:
     cells = [[cell_of(row[name]) for name in names] for row in rows[:most]]
@@ -58,6 +71,7 @@ def cell_of(value: Any) -> Cell:
             return Cell(cut(cell_text(value), MOST_IN_ROWS))
 
 
+@lru_cache(4_096)
 def moment(value: datetime | None) -> str:
     """A time as people read it, in UTC; milliseconds, since a rebalance is over in a few."""
     if value is None:

@@ -1,17 +1,19 @@
 """What the report asks of the tables. Each question is a file of plain SQL, which the page shows beside its answer."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 
 from jobs.queries.answers import Answer
 from jobs.queries.dialects import text_literal
 from jobs.queries.duckdb_engine import scope_of
+from jobs.queries.views import named_in
 from jobs.reporting.listings import Row
 from jobs.warehouses.warehouse import Warehouse
 
-OVERVIEW, GROUPS = "overview", "groups"
+OVERVIEW, GROUPS, REDACTION = "overview", "groups", "redaction"
 # Newest rows of each group: more would make a drawing that nobody can read.
 MOST_OF_GROUP: Mapping[str, int] = {
     "audits": 100,
@@ -30,6 +32,8 @@ PLACE = re.compile(r"\{(\w+)\}")
 ENDING = ".sql"
 
 Answers = dict[str, list[Row]]
+# Rows by the names of the statements that give them.
+Ask = Callable[[Mapping[str, str]], Answers]
 
 
 @cache
@@ -43,8 +47,17 @@ def overview_statements(cluster: str) -> dict[str, str]:
     return {name: filled(text, cluster) for name, text in questions(OVERVIEW).items()}
 
 
-def group_statements(cluster: str, groups: Sequence[str]) -> dict[str, str]:
-    return {name: filled(text, cluster, groups, MOST_OF_GROUP[name]) for name, text in questions(GROUPS).items()}
+def group_statements(cluster: str, groups: Sequence[str], share: int = 1) -> dict[str, str]:
+    """Of each group the newest rows: as many as a drawing shows, or one in `share` of that."""
+    return {
+        name: filled(text, cluster, groups, MOST_OF_GROUP[name] // share) for name, text in questions(GROUPS).items()
+    }
+
+
+def name_statement(cluster: str) -> str:
+    """Every name that a text of a report may hold."""
+    (statement,) = questions(REDACTION).values()
+    return filled(statement, cluster)
 
 
 def filled(statement: str, cluster: str, groups: Sequence[str] = (), most: int = 0) -> str:
@@ -54,11 +67,19 @@ def filled(statement: str, cluster: str, groups: Sequence[str] = (), most: int =
     return PLACE.sub(lambda place: values[place[1]], statement).strip()
 
 
-def ask(warehouse: Warehouse, statements: Mapping[str, str]) -> Answers:
-    """The rows of each statement, by its name, all at the versions of the newest run. A table that is not there yet has
-    no rows."""
-    with scope_of(warehouse, list(statements.values())) as answer:
-        return {name: rows_of(answer, text) for name, text in statements.items()}
+@contextmanager
+def asking(warehouse: Warehouse, cluster: str) -> Iterator[Ask]:
+    """Answers to all questions at the versions of the newest run, in one scope: making one takes as long as several
+    answers. A table that is not there yet has no rows."""
+    statements = [*overview_statements(cluster).values(), *group_statements(cluster, ()).values()]
+    statements.append(name_statement(cluster))
+    with scope_of(warehouse, statements) as answer:
+        yield lambda asked: {name: rows_of(answer, text) for name, text in asked.items()}
+
+
+def tables_asked() -> list[str]:
+    """Every table that a report may show rows of."""
+    return named_in([*questions(OVERVIEW).values(), *questions(GROUPS).values()]).tables
 
 
 def rows_of(answer: Callable[[str], Answer], statement: str) -> list[Row]:

@@ -1,19 +1,22 @@
 """The whole report: asked of the tables of one cluster, made into pages."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from markupsafe import Markup
 
 from jobs.reporting.choices import GroupChoice
 from jobs.reporting.findings import MOST_FINDINGS, Finding, findings_of
-from jobs.reporting.group_parts import GroupPart, group_parts
+from jobs.reporting.group_parts import GroupPart, drawn_groups, group_parts
 from jobs.reporting.head import Head, head_of
 from jobs.reporting.names import anchor
-from jobs.reporting.overview import SEVERITIES, counted_groups, group_lines, listings
+from jobs.reporting.overview import SEVERITIES, GroupLine, counted_groups, group_lines, listings
 from jobs.reporting.pages import page, part_of_page
-from jobs.reporting.questions import Answers, ask, overview_statements
+from jobs.reporting.questions import Answers, Ask, asking, name_statement, overview_statements
+from jobs.reporting.redaction import NoRedaction, Redaction
 from jobs.reporting.written_pages import ENDING, GROUPS_FOLDER
 from jobs.warehouses.warehouse import Warehouse
 
@@ -27,23 +30,65 @@ class Report:
     num_findings: int
     num_groups: int
     index: str
-    # Pages of single groups, by their anchors.
-    groups: Mapping[str, str]
-
-    @property
-    def num_bytes(self) -> int:
-        return len(self.index.encode()) + sum(len(text.encode()) for text in self.groups.values())
+    # Pages of single groups, with their anchors: drawn when they are asked for, since there may be thousands.
+    groups: Iterator[tuple[str, str]]
 
 
-def report_of(warehouse: Warehouse, cluster: str, choice: GroupChoice, most_bytes: int = MOST_BYTES) -> Report:
-    statements = overview_statements(cluster)
-    answers = {name: choice.rows(rows) for name, rows in ask(warehouse, statements).items()}
-    head = head_of(cluster, answers, answers["findings"], choice.words)
-    findings = shown_findings(answers)
-    lines = group_lines(answers["groups"], answers["topics"], findings)
-    values = {
-        "head": head,
-        "warehouse": warehouse.told,
+@contextmanager
+def report_of(
+    warehouse: Warehouse,
+    cluster: str,
+    choice: GroupChoice,
+    basis: str = "",
+    most_bytes: int = MOST_BYTES,
+    key: bytes | None = None,
+) -> Iterator[Report]:
+    """`basis`: what the page says that it rests on; `key`: of the hashes that stand for names."""
+    with asking(warehouse, cluster) as ask:
+        redaction = NoRedaction() if key is None else redaction_of(ask, cluster, key)
+        about = About(warehouse.told, cluster, choice.words, basis)
+        if key is not None:
+            about = redacted(redaction, cluster, choice)
+        answers = {name: redaction.rows(choice.rows(rows)) for name, rows in ask(overview_statements(cluster)).items()}
+        findings = shown_findings(answers, is_redacted=key is not None)
+        lines = group_lines(answers["groups"], answers["topics"], findings)
+        values = page_values(about, answers, findings, lines)
+        wanted = drawn_groups(lines, findings)
+        parts = rendered(group_parts(ask, cluster, redaction, wanted, lines, findings, values["head"].until))
+        index, others = first_page(values, wanted, parts, most_bytes)
+        pages = ((anchor(group), group_page(group, part, values)) for group, part in others)
+        yield Report(values["head"], len(answers["findings"]), len(lines), index, pages)
+
+
+@dataclass(frozen=True)
+class About:
+    """What the report is about, as its pages name it."""
+
+    warehouse: str
+    cluster: str
+    choice: str | None
+    basis: str
+    is_redacted: bool = False
+
+
+def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
+    (rows,) = ask({"names": name_statement(cluster)}).values()
+    return Redaction(key, [cluster, *(row["name"] for row in rows)])
+
+
+def redacted(redaction: Redaction, cluster: str, choice: GroupChoice) -> About:
+    """Paths and patterns hold names too."""
+    words = None if choice.words is None else "some of the groups"
+    return About("WAREHOUSE", redaction.name(cluster), words, "", is_redacted=True)
+
+
+def page_values(
+    about: About, answers: Answers, findings: Sequence[Finding], lines: Sequence[GroupLine]
+) -> dict[str, Any]:
+    statements = overview_statements(about.cluster)
+    return {
+        "about": about,
+        "head": head_of(about.cluster, answers, answers["findings"], about.choice),
         "findings": findings,
         "num_more_findings": max(0, len(answers["findings"]) - MOST_FINDINGS),
         "finding_statement": statements["findings"],
@@ -54,35 +99,37 @@ def report_of(warehouse: Warehouse, cluster: str, choice: GroupChoice, most_byte
         "listings": listings(answers, statements),
         "patterns": part_of_page("patterns.html", {}),
     }
-    parts = rendered(group_parts(warehouse, cluster, lines, findings, head.until))
-    index, inline = first_page(values, parts, most_bytes)
-    others = {anchor(group): group_page(group, part, values) for group, part in parts.items() if group not in inline}
-    return Report(head, len(answers["findings"]), len(lines), index, others)
 
 
-def shown_findings(answers: Answers) -> list[Finding]:
+def shown_findings(answers: Answers, *, is_redacted: bool) -> list[Finding]:
     logs = {row["offsets_partition"]: row["source_file"] for row in answers["logs"]}
     members = {row["member_id"] for row in answers["members"]}
-    return findings_of(answers["findings"], logs, members)
+    # A command that names a hash, or its folder, would find nothing in the log.
+    return findings_of(answers["findings"], {} if is_redacted else logs, members, has_names=not is_redacted)
 
 
-def rendered(parts: Iterable[GroupPart]) -> dict[str, Markup]:
-    return {part.group: part_of_page("group_part.html", {"part": part, "severities": SEVERITIES}) for part in parts}
+def rendered(parts: Iterable[GroupPart]) -> Iterator[tuple[str, Markup]]:
+    for part in parts:
+        yield part.group, part_of_page("group_part.html", {"part": part, "severities": SEVERITIES})
 
 
-def first_page(values: Mapping[str, Any], parts: Mapping[str, Markup], most: int) -> tuple[str, Mapping[str, Markup]]:
-    """With as many parts, worst first, as there is room for beside everything else."""
-    elsewhere = {group: f"{GROUPS_FOLDER}/{anchor(group)}{ENDING}" for group in parts}
-    room = most - len(page("index.html", {**values, "hrefs": elsewhere, "inline": {}}).encode())
+def first_page(
+    values: Mapping[str, Any], wanted: Sequence[str], parts: Iterator[tuple[str, Markup]], most: int
+) -> tuple[str, Iterator[tuple[str, Markup]]]:
+    """With as many parts, worst first, as there is room for beside everything else; and the other parts."""
+    hrefs = {group: f"{GROUPS_FOLDER}/{anchor(group)}{ENDING}" for group in wanted}
+    room = most - len(page("index.html", {**values, "hrefs": hrefs, "inline": {}}).encode())
     inline: dict[str, Markup] = {}
-    for group, part in parts.items():
+    for group, part in parts:
         room -= len(part.encode())
         if room < 0:
+            parts = chain([(group, part)], parts)
             break
         inline[group] = part
-    hrefs = elsewhere | {group: f"#{anchor(group)}" for group in inline}
-    return page("index.html", {**values, "hrefs": hrefs, "inline": inline}), inline
+        hrefs[group] = f"#{anchor(group)}"
+    return page("index.html", {**values, "hrefs": hrefs, "inline": inline}), parts
 
 
 def group_page(group: str, inner: Markup, values: Mapping[str, Any]) -> str:
-    return page("group.html", {"group": group, "inner": inner, "head": values["head"], "patterns": values["patterns"]})
+    shared = {name: values[name] for name in ("about", "head", "patterns")}
+    return page("group.html", {"group": group, "inner": inner, **shared})

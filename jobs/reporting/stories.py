@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jobs.histories.rebalance import TRIGGERS, Told, lines
+from jobs.histories.rebalance import Told, lines
 from jobs.histories.short_ids import Shortened
+from jobs.histories.story import sentence
 from jobs.histories.table_reader import Row as DictRow
 from jobs.histories.timeline import Event, rebalance
-from jobs.histories.unread_cost import unread_cost
 from jobs.reporting.findings import MOST_IN_COMMAND
-from jobs.reporting.listings import Row, clock
+from jobs.reporting.listings import Row
 from jobs.row_output import time_text
 
 MOST_TOLD = 5
@@ -72,17 +72,6 @@ def episode(told: Told) -> Episode:
     short = Shortened(set(members), (text for _, text in whole))
     (_, said), *rest = [(label, short.text(text)) for label, text in whole]
     return Episode(at, said, rest, why_command(row["group_id"], at))
-
-
-def sentence(row: Row, moves: Sequence[DictRow]) -> str:
-    """Such as `12:03:07 member m-2 timed out; 6 of 12 partitions moved; 6 partitions were unread for 4 to 6 s each`."""
-    detail = row["trigger_detail"] or TRIGGERS[row["trigger"]].rstrip(".").lower()
-    number = row["num_partitions"]
-    moved = "how many partitions moved is unknown"
-    if number is not None and row["num_moved"] is not None:
-        moved = f"{row['num_moved']:,} of {number:,} partition{'' if number == 1 else 's'} moved"
-    unread = unread_cost(moves) or "no partition is known to have been unread"
-    return f"{clock(row['start_time'])} {detail}; {moved}; {unread}"
 
 
 def why_command(group: str, at: datetime) -> str | None:

@@ -9,10 +9,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from jobs import cli
 from tests.audited_sample import audited_sample
 from tests.browser.chromium import arguments, chromium
+from tests.docs.built_site import site
 from tests.jobs.reporting.hostile_names import NAMES
 from tests.jobs.reporting.hostile_report import hostile_warehouse
 
-__all__ = ["audited_sample"]
+__all__ = ["audited_sample", "site"]
 
 
 @pytest.fixture(scope="session")

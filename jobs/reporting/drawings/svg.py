@@ -2,7 +2,7 @@
 the page's policy forbids styles of elements."""
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from markupsafe import Markup, escape
 
@@ -18,8 +18,7 @@ MOST_LABEL = 26
 def element(name: str, *inner: str, **attributes: str | Number | None) -> Markup:
     """Attributes of None are left out; an underscore in a name is a hyphen, the one at the end of `class_` nothing."""
     told = "".join([f' {named(key)}="{shown(value)}"' for key, value in attributes.items() if value is not None])
-    # A page has a hundred thousand of these: what is markup already is not looked at again.
-    body = "".join([each if isinstance(each, Markup) else escape(each) for each in inner])
+    body = joined(inner)
     return Markup(f"<{name}{told}>{body}</{name}>" if body else f"<{name}{told}/>")
 
 
@@ -28,14 +27,21 @@ def named(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
 
 
+@lru_cache(4_096)
+def escaped(value: str) -> str:
+    """Attributes are classes and the like, most of them alike."""
+    return str(escape(value))
+
+
 def shown(value: str | Number) -> str:
     if isinstance(value, str):
-        return escape(value)
+        return escaped(value)
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def joined(elements: Iterable[str]) -> Markup:
-    return Markup("").join(elements)
+    """A report has millions of these: what is markup already is not looked at again, as Markup's own join does."""
+    return Markup("".join([each if isinstance(each, Markup) else escape(each) for each in elements]))
 
 
 def box(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jobs.reporting.choices import GroupChoice
-from jobs.reporting.report import Report, report_of
+from jobs.reporting.report import report_of
 from jobs.reporting.written_pages import write_pages
 from jobs.warehouses.any_warehouse import reading
 from tests.jobs.reporting.parsed_pages import Element, parsed
@@ -14,13 +14,15 @@ from tests.sample_story import checked_in
 
 
 @pytest.fixture(scope="module")
-def report(audited_sample: Path) -> Report:
-    return report_of(reading(str(audited_sample)), "sample", GroupChoice())
+def index(audited_sample: Path) -> str:
+    with report_of(reading(str(audited_sample)), "sample", GroupChoice()) as report:
+        assert list(report.groups) == []
+        return report.index
 
 
 @pytest.fixture(scope="module")
-def page(report: Report) -> Element:
-    return parsed(report.index)
+def page(index: str) -> Element:
+    return parsed(index)
 
 
 def part_of(page: Element, group: str) -> Element:
@@ -86,23 +88,29 @@ def test_every_drawing_has_a_name_and_the_rows_beside_it(page: Element) -> None:
 
 def test_groups_beyond_the_size_have_pages_of_their_own(audited_sample: Path, tmp_path: Path) -> None:
     most = 500_000
-    small = report_of(reading(str(audited_sample)), "sample", GroupChoice(), most)
-    assert len(small.index.encode()) <= most
-    assert small.groups
     (tmp_path / "groups").mkdir()
     (tmp_path / "groups" / "group-gone-0123456789.html").write_text("of an earlier report")
     (tmp_path / "groups" / "notes.html").write_text("of the user")
-    write_pages(tmp_path, small.index, small.groups)
-    page = parsed((tmp_path / "index.html").read_text())
+    with report_of(reading(str(audited_sample)), "sample", GroupChoice(), most_bytes=most) as small:
+        num_pages, num_bytes = write_pages(tmp_path, small.index, small.groups)
+    written = [tmp_path / "index.html", *(tmp_path / "groups").glob("group-*.html")]
+    assert len(written) == 1 + num_pages > 1
+    assert num_bytes == sum(file.stat().st_size for file in written)
+    assert written[0].stat().st_size <= most
+    page = parsed(written[0].read_text())
     inline = [each.one("h3").words for each in page.all("section", class_="group")]
     links = {each.attributes["href"] or "" for each in page.all("a")}
     files = {f"groups/{file.name}" for file in (tmp_path / "groups").iterdir()} - {"groups/notes.html"}
     assert inline and {link for link in links if not link.startswith("#")} == files
     assert "ledger" in inline
+    # Every group is reached, one way or the other.
+    groups = page.one("table", class_="groups").one("tbody").all("tr")
+    assert len(page.one("table", class_="groups").all("a")) == len(groups) <= len(inline) + num_pages
     own = parsed((tmp_path / sorted(files)[0]).read_text())
     assert own.one("section", class_="group").all("svg", class_="drawing")
     assert own.all("a", href="../index.html")
 
 
-def test_a_report_is_the_same_each_time(audited_sample: Path, report: Report) -> None:
-    assert report_of(reading(str(audited_sample)), "sample", GroupChoice()) == report
+def test_a_report_is_the_same_each_time(audited_sample: Path, index: str) -> None:
+    with report_of(reading(str(audited_sample)), "sample", GroupChoice()) as report:
+        assert report.index == index

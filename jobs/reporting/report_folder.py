@@ -1,0 +1,69 @@
+"""Where a report is, and what its first page says that it rests on."""
+
+import re
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+from jobs.failure import Failure
+from jobs.reporting.choices import GroupChoice
+from jobs.reporting.questions import tables_asked
+from jobs.reporting.written_pages import INDEX
+from jobs.storage.places import is_remote
+from jobs.storage.stored_path import Place
+from jobs.warehouses.manifest import RUNS
+from jobs.warehouses.warehouse import Warehouse
+from schemas.exit_codes import ExitCode
+
+DEFAULT, IN_WAREHOUSE = "report", "_report"
+EXPECTED = "a folder that can be written to was expected"
+# Enough of a page for its head, where the basis is.
+HEAD_BYTES = 2_048
+BASIS = re.compile('<meta name="groupscope-basis" content="([0-9a-f]+)">')
+
+
+def report_place(wanted: str | None, warehouse: str) -> str:
+    """As people name it: what `--report` says, else `report/`, or a folder of a warehouse that is not local."""
+    if wanted is None and is_remote(warehouse):
+        return f"{warehouse.rstrip('/')}/{IN_WAREHOUSE}"
+    return wanted or DEFAULT
+
+
+def check_folder(folder: Place) -> None:
+    """Before work that would be in vain. Rights show when the report is written."""
+    if isinstance(folder, Path) and folder.exists() and not folder.is_dir():
+        raise unwritable(folder, "is a file")
+
+
+def unwritable(folder: Place, why: object) -> Failure:
+    return Failure(ExitCode.USAGE, f"--report {folder}: {why}, {EXPECTED}")
+
+
+def basis_of(warehouse: Warehouse, cluster: str, choice: GroupChoice) -> str:
+    """Everything that decides what the pages say. Each run adds a row to `runs`, also when it changes nothing else; but
+    its id shows a warehouse that was made anew, with other rows at the same versions."""
+    versions = warehouse.readable_versions([name for name in tables_asked() if name != RUNS])
+    runs = warehouse.newest(RUNS)
+    made = None if runs is None else runs.metadata().id
+    decides = [warehouse.told, made, cluster, choice, sorted(versions.items()), look()]
+    return sha256(repr(decides).encode()).hexdigest()
+
+
+def look() -> str:
+    """Of this release."""
+    templates = sorted((files("jobs.reporting") / "templates").iterdir(), key=lambda file: file.name)
+    return sha256(b"".join(file.read_bytes() for file in templates)).hexdigest()
+
+
+def known_basis(folder: Place) -> str | None:
+    """That of the report in the folder; None: there is none, or it does not say."""
+    try:
+        found = BASIS.search(head_of_page(folder / INDEX).decode(errors="replace"))
+    except OSError:
+        return None
+    return None if found is None else found[1]
+
+
+def head_of_page(place: Place) -> bytes:
+    with place.open("rb") if isinstance(place, Path) else place.storage.open(place.file) as file:
+        return file.read(HEAD_BYTES)

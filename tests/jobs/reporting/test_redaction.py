@@ -1,0 +1,145 @@
+"""A redacted report: no name of the cluster is in it, and it still says what happened."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+from jobs import cli
+from jobs.reporting.redaction import Redaction
+from jobs.warehouses.any_warehouse import reading
+from tests.jobs.reporting.hostile_names import NAMES
+from tests.jobs.reporting.hostile_report import hostile_warehouse
+from tests.jobs.reporting.parsed_pages import parsed
+
+# Where names of groups, members, clients, hosts and topics are, and texts that users chose.
+NAMED = {
+    "classic_group_metadata": ("group_id", "leader"),
+    "group_member_metadata": ("group_id", "member_id", "client_id", "client_host", "subscribed_topic_regex"),
+    "group_state_intervals": ("group_id",),
+    "membership_intervals": ("group_id", "member_id", "client_id", "client_host", "group_instance_id", "rack_id"),
+    "offset_commits": ("group_id", "topic", "topic_id", "metadata"),
+    "source_files": ("cluster", "source_file"),
+    "topics": ("topic", "topic_id"),
+}
+# Names in the sample that are words of ours too.
+ALSO_WORDS = {"again", "converted", "expired", "inventory", "lines", "one", "transactional", "__consumer_offsets"}
+KEY = b"0123456789abcdef"
+
+
+def redacted(warehouse: Path, folder: Path, *flags: str) -> str:
+    words = ["report", "--warehouse", str(warehouse), "--report", str(folder), "--redact", *flags]
+    assert cli.main(words) == 0
+    return "".join(file.read_text() for file in sorted(folder.rglob("*.html")))
+
+
+def names_of(warehouse: Path) -> set[str]:
+    found: set[str] = set()
+    for table, columns in NAMED.items():
+        rows = reading(str(warehouse)).rows(table, columns)
+        assert rows is not None
+        found.update(name for column in columns for name in rows.column(column).to_pylist() if name)
+    # Texts of ours have hosts without Java's slash.
+    return found | {name.removeprefix("/") for name in found}
+
+
+def occurs(name: str, text: str) -> bool:
+    return re.search(rf"(?<![0-9A-Za-z]){re.escape(name)}(?![0-9A-Za-z])", text) is not None
+
+
+def test_no_name_of_the_sample_is_in_its_redacted_report(audited_sample: Path, tmp_path: Path) -> None:
+    text = html.unescape(redacted(audited_sample, tmp_path / "r"))
+    names = names_of(audited_sample)
+    assert len(names) > 100
+    assert {name for name in names if occurs(name, text)} <= ALSO_WORDS | {"sample"}
+    assert str(audited_sample) not in text
+    page = parsed((tmp_path / "r" / "index.html").read_text())
+    assert "sample" not in page.one("header").text + page.one("footer").text
+    assert page.one("header").one("p", class_="notice").words.startswith("Redacted:")
+    # It still says what happened, and how to look at the records.
+    (first, *_) = page.all("li", class_="finding")
+    said = first.one("p", class_="message").words
+    assert re.match(r"id-[0-9a-f]{14}-3: no commit for 2 min 50 s", said)
+    assert first.all("code")[1].text == "groupscope dump --from-offset 5 __consumer_offsets-7/*.log"
+    assert len(page.all("svg", class_="drawing")) > 50
+
+
+def test_hostile_names_are_redacted_too(tmp_path: Path) -> None:
+    hostile_warehouse(tmp_path / "w", NAMES)
+    text = html.unescape(redacted(tmp_path / "w", tmp_path / "r"))
+    seen = {name for name in NAMES if name.strip() and name != "-rf" and name[:200] in text}
+    assert seen == set()
+    assert "pwned" not in text
+
+
+def test_one_key_makes_reports_that_can_be_compared_and_none_makes_each_another(tmp_path: Path) -> None:
+    hostile_warehouse(tmp_path / "w", NAMES[:3])
+    (tmp_path / "key").write_bytes(KEY + b"\n")
+    flags = ("--redact-key", str(tmp_path / "key"))
+    assert redacted(tmp_path / "w", tmp_path / "a", *flags) == redacted(tmp_path / "w", tmp_path / "b", *flags)
+    assert redacted(tmp_path / "w", tmp_path / "c") != redacted(tmp_path / "w", tmp_path / "d")
+
+
+@pytest.mark.parametrize(
+    ("content", "flags", "told"),
+    [
+        (b"short", ("--redact",), "has 5 bytes, 16 or more were expected"),
+        (None, ("--redact",), "No such file or directory, a file with a key was expected"),
+        (KEY, (), "is for --redact"),
+    ],
+)
+def test_a_wrong_key_ends_with_one_line(
+    content: bytes | None, flags: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile_warehouse(tmp_path / "w", NAMES[:1])
+    if content is not None:
+        (tmp_path / "key").write_bytes(content)
+    words = ["report", "--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "r"), *flags]
+    assert cli.main([*words, "--redact-key", str(tmp_path / "key")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"groupscope: --redact-key {tmp_path / 'key'}") and told in line
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_hash_is_an_hmac_of_the_name() -> None:
+    """Test case 2 of RFC 4231."""
+    assert Redaction(b"Jefe", ()).name("what do ya want for nothing?") == "id-5bdcc146bf6075"
+    assert Redaction(b"Jefe", ()).name("") == ""
+
+
+NAMES_OF_TEXTS = ("orders", "orders-eu", "it's", "/10.0.0.7", "<b>", "日本", "a\x1bb", "1")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("orders-3: no commit", "[orders]-3: no commit"),
+        ("orders-eu-3 and orders", "[orders-eu]-3 and [orders]"),
+        ("reorders v_orders", "reorders v_orders"),
+        ("WHERE g = 'it''s' OR g = 'orders'", "WHERE g = '[it's]' OR g = '[orders]'"),
+        ("member (10.0.0.7) at /10.0.0.7", "member ([/10.0.0.7]) at [/10.0.0.7]"),
+        ("x <b>日本</b> 日本語", "x [<b>][日本]</b> 日本語"),
+        ("said a\\x1bb, said a\x1bb", "said [a\x1bb], said [a\x1bb]"),
+        ("1 of 12 moved", "[1] of 12 moved"),
+    ],
+)
+def test_names_in_texts_are_replaced_the_longest_first(text: str, shown: str) -> None:
+    redaction = Redaction(KEY, NAMES_OF_TEXTS)
+    for name in NAMES_OF_TEXTS:
+        shown = shown.replace(f"[{name}]", redaction.name(name))
+    assert redaction.text(text) == shown
+
+
+def test_columns_that_are_not_known_are_names_and_bytes_are_left_out() -> None:
+    redaction = Redaction(KEY, ["orders"])
+    row = {
+        "state": "Stable", "message": "orders", "column_of_tomorrow": "Stable", "num": 3, "key_bytes": b"orders",
+        "assigned": [{"topic": "orders", "partitions": [0]}], "members_joined": ["m", None],
+    }  # fmt: skip
+    hashed = redaction.name
+    assert redaction.rows([row]) == [{
+        "state": "Stable", "message": hashed("orders"), "column_of_tomorrow": hashed("Stable"), "num": 3,
+        "key_bytes": None, "assigned": [{"topic": hashed("orders"), "partitions": [0]}],
+        "members_joined": [hashed("m"), None],
+    }]  # fmt: skip
