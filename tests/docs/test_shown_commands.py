@@ -1,0 +1,76 @@
+"""What the pages say to type can be typed, and gives what they show."""
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from jobs.cli import COMMANDS, flags_of
+from schemas.exit_codes import ExitCode
+from tests.docs.pages import PAGES, ROOT, Shown, all_blocks, calls, lines_of, shown_answers
+from tests.docs.workplace import typed
+
+# Others of `shell` blocks: what they do, the Makefile's own tests and users see.
+MAKE = re.compile(r"^make ([a-z]+)$")
+TARGETS = frozenset(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+SHOWN = [shown for page in PAGES for shown in shown_answers(page)]
+# An audit of these logs has findings: the sample's story, and a log that has not gone on for days.
+EXPECTED = {"audit": ExitCode.FINDINGS}
+
+
+class Strict(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise ValueError(message)
+
+
+@pytest.mark.parametrize("command", [f"groupscope {call}" for _, call in calls("shell")])
+def test_a_command_of_a_page_runs(command: str, workplace: Path) -> None:
+    done = typed(command, workplace)
+    assert (done.returncode, "Error" in done.stderr) == (EXPECTED.get(command.split()[1], 0), False), done.stderr
+
+
+@pytest.mark.parametrize("shown", SHOWN, ids=[shown.command for shown in SHOWN])
+def test_a_command_answers_what_the_page_shows(shown: Shown, untouched_workplace: Path) -> None:
+    """Where that has changed: python -m tests.docs.rewrite_answers"""
+    done = typed(shown.command, untouched_workplace)
+    assert done.returncode == 0, done.stderr
+    # An ellipsis stands for lines left out, or for the rest of one.
+    lines = ("(?s:.*)" if line == "…" else re.escape(line).replace("…", ".*") for line in shown.answer.splitlines())
+    assert re.fullmatch("\n".join(lines) + "\n", done.stdout), done.stdout
+
+
+def test_the_pages_show_commands_of_each_kind() -> None:
+    assert min(len(calls("shell")), len(calls("sh")), len(SHOWN)) > 5
+
+
+@pytest.mark.parametrize("call", [call for _, call in calls("sh")])
+def test_a_command_that_needs_a_cluster_has_flags_that_there_are(call: str) -> None:
+    assert_parses(shlex.split(call.partition(" > ")[0]))
+
+
+def assert_parses(words: list[str]) -> None:
+    parser = Strict(allow_abbrev=False)
+    flags_of(words[0]).add_arguments(parser)
+    parser.parse_args(words[1:])
+
+
+def test_a_flag_that_is_not_there_is_noticed() -> None:
+    with pytest.raises(ValueError, match="--sauce"):
+        assert_parses(["audit", "--sauce", "segments:/var/kafka-logs"])
+
+
+def test_blocks_of_shell_hold_nothing_that_no_test_runs() -> None:
+    other = [line for _, line in lines_of("shell") if not re.match(r"(\.venv/bin/)?groupscope ", line)]
+    assert [line for line in other if not ((made := MAKE.match(line)) and made[1] in TARGETS)] == []
+
+
+def test_no_command_hides_in_a_block_that_no_test_reads() -> None:
+    # The command's own name in other languages is not typed.
+    read = {"shell", "sh", "console", "python"}
+    usage = r".*\[flags\]|[A-Z]+$"
+    command = re.compile(rf"^(?:\$ )?(?:\.venv/bin/)?groupscope (?:{'|'.join(COMMANDS)}) (?!{usage})", re.MULTILINE)
+    hidden = [(block.page.name, found[0]) for block in all_blocks() if (found := command.search(block.text))
+              and block.language not in read]  # fmt: skip
+    assert hidden == []

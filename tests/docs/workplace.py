@@ -1,0 +1,35 @@
+"""Where a user of the pages types: the tree with the sample's warehouse in it, as `make audit` leaves it."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LINKED = ("data", "docs", "conf")
+WAREHOUSE = "warehouse"
+# Places of the pages that no test may have.
+LOGS, SERVED = "/var/kafka-logs", "/srv/groupscope"
+
+
+def laid_out(folder: Path, warehouse: Path) -> Path:
+    """A copy of the warehouse, since commands of the pages write."""
+    for name in LINKED:
+        (folder / name).symlink_to(ROOT / name)
+    shutil.copytree(warehouse, folder / WAREHOUSE)
+    return folder
+
+
+def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What the command answers there, `groupscope` being the tree's own."""
+    placed = re.sub(r"(?:\.venv/bin/)?\bgroupscope (?=[a-z])", "groupscope_of_tree ", command, count=1)
+    placed = placed.replace(LOGS, str(folder / "logs")).replace(SERVED, str(folder / "served"))
+    shell = f'groupscope_of_tree() {{ {shlex.quote(sys.executable)} -m jobs.cli "$@"; }}; {placed}'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", shell],
+        capture_output=True, text=True, cwd=folder, env=environment, timeout=300, check=False,
+    )  # fmt: skip
