@@ -1,6 +1,6 @@
 # `make` alone lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: audit setup test unit check dist bench soak lock help
+.PHONY: audit setup test unit check docs dist bench soak lock help
 
 BIN := .venv/bin
 PYTHONS := python3 python3.13 python3.12 python3.11
@@ -23,7 +23,7 @@ setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jar
 	@$(BIN)/python -m jobs.spark.java > /dev/null
 	@$(BIN)/python -m jobs.spark.submit_script
 	@$(BIN)/python -m tests.kafka.jar_sets > /dev/null
-	@$(BIN)/python -m tests.browser.chromium > /dev/null
+	@$(BIN)/python -m tests.distribution > /dev/null
 
 audit: setup ## the whole audit of data/sample into warehouse/ as a Spark application, and its run page
 	@SPARK_LOCAL_IP=127.0.0.1 $(BIN)/spark-submit --master 'local[*]' --properties-file conf/spark-defaults.conf \
@@ -46,6 +46,12 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/python -m jobs.pages.tables_page --check
 	$(BIN)/python -m jobs.pages.functions_page --check
 	$(BIN)/python -m jobs.pages.metrics_page --check
+	$(BIN)/python -m jobs.pages.commands_page --check
+	$(BIN)/python -m jobs.pages.settings_page --check
+	$(BIN)/python -m jobs.pages.outcomes_pages --check
+
+docs: setup ## the site of docs/, into site/; any warning is an error
+	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going -b html docs site
 
 dist: setup ## one zip of the project's packages under dist/, for spark-submit --py-files
 	@$(BIN)/python .ci/dist.py

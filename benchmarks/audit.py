@@ -40,6 +40,7 @@ def audit_command(folder: Path, warehouse: Path | str, *words: str) -> list[str]
 
 def audit_words(folder: Path, warehouse: Path | str) -> list[str]:
     words = ["--source", f"segments:{folder}", "--warehouse", str(warehouse), "--fail-on", "never"]
+    words += ["--report", f"{warehouse}-report"]
     snapshots = folder / SNAPSHOTS
     return [*words, "--snapshots", str(snapshots)] if snapshots.exists() else words
 

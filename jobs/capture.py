@@ -20,6 +20,7 @@ from jobs.capturing.captured import Snapshot, captured
 from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
 from jobs.engine.local import LocalEngine
 from jobs.failure import Failure, say
+from jobs.progress import doing
 from jobs.runs.result import now_ms
 from jobs.runs.run import RunOptions
 from jobs.settings import load_settings
@@ -48,18 +49,21 @@ def run(arguments: argparse.Namespace) -> int:
     check_usage(arguments)
     target, told = target_of(arguments), Told()
     topics, code = target.topics | frozenset(arguments.topics), int(ExitCode.CLEAN)
-    for number, _ in enumerate(ticks(arguments.every, arguments.lasting)):
-        try:
-            if not number:
-                check_there(servers, properties, arguments.topics)
-            target.write(snapshot_of(servers, properties, topics, told))
-        except Failure as failure:
-            # At first it tells whether anything can come of it; later a broker may just be starting again.
-            if not number:
-                raise
-            told(f"no snapshot: {failure}")
-            code = failure.code
-        told.next()
+    with doing("capture", is_logged=False) as activity:
+        activity.total, activity.unit = num_ticks(arguments.every, arguments.lasting), "snapshots"
+        for number, _ in enumerate(ticks(arguments.every, arguments.lasting)):
+            try:
+                if not number:
+                    check_there(servers, properties, arguments.topics)
+                target.write(snapshot_of(servers, properties, topics, told))
+            except Failure as failure:
+                # At first it tells whether anything can come of it; later a broker may just be starting again.
+                if not number:
+                    raise
+                told(f"no snapshot: {failure}")
+                code = failure.code
+            told.next()
+            activity.done = number + 1
     return code
 
 
@@ -104,6 +108,13 @@ def snapshot_of(servers: str, properties: ClientProperties, topics: Iterable[str
     """By connections of its own: between two of them brokers come and go."""
     with KafkaCluster(servers, properties) as cluster:
         return captured(cluster, topics, now_ms(), told)
+
+
+def num_ticks(every: float | None, lasting: float | None) -> int:
+    """0: as many as there is time for."""
+    if every is None:
+        return 1
+    return 0 if lasting is None else max(1, math.ceil(lasting / every))
 
 
 def ticks(every: float | None, lasting: float | None) -> Iterator[None]:

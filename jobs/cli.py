@@ -3,48 +3,49 @@ right: help and wrong usage load nothing that takes long."""
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
+from jobs.commands import COMMANDS, EXAMPLES, JOBS, NAMES, SECTIONS, WITHOUT_PANDAS
 from jobs.failure import Failure, guarded, say
+from jobs.help_text import HYPHENS, HelpText, commands_text, description_of
 from jobs.no_pandas import keep_pandas_out
 from schemas.exit_codes import ExitCode
 
-COMMANDS = {
-    "audit": "brings everything known of a cluster up to date: the scheduled job",
-    "ingest": "segments and archives of the offsets topic into Delta tables",
-    "replay": "history of groups, owners, rebalances and offsets from the decoded tables",
-    "assignments": "every recorded assignment beside the one that Kafka's own assignor gives",
-    "lag": "how far every group was behind at every snapshot, how it stands, what happened to its offsets",
-    "gate": "metrics, suites of expectations and findings, with an exit code; or records validated spans of data",
-    "report": "the verdict, findings, groups and drawings as one HTML file, without Spark",
-    "capture": "snapshots of a live cluster: end offsets, brokers, settings",
-    "groups": "the groups that there were at any time, like kafka-consumer-groups --list, without Spark",
-    "describe": "a group at any time, like kafka-consumer-groups --describe, without Spark",
-    "rebalances": "a group's rebalances, static restarts, conversions, deletion and failovers, without Spark",
-    "why": "why a group rebalanced: trigger, members, partitions moved, cost and evidence, without Spark",
-    "owner": "who owned a partition at any time, without Spark",
-    "diff": "what differs in a group between two instants, without Spark",
-    "offsets": "committed offsets at any time as the CSV that kafka-consumer-groups takes, without Spark",
-    "whatif": "what another assignor would give a group: balance, moves, partitions that stop, without Spark",
-    "assign": "what Kafka's assignors answer to a given specification, without Spark",
-    "sql": "answers SQL over the tables and views of a warehouse, or asks for it, without Spark",
-    "doctor": "checks a warehouse and says how to mend it, without Spark",
-    "dump": "decoded records of segment files as JSON lines or CSV, without Spark",
-}
-# Kafka lets names begin as flags do.
-NAMES = frozenset({"describe", "rebalances", "why", "owner", "diff", "offsets", "whatif"})
-# Unless something makes them start Spark.
-WITHOUT_PANDAS = NAMES | {"groups", "assign", "doctor", "report"}
-# On the local engine.
-JOBS = frozenset({"audit", "ingest", "replay", "assignments", "lag", "gate"})
-HYPHENS = "A name that begins with a hyphen, and what follows it, stands behind two: -- -name"
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction["Parser"]
+
+# Set by the scripts of `groupscope completion`, with the line that a shell wants completed.
+IS_COMPLETING, COMPLETED_LINE = "_ARGCOMPLETE", "COMP_LINE"
 
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> None:  # type: ignore[override]
         raise Failure(ExitCode.USAGE, f"{message}; see {self.prog} --help")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            from jobs.suggestions import did_you_mean
+
+            raise argparse.ArgumentError(
+                action, f"{error.message}{did_you_mean(str(value), list(map(str, action.choices or ())))}"
+            ) from None
+
+    def check_flags(self, words: Sequence[str]) -> None:
+        """Before anything else is checked: the value of an unknown flag looks like an argument too many."""
+        for word in words[: words.index("--")] if "--" in words else words:
+            name = word.partition("=")[0]
+            # As argparse has it, what holds a space is no flag: a statement of SQL may begin with a comment.
+            if name.startswith("--") and " " not in word and name not in self._option_string_actions:
+                from jobs.suggestions import did_you_mean
+
+                self.error(f"no flag {name}{did_you_mean(name, self._option_string_actions)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,24 +58,90 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     """Not its own is a process where somebody else's program calls, which may need what we do without."""
-    parser = Parser(prog="groupscope", description="The flight recorder of Kafka consumer groups.", allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    wanted = command_in(arguments)
-    for name, summary in COMMANDS.items():
-        description = summary[0].upper() + summary[1:] + "."
-        # A flag cut short would mean another one as soon as a new flag begins alike.
-        epilog = HYPHENS if name in NAMES else None
-        command = commands.add_parser(name, help=summary, description=description, epilog=epilog, allow_abbrev=False)
-        command.add_argument("--debug", action="store_true", help="show the stack trace of a failure")
-        if name == wanted:
-            flags_of(name).add_arguments(command)
-    parsed, unknown = parser.parse_known_args(arguments)
+    words = help_flags(arguments)
+    is_completing = is_own_process and IS_COMPLETING in os.environ
+    wanted = command_in(completed_words() if is_completing else words)
+    parser, commands = parsers(wanted)
+    if is_completing:
+        from jobs.completion import offer
+
+        offer(parser, commands.choices.get(wanted or ""))
+    check_command(words, wanted)
+    if wanted is not None:
+        commands.choices[wanted].check_flags(words[words.index(wanted) + 1 :])
+    parsed, unknown = parser.parse_known_args(words)
     if unknown:
         commands.choices[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     parsed.is_own_process = is_own_process
     if is_own_process:
         prepare_process(parsed)
-    return int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
+    with progress_of(parsed):
+        return int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
+
+
+def help_flags(words: Sequence[str]) -> Sequence[str]:
+    """`groupscope` and `groupscope help COMMAND` as flags."""
+    if not words:
+        return ["--help"]
+    return [*words[1:2], "--help"] if words[0] == "help" else words
+
+
+def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
+    """Of all commands, and by command; only the wanted one has its flags."""
+    parser = Parser(
+        prog="groupscope",
+        usage="groupscope COMMAND [flags]",
+        description="The flight recorder of Kafka consumer groups.",
+        epilog=commands_text(SECTIONS, EXAMPLES),
+        formatter_class=HelpText,
+        allow_abbrev=False,
+        add_help=False,
+    )
+    # Listed in the epilog, under headings.
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    commands: Commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", prog="groupscope", parser_class=Parser, help=argparse.SUPPRESS
+    )
+    for name, summary in COMMANDS.items():
+        if name != wanted:
+            commands.add_parser(name, help=summary)
+            continue
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=description_of(name),
+            epilog=HYPHENS if name in NAMES else None,
+            formatter_class=HelpText,
+            # A flag cut short would mean another one as soon as a new flag begins alike.
+            allow_abbrev=False,
+        )
+        flags_of(name).add_arguments(command)
+        command.add_argument("--debug", action="store_true", help="show the stack trace of a failure")
+        command.usage = usage_of(command)
+    return parser, commands
+
+
+def usage_of(command: Parser) -> str:
+    """With twenty flags argparse's own would hide the arguments."""
+    arguments = [action for action in command._actions if not action.option_strings]
+    optional = {"?": "[{}]", "*": "[{} …]", "+": "{} [{} …]"}
+    words = [optional.get(str(each.nargs), "{}").format(*[each.metavar] * 2) for each in arguments]
+    return " ".join([command.prog, *words, "[flags]"])
+
+
+def completed_words() -> list[str]:
+    return os.environ.get(COMPLETED_LINE, "").split()[1:]
+
+
+def check_command(words: Sequence[str], wanted: str | None) -> None:
+    first = words[0]
+    if wanted is not None or first in ("-h", "--help"):
+        return
+    if first.startswith("-"):
+        raise Failure(ExitCode.USAGE, f"{first}: a command was expected before flags; see groupscope --help")
+    from jobs.suggestions import did_you_mean
+
+    raise Failure(ExitCode.USAGE, f"no command {first!r}{did_you_mean(first, COMMANDS)}; see groupscope --help")
 
 
 def prepare_process(parsed: argparse.Namespace) -> None:
@@ -88,6 +155,15 @@ def prepare_process(parsed: argparse.Namespace) -> None:
         start_early(parsed)
 
 
+def progress_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
+    """Of commands that may take more than some seconds."""
+    if not hasattr(parsed, "quiet"):
+        return nullcontext()
+    from jobs.progress import shown
+
+    return shown(is_quiet=parsed.quiet)
+
+
 def is_local(parsed: argparse.Namespace) -> bool:
     from jobs.flags import LOCAL, wanted_engine
 
@@ -95,7 +171,7 @@ def is_local(parsed: argparse.Namespace) -> bool:
 
 
 def command_in(words: Sequence[str]) -> str | None:
-    return next((word for word in words if word in COMMANDS), None)
+    return words[0] if words and words[0] in COMMANDS else None
 
 
 def flags_of(command: str) -> ModuleType:

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(answer.names, answer.rows, member_ids(history, arguments.group), left_out(arguments, answer))
     elif arguments.format == Format.TABLE:
-        print_answer(answer.names, answer.rows, arguments.format)
+        print_answer(answer.names, answer.rows, arguments.format, is_wide=True)
     else:
         rows = [[*row, *more] for row, *more in zip(answer.rows, *answer.beside.values(), strict=True)]
         print_answer([*answer.names, *answer.beside], rows, arguments.format)

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(Difference._fields, rows, member_ids(history, arguments.group))
     else:
-        print_answer(Difference._fields, rows, arguments.format)
+        print_answer(Difference._fields, rows, arguments.format, is_wide=True)
     return ExitCode.CLEAN
 
 

@@ -21,7 +21,24 @@ class Failure(Exception):
         self.code = code
 
 
+class Live:
+    """The line on a terminal that shows how far a command is: what is said takes its place."""
+
+    is_shown = False
+
+    def clear(self) -> None:
+        if self.is_shown:
+            self.is_shown = False
+            with suppress(OSError, AttributeError):
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
+
+
+LIVE = Live()
+
+
 def say(line: str) -> None:
+    LIVE.clear()
     # A closed or full standard error must not change the exit code.
     with suppress(OSError, AttributeError):
         sys.stderr.write(f"groupscope: {line}\n")

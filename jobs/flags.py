@@ -29,6 +29,12 @@ def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long to wait for another run on this warehouse (600)",
     )
+    add_quiet_flag(parser)
+
+
+def add_quiet_flag(parser: argparse.ArgumentParser) -> None:
+    """Of commands that show how far they are."""
+    parser.add_argument("--quiet", action="store_true", help="do not show progress and the time left")
 
 
 def add_engine_flags(parser: argparse.ArgumentParser) -> None:
@@ -95,6 +101,14 @@ def add_wide_flag(parser: argparse.ArgumentParser) -> None:
     """Of commands whose tables have more than fits a terminal."""
     parser.add_argument(
         "--wide", action="store_true", help="tables with all columns and full member ids; csv and json always have them"
+    )
+
+
+def add_report_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--report",
+        metavar="DIR",
+        help="folder or URI to write index.html to (default: report/; _report/ in a warehouse that is not local)",
     )
 
 

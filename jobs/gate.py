@@ -22,6 +22,7 @@ from jobs.pages.gate_page import COLUMNS, finding_cells, page
 from jobs.row_output import print_rows, write_lines
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import run_jobs, run_options
+from jobs.terminal import with_severities
 
 if TYPE_CHECKING:
     from jobs.gating.run import Gate
@@ -56,7 +57,7 @@ def is_about_spans(arguments: argparse.Namespace) -> bool:
 
 def show(found: Mapping[str, Any], gate: "Gate", arguments: argparse.Namespace) -> None:
     if arguments.format == "table":
-        write_lines(page(found, gate.findings))
+        write_lines(with_severities(page(found, gate.findings)))
     else:
         print_rows(COLUMNS, [finding_cells(row) for row in gate.findings], arguments.format)
 

@@ -3,9 +3,9 @@
     groupscope lag --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/lag.py --warehouse hdfs://namenode/groupscope
 
-Reads: history tables, `offset_commits`, snapshots. Writes: `lag_points`, `consumption_rates`, `group_verdicts`,
-`offset_resets`, `commit_findings`, `expiry_forecast`, `commit_volume`, and `runs`. A run goes on where the last one
-ended; --full begins anew, to the same rows.
+Reads: history tables, `offset_commits`, snapshots. Writes: `lag_points`, `lag_days`, `lag_minutes`,
+`consumption_rates`, `group_verdicts`, `offset_resets`, `commit_findings`, `expiry_forecast`, `commit_volume`, and
+`runs`. A run goes on where the last one ended; --full begins anew, to the same rows.
 """
 
 import argparse

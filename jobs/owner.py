@@ -12,7 +12,6 @@ from datetime import datetime
 from jobs.failure import Failure, say
 from jobs.histories.history import (
     History,
-    expected,
     opened,
     print_answer,
     selected,
@@ -22,6 +21,7 @@ from jobs.histories.table_reader import Condition, Row, equal
 from jobs.histories.unnamed import say_may_own, say_unnamed
 from jobs.histories.unseen import check_seen_at
 from jobs.row_output import Format, time_text, visible
+from jobs.suggestions import unknown
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import OWNER_COLUMNS
 
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(NARROW, selected(rows, NARROW), {row["member_id"] for row in rows})
     else:
-        print_answer(OWNER_COLUMNS, selected(rows, OWNER_COLUMNS), arguments.format)
+        print_answer(OWNER_COLUMNS, selected(rows, OWNER_COLUMNS), arguments.format, is_wide=True)
     return ExitCode.CLEAN
 
 
@@ -66,11 +66,10 @@ def check_known(history: History, topic: str, partition: int) -> None:
     }
     if not found:
         names = history.distinct("ownership_intervals", "topic") | history.distinct("offset_history", "topic")
-        told = expected("topic", topic, sorted(name for name in names if name))
-        raise Failure(ExitCode.USAGE, visible(f"topic {topic}: {told}"))
+        raise Failure(ExitCode.USAGE, visible(unknown("topic", topic, sorted(name for name in names if name))))
     if partition not in found:
-        told = f"not in the history, a partition from {min(found)} to {max(found)} was expected"
-        raise Failure(ExitCode.USAGE, visible(f"topic {topic}, partition {partition}: {told}"))
+        told = f"topic {topic} has no partition {partition}; a partition from {min(found)} to {max(found)} was expected"
+        raise Failure(ExitCode.USAGE, visible(told))
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format != Format.TABLE:
         print_answer(COLUMNS, [list(event.values().values()) for event in events], arguments.format)
     elif arguments.wide:
-        print_answer(WIDE, [wide_cells(event) for event in events], arguments.format)
+        print_answer(WIDE, [wide_cells(event) for event in events], arguments.format, is_wide=True)
     else:
         cells = with_short_ids([narrow_cells(event) for event in events], member_ids(history, arguments.group))
         print_answer(NARROW, last_column_cut(NARROW, cells), arguments.format)

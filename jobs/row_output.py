@@ -1,8 +1,12 @@
-"""Rows on standard output: as an aligned table for eyes, as CSV or JSON lines for programs."""
+"""Rows on standard output: as an aligned table for eyes, as CSV or JSON lines for programs.
+
+A table fits the terminal that it is shown on. What a spreadsheet would take for a formula is text in CSV: it begins
+with an apostrophe there. JSON has every value as it is.
+"""
 
 import json
 import os
-import unicodedata
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -12,9 +16,10 @@ from itertools import chain, islice
 from typing import Any
 
 from jobs.failure import Failure
+from jobs.table_layout import cut_to, fitted, width_of, wrapped
+from jobs.terminal import BOLD, STANDARD_OUTPUT, is_terminal, painted, terminal_width
 from schemas.exit_codes import ExitCode
 
-STANDARD_OUTPUT = 1
 CHUNK_BYTES = 1 << 16
 # The first rows tell how wide the columns are, so that a large result can be written as it comes.
 MEASURED_ROWS = 1_000
@@ -22,6 +27,8 @@ MEASURED_ROWS = 1_000
 # still stand in columns.
 MOST_PADDING = 250
 GAP = "  "
+# What spreadsheets take for the begin of a formula, but for plain numbers.
+FORMULA = re.compile("[=+@\t\r\uff1d\uff0b\uff20]|[-\uff0d](?![0-9.]+$)")
 
 Row = Sequence[Any]
 
@@ -32,14 +39,24 @@ class Format(StrEnum):
     JSON = "json"
 
 
-def print_rows(names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "") -> None:
-    """`missing` stands in tables where there is no value."""
-    write_lines(row_lines(names, rows, format, missing))
+def print_rows(
+    names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "", *, is_wide: bool = False
+) -> None:
+    """`missing` stands in tables where there is no value. A wide table need not fit the terminal."""
+    width = None if is_wide else terminal_width()
+    lines = row_lines(names, rows, format, missing, width)
+    if format == Format.CSV and is_terminal():
+        # CSV has every name as it is, which may be what a terminal acts on.
+        lines = map(visible, lines)
+    write_lines(lines)
 
 
-def row_lines(names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "") -> Iterator[str]:
+def row_lines(
+    names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "", width: int | None = None
+) -> Iterator[str]:
+    """`width`: of the terminal that a table has to fit."""
     writers: dict[str, Callable[[Sequence[str], Iterable[Row]], Iterator[str]]] = {
-        Format.TABLE: partial(table_lines, missing=missing),
+        Format.TABLE: partial(table_lines, missing=missing, width=width),
         Format.CSV: csv_lines,
         Format.JSON: json_lines,
     }
@@ -68,16 +85,43 @@ def write_all(text: bytes | bytearray) -> None:
         raise Failure(ExitCode.FAILED, f"standard output: {error.strerror}") from None
 
 
-def table_lines(names: Sequence[str], rows: Iterable[Row], missing: str = "") -> Iterator[str]:
+def table_lines(
+    names: Sequence[str], rows: Iterable[Row], missing: str = "", width: int | None = None
+) -> Iterator[str]:
     coming = iter(rows)
     measured = list(islice(coming, MEASURED_ROWS))
     cells = [table_cells(row, missing) for row in measured]
-    widths = [column_width(visible(name), column) for name, *column in zip(names, *cells, strict=True)]
+    shown = [visible(name) for name in names]
+    widths = [column_width(name, column) for name, *column in zip(shown, *cells, strict=True)]
     is_right = [is_number_column([row[i] for row in measured]) for i in range(len(names))]
-    yield table_line([visible(name) for name in names], widths, is_right)
+    every: Iterator[list[str]] = chain(cells, (table_cells(row, missing) for row in coming))
+    heading = shown
+    if width is not None:
+        bodies = [max(map(width_of, column), default=0) for column in zip(*cells, strict=True)] or [0] * len(shown)
+        # A number that is cut short is another number.
+        least = [body if is_number else 0 for is_number, body in zip(is_right, bodies, strict=True)]
+        room = fitted(widths, bodies, least, width - len(GAP) * (len(widths) - 1))
+        if room is None:
+            yield from record_lines(shown, every, width)
+            return
+        widths, heading = room, cut_cells(shown, room)
+        every = (cut_cells(row, room) for row in every)
+    yield painted(table_line(heading, widths, is_right), BOLD)
     yield GAP.join("-" * width for width in widths)
-    for row in chain(cells, (table_cells(row, missing) for row in coming)):
+    for row in every:
         yield table_line(row, widths, is_right)
+
+
+def cut_cells(cells: Iterable[str], widths: Sequence[int]) -> list[str]:
+    return [cut_to(cell, width) for cell, width in zip(cells, widths, strict=True)]
+
+
+def record_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
+    """Columns below each other, where they do not fit side by side."""
+    for number, row in enumerate(rows):
+        yield from [""] if number else []
+        for name, cell in zip(names, row, strict=True):
+            yield from wrapped(f"{name}: {cell}".rstrip(), width, "  ")
 
 
 def column_width(name: str, cells: Iterable[str]) -> int:
@@ -106,15 +150,6 @@ def pad(cell: str, width: int, is_right: bool) -> str:
     return space + cell if is_right else cell + space
 
 
-def width_of(text: str) -> int:
-    """Columns of a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
-    )
-
-
 def table_cells(row: Row, missing: str) -> list[str]:
     return [missing if value is None else visible(cell_text(value)) for value in row]
 
@@ -137,6 +172,8 @@ def csv_cell(value: Any) -> str:
     if value is None:
         return ""
     text = cell_text(value)
+    if isinstance(value, str) and FORMULA.match(text):
+        text = f"'{text}"
     return '"' + text.replace('"', '""') + '"' if not text or any(mark in text for mark in ',"\n\r') else text
 
 

@@ -173,7 +173,7 @@ def show(told: Sequence[Told], latest: Latest, arguments: argparse.Namespace, is
             lines = with_short_ids(list(blocks(wanted, latest, is_verbose=arguments.verbose)), ids)
             write_lines(visible(f"{pad(label, LABEL_WIDTH, False)} {text}").rstrip() for label, text in lines)
         elif arguments.wide:
-            print_answer(NAMES, selected(rows, NAMES), arguments.format)
+            print_answer(NAMES, selected(rows, NAMES), arguments.format, is_wide=True)
         else:
             print_narrow(NAMES, selected(rows, NAMES), ids, left_out=("group_id", "group_type"))
         sentence = best([each.row for each in told], in_force(latest))

@@ -9,21 +9,28 @@ what their records say of them, the `moves` of partitions, and the events `befor
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from jobs.failure import Failure, say
+from jobs.histories.drawing import drawing
 from jobs.histories.history import History, column_names, opened, state_at
 from jobs.histories.narrow import member_ids
 from jobs.histories.rebalance import Told, event_at, lines
 from jobs.histories.short_ids import with_short_ids
+from jobs.histories.story import sentence
 from jobs.histories.timeline import COLUMNS, distance
 from jobs.histories.unseen import Unseen, unseen_of
-from jobs.row_output import Format, pad, print_rows, visible, write_lines
+from jobs.row_output import Format, print_rows, visible, write_lines
+from jobs.table_layout import labelled
+from jobs.terminal import terminal_width
 from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 
 LABEL_WIDTH = 12
+# Of the drawing, where the terminal has no less.
+WIDTH = 80
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,10 +54,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_lines(history: History, told: Told, at: datetime, *, is_wide: bool) -> None:
-    rows = [[label, text] for label, text in lines(told, at)]
+    width = terminal_width()
+    (group, *facts) = lines(told, at)
+    rows: Sequence[Sequence[str]] = [group, *story_lines(history, told, width or WIDTH), *facts]
     if not is_wide:
         rows = with_short_ids(rows, member_ids(history, told.event.row["group_id"]))
-    write_lines(visible(f"{pad(label, LABEL_WIDTH, False)} {text}").rstrip() for label, text in rows)
+    write_lines(line for label, text in rows for line in labelled(label, visible(text), LABEL_WIDTH, width))
+
+
+def story_lines(history: History, told: Told, width: int) -> Iterator[tuple[str, str]]:
+    """What happened in a sentence, and the moment drawn, with room around it."""
+    if not told.event.is_rebalance:
+        return
+    yield "Story", sentence(told.event.row, told.moves)
+    drawn = drawing(history, told, min(width, WIDTH) - LABEL_WIDTH - 1)
+    if drawn:
+        yield from (("", line) for line in ("", *drawn, ""))
 
 
 def as_object(told: Told) -> dict[str, Any]:

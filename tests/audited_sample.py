@@ -14,6 +14,11 @@ SAMPLE = ROOT / "data" / "sample"
 def audited_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its warehouse."""
     warehouse = tmp_path_factory.mktemp("audited") / "w"
+    audit_sample(warehouse)
+    return warehouse
+
+
+def audit_sample(warehouse: Path) -> None:
     words = [
         "audit",
         "--source",
@@ -24,6 +29,6 @@ def audited_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "sample",
     ]
     more = ["--warehouse", str(warehouse), "--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never"]
+    more += ["--report", str(warehouse.with_name("report"))]
     command = [sys.executable, "-m", "jobs.cli", *words, *more]
     subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
-    return warehouse

@@ -29,6 +29,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         ahead.stop(running)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Audits of tests replace no report of whoever runs them."""
+    from jobs.reporting import report_folder
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report_folder, "DEFAULT", str(tmp_path_factory.mktemp("default") / "report"))
+        yield
+
+
 @pytest.fixture
 def seed() -> int:
     """Another one each time; GROUPSCOPE_SEED repeats a failure."""

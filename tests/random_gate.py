@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from schemas.tables import TABLES
+from tests.slow_days import with_days
 from tests.warehouses import NOW, filled
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -21,7 +22,8 @@ def random_gate(rng: np.random.Generator, number: int) -> Rows:
         "lag_points": [random_point(rng) for _ in range(number)],
         **random_results(rng, number),
     }
-    return {name: filled(TABLES[name], some).to_pylist() for name, some in rows.items()}
+    whole = {name: filled(TABLES[name], some).to_pylist() for name, some in rows.items()}
+    return {name: filled(TABLES[name], some).to_pylist() for name, some in with_days(whole).items()}
 
 
 def one_of(rng: np.random.Generator, *choices: Any) -> Any:
@@ -98,6 +100,8 @@ def random_point(rng: np.random.Generator) -> dict[str, Any]:
         "group_type": one_of(rng, "classic", "consumer"),
         "snapshot_time": some_time(rng, days=2),
         "log_start_offset": one_of(rng, None, int(rng.integers(200))),
+        "is_open": one_of(rng, True, False, False),
+        "evidence_partition": 3,
         "lag_floor": one_of(rng, None, int(rng.integers(2**40))),
         "time_lag_ms": time_lag,
         "time_lag_method": "none" if time_lag is None else one_of(rng, "interpolated", "extrapolated"),

@@ -19,7 +19,7 @@ ALLOWED = {
     "jobs": STANDARD_LIBRARY
     # What pyproject.toml declares: whatever else is installed is there by chance.
     | {"numpy", "pyarrow", "pandas", "google_crc32c", "pyspark", "delta", "deltalake", "duckdb", "great_expectations"}
-    | {"obstore", "hdfs_native", "jinja2", "markupsafe"}
+    | {"obstore", "hdfs_native", "jinja2", "markupsafe", "argcomplete"}
     # Only with the extra `kafka`, so never when a module loads.
     | {"kafka"}
     | {"schemas", "udfs", "jobs"},
@@ -29,7 +29,7 @@ ALLOWED = {
 JOBS = frozenset(
     {"ingest", "capture", "replay", "assignments", "lag", "gate", "report", "audit", "dump", "sql", "doctor"}
 )
-JOBS |= {"groups", "describe", "why", "owner", "diff", "offsets", "assign", "whatif", "rebalances"}
+JOBS |= {"groups", "describe", "why", "owner", "diff", "offsets", "assign", "whatif", "rebalances", "completion"}
 CALL_JOBS = frozenset({"audit", "cli"})
 
 

@@ -1,12 +1,13 @@
 """What every engine can do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from jobs.engine.processors import cores
-from jobs.engine.task import Progress, Result, Step, TaskSpec, Work
+from jobs.engine.task import SIZES, Result, Step, TaskSpec, Work
+from jobs.progress import Activity, counting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,11 +28,15 @@ class Engine(ABC):
     def num_workers(self) -> int:
         """How many tasks run at once."""
 
-    @abstractmethod
-    def run(
-        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None = None
-    ) -> list[Result]:
+    def run(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]]) -> list[Result]:
         """The results of all tasks, in the order of the specs. A worker that dies ends the run."""
+        sizes, unit = sizes_of(specs)
+        with counting(sum(sizes), unit) as activity:
+            return self.run_all(step, specs, Done(activity, sizes))
+
+    @abstractmethod
+    def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: "Done") -> list[Result]:
+        """`done` hears of each task that is done."""
 
     @property
     def hadoop_settings(self) -> Mapping[str, str]:
@@ -62,3 +67,25 @@ class Engine(ABC):
     def num_local_workers(self) -> int:
         """Where no spark-submit decides."""
         return cores()
+
+
+class Done:
+    """Tasks that are done, by their numbers: one that is done twice counts once."""
+
+    def __init__(self, activity: Activity, sizes: Sequence[int]) -> None:
+        self.activity, self.sizes = activity, sizes
+
+    def add(self, number: int) -> None:
+        self.activity.done += self.sizes[number]
+
+    def are(self, numbers: Iterable[int]) -> None:
+        self.activity.done = sum(self.sizes[number] for number in numbers)
+
+
+def sizes_of(specs: Sequence[TaskSpec[Any]]) -> tuple[list[int], str]:
+    """Of each task in records, else in bytes, else in tasks."""
+    for name, unit in SIZES.items():
+        sizes = [spec.size(name) for spec in specs]
+        if any(sizes):
+            return sizes, unit
+    return [1] * len(specs), "tasks"

@@ -7,7 +7,6 @@ take over locks of Arrow's threads that nobody unlocks.
 
 import pickle
 import signal
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,8 +15,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from jobs.engine.engine import Engine
-from jobs.engine.task import Closing, Progress, Result, Step, TaskSpec, Work, closed
+from jobs.engine.engine import Done, Engine
+from jobs.engine.task import Closing, Result, Step, TaskSpec, Work, closed
 from jobs.engine.worker import Free, Function, Given, Outcome, start_server, work
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
@@ -50,26 +49,21 @@ class LocalEngine(Engine):
     def num_local_workers(self) -> int:
         return self.most_workers
 
-    def run(
-        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None = None
-    ) -> list[Result]:
+    def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
         if min(self.most_workers, len(specs)) <= 1:
             # A process of its own would cost more than it is worth.
-            return run_here(step, specs)
+            return run_here(step, specs, done)
         try:
-            return self.run_in_workers(step, specs, progress)
+            return self.run_in_workers(step, specs, done)
         except BaseException:
             self.close()
             raise
 
-    def run_in_workers(
-        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None
-    ) -> list[Result]:
+    def run_in_workers(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
         self.start(min(self.most_workers, len(specs)))
         function = Function(pickle.dumps(step.run))
         waiting = iter(enumerate(specs))
         found: dict[int, Result] = {}
-        told = Teller(progress)
         for worker in self.workers:
             send(worker, function)
             hand_out(worker, waiting)
@@ -81,7 +75,7 @@ class LocalEngine(Engine):
                     continue
                 found[message.number] = message.result
                 worker.tasks.remove(message.number)
-                told.heard(message.result)
+                done.add(message.number)
         return [found[number] for number in range(len(specs))]
 
     def start(self, number: int) -> None:
@@ -124,13 +118,14 @@ def send(worker: Worker, message: Any) -> None:
         worker.pipe.send(message)
 
 
-def run_here(step: Step[Work, Result], specs: Sequence[TaskSpec[Work]]) -> list[Result]:
+def run_here(step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
     """Files of a task are closed while the next one is done."""
     found: list[Result] = []
     last: Result | Closing[Result] | None = None
-    for spec in specs:
+    for number, spec in enumerate(specs):
         now = step.run(spec.work)
         found += [] if last is None else [closed(last)]
+        done.add(number)
         last = now
     return found if last is None else [*found, closed(last)]
 
@@ -162,21 +157,3 @@ def lost(worker: Worker, name: str) -> Failure:
     else:
         why = f"ended with exit code {code}"
     return Failure(ExitCode.FAILED, f"{name}: the worker process {why}; nothing of the run is visible")
-
-
-class Teller:
-    """Tells of progress from time to time."""
-
-    def __init__(self, progress: Progress[Any] | None) -> None:
-        self.progress = progress
-        self.num_done = self.num_records = 0
-        self.last = time.monotonic()
-
-    def heard(self, result: Any) -> None:
-        if self.progress is None:
-            return
-        self.num_done += 1
-        self.num_records += self.progress.records(result)
-        if time.monotonic() - self.last >= self.progress.every_seconds:
-            self.last = time.monotonic()
-            self.progress.tell(self.num_done, self.num_records)

@@ -16,10 +16,10 @@ from pyspark import TaskContext
 from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from jobs.engine.engine import Engine
+from jobs.engine.engine import Done, Engine
 from jobs.engine.executors import check_written
 from jobs.engine.facts import text_of, typed
-from jobs.engine.task import Progress, Result, Step, TaskSpec, Work, closed
+from jobs.engine.task import Result, Step, TaskSpec, Work, closed
 from jobs.failure import Failure
 from jobs.spark.failures import failures_told, noted, task_in
 from jobs.warehouses.delta_tables import DataFile
@@ -45,6 +45,8 @@ RESULT = (
 COLUMNS = [column.split()[0] for column in RESULT.split(", ")]
 RESULT_TYPES = [pa.int32(), *[pa.string()] * 2, *[pa.int64()] * 2, pa.bool_(), *[pa.string()] * 2]
 FILES = "files"
+# Between two looks at which tasks are done.
+WATCH_SECONDS = 0.5
 
 
 class SparkEngine(Engine):
@@ -57,20 +59,18 @@ class SparkEngine(Engine):
         given = self.spark.sparkContext.getConf().getAll()
         return {name: value for name, value in given if name.startswith("spark.hadoop.")}
 
-    def run(
-        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], progress: Progress[Any] | None = None
-    ) -> list[Result]:
+    def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
         if not specs:
             return []
         run, works = step.run, [spec.work for spec in specs]
-        counts = Counts(self.spark, progress)
-        done = counts.adding()
+        counts = Counts(self.spark, done)
+        numbers = counts.numbers
 
         def work(rows: pd.DataFrame) -> pd.DataFrame:
             number = int(rows["task"].iloc[0])
             with noted(number):
                 result = closed(run(works[number]))
-            done(number, result)
+            numbers.add(1 << number)
             return pd.DataFrame(result_rows(number, result), columns=COLUMNS)
 
         plan = self.spark.createDataFrame(plan_rows(specs)).repartitionById(len(specs), "task")
@@ -144,27 +144,14 @@ class Numbers(AccumulatorParam[int]):
 
 
 class Counts:
-    """How many tasks and records are done, added up by the executors."""
+    """Which tasks are done, as the executors add them up."""
 
-    def __init__(self, spark: SparkSession, progress: Progress[Any] | None) -> None:
-        self.progress = progress
-        self.tasks: Accumulator[int] = spark.sparkContext.accumulator(0, Numbers())
-        self.records: Accumulator[int] = spark.sparkContext.accumulator(0)
-
-    def adding(self) -> Any:
-        """For executors: without what only the driver has."""
-        tasks, records = self.tasks, self.records
-        of = None if self.progress is None else self.progress.records
-
-        def done(number: int, result: Any) -> None:
-            tasks.add(1 << number)
-            if of is not None:
-                records.add(of(result))
-
-        return done
+    def __init__(self, spark: SparkSession, done: Done) -> None:
+        self.done = done
+        self.numbers: Accumulator[int] = spark.sparkContext.accumulator(0, Numbers())
 
     def unfinished(self, num_tasks: int) -> list[int]:
-        return [number for number in range(num_tasks) if not self.tasks.value >> number & 1]
+        return [number for number in range(num_tasks) if not self.numbers.value >> number & 1]
 
     @contextmanager
     def told(self) -> Iterator[None]:
@@ -178,7 +165,9 @@ class Counts:
             thread.join()
 
     def watch(self, ended: threading.Event) -> None:
-        if self.progress is None:
-            return
-        while not ended.wait(self.progress.every_seconds):
-            self.progress.tell(self.tasks.value.bit_count(), self.records.value)
+        while not ended.wait(WATCH_SECONDS):
+            self.look()
+
+    def look(self) -> None:
+        value = self.numbers.value
+        self.done.are(number for number in range(value.bit_length()) if value >> number & 1)

@@ -22,6 +22,10 @@ class PlanRow(NamedTuple):
     num_bytes: int | None = None
 
 
+# What sizes are known in, the best one first.
+SIZES = {"num_records": "records", "num_bytes": "bytes"}
+
+
 class TaskResult(Protocol):
     """A dataclass. What else it has is facts about the task: numbers, text, and lists of them."""
 
@@ -43,6 +47,9 @@ class TaskSpec(Generic[Work]):
     def name(self) -> str:
         """Which offsets partitions it reads."""
         return partitions_text({row.offsets_partition for row in self.reads if row.offsets_partition is not None})
+
+    def size(self, unit: str) -> int:
+        return sum(getattr(row, unit) or 0 for row in self.reads)
 
 
 def partitions_text(partitions: Iterable[int]) -> str:
@@ -73,12 +80,3 @@ class Step(Generic[Work, Result]):
 
     run: Callable[[Work], Result | Closing[Result]]
     result: type[Result]
-
-
-@dataclass(frozen=True)
-class Progress(Generic[Result]):
-    """`records` says how many a result is of; `tell` hears from time to time how many tasks and records are done."""
-
-    records: Callable[[Result], int]
-    tell: Callable[[int, int], None]
-    every_seconds: float = 5.0

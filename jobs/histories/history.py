@@ -1,7 +1,6 @@
 """The history of one cluster as of one instant: what the readers' commands have in common."""
 
 import argparse
-import difflib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from jobs.flags import EPOCH, instant
 from jobs.histories.coordinators import Coordinators
 from jobs.histories.table_reader import Condition, Row, TableReader, equal
 from jobs.row_output import print_rows, time_text, visible
+from jobs.suggestions import unknown
 from jobs.warehouses.any_warehouse import one_cluster, reading
 from schemas.columns import Table
 from schemas.exit_codes import ExitCode
@@ -79,14 +79,14 @@ class History:
             return newest
         at = EPOCH + timedelta(milliseconds=instant(text, time.time_ns() // 1_000_000, flag))
         if at > newest:
-            say(f"{flag} {text}: nothing is known after {time_text(newest)}, the answer is that of then")
+            say(f"{flag} {text}: data ends at {time_text(newest)}; showing the state at that time")
         self.check_covered(at, f"{flag} {text}")
         return at
 
     def check_covered(self, at: datetime, told: str) -> None:
         first = min((row["from_time"] for row in self.coverage() if row["from_time"] is not None), default=None)
         if first is not None and at < first:
-            raise Failure(ExitCode.USAGE, f"{told}: before the history, which begins at {time_text(first)}")
+            raise Failure(ExitCode.USAGE, f"{told}: data begins at {time_text(first)}")
 
     def coverage(self, partition: int | None = None) -> list[Row]:
         where = [] if partition is None else [equal("offsets_partition", partition)]
@@ -99,7 +99,7 @@ def opened(arguments: argparse.Namespace) -> History:
     cluster = one_cluster(warehouse, arguments.cluster)
     known = warehouse.clusters()
     if cluster not in known:
-        raise Failure(ExitCode.USAGE, f"--cluster {cluster}: {expected('cluster', cluster, known)}")
+        raise Failure(ExitCode.USAGE, unknown("cluster", cluster, known))
     if "group_state_intervals" not in versions:
         told = f"{warehouse.told}: holds no history, `groupscope replay` makes it"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
@@ -120,7 +120,7 @@ def states_of(history: History, group: str) -> list[Row]:
     known = history.rows("group_state_intervals", equal("group_id", group))
     if not known:
         names = sorted(history.distinct("group_state_intervals", "group_id"))
-        raise Failure(ExitCode.USAGE, visible(f"group {group}: {expected('group', group, names)}"))
+        raise Failure(ExitCode.USAGE, visible(unknown("group", group, names, "groupscope groups")))
     return known
 
 
@@ -160,16 +160,6 @@ def why_absent(history: History, known: list[Row], at: datetime) -> str:
     return f"it did not exist yet{later}"
 
 
-def expected(what: str, found: str, known: Sequence[str]) -> str:
-    if not known:
-        return f"not in the history, which has no {what} at all"
-    # There may be a group without a name.
-    near = difflib.get_close_matches(found, known, n=1) or [name for name in known if name] or ["''"]
-    if len(known) == 1:
-        return f"not in the history, whose only {what} is {near[0]}"
-    return f"not in the history, one of its {len(known)} {what}s was expected, such as {near[0]}"
-
-
 def say_as_kafka(row: Row) -> None:
     """What kafka-consumer-groups says beside its rows; it always knows all members."""
     group, state = row["group_id"], row["state"]
@@ -182,9 +172,9 @@ def say_as_kafka(row: Row) -> None:
         say(visible(f"Warning: Consumer group '{group}' is rebalancing."))
 
 
-def print_answer(names: Sequence[str], rows: Sequence[Sequence[object]], format: str) -> None:
+def print_answer(names: Sequence[str], rows: Sequence[Sequence[object]], format: str, *, is_wide: bool = False) -> None:
     """As Kafka's tools do, a table has a hyphen where there is no value."""
-    print_rows(names, rows, format, missing="-")
+    print_rows(names, rows, format, missing="-", is_wide=is_wide)
 
 
 def column_names(table: Table) -> list[str]:

@@ -1,21 +1,19 @@
 """Tables that fit a terminal: the narrow form of readers' answers. CSV, JSON and --wide have everything."""
 
-import os
-import shutil
-import sys
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from jobs.histories.history import History, print_answer
 from jobs.histories.short_ids import with_short_ids
 from jobs.histories.table_reader import equal
-from jobs.row_output import GAP, Format, visible, width_of
+from jobs.row_output import GAP, Format, visible
+from jobs.table_layout import cut_to, width_of
+from jobs.terminal import terminal_width
 
 # Of output that is no terminal: the same for every script.
 WIDTH = 120
 LEAST_WIDTH = 20
 MOST_CELL = 48
-CUT = "…"
 
 
 def member_ids(history: History, group: str | None = None) -> set[str]:
@@ -34,22 +32,12 @@ def print_narrow(
 
 
 def cut_off(cell: Any, width: int) -> Any:
-    if not isinstance(cell, str) or width_of(cell) <= width:
-        return cell
-    return cell[: width - 1] + CUT
+    return cut_to(cell, width) if isinstance(cell, str) else cell
 
 
 def last_column_cut(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """So that lines are no longer than the terminal."""
     columns = zip(*([visible(str(cell)) for cell in (*row[:-1],)] for row in rows), strict=True)
     widths = [max(map(width_of, (name, *column))) for name, column in zip(names, columns, strict=False)]
-    room = max(LEAST_WIDTH, terminal_width() - sum(widths) - len(GAP) * len(widths))
+    room = max(LEAST_WIDTH, (terminal_width() or WIDTH) - sum(widths) - len(GAP) * len(widths))
     return [[*row[:-1], cut_off(row[-1], room)] for row in rows]
-
-
-def terminal_width() -> int:
-    try:
-        is_terminal = os.isatty(sys.stdout.fileno())
-    except (OSError, ValueError):
-        is_terminal = False
-    return shutil.get_terminal_size((WIDTH, 0)).columns if is_terminal else WIDTH

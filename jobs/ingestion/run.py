@@ -1,6 +1,5 @@
 """What an ingest reads, and what it makes of it."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,9 +14,9 @@ from jobs.failure import Failure, say
 from jobs.flags import instant
 from jobs.ingestion.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
 from jobs.ingestion.intact_ranges import state_with_intact
-from jobs.ingestion.plan import Reading, readings, size_of, span_bytes, tasks, unchanged_beside, units
+from jobs.ingestion.plan import Reading, readings, span_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.state import State
-from jobs.ingestion.summary import VERDICTS, Pace, exit_code_of, facts, progress, warnings
+from jobs.ingestion.summary import VERDICTS, exit_code_of, facts, warnings
 from jobs.ingestion.task_answers import Answer
 from jobs.ingestion.tasks import unit_steps
 from jobs.ingestion.writer import JOB, About, IngestWriter, Told
@@ -183,11 +182,9 @@ class Ingest:
         total = sum(reading.size for reading in found)
         cores = self.engine.num_workers
         planned = tasks(units(found, state.ranges, span_bytes(total, cores)), cores)
-        sizes = [size_of(task) for task in planned]
-        pace = Pace(sizes, self.num_files_read, time.monotonic())
         told = Told(state.rejected, any(unit.may_be_known for task in planned for unit in task), intact=state.intact)
         assignment = self.writer.assignment(told)
-        return self.writer.read_units(planned, assignment, progress(pace), unit_steps)
+        return self.writer.read_units(planned, assignment, unit_steps)
 
     def about(self) -> dict[str, Any]:
         return {

@@ -1,48 +1,15 @@
 """What a person sees of an ingest: lines while it runs, and one when it is done."""
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from jobs.engine.task import Progress
-from jobs.failure import say
 from jobs.ingestion.changes import Outcome
 from jobs.ingestion.state import LIVE
-from jobs.ingestion.task_answers import Answer
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import UNKNOWN_REASONS
 
 MOST_NAMED_RANGES = 3
 VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.REJECTED_SHARE: "too_many_rejected"}
-
-
-@dataclass(frozen=True)
-class Pace:
-    """`sizes` of tasks in bytes, and how many files, or other things, they read together."""
-
-    sizes: list[int]
-    num_files: int
-    started: float
-    things: str = "files"
-
-    def tell(self, done: int, records: int) -> None:
-        """How far the tasks are."""
-        seconds = time.monotonic() - self.started
-        share = sum(self.sizes[:done]) / max(sum(self.sizes), 1)
-        left = f", about {human_seconds(seconds / share - seconds)} left" if 0 < share < 1 else ""
-        files = f"{round(share * self.num_files)} of {self.num_files} {self.things}"
-        say(f"{files}, {records:,} records, {records / max(seconds, 1e-9):,.0f}/s{left}")
-
-
-def progress(pace: Pace) -> Progress[Answer]:
-    return Progress(lambda answer: sum(counts.read for counts in answer.counts), pace.tell)
-
-
-def human_seconds(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"
 
 
 def rejected_share(outcome: Outcome) -> tuple[int, int]:

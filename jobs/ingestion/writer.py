@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from jobs.engine.engine import Engine
-from jobs.engine.task import Progress, Step, closed
+from jobs.engine.task import Step, closed
 from jobs.ingestion.changes import Outcome, Rows, arrow_rows
 from jobs.ingestion.plan import Unit, task_spec
 from jobs.ingestion.rejected_rows import without_rows
@@ -78,12 +78,11 @@ class IngestWriter:
         self,
         planned: Sequence[tuple[Unit, ...]],
         assignment: Assignment,
-        progress: Progress[Answer],
         steps: UnitSteps,
     ) -> list[Answer]:
         """Units that tasks read by themselves, a task for each of the tuples."""
         step = Step(partial(answer, assignment, steps), Answer)
-        return self.engine.run(step, list(map(task_spec, planned)), progress)
+        return self.engine.run(step, list(map(task_spec, planned)))
 
     def read_frame(self, frame: "DataFrame", steps: FrameSteps, assignment: Assignment) -> list[Answer]:
         """What comes through Spark."""

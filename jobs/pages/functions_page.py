@@ -18,7 +18,7 @@ BEGIN, END = "<!-- generated from schemas/scalar_functions.py -->", "<!-- end of
 
 
 def function_lines(function: ScalarFunction) -> Iterator[str]:
-    yield f"### {function.name}"
+    yield f"## {function.name}"
     yield ""
     yield function.comment
     yield ""

@@ -25,7 +25,7 @@ Where one version number stands for several byte layouts, they are listed newest
 is the one. "Versions" says which value versions hold a field; a field with a tag is left out where it has its default.
 """
 
-PAYLOADS = """# Client payloads
+PAYLOADS = """## Client payloads
 
 Brokers store these bytes without looking at them. A version above the highest known is read as the highest, bytes
 behind its fields are left alone; what cannot be read stays as bytes.
@@ -130,7 +130,7 @@ def page() -> str:
     lines = [INTRODUCTION]
     for record in REGISTRY.values():
         lines += record_lines(record)
-    lines += ["# Control records", ""]
+    lines += ["## Control records", ""]
     for message in (control_records.KEY, control_records.VALUE):
         lines += message_lines(message)
     lines += payload_lines()

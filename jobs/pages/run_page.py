@@ -56,6 +56,13 @@ def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[
         yield f"Topics       {unnamed_text(ids)}"
     yield f"Took         {result['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.told}"
+    yield f"Report       {report_words(result['report'])}"
+
+
+def report_words(report: Mapping[str, Any]) -> str:
+    if report["place"] is None:
+        return "not written"
+    return f"{report['place']}{' (unchanged)' if report['is_unchanged'] else ''}"
 
 
 def damage_lines(result: Mapping[str, Any]) -> Iterator[str]:

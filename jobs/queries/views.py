@@ -10,8 +10,10 @@ from schemas.scalar_functions import SCALAR_FUNCTIONS
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS, View
 
-# What can name tables by other means than by writing them out.
-NAMES_ANY = re.compile(r"show|identifier|execute|query|query_table|information_schema|(duckdb|pragma|pg|sqlite)_\w+")
+# What can name tables by other means than by writing them out. `query` without an argument is a column of `findings`.
+NAMES_ANY = re.compile(
+    r"\b(show|execute|information_schema|(duckdb|pragma|pg|sqlite)_\w+)\b|\b(identifier|query|query_table)\b[\"`]?\s*\("
+)
 
 
 def view_definitions(dialect: Dialect) -> Iterator[str]:
@@ -57,8 +59,9 @@ class Named(NamedTuple):
 
 def named_in(texts: Iterable[str]) -> Named:
     """What the statements may name, with the tables that views and functions read; rather too much than too little."""
-    words = set(re.findall(r"\w+", " ".join(texts).lower()))
-    if any(map(NAMES_ANY.fullmatch, words)):
+    text = " ".join(texts).lower()
+    words = set(re.findall(r"\w+", text))
+    if NAMES_ANY.search(text):
         return Named(list(USER_TABLES), list(VIEWS), list(FUNCTIONS), list(SCALAR_FUNCTIONS))
     views = with_read(words & VIEWS.keys())
     functions = words & FUNCTIONS.keys()

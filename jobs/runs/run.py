@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from jobs.engine.engine import Engine
 from jobs.failure import say
+from jobs.progress import doing
 from jobs.runs.result import iso, now_ms, result_text, run_id_of, run_row, write_result_file
 from jobs.settings import Settings, load_settings, options_of, settings_hash
 from jobs.storage.options import StorageOptions
@@ -104,9 +105,13 @@ def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]
     is_elsewhere = is_remote(place)
     # Executors are asked whether they see a local one, which is there when Spark starts.
     engine.warehouse = None if is_elsewhere else local_path(place).absolute()
-    how = options_of(options.settings, engine.hadoop_settings if is_elsewhere else None)
-    with writing(place, job, wait, say, how, may_be_new=is_new) as warehouse:
+    with writing(place, job, wait, say, options_at(place, options, engine), may_be_new=is_new) as warehouse:
         yield warehouse
+
+
+def options_at(place: str, options: RunOptions, engine: Engine) -> StorageOptions:
+    """With Spark its session is asked, which takes seconds to start: only for a storage that they decide about."""
+    return options_of(options.settings, engine.hadoop_settings if is_remote(place) else None)
 
 
 def run_jobs(jobs: Sequence[Job], options: RunOptions, engine: Engine) -> list[dict[str, Any]]:
@@ -121,14 +126,16 @@ def run_all(jobs: Sequence[Job], warehouse: Warehouse, options: RunOptions, engi
 
 def execute(job: Job, warehouse: Warehouse, options: RunOptions, engine: Engine) -> dict[str, Any]:
     run = begun(warehouse, options, engine)
-    made = job.make(run)
+    with doing(job.name):
+        made = job.make(run)
     failpoint("files_written")
     finished_ms = max(options.clock(), run.started_ms)
     found = result(job.name, run, made, finished_ms)
     row = run_row(found, run.started_ms, finished_ms, settings_hash(run.settings), made.counts)
     changes = dict(made.changes)
     text = result_text(found)
-    warehouse.write(Manifest(run.run_id, run.sequence, finished_ms, changes, (row,), made.anew), text)
+    with doing(f"{job.name}: writing tables"):
+        warehouse.write(Manifest(run.run_id, run.sequence, finished_ms, changes, (row,), made.anew), text)
     made.finish()
     write_result_file(options.result_file, text)
     return found

@@ -4,7 +4,6 @@ read = LiveSource(log, state, writer, engine, known_topics).read()
 read.answers, read.source_rows(cluster, run_id), read.snapshots
 """
 
-import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,9 +13,8 @@ from jobs.capturing.captured import Snapshot, captured
 from jobs.engine.engine import Engine
 from jobs.failure import Failure, say
 from jobs.ingestion.changes import Row
-from jobs.ingestion.plan import Unit, size_of, tasks
+from jobs.ingestion.plan import Unit, tasks
 from jobs.ingestion.state import LIVE, State
-from jobs.ingestion.summary import Pace, progress
 from jobs.ingestion.task_answers import Answer, Counts
 from jobs.ingestion.writer import IngestWriter, Told
 from jobs.sources.live_plan import OTHER_CLUSTER, LivePlan, Planner, check_same_id, offsets_topic
@@ -101,11 +99,10 @@ class LiveSource:
 
     def read_units(self, plan: LivePlan) -> list[Answer]:
         planned = tasks(plan.units, self.engine.num_workers)
-        pace = Pace([size_of(task) for task in planned], len(plan.units), time.monotonic(), "ranges")
         is_known = any(unit.may_be_known for unit in plan.units)
         told = Told(self.state.rejected, is_known, intact=self.state.intact)
         steps = partial(live_steps, self.log)
-        return self.writer.read_units(planned, self.writer.assignment(told), progress(pace), steps)
+        return self.writer.read_units(planned, self.writer.assignment(told), steps)
 
 
 def name_of(unit: Unit) -> str:

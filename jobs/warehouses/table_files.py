@@ -28,6 +28,9 @@ FEWEST_ROWS = 16_384
 # Groups of thousands of members make rows of a megabyte.
 MOST_BYTES = 24 << 20
 STATISTICS_COLUMNS = 12
+# Of a column: bounds of texts that are codes are looked for anew in each batch, which with Parquet's usual 1,024 values
+# takes longer than writing them.
+VALUES_AT_ONCE = 32_768
 RISING = frozenset(
     {
         *("record_offset", "record_time", "batch_first_offset", "commit_time", "committed_offset"),
@@ -158,6 +161,7 @@ def writer_of(sink: Any, schema: pa.Schema) -> pq.ParquetWriter:
         # Nobody looks for files or row groups by what stands inside of a list.
         write_statistics=[field.name for field in schema if not pa.types.is_nested(field.type)],
         store_schema=False,
+        write_batch_size=VALUES_AT_ONCE,
     )
 
 

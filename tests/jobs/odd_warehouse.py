@@ -17,8 +17,10 @@ from tests.schemas.test_history_views import random_history
 from tests.warehouses import filled, write_run
 
 # Views subtract these offsets and add them up, which must not overflow.
-WITH_SMALL_OFFSETS = frozenset({"gate_spans", "offset_history", "lag_points"})
-SMALL = frozenset({"from_offset", "to_offset", "committed_offset", "previous_offset", "delta", "lag_floor"})
+WITH_SMALL_OFFSETS = frozenset({"gate_spans", "offset_history", "lag_points", "lag_days"})
+SMALL = frozenset(
+    {"from_offset", "to_offset", "committed_offset", "previous_offset", "delta", "lag_floor", "num_minutes_known"}
+)
 EMPTY = frozenset({"topics", "coordinator_epochs"})
 ABSENT = frozenset({"replay_anomalies", "cluster_snapshots", "group_regular_expressions"})
 TEXTS = ("", "it's", 'x"y', "größe", "😀", "\u202e", "a\x00b", "a\\b", "NULL", "null", "line\nbreak", "%s", "`", "$$")

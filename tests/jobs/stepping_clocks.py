@@ -19,6 +19,7 @@ COMMIT_EVERY: Final = 10
 SNAPSHOT_EVERY: Final = 60
 UNTIL: Final = 1_800
 STEPS: Final = (600, 1_200)
+SECONDS: Final = range(5, UNTIL, COMMIT_EVERY)
 MEMBERS: Final = {"m-1": [0], "m-2": [1]}
 # Messages a second in each partition, and how many of them are not yet committed.
 RATE, BEHIND = 5, 20
@@ -43,11 +44,14 @@ class Stepping:
 
     def log(self) -> dict[str, list[LoggedBatch]]:
         """By group: each has an offsets partition of its own."""
-        seconds = range(5, UNTIL, COMMIT_EVERY)
-        steady = [(0, self.joined("steady")), *((second, self.commits("steady", second)) for second in seconds)]
+        steady = [(0, self.joined("steady")), *((second, self.commits("steady", second)) for second in SECONDS)]
         # Without members, as a job that commits by itself.
         return {"steady": self.batches(steady),
-                "alone": self.batches([(second, self.commits("alone", second)) for second in seconds])}  # fmt: skip
+                "alone": self.batches([(second, self.commits("alone", second)) for second in SECONDS])}  # fmt: skip
+
+    def commit_times(self) -> list[int]:
+        """In microseconds, of the records of a group, of each time one; in the order of its log."""
+        return [self.ms(self.of_broker, second) * 1000 for second in SECONDS]
 
     def batches(self, events: Sequence[tuple[int, Sequence[KeyValue]]]) -> list[LoggedBatch]:
         found: list[LoggedBatch] = []

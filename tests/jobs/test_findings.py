@@ -45,7 +45,8 @@ HANGING = {"outcome": "open", "first_time": NOW - timedelta(minutes=61), "groups
 EMPTY = {"state": "Empty", "to_offset": None, "from_time": NOW - 31 * DAY}
 UNOWNED = {"assignment_audit": [{"num_unowned": 2, "verdict": "same"}]}
 STABLE = {"state": "Stable", "to_offset": None, "num_members": 1}
-LATE = {"topic": "t", "snapshot_time": NOW}
+LATE = {"topic": "t", "minute_time": NOW, "day_time": NOW, "num_points": 1}
+LATE_DAY = {"topic": "t", "day_time": NOW, "num_points": 1, "num_minutes": 1, "num_minutes_known": 1}
 ASKED = {"own_verdict": "OK", "partition": None, "freshness_objective_ms": 5_000}
 FORECAST = {"topic": "t", "expires_time": NOW + timedelta(hours=24)}
 SEGMENT = {"kind": "segments", "size_bytes": 1 << 29, "offsets_partition": 3}
@@ -86,8 +87,16 @@ CASES: dict[str, tuple[Tables, Tables]] = {
     "offset_rewound": (verdict("REWIND"), verdict("OK")),
     "falling_behind": (verdict("WARN"), verdict("OK")),
     "freshness_missed": (
-        {"lag_points": [{**LATE, "time_lag_ms": 5_001}], "group_verdicts": [ASKED]},
-        {"lag_points": [{**LATE, "time_lag_ms": 5_000}], "group_verdicts": [ASKED]},
+        {
+            "lag_days": [{**LATE_DAY, "time_lag_ms_max": 5_001}],
+            "lag_minutes": [{**LATE, "time_lag_ms_max": 5_001}],
+            "group_verdicts": [ASKED],
+        },
+        {
+            "lag_days": [{**LATE_DAY, "time_lag_ms_max": 5_000}],
+            "lag_minutes": [{**LATE, "time_lag_ms_max": 5_000}],
+            "group_verdicts": [ASKED],
+        },
     ),
     "hanging_transaction": (
         {"transactions": [HANGING], "offset_commits": [{"is_transactional": True, "producer_id": 7}]},
@@ -187,6 +196,19 @@ def test_a_kind_is_found_where_it_is_and_its_statement_lists_its_rows(tmp_path: 
         names, rows = answer(finding.query)
         assert [dict(zip(names, row, strict=True))["message"] for row in rows] == [finding.message]
     assert kind not in kinds(found_in(make(tmp_path / "not", not_there)))
+
+
+def test_groups_wait_for_a_transaction_that_committed_for_them_and_not_for_an_earlier_one(tmp_path: Path) -> None:
+    """The producer, with the same epoch, committed for another group before."""
+    commits = [
+        {"is_transactional": True, "producer_id": 7, "record_offset": place, "group_id": group}
+        for place, group in ((4, "done"), (5, "waits"), (9, "waits too"))
+    ]
+    found = found_in(
+        make(tmp_path, {**SEEN, "transactions": [{**HANGING, "first_offset": 5}], "offset_commits": commits})
+    )
+    of_kind = {each.group_id for each in found.findings if each.kind == "hanging_transaction"}
+    assert of_kind == {"waits", "waits too"}
 
 
 def test_a_quiet_log_has_no_finding(tmp_path: Path) -> None:

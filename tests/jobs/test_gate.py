@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,18 @@ def test_a_critical_finding_ends_with_20_unless_it_is_waived_or_nothing_fails(tm
     assert (waived.returncode, "waived until 2999-01-01" in waived.stdout) == (0, True)
     (tmp_path / "waivers.toml").write_text(f"[[waivers]]\n{waiver}until = 2020-01-01\n")
     assert gate(tmp_path).returncode == 20
+
+
+def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(tmp_path: Path) -> None:
+    hanging = {"outcome": "open", "first_time": NOW - timedelta(days=1), "groups": ["a"], "producer_id": 7}
+    commit = {"is_transactional": True, "producer_id": 7, "record_time": NOW}
+    history = {"committed_offset": 5, "num_commits": 1, "delta": None}
+    make(tmp_path / "w", {**QUIET, "transactions": [hanging], "offset_commits": [commit], "offset_history": [history]})
+    assert gate(tmp_path).returncode == 20
+    assert [row["kind"] for row in rows(tmp_path / "w", "findings")] == ["hanging_transaction"]
+    waiver = 'kind = "hanging_transaction"\nreason = "planned"\nwho = "ada"\nuntil = 2999-01-01\n'
+    (tmp_path / "waivers.toml").write_text(f"[[waivers]]\n{waiver}")
+    assert gate(tmp_path).returncode == 0
 
 
 def test_a_suite_that_cannot_be_evaluated_ends_with_20(tmp_path: Path) -> None:

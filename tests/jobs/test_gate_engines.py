@@ -1,6 +1,6 @@
 """The gate's statements are portable: Spark gives the same findings as DuckDB, and takes every statement of metrics."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,10 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     "expiry_forecast": [{"topic": "t", "expires_time": NOW, "messages_at_risk": 3}],
     "assignor_upgrades": [{"phase": "stuck", "started_time": NOW, "migration": "eager_to_cooperative"}],
     "group_verdicts": [{"own_verdict": "STOP", "partition": 1, "as_of_time": NOW, "reason": "silent for 9 s"}],
+    # Of 70 snapshots, the first five of them twice.
+    "lag_points": [
+        {"lag_raw": 1, "snapshot_time": NOW + timedelta(seconds=number % 70)} for number in range(75)
+    ],
 }  # fmt: skip
 
 
@@ -43,12 +47,15 @@ def test_both_engines_give_the_same_findings_and_take_all_metrics(tmp_path: Path
     make(tmp_path, TABLES)
     # The one word that differs.
     metrics = [each.statement(PARAMETERS).replace(" unnest(", " explode(") for each in metric_files(tmp_path).values()]
-    statement = all_findings()
-    with DuckDBEngine(str(tmp_path)).scope([statement]) as answer:
+    statement, points = all_findings(), metric_files(tmp_path)["lag_points"].statement(PARAMETERS)
+    with DuckDBEngine(str(tmp_path)).scope([statement, points]) as answer:
         expected = [tuple(map(str, row)) for row in answer(statement).rows]
+        counted = list(answer(points).rows)
     assert len(expected) == 7
+    assert counted[0][:2] == (75, 5)
     with SparkEngine(str(tmp_path), is_debug=False).scope([statement, *metrics]) as answer:
         found = [tuple(map(str, row)) for row in answer(statement).rows]
+        assert list(answer(points).rows) == counted
         plans = [next(iter(answer(f"EXPLAIN {each}").rows))[0] for each in metrics]
     assert [row[:4] for row in found] == [row[:4] for row in expected]
     assert [row[5:] for row in found] == [row[5:] for row in expected]

@@ -358,8 +358,11 @@ def test_why_shows_the_rebalance_that_covers_the_time_with_the_events_around_it(
     code, out, _ = ask("why", "billing", "--at", second(40.2))
     lines = [line.split(maxsplit=1) for line in out.splitlines()]
     assert code == 0
-    assert lines[:4] == [
-        ["Group", "billing (classic)"],
+    assert lines[0] == ["Group", "billing (classic)"]
+    assert lines[1][0] == "Story"
+    assert lines[1][1].startswith("03:00:40 member two (10.0.0.2) joined; 1 of 3 partitions moved")
+    facts = lines.index(["Rebalance", "generation 1 to 2, completed"])
+    assert lines[facts : facts + 3] == [
         ["Rebalance", "generation 1 to 2, completed"],
         ["Trigger", "member_joined (certain): member two (10.0.0.2) joined"],
         ["Time", "from 2026-11-21T03:00:40.000Z or earlier to 2026-11-21T03:00:41.000Z: at least 1.0 s"],
@@ -414,7 +417,7 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["describe", "biling"], "group biling: not in the history, one of its 5 groups was expected, such as billing"),
+        (["describe", "biling"], 'no group "biling"; did you mean "billing"? (5 groups: groupscope groups)'),
         (
             ["describe", "billing", "--at", second(75)],
             "group billing at 2026-11-21T03:01:15.000Z: it did not exist, it was deleted at 2026-11-21T03:01:10.000Z, "
@@ -440,7 +443,7 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
         ),
         (
             ["groups", "--at", "2026-11-20"],
-            "--at 2026-11-20: before the history, which begins at 2026-11-21T03:00:00.000Z",
+            "--at 2026-11-20: data begins at 2026-11-21T03:00:00.000Z",
         ),
         (["groups", "--at", "noon"], "--at 'noon': ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, epoch "),
         (["why", "offsets alone"], "group offsets alone: no event is known"),
@@ -448,18 +451,19 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
             ["rebalances", "billing", "--from", second(2), "--to", second(1)],
             "--from 2026-11-21T03:00:02.000Z is after --to 2026-11-21T03:00:01.000Z",
         ),
-        (["rebalances", "biling"], "group biling: not in the history, one of its 5 groups was expected, such as bill"),
-        (["owner", "order", "1"], "topic order: not in the history, one of its 2 topics was expected, such as orders"),
+        (["rebalances", "biling"], 'no group "biling"; did you mean "billing"? (5 groups: groupscope groups)'),
+        (["owner", "order", "1"], 'no topic "order"; did you mean "orders"? (2 topics: '),
         (
             ["owner", "orders", "8"],
-            "topic orders, partition 8: not in the history, a partition from 0 to 7 was expected",
+            "topic orders has no partition 8; a partition from 0 to 7 was expected",
         ),
         (["groups", "--state", "stabel"], "argument --state: invalid choice: 'stabel' (choose from "),
-        (["groups", "--nope"], "unrecognized arguments: --nope; see groupscope groups --help"),
+        (["groups", "--nope"], "no flag --nope; see groupscope groups --help"),
+        (["groups", "--formt", "csv"], "no flag --formt (did you mean --format?); see groupscope groups --help"),
         (["owner", "orders", "x"], "argument PARTITION: 'x', a partition's number was expected"),
         (
             ["groups", "--cluster", "b"],
-            "--cluster b: not in the history, whose only cluster is a",
+            'no cluster "b" (1 cluster: a)',
         ),
     ],
 )
@@ -473,7 +477,7 @@ def test_after_the_newest_record_the_answer_is_that_of_the_newest_and_says_so(as
     code, out, err = ask("groups", "--at", "2030-01-01")
     assert (code, err) == (
         0,
-        "groupscope: --at 2030-01-01: nothing is known after 2026-11-21T03:01:40.000Z, the answer is that of then\n",
+        "groupscope: --at 2030-01-01: data ends at 2026-11-21T03:01:40.000Z; showing the state at that time\n",
     )
     assert out == ask("groups")[1]
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from jobs.failure import Failure
@@ -16,6 +17,7 @@ from jobs.pages import metrics_page
 from jobs.queries.duckdb_engine import scope_of
 from jobs.settings import Settings
 from jobs.warehouses.warehouse import Warehouse
+from schemas.lag_tables import LAG_POINTS
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS
 from tests.jobs.ingested import ROOT
@@ -77,6 +79,8 @@ BROKEN: tuple[tuple[str, str, tuple[Mapping[str, Any], ...]], ...] = (
     ("lag_points", "lost_messages", ({"lost_messages": 1, "lag_raw": 1},)),
     ("lag_points", "lag_below_zero", ({"lag_floor": -1, "lag_raw": 1},)),
     ("lag_points", "unknown_without_reason", ({"lag_raw": None, "unknown_reason": None},)),
+    ("lag_days", "rank_order", ({"lag_floor_p99": 2, "lag_floor_max": 1},)),
+    ("lag_minutes", "other_day", ({"minute_time": NOW, "day_time": NOW - timedelta(hours=24)},)),
     ("consumption_rates", "negative_rate", ({"messages_consumed": -1, "eta_high_ms": 1},)),
     ("consumption_rates", "eta_without_reason", ({"eta_high_ms": None, "eta_unknown_reason": None},)),
     ("expiry_forecast", "overdue", ({"expires_time": NOW - timedelta(hours=25)},)),
@@ -120,6 +124,35 @@ def test_a_step_back_that_a_reset_explains_breaks_no_rule(tmp_path: Path) -> Non
 def test_rows_that_share_a_key_are_counted(tmp_path: Path) -> None:
     warehouse = make(tmp_path, {"rebalances": [{**NOBODY, "assignment_offset": 1}] * 2})
     assert frames_of(warehouse, "rebalances")["rebalances"].total("num_repeated_keys") == 1
+
+
+def test_points_that_share_a_key_are_counted(tmp_path: Path, rng: np.random.Generator) -> None:
+    """More snapshots than a number has bits; a topic without a name, and one without an id."""
+    points = [
+        {
+            "snapshot_time": NOW + timedelta(microseconds=int(rng.integers(150))),
+            "group_id": str(rng.choice(["g", "h"])),
+            "topic": str(rng.choice(["t", "u"])) if rng.random() < 0.7 else None,
+            "topic_id": str(rng.choice(["1", "2"])) if rng.random() < 0.7 else None,
+            "partition": int(rng.integers(2)),
+            "is_open": bool(rng.random() < 0.2),
+        }
+        for _ in range(2_000)
+    ]
+    keys = {tuple(row[name] for name in LAG_POINTS.key if name != "cluster") for row in points}
+    warehouse = make(tmp_path, {"lag_points": [*points, *({**row, "cluster": "b"} for row in points)]})
+    found = frames_of(warehouse, "lag_points")["lag_points"]
+    assert (found.total("num_rows"), found.total("num_repeated_keys")) == (2_000, 2_000 - len(keys))
+    assert 0 < len(keys) < 2_000
+
+
+def test_points_that_are_of_no_day_are_counted(tmp_path: Path) -> None:
+    points = [{"lag_raw": 1}] * 3
+    warehouse = make(
+        tmp_path, {"lag_points": points, "lag_days": [{"num_points": 1}], "lag_minutes": [{"num_points": 5}]}
+    )
+    frames = frames_of(warehouse, "lag_days", "lag_minutes")
+    assert [frames[name].total("num_points_apart") for name in frames] == [2, 2]
 
 
 def test_counts_of_runs_that_do_not_add_up_are_counted(tmp_path: Path) -> None:

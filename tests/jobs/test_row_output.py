@@ -176,3 +176,67 @@ def test_a_reader_that_leaves_is_no_error_and_a_full_disk_is_one_line() -> None:
     assert (gone.returncode, gone.stdout, gone.stderr) == (0, '{"x":0}\n', "")
     full = printed("[[1]]", "json", "> /dev/full")
     assert (full.returncode, full.stderr) == (1, "groupscope: standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    # What spreadsheets run: https://owasp.org/www-community/attacks/CSV_Injection
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd", "'+cmd"),
+        ("-2+3", "'-2+3"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("\uff1d1", "'\uff1d1"),
+        ('=HYPERLINK("x","y")', '"\'=HYPERLINK(""x"",""y"")"'),
+        # Numbers are numbers, also where a text holds one.
+        ("-5", "-5"),
+        ("-1.5", "-1.5"),
+        (-5, "-5"),
+        ("a=1", "a=1"),
+    ],
+)
+def test_no_cell_of_csv_is_a_formula(value: Any, written: str) -> None:
+    assert lines("csv", ["=x"], [value]) == ["'=x", written]
+
+
+WIDE = [["classic-cooperative-sticky", "range", 123_456_789, "日本語 members are not even"], ["b", "uniform", 7, None]]
+NAMES = ["group_id", "assignor", "moves_from_current", "reason"]
+
+
+@pytest.mark.parametrize("width", range(20, 110))
+def test_a_table_fits_its_terminal_and_cuts_no_number(width: int) -> None:
+    found = list(row_lines(NAMES, WIDE, "table", width=width))
+    assert max(map(shown_width, found)) <= width
+    text = "\n".join(found)
+    assert "123456789" in text
+    # What is cut is seen to be; a row that does not fit side by side is whole, column below column.
+    joined = "".join(line.strip() for line in found)
+    row = next(line for line in found if "classic" in line)
+    assert ("classic-cooperative-sticky" in joined) != ("…" in row.split("range")[0])
+
+
+def shown_width(line: str) -> int:
+    """As terminals count: https://www.unicode.org/reports/tr11/."""
+    return sum(2 if "\u2e80" <= char <= "\u9fff" else 1 for char in line)
+
+
+def test_a_row_with_too_many_columns_is_shown_column_below_column() -> None:
+    assert list(row_lines(["group_id", "n"], [["a" * 30, 1], ["b", 2]], "table", width=20)) == [
+        "group_id           n",
+        "-----------------  -",
+        "aaaaaaaaaaaaaaaa…  1",
+        "b                  2",
+    ]
+    names = [f"column_{n}" for n in range(5)]
+    assert list(row_lines(names, [["x", 1, None, "y" * 30, "a b c"], [""] * 5], "table", width=20)) == [
+        "column_0: x",
+        "column_1: 1",
+        "column_2:",
+        "column_3:",
+        "  " + "y" * 18,
+        "  " + "y" * 12,
+        "column_4: a b c",
+        "",
+        *(f"{name}:" for name in names),
+    ]

@@ -24,6 +24,7 @@ from jobs.warehouses.warehouse import reading
 from schemas.history_functions import FUNCTIONS
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS
+from tests.docs.pages import statements
 from tests.jobs.odd_warehouse import ABSENT, EMPTY, odd_warehouse
 from tests.schemas.test_gate_views import GATE_VIEWS
 
@@ -33,12 +34,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 QUERIES = (ROOT / "docs" / "queries.sql").read_text()
 SHOWN = [
     *(each for each in QUERIES.split(";\n") if each.strip()),
-    *(each for page in PAGES for each in re.findall(r"```sql\n(.+?)```", page.read_text(), flags=re.DOTALL)),
-    *re.findall(r'^\.venv/bin/groupscope sql .*?"(.+)"', PAGES[0].read_text(), flags=re.MULTILINE),
+    *statements(),
     *re.findall(r'"(SELECT .+?)"', Path(run_page.__file__).read_text()),
     *(ROOT / "docs" / "queries.sql").read_text().rstrip().rstrip(";").split(";\n\n"),
 ]

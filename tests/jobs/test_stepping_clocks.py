@@ -2,10 +2,9 @@
 from history, nobody is accused, and runs in any order of log and snapshots give what one run gives."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,10 @@ from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import ingest, rows
 from tests.jobs.replayed_logs import assert_same, measured, replay, result_of
 from tests.jobs.stepping_clocks import (
+    BEHIND,
+    COMMIT_EVERY,
     HOUR,
+    RATE,
     Stepping,
     write_log,
     write_snapshots,
@@ -36,12 +38,6 @@ CLOCKS = {
     "back for good": Stepping(STAYS_BACK, STAYS_BACK),
     "back for good, snapshots of a machine whose clock is right": Stepping(STAYS_BACK, RIGHT),
 }
-# Where records and snapshots have the times of one clock, even a warning would be false.
-ONE_CLOCK = [name for name in CLOCKS if "whose clock" not in name]
-ACCUSING = {
-    "partition_stopped", "partition_stalled", "offset_rewound", "offsets_reset", "offsets_expired", "offsets_expiring",
-    "messages_lost", "odd_commits", "long_unread", "hanging_transaction", "rebalance_storm", "dead_group",
-}  # fmt: skip
 RETENTION = timedelta(days=7)
 
 
@@ -80,20 +76,29 @@ def test_no_commit_is_lost_and_none_counts_twice(audited: Mapping[str, Path], na
 @pytest.mark.parametrize("name", CLOCKS)
 def test_lag_is_what_the_slow_model_reads_from_history(audited: Mapping[str, Path], name: str) -> None:
     warehouse = audited[name]
-    model = slow_lag(warehouse, CLOCKS[name].snapshots())
-    wanted = list(model.rows())
+    models = (slow_lag(warehouse, CLOCKS[name], group) for group in ("alone", "steady"))
+    wanted = [row for model in models for row in model.rows()]
     keys = list(wanted[0])
     found = [{key: row[key] for key in keys} for row in read(warehouse, "lag_points")]
-    order = ("snapshot_time", "group_id", "topic", "partition")
+    order = ("group_id", "snapshot_time", "topic", "partition")
     assert sorted(found, key=lambda row: [row[key] for key in order]) == wanted
     assert len(wanted) > 30
 
 
-def slow_lag(warehouse: Path, snapshots: Sequence[Mapping[str, Any]]) -> SlowLag:
+@pytest.mark.parametrize("name", CLOCKS)
+def test_a_lag_that_is_known_is_the_true_one(audited: Mapping[str, Path], name: str) -> None:
+    """Groups are behind by so many messages after each commit, and by those of the time to the next one more."""
+    known = [row["lag_raw"] for row in rows(audited[name], "lag_points") if row["lag_raw"] is not None]
+    assert known or name.startswith("back for good")
+    assert all(BEHIND <= lag <= BEHIND + RATE * COMMIT_EVERY for lag in known)
+
+
+def slow_lag(warehouse: Path, clocks: Stepping, group: str) -> SlowLag:
     subscribed = {row["assignment_offset"]: row["subscribed_topics"] for row in read(warehouse, "generation_members")}
     (row,) = read(warehouse, "rebalances")
     topics = subscribed[row["assignment_offset"]]
     joined = {"group_id": row["group_id"], "topics": topics, "from_time": row["start_time"], "to_time": None}
+    is_joined = group == row["group_id"]
     captured = {
         line["captured_at"] * 1000: {
             (topic["topic"], each["partition"]): Captured(
@@ -102,23 +107,26 @@ def slow_lag(warehouse: Path, snapshots: Sequence[Mapping[str, Any]]) -> SlowLag
             for topic in line["topics"]
             for each in topic["partitions"]
         }
-        for line in snapshots
+        for line in clocks.snapshots()
     }
     offsets = sorted(read(warehouse, "offset_history"), key=lambda row: int(row["from_offset"]))
-    return SlowLag(offsets, read(warehouse, "ownership_intervals"), [joined], captured)
+    owned = read(warehouse, "ownership_intervals")
+    return SlowLag(
+        *([row for row in each if row["group_id"] == group] for each in (offsets, owned)),
+        [joined] if is_joined else [], captured, clocks.commit_times(),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CLOCKS)
 def test_nobody_is_accused(audited: Mapping[str, Path], name: str) -> None:
     warehouse = audited[name]
     findings = rows(warehouse, "findings")
-    assert [row for row in findings if row["kind"] in ACCUSING] == []
-    if name in ONE_CLOCK:
-        assert {row["severity"] for row in findings} <= {"info"}
+    # Whoever takes the snapshots, even a warning would be false.
+    assert {row["severity"] for row in findings} <= {"info"}
     told = {row["kind"] for row in rows(warehouse, "replay_anomalies")}
     assert told == (set() if name == "right" else {"clock_went_back"})
     verdicts = {row["own_verdict"] for row in rows(warehouse, "group_verdicts")}
-    assert not verdicts & {"STOP", "STALL", "REWIND"}
+    assert verdicts <= {"OK", "UNKNOWN"}
 
 
 @pytest.mark.parametrize("name", CLOCKS)

@@ -45,12 +45,17 @@ def test_the_project_is_nowhere_but_in_the_zip(elsewhere: Elsewhere) -> None:
 def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path: Path) -> None:
     result = tmp_path / "result.json"
     source = ("--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
-    done = elsewhere.submit(*source, "--warehouse", tmp_path / "w", "--result-file", result, job="audit.py")
+    done = elsewhere.submit(
+        *source, "--warehouse", tmp_path / "w", "--result-file", result, "--report", tmp_path / "r", job="audit.py"
+    )
     # Its story has a partition that stopped.
     assert done.returncode == ExitCode.FINDINGS, done.stderr
     found = json.loads(result.read_text())
     assert (found["verdict"], found["exit_code"]) == ("findings", ExitCode.FINDINGS)
     assert found["read"] == found["decoded"] > 5000
+    # By templates and questions that are in the zip.
+    assert found["report"] == {"place": str(tmp_path / "r" / "index.html"), "is_unchanged": False}
+    assert "partition_stopped" in (tmp_path / "r" / "index.html").read_text()
     assert all((tmp_path / "w" / name / "_delta_log").is_dir() for name in TABLES_OF_INGEST)
     ingest(tmp_path / "here", *source)
     replay(tmp_path / "here")

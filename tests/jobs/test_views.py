@@ -56,6 +56,9 @@ def test_every_view_is_defined_once_in_every_dialect(dialect: Dialect) -> None:
         ("SELECT * FROM IDENTIFIER('runs')", list(USER_TABLES), list(VIEWS)),
         ("SELECT * FROM replayed_groups, recomputed_partitions", [], []),
         ("SHOW TABLES", list(USER_TABLES), list(VIEWS)),
+        ("SELECT message, query FROM findings", ["findings"], []),
+        ("SELECT (query) FROM findings", ["findings"], []),
+        ("FROM \"query\" ('FROM ' || 'runs')", list(USER_TABLES), list(VIEWS)),
         (
             "SELECT * FROM v_decode_coverage",
             [name for name in USER_TABLES if name in VIEWS["v_decode_coverage"].reads],

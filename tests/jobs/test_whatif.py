@@ -172,7 +172,7 @@ def test_consumer_groups_are_asked_about(ask: Ask) -> None:
 def test_what_cannot_be_answered_is_told_in_one_line(ask: Ask) -> None:
     code, out, err = ask("classic-rang")
     assert (code, out, err.count("\n")) == (ExitCode.USAGE, "", 1)
-    assert "classic-rang: not in the history" in err
+    assert 'no group "classic-rang"; did you mean "classic-range"?' in err
     assert "classic-range" in err
     code, _, err = ask("classic-range", "--assignor", "stickiest")
     assert code == ExitCode.USAGE

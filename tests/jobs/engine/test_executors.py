@@ -100,7 +100,16 @@ def outcomes(elsewhere: Elsewhere, tmp_path_factory: pytest.TempPathFactory) -> 
             "ships_project": name != "no_project",
             "words": []
             if name in ("late_no_numpy", "lost")
-            else ["ingest", "--source", SAMPLE, "--warehouse", str(folder / name / "w"), "--engine", "spark"],
+            else [
+                "ingest",
+                "--source",
+                SAMPLE,
+                "--warehouse",
+                str(folder / name / "w"),
+                "--engine",
+                "spark",
+                "--quiet",
+            ],
         }
         for name, python in pythons.items()
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jobs.engine.local import LocalEngine
-from jobs.engine.task import PlanRow, Progress, Step, TaskSpec
+from jobs.engine.task import PlanRow, Step, TaskSpec
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 from tests.jobs.engine.odd_tasks import Done, closed_after_a_later_one, closing, told
@@ -127,13 +127,6 @@ def test_a_worker_that_dies_while_files_are_closed_names_what_is_not_written(eng
         Failure, match=r"offsets partitions? [0-9, -]*1[0-9, -]*: the worker process was ended by SIGKILL"
     ):
         engine.run(CLOSING, specs(("sleep", 200), ("die", signal.SIGKILL), *[("sleep", 200)] * 5))
-
-
-def test_progress_is_told_from_time_to_time(engine: LocalEngine) -> None:
-    heard: list[tuple[int, int]] = []
-    progress: Progress[Done] = Progress(lambda done: done.number, lambda *told: heard.append(told), every_seconds=0)
-    engine.run(STEP, specs(*[("sleep", 10)] * 5), progress)
-    assert heard == [(number, 10 * number) for number in range(1, 6)]
 
 
 def test_workers_end_with_a_driver_that_was_killed(tmp_path: Path) -> None:

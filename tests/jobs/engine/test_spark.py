@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import pyspark
 import pytest
 
+from jobs.engine.engine import Done as Counted
 from jobs.engine.spark import Counts, SparkEngine
 from jobs.engine.task import PlanRow, Step, TaskSpec
 from jobs.failure import Failure
+from jobs.progress import Activity
 from jobs.spark.jars import SPARK
 from schemas.exit_codes import ExitCode
 from tests.jobs.engine.odd_tasks import Done, told
@@ -79,12 +81,13 @@ def test_a_package_that_a_task_lacks_is_named_with_its_host(engine: SparkEngine)
 
 
 def test_a_task_that_is_done_twice_counts_once(spark: "SparkSession") -> None:
-    counts = Counts(spark, None)
-    done = counts.adding()
+    activity = Activity("test", started=0.0)
+    counts = Counts(spark, Counted(activity, [10] * 70 + [7]))
     for number in (70, 1, 1, 0):
-        done(number, None)
-    assert counts.tasks.value.bit_count() == 3
+        counts.numbers.add(1 << number)
     assert counts.unfinished(4) == [2, 3]
+    counts.look()
+    assert activity.done == 27
 
 
 def test_the_release_of_spark_is_the_one_that_is_installed() -> None:

@@ -1,0 +1,92 @@
+"""Prints the script that makes a shell complete commands, flags, their values, groups, topics and files.
+
+    groupscope completion bash > ~/.local/share/bash-completion/completions/groupscope
+    groupscope completion zsh > ~/.zfunc/_groupscope
+    groupscope completion fish > ~/.config/fish/completions/groupscope.fish
+
+New shells load the file by themselves; zsh needs `fpath+=~/.zfunc` before `compinit` in ~/.zshrc. The script asks the
+`groupscope` that you type, so it never goes out of date. Groups and topics come from the warehouse that --warehouse
+names, by default from `warehouse/`.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from argcomplete import autocomplete
+from argcomplete.completers import DirectoriesCompleter, FilesCompleter
+from argcomplete.shell_integration import shellcode
+
+from jobs.failure import Failure
+from jobs.no_pandas import keep_pandas_out
+from jobs.row_output import write_lines
+from schemas.exit_codes import ExitCode
+
+Completer = Callable[..., Iterable[str]]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    # Without defaults bash does not offer files where an instant is expected.
+    write_lines([shellcode(["groupscope"], use_defaults=False, shell=arguments.shell)])
+    return ExitCode.CLEAN
+
+
+def offer(parser: argparse.ArgumentParser, command: argparse.ArgumentParser | None) -> None:
+    """Answers the shell, and ends the process."""
+    for action in () if command is None else command._actions:
+        if action.choices is None:
+            action.completer = COMPLETERS.get(str(action.metavar), nothing)  # type: ignore[attr-defined]
+    autocomplete(parser, always_complete_options=False)
+
+
+def nothing(**_: Any) -> Iterable[str]:
+    """For instants, numbers and patterns. Not argcomplete's own way to suppress, which hides the flag too."""
+    return []
+
+
+def groups(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
+    return names(parsed_args, {"group_state_intervals": "group_id"})
+
+
+def topics(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
+    return names(parsed_args, {"ownership_intervals": "topic", "offset_history": "topic"})
+
+
+def names(parsed: argparse.Namespace, columns: dict[str, str]) -> Iterable[str]:
+    """None where there is no warehouse: a shell has no place for messages."""
+    keep_pandas_out()
+    from jobs.histories.history import opened
+
+    try:
+        history = opened(parsed)
+        found = {name for table, column in columns.items() for name in history.distinct(table, column)}
+    except Failure:
+        return []
+    # What a shell cannot show is no help, and a line feed would be two names.
+    return sorted(name for name in found if name and name.isprintable())
+
+
+def formats(prefix: str, **_: Any) -> Iterable[str]:
+    """Of --source, whose places are files only after the first form."""
+    form, colon, place = prefix.partition(":")
+    if form in ("segments", "records") and colon:
+        return [f"{form}:{each}" for each in FilesCompleter()(place)]
+    return ["segments:", "kafka:", "records:"]
+
+
+# By what help calls the value.
+COMPLETERS: dict[str, Completer] = {
+    "GROUP": groups,
+    "TOPIC": topics,
+    "FILE": FilesCompleter(),
+    "SQL|FILE": FilesCompleter(allowednames=("sql",)),
+    "DIR": DirectoriesCompleter(),
+    "FORM:PLACE": formats,
+}
+
+
+if __name__ == "__main__":
+    from jobs.cli import main
+
+    sys.exit(main(["completion", *sys.argv[1:]]))

@@ -1,0 +1,98 @@
+"""How text fits a width: columns of a table, words of a line, and a row with more columns than fit side by side."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+CUT = "…"
+# Less of a column says nothing.
+LEAST_COLUMN = 8
+# No column of a terminal: marks upon other characters.
+NO_WIDTH = ("Mn", "Me")
+
+
+def width_of(text: str) -> int:
+    """Columns of a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(map(char_width, text))
+
+
+def char_width(char: str) -> int:
+    if unicodedata.category(char) in NO_WIDTH:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def cut_to(text: str, width: int) -> str:
+    """The text, or what there is room for and a sign that there is more."""
+    return text if width_of(text) <= width else taken(text, width - 1) + CUT
+
+
+def taken(text: str, width: int) -> str:
+    """The longest beginning of up to so many columns."""
+    if text.isascii():
+        return text[: max(width, 0)]
+    room = width
+    for place, char in enumerate(text):
+        room -= char_width(char)
+        if room < 0:
+            return text[:place]
+    return text
+
+
+def fitted(widths: Sequence[int], bodies: Sequence[int], least: Sequence[int], room: int) -> list[int] | None:
+    """The widths of columns that share the room: headings wider than their column's body are cut first, then the widest
+    columns, none below its least width. None: too little room."""
+    found = shared(widths, bodies, room)
+    return found or shared(limited(widths, bodies, LEAST_COLUMN), least, room)
+
+
+def shared(widths: Sequence[int], least: Sequence[int], room: int) -> list[int] | None:
+    limit = max(widths, default=0)
+    while sum(found := limited(widths, least, limit)) > room:
+        limit -= 1
+        if limit < LEAST_COLUMN:
+            return None
+    return found
+
+
+def limited(widths: Sequence[int], least: Sequence[int], limit: int) -> list[int]:
+    return [min(width, max(floor, limit)) for width, floor in zip(widths, least, strict=True)]
+
+
+def wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
+    """Lines that break between words, or inside a word that is longer than a line; the indent stands before all but the
+    first."""
+    if width_of(text) <= width:
+        # With all its spaces: it may be a drawing.
+        yield text
+        return
+    before, line = "", ""
+    for word in text.split(" "):
+        longer = f"{line} {word}" if line else word
+        if width_of(before + longer) <= width:
+            line = longer
+            continue
+        if line:
+            yield before + line
+            before = indent
+        line = word
+        while width_of(before + line) > width:
+            head = taken(line, width - len(before)) or line[:1]
+            yield before + head
+            before, line = indent, line[len(head) :]
+    yield before + line
+
+
+def labelled(label: str, text: str, label_width: int, width: int | None) -> Iterator[str]:
+    """A label and its text beside it; on a terminal that is narrow, the text below it."""
+    line = f"{label}{' ' * (label_width - width_of(label))} {text}".rstrip()
+    if width is None:
+        yield line
+    elif width - label_width < 2 * LEAST_COLUMN:
+        yield from wrapped(f"{label} {text}".strip(), width, "  ")
+    else:
+        head = line[: label_width + 1]
+        first, *more = wrapped(text, width - len(head))
+        yield (head + first).rstrip()
+        yield from (" " * len(head) + each for each in more)

@@ -1,0 +1,12 @@
+"""What commands say of how far they are, which a slow machine makes them say: of interest to few tests."""
+
+import re
+
+PROGRESS = re.compile(
+    r"groupscope: [a-z :]+: (\d+% of [\d,]+ (MB|records|tasks), )?\d+ (s|min) so far(, about \d+ (s|min) left)?"
+)
+
+
+def beside_progress(errors: str) -> list[str]:
+    """The other lines."""
+    return [line for line in errors.splitlines() if not PROGRESS.fullmatch(line)]

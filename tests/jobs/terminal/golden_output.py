@@ -1,0 +1,113 @@
+"""What each command prints on the sample, whole. `python -m tests.jobs.terminal.golden_output` writes the files anew:
+read what has changed before you commit it."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+GOLDEN = Path(__file__).with_name("golden")
+INPUT = "--source segments:sample --snapshots sample/snapshots.jsonl"
+RUN = "--cluster sample --config sample.toml"
+AT = "2026-11-21T17:36:40"
+
+# In this order: one command finds what those before it left.
+COMMANDS = {
+    "help": "--help",
+    "help-why": "help why",
+    "help-audit": "audit --help",
+    "audit": f"audit {INPUT} {RUN} --warehouse audited --quiet",
+    "ingest": f"ingest {INPUT} {RUN} --quiet",
+    "replay": f"replay {RUN} --quiet",
+    "assignments": f"assignments {RUN} --quiet",
+    "lag": f"lag {RUN} --quiet",
+    "gate": f"gate {RUN} --group ^classic-s --quiet",
+    "gate-span": "gate --group ledger --span payments:3:0:10:10 --result passed.json",
+    "report": "report --quiet",
+    "doctor": "doctor",
+    "groups": "groups",
+    "groups-csv": "groups --state Empty --type share --format csv",
+    "describe": f"describe classic-killed --at {AT}",
+    "describe-members": f"describe classic-killed --members --verbose --at {AT}",
+    "describe-state": "describe modern-uniform --state --at 2026-11-21T17:37:15",
+    "rebalances": "rebalances classic-storm",
+    "why-killed": "why classic-killed --at 2026-11-21T17:36:38",
+    "why-cooperative": "why classic-cooperative-sticky --at 2026-11-21T17:36:53",
+    "why-consumer": "why modern-uniform --at 2026-11-21T17:37:19",
+    "why-failover": "why classic-killed",
+    "owner": f"owner clicks 2 --at {AT}",
+    "diff": f"diff classic-killed --from {AT} --to 2026-11-21T17:36:50",
+    "offsets": f"offsets classic-killed --at {AT}",
+    "whatif": "whatif classic-killed",
+    "whatif-assignor": "whatif classic-killed --assignor roundrobin --add-members 1",
+    "sql": "sql queries.sql",
+    "sql-json": "sql --format json queries.sql",
+    "dump": "dump --type GroupMetadata --group ^classic-killed$ sample/__consumer_offsets-0/00000000000000000000.log",
+    "assign": "assign specs.jsonl",
+    "wrong-command": "whyy classic-killed",
+    "wrong-flag": "why classic-killed --form json",
+    "wrong-group": "why classic-kiled",
+    "wrong-topic": "owner click 2",
+    "wrong-time": "groups --at noon",
+    "wrong-source": "capture --source broker-1:9092",
+}
+FILES = {
+    "passed.json": '{"success": true, "results": [{"success": true, "expectation_config": {"type": "e"}}]}',
+    "queries.sql": "SELECT group_id, trigger, num_moved FROM v_rebalances "
+    "WHERE group_id = 'classic-killed' ORDER BY trigger;",
+    "specs.jsonl": '{"id": 1, "group_protocol": "classic", "assignor": "range", "topics": [{"name": "orders", '
+    '"partitions": 3}], "members": [{"member_id": "a", "subscribed_topics": ["orders"]}, {"member_id": "b", '
+    '"subscribed_topics": ["orders"]}]}\n',
+}
+# What differs between two runs: names of runs, times of now, and how long something took.
+CHANGING = {
+    r"\b\d{8}-\d{8}T\d{6}Z": "RUN",
+    r"(?m)(^run .*; )\d+\.\d s": r"\1SECONDS s",
+    r"[\d,]+ records/s": "NUMBER records/s",
+    r"(?m)^(Took +)[\d.]+ s": r"\1SECONDS s",
+    r"\d+\.\d MB": "SIZE MB",
+}
+
+
+def prepared(folder: Path) -> None:
+    (folder / "sample").symlink_to(ROOT / "data" / "sample")
+    (folder / "sample.toml").symlink_to(ROOT / "conf" / "sample.toml")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+
+
+def outputs(folder: Path) -> Iterator[tuple[str, str]]:
+    """Of each command, as its file has it."""
+    prepared(folder)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"}
+    for name, words in COMMANDS.items():
+        done = subprocess.run(
+            [sys.executable, "-m", "jobs.cli", *words.split()],
+            capture_output=True, text=True, cwd=folder, env=environment, timeout=600, check=False,
+        )  # fmt: skip
+        yield name, shown(words, done).replace(str(folder), "FOLDER")
+
+
+def shown(words: str, done: "subprocess.CompletedProcess[str]") -> str:
+    said = f"--- standard error\n{done.stderr}" if done.stderr else ""
+    text = f"$ groupscope {words}\n{done.stdout}{said}--- exit code {done.returncode}\n"
+    for pattern, word in CHANGING.items():
+        text = re.sub(pattern, word, text)
+    return text
+
+
+def main() -> None:
+    GOLDEN.mkdir(exist_ok=True)
+    for old in GOLDEN.iterdir():
+        old.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in outputs(Path(folder)):
+            (GOLDEN / f"{name}.txt").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
