@@ -51,7 +51,8 @@ known AS (
 ),
 placed AS (
   SELECT found.*,
-    row_number() OVER (PARTITION BY cluster, offsets_partition ORDER BY first_offset DESC, last_offset DESC) AS place
+    row_number() OVER (PARTITION BY cluster, offsets_partition
+      ORDER BY first_offset DESC, last_offset DESC, complete_from_offset, complete_from_time) AS place
   FROM history_coverage AS found
 ),
 covered AS (

@@ -23,6 +23,7 @@ from jobs.warehouses.failpoints import VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER
 from schemas.exit_codes import ExitCode
 from tests.jobs.ingested import RECORD_TABLES, ROOT, TABLES_OF_INGEST, history, ingest, rows, spawned
+from tests.jobs.progress_lines import beside_progress
 from tests.written_copies import compacted, random_log, write_copy
 
 if TYPE_CHECKING:
@@ -276,9 +277,8 @@ def test_files_of_tasks_that_died_go_with_the_next_run(
 
 def test_tasks_that_died_are_told_in_a_line(failed: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     _, done = failed
-    lines = done.stderr.splitlines()
-    assert all(line.startswith("groupscope: ") for line in lines)
-    (line,) = (line for line in lines if " files, " not in line)
+    assert all(line.startswith("groupscope: ") for line in done.stderr.splitlines())
+    (line,) = (line for line in beside_progress(done.stderr) if " files, " not in line)
     assert line.startswith("groupscope: offsets partition")
     assert ": the worker process on " in line
     assert line.endswith("; nothing of the run is visible")
