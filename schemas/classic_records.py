@@ -1,6 +1,7 @@
 """Type 2: a classic group with all its members, written whole at each completed generation."""
 
 from schemas.fields import Array, Field, Kind, Message, RecordType, Shape, Struct
+from schemas.vocabulary import GroupType
 
 MEMBER = Struct(
     "member",
@@ -70,6 +71,8 @@ RECORDS = (
     RecordType(
         2,
         "GroupMetadata",
+        "classic_group_metadata",
+        GroupType.CLASSIC,
         (Field("group", Kind.STRING, "The group."),),
         VALUE,
         "A classic group: generation, protocol and every member with subscription and assignment.",

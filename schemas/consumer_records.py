@@ -16,6 +16,7 @@ from schemas.modern_fields import (
     TOPIC_METADATA,
     TOPIC_PARTITIONS,
 )
+from schemas.vocabulary import GroupType
 
 EARLY_ACCESS = "KIP-848 in early access; the bytes changed in 3.8 under the same version"
 
@@ -220,35 +221,71 @@ REGULAR_EXPRESSION = Message(
 )
 
 RECORDS = (
-    RecordType(3, "ConsumerGroupMetadata", GROUP_KEY, GROUP_METADATA, "The group epoch.", "3.7+"),
+    RecordType(
+        3,
+        "ConsumerGroupMetadata",
+        "group_metadata",
+        GroupType.CONSUMER,
+        GROUP_KEY,
+        GROUP_METADATA,
+        "The group epoch.",
+        "3.7+",
+    ),
     RecordType(
         4,
         "ConsumerGroupPartitionMetadata",
+        "group_partition_metadata",
+        GroupType.CONSUMER,
         GROUP_KEY,
         PARTITION_METADATA,
         "The subscribed topics, as the coordinator sees them.",
         "3.7 to 4.0; later releases write tombstones alone",
     ),
     RecordType(
-        5, "ConsumerGroupMemberMetadata", MEMBER_KEY, MEMBER_METADATA, "A member and what it subscribes to.", "3.7+"
+        5,
+        "ConsumerGroupMemberMetadata",
+        "group_member_metadata",
+        GroupType.CONSUMER,
+        MEMBER_KEY,
+        MEMBER_METADATA,
+        "A member and what it subscribes to.",
+        "3.7+",
     ),
     RecordType(
         6,
         "ConsumerGroupTargetAssignmentMetadata",
+        "target_assignment_metadata",
+        GroupType.CONSUMER,
         GROUP_KEY,
         TARGET_METADATA,
         "The epoch of the target assignment; completes it.",
         "3.7+",
     ),
     RecordType(
-        7, "ConsumerGroupTargetAssignmentMember", MEMBER_KEY, TARGET_MEMBER, "What one member shall own.", "3.7+"
+        7,
+        "ConsumerGroupTargetAssignmentMember",
+        "target_assignment_members",
+        GroupType.CONSUMER,
+        MEMBER_KEY,
+        TARGET_MEMBER,
+        "What one member shall own.",
+        "3.7+",
     ),
     RecordType(
-        8, "ConsumerGroupCurrentMemberAssignment", MEMBER_KEY, CURRENT_ASSIGNMENT, "What one member owns now.", "3.7+"
+        8,
+        "ConsumerGroupCurrentMemberAssignment",
+        "current_member_assignments",
+        GroupType.CONSUMER,
+        MEMBER_KEY,
+        CURRENT_ASSIGNMENT,
+        "What one member owns now.",
+        "3.7+",
     ),
     RecordType(
         16,
         "ConsumerGroupRegularExpression",
+        "group_regular_expressions",
+        GroupType.CONSUMER,
         (*GROUP_KEY, Field("regular_expression", Kind.STRING, "The pattern.")),
         REGULAR_EXPRESSION,
         "The topics that a subscribed pattern matches.",

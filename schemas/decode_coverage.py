@@ -4,20 +4,13 @@ from collections.abc import Mapping
 
 from schemas.columns import Column, Type
 from schemas.record_columns import CLUSTER
-from schemas.records import REGISTRY
+from schemas.records import GROUP_TYPES, REGISTRY, types_by_group_type
 from schemas.vocabulary import UNKNOWN_REASONS
 
-# Which record type a row of each decoded table was. 9 and 15 cannot be told apart by the table's columns; 9 was
-# written by the early access of share groups in 4.0 alone.
-TABLES_OF_ONE_TYPE = {"classic_group_metadata": 2, "group_regular_expressions": 16, "streams_group_topologies": 23}
-TABLES_BY_GROUP_TYPE: Mapping[str, Mapping[str, int]] = {
-    "group_metadata": {"consumer": 3, "share": 11, "streams": 17},
-    "group_member_metadata": {"consumer": 5, "share": 10, "streams": 19},
-    "target_assignment_metadata": {"consumer": 6, "share": 12, "streams": 20},
-    "target_assignment_members": {"consumer": 7, "share": 13, "streams": 21},
-    "current_member_assignments": {"consumer": 8, "share": 14, "streams": 22},
-    "group_partition_metadata": {"consumer": 4, "share": 15, "streams": 18},
-}
+# Which record type a row of each table of groups was.
+TYPES = {name: types_by_group_type(name) for name in dict.fromkeys(REGISTRY[number].table for number in GROUP_TYPES)}
+TABLES_OF_ONE_TYPE = {name: number for name, types in TYPES.items() if len(types) == 1 for number in types.values()}
+TABLES_BY_GROUP_TYPE = {name: types for name, types in TYPES.items() if len(types) > 1}
 
 COLUMNS = (
     CLUSTER,

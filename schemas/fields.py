@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from schemas.vocabulary import GroupType
+
 
 class Kind(StrEnum):
     """What one value is on the wire; strings and bytes change their length prefix in flexible versions."""
@@ -124,10 +126,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordType:
-    """One kind of record of the topic: the number that opens its key, the key's fields and the value's message."""
+    """One kind of record of the topic: the number that opens its key, the key's fields, the value's message, the table
+    of its rows, and the type of its groups (None: commits, of every type)."""
 
     number: int
     name: str
+    table: str
+    group_type: GroupType | None
     key: tuple[Field, ...]
     value: Message
     about: str

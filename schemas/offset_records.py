@@ -62,10 +62,21 @@ RECORDS = (
     RecordType(
         0,
         "LegacyOffsetCommit",
+        "offset_commits",
+        None,
         KEY,
         VALUE,
         "A committed offset under the first key version; addresses the same offset as type 1.",
         "0.8.2 only; every release reads it",
     ),
-    RecordType(1, "OffsetCommit", KEY, VALUE, "A committed offset of one group and partition.", "0.9.0+"),
+    RecordType(
+        1,
+        "OffsetCommit",
+        "offset_commits",
+        None,
+        KEY,
+        VALUE,
+        "A committed offset of one group and partition.",
+        "0.9.0+",
+    ),
 )

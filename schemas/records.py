@@ -2,6 +2,7 @@
 
 from schemas import classic_records, consumer_records, offset_records, share_records, streams_records
 from schemas.fields import RecordType
+from schemas.vocabulary import GroupType
 
 RECORDS = (
     *offset_records.RECORDS,
@@ -13,3 +14,17 @@ RECORDS = (
 REGISTRY: dict[int, RecordType] = {
     record.number: record for record in sorted(RECORDS, key=lambda record: record.number)
 }
+GROUP_TYPES: dict[int, GroupType] = {
+    number: record.group_type for number, record in REGISTRY.items() if record.group_type is not None
+}
+
+
+def types_of(table: str) -> tuple[int, ...]:
+    """The record types whose rows the table has."""
+    return tuple(number for number, record in REGISTRY.items() if record.table == table)
+
+
+def types_by_group_type(table: str) -> dict[GroupType, int]:
+    """Which record type a row of a group's table was. Rows of 9 and 15 look alike; only the early access of share
+    groups in 4.0 wrote 9."""
+    return {GROUP_TYPES[number]: number for number in types_of(table)}

@@ -14,6 +14,7 @@ from schemas.modern_fields import (
     TOPIC_NAME,
     TOPIC_PARTITIONS,
 )
+from schemas.vocabulary import GroupType
 
 KIP = "KIP-932"
 
@@ -130,32 +131,68 @@ RECORDS = (
     RecordType(
         9,
         "ShareGroupPartitionMetadata",
+        "group_partition_metadata",
+        GroupType.SHARE,
         GROUP_KEY,
         PARTITION_METADATA,
         "The subscribed topics, as the coordinator sees them.",
         "4.0; the number is unused from 4.1",
     ),
     RecordType(
-        10, "ShareGroupMemberMetadata", MEMBER_KEY, MEMBER_METADATA, "A member and what it subscribes to.", "4.0+"
+        10,
+        "ShareGroupMemberMetadata",
+        "group_member_metadata",
+        GroupType.SHARE,
+        MEMBER_KEY,
+        MEMBER_METADATA,
+        "A member and what it subscribes to.",
+        "4.0+",
     ),
-    RecordType(11, "ShareGroupMetadata", GROUP_KEY, GROUP_METADATA, "The group epoch.", "4.0+"),
+    RecordType(
+        11,
+        "ShareGroupMetadata",
+        "group_metadata",
+        GroupType.SHARE,
+        GROUP_KEY,
+        GROUP_METADATA,
+        "The group epoch.",
+        "4.0+",
+    ),
     RecordType(
         12,
         "ShareGroupTargetAssignmentMetadata",
+        "target_assignment_metadata",
+        GroupType.SHARE,
         GROUP_KEY,
         TARGET_METADATA,
         "The epoch of the target assignment; completes it.",
         "4.0+",
     ),
     RecordType(
-        13, "ShareGroupTargetAssignmentMember", MEMBER_KEY, TARGET_MEMBER, "What one member shall read.", "4.0+"
+        13,
+        "ShareGroupTargetAssignmentMember",
+        "target_assignment_members",
+        GroupType.SHARE,
+        MEMBER_KEY,
+        TARGET_MEMBER,
+        "What one member shall read.",
+        "4.0+",
     ),
     RecordType(
-        14, "ShareGroupCurrentMemberAssignment", MEMBER_KEY, CURRENT_ASSIGNMENT, "What one member reads now.", "4.0+"
+        14,
+        "ShareGroupCurrentMemberAssignment",
+        "current_member_assignments",
+        GroupType.SHARE,
+        MEMBER_KEY,
+        CURRENT_ASSIGNMENT,
+        "What one member reads now.",
+        "4.0+",
     ),
     RecordType(
         15,
         "ShareGroupStatePartitionMetadata",
+        "group_partition_metadata",
+        GroupType.SHARE,
         GROUP_KEY,
         STATE_METADATA,
         "Topics by the stage of their share state.",

@@ -12,6 +12,7 @@ from schemas.modern_fields import (
     TOPIC_ID,
     TOPIC_NAME,
 )
+from schemas.vocabulary import GroupType
 
 KIP = "KIP-1071"
 
@@ -220,36 +221,74 @@ TOPOLOGY = Message(
 )
 
 RECORDS = (
-    RecordType(17, "StreamsGroupMetadata", GROUP_KEY, GROUP_METADATA, "The group epoch.", "4.1+"),
+    RecordType(
+        17,
+        "StreamsGroupMetadata",
+        "group_metadata",
+        GroupType.STREAMS,
+        GROUP_KEY,
+        GROUP_METADATA,
+        "The group epoch.",
+        "4.1+",
+    ),
     RecordType(
         18,
         "StreamsGroupPartitionMetadata",
+        "group_partition_metadata",
+        GroupType.STREAMS,
         GROUP_KEY,
         PARTITION_METADATA,
         "The source topics, as the coordinator sees them.",
         "no release; development builds alone",
     ),
     RecordType(
-        19, "StreamsGroupMemberMetadata", MEMBER_KEY, MEMBER_METADATA, "A member and the process it lives in.", "4.1+"
+        19,
+        "StreamsGroupMemberMetadata",
+        "group_member_metadata",
+        GroupType.STREAMS,
+        MEMBER_KEY,
+        MEMBER_METADATA,
+        "A member and the process it lives in.",
+        "4.1+",
     ),
     RecordType(
         20,
         "StreamsGroupTargetAssignmentMetadata",
+        "target_assignment_metadata",
+        GroupType.STREAMS,
         GROUP_KEY,
         TARGET_METADATA,
         "The epoch of the target assignment; completes it.",
         "4.1+",
     ),
     RecordType(
-        21, "StreamsGroupTargetAssignmentMember", MEMBER_KEY, TARGET_MEMBER, "Tasks that one member shall run.", "4.1+"
+        21,
+        "StreamsGroupTargetAssignmentMember",
+        "target_assignment_members",
+        GroupType.STREAMS,
+        MEMBER_KEY,
+        TARGET_MEMBER,
+        "Tasks that one member shall run.",
+        "4.1+",
     ),
     RecordType(
         22,
         "StreamsGroupCurrentMemberAssignment",
+        "current_member_assignments",
+        GroupType.STREAMS,
         MEMBER_KEY,
         CURRENT_ASSIGNMENT,
         "Tasks that one member runs now.",
         "4.1+",
     ),
-    RecordType(23, "StreamsGroupTopology", GROUP_KEY, TOPOLOGY, "The topology that the group runs.", "4.1+"),
+    RecordType(
+        23,
+        "StreamsGroupTopology",
+        "streams_group_topologies",
+        GroupType.STREAMS,
+        GROUP_KEY,
+        TOPOLOGY,
+        "The topology that the group runs.",
+        "4.1+",
+    ),
 )

@@ -14,10 +14,9 @@ import pyarrow.compute as pc
 from jobs.replaying.assignment import OwnTimeouts, Rules
 from jobs.replaying.known_state import rows_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.vocabulary import OFFSETS_TOPIC, GroupType
 from udfs.replay.end_offsets import EndOffsets
 from udfs.replay.group_partition import partition_for
-from udfs.replay.modern_values import GroupType
 from udfs.replay.topic_names import Key, Snapshots
 
 RETENTION = "offsets.retention.minutes"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemas.records import GROUP_TYPES
 from udfs.recomputing.audited import Audited, Latest
 from udfs.recomputing.facts import Facts
 from udfs.recomputing.modern_events import ClassicGroup, modern_events
 from udfs.recomputing.modern_group import (
     COMPLETIONS,
     EPOCH_TYPES,
-    GROUP_TYPES,
     NOT_FOLLOWED,
     ModernGroup,
     apply,
@@ -98,10 +98,10 @@ class ModernAudit:
 
     def group_of(self, group_id: str, record: Record) -> ModernGroup | None:
         """Only a value makes a group."""
-        group_type = GROUP_TYPES.get(record.type)
+        group_type = GROUP_TYPES[record.type]
         group = self.groups[group_id]
-        if group_type is None or (group is not None and group.group_type == group_type):
-            return group if group_type is not None else None
+        if group is not None and group.group_type == group_type:
+            return group
         if record.value is None:
             return None
         converted = self.converted.pop(group_id, None)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from schemas.records import types_of
 from schemas.vocabulary import GroupType
 from udfs.recomputing.modern_events import NOTHING, Held, ListedTopics, Owned, Subscriber
 from udfs.recomputing.modern_watch import Change, Watch, pairs_of, watch_changes, watch_needs, watch_owned
@@ -12,11 +13,6 @@ from udfs.recomputing.timeline_map import room_of_put
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import TopicCodes
 
-GROUP_TYPES = {
-    **dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupType.CONSUMER),
-    **dict.fromkeys((9, 10, 11, 12, 13, 14, 15), GroupType.SHARE),
-    **dict.fromkeys((17, 18, 19, 20, 21, 22), GroupType.STREAMS),
-}
 # The first epoch that is written, and from 4.3 on, which hashes topics.
 FIRST_EPOCH, FIRST_EPOCH_HASHED = 1, 2
 # Epochs that may still wait for their targets: a coordinator computes one at a time.
@@ -255,17 +251,19 @@ def on_pattern(group: ModernGroup, record: Record, _: TopicCodes) -> None:
         group.patterns[pattern] = record.value
 
 
-HANDLERS: Mapping[int, Callable[[ModernGroup, Record, TopicCodes], None]] = {
-    **dict.fromkeys((3, 11, 17), on_group),
-    **dict.fromkeys((4, 15), on_topics),
-    **dict.fromkeys((5, 10, 19), on_member),
-    **dict.fromkeys((7, 13, 21), on_target),
-    **dict.fromkeys((8, 14, 22), on_owned),
-    16: on_pattern,
+Handler = Callable[[ModernGroup, Record, TopicCodes], None]
+HANDLERS_OF_TABLES: Mapping[str, Handler] = {
+    "group_metadata": on_group,
+    "group_partition_metadata": on_topics,
+    "group_member_metadata": on_member,
+    "target_assignment_members": on_target,
+    "current_member_assignments": on_owned,
+    "group_regular_expressions": on_pattern,
 }
-TARGET_TYPES = (7, 13, 21)
-COMPLETIONS = (6, 12, 20)
-EPOCH_TYPES = (3, 11, 17)
+HANDLERS = {number: handler for table, handler in HANDLERS_OF_TABLES.items() for number in types_of(table)}
+TARGET_TYPES = types_of("target_assignment_members")
+COMPLETIONS = types_of("target_assignment_metadata")
+EPOCH_TYPES = types_of("group_metadata")
 
 
 def apply(group: ModernGroup, record: Record, codes: TopicCodes) -> None:

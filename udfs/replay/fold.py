@@ -95,9 +95,10 @@ class Fold:
             if record.left_out is not None:
                 told = f"left out, since no topic has partitions below 0: {record.left_out}"
                 group.anomaly(record, AnomalyKind.NEGATIVE_PARTITION, Severity.WARNING, told)
+        handlers = [HANDLERS[record.type] for record in operation]
         try:
-            for record in operation:
-                HANDLERS[record.type](group, record)
+            for record, handler in zip(operation, handlers, strict=True):
+                handler(group, record)
             settle(group, before, operation, at)
         except Exception as failure:
             # Nothing that stands in a log may end the run: the finding names the records, the rest goes on.

@@ -12,6 +12,7 @@ from schemas.history_words import (
     Severity,
     StateEnd,
 )
+from schemas.vocabulary import GroupType
 from udfs.replay.group import Group
 from udfs.replay.ledger import StateStretch
 from udfs.replay.modern_causes import note_causes
@@ -21,7 +22,6 @@ from udfs.replay.modern_members import replaced_members, settle_departed, settle
 from udfs.replay.modern_owners import settle_owners
 from udfs.replay.modern_rebalances import begin_target, close, close_if_reached, open_rebalance
 from udfs.replay.modern_state import GROUP_KEY, Modern, Operation, Start
-from udfs.replay.modern_values import GroupType
 from udfs.replay.records import Moment, Record
 from udfs.replay.rows import Rows
 

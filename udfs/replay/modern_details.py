@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from schemas.history_words import RebalanceTrigger
+from schemas.vocabulary import GroupType
 from udfs.replay.details import (
     PLAIN,
     Change,
@@ -13,7 +14,7 @@ from udfs.replay.details import (
     topic_changes,
 )
 from udfs.replay.modern_state import Base, Member, Modern
-from udfs.replay.modern_values import About, GroupEpoch, GroupType, Topics
+from udfs.replay.modern_values import About, GroupEpoch, Topics
 from udfs.replay.topic_codes import TopicCodes
 
 METADATA, SUBSCRIPTION = RebalanceTrigger.METADATA_CHANGED, RebalanceTrigger.SUBSCRIPTION_CHANGED

@@ -7,6 +7,7 @@ records of the operation are in. A tombstone is a record like any other.
 from collections.abc import Callable
 
 from schemas.history_words import AnomalyKind, Severity
+from schemas.records import GROUP_TYPES, types_of
 from udfs.replay import modern_details
 from udfs.replay.group import Group
 from udfs.replay.modern_state import AWAY, GONE, GROUP_KEY, KEY_OF_MEMBER, KEY_OF_OWNED, Member, Modern
@@ -15,7 +16,6 @@ from udfs.replay.modern_values import (
     About,
     Current,
     GroupEpoch,
-    GroupType,
     Pattern,
     Target,
     TargetEpoch,
@@ -24,11 +24,7 @@ from udfs.replay.modern_values import (
 )
 from udfs.replay.records import Record
 
-GROUP_TYPES = {
-    **dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupType.CONSUMER),
-    **dict.fromkeys((9, 10, 11, 12, 13, 14, 15), GroupType.SHARE),
-    **dict.fromkeys((17, 18, 19, 20, 21, 22, 23), GroupType.STREAMS),
-}
+Handler = Callable[[Group, Record], None]
 
 
 def taken(group: Group, record: Record) -> Modern | None:
@@ -239,16 +235,17 @@ def on_topology(group: Group, record: Record) -> None:
     now.topology = value
 
 
-HANDLERS: dict[int, Callable[[Group, Record], None]] = {
-    **dict.fromkeys((3, 11, 17), on_group),
-    **dict.fromkeys((4, 9, 15, 18), on_topics),
-    **dict.fromkeys((5, 10, 19), on_member),
-    **dict.fromkeys((6, 12, 20), on_target_epoch),
-    **dict.fromkeys((7, 13, 21), on_target),
-    **dict.fromkeys((8, 14, 22), on_current),
-    16: on_pattern,
-    23: on_topology,
+HANDLERS_OF_TABLES: dict[str, Handler] = {
+    "group_metadata": on_group,
+    "group_partition_metadata": on_topics,
+    "group_member_metadata": on_member,
+    "target_assignment_metadata": on_target_epoch,
+    "target_assignment_members": on_target,
+    "current_member_assignments": on_current,
+    "group_regular_expressions": on_pattern,
+    "streams_group_topologies": on_topology,
 }
+HANDLERS = {number: handler for table, handler in HANDLERS_OF_TABLES.items() for number in types_of(table)}
 
 
 def touch(group: Group, now: Modern, record: Record, key: str) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from schemas.vocabulary import GroupType
 from udfs.replay import details
 from udfs.replay.details import Change
 from udfs.replay.modern_handlers import count_assignor, count_member
 from udfs.replay.modern_owners import placed
 from udfs.replay.modern_state import Base, Cause, Member, Modern, Placed, Rebalance, Start, Stop
-from udfs.replay.modern_values import About, ByRole, GroupType, Topics, Topology
+from udfs.replay.modern_values import About, ByRole, Topics, Topology
 from udfs.replay.reading_ends import ReadingEnd
 from udfs.replay.topic_codes import TopicCodes
 from udfs.replay.unclear_details import Silent, settled
@@ -48,7 +49,9 @@ def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
 
 
 def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
-    now = Modern(GroupType(found["group_type"]), **{name: found[name] for name in PLAIN if name != "group_type"})
+    now = Modern(
+        GroupType[found["group_type"].upper()], **{name: found[name] for name in PLAIN if name != "group_type"}
+    )
     if found["topology"] is not None:
         epoch, sources = found["topology"]
         now.topology = Topology(epoch, {each: tuple(names) for each, names in sources.items()})

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from schemas.history_words import Confidence, LeaveKind
+from schemas.vocabulary import GroupType
 from udfs.replay.group import Group
 from udfs.replay.ledger import MemberStretch
 from udfs.replay.modern_moves import milliseconds
 from udfs.replay.modern_owners import member_timeouts, release_all
 from udfs.replay.modern_state import AWAY, GONE, Member, Modern, Place
-from udfs.replay.modern_values import UNREVOKED, GroupType
+from udfs.replay.modern_values import UNREVOKED
 from udfs.replay.records import Moment
 from udfs.replay.silence import modern_departure
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from schemas.history_words import AnomalyKind, LeaveKind, OwnershipEnd, OwnershipPhase, Severity, TaskRole
+from schemas.vocabulary import GroupType
 from udfs.replay.group import Group
 from udfs.replay.ledger import OwnerStretch
 from udfs.replay.modern_moves import gained, stopped
 from udfs.replay.modern_state import AWAY, KEY_OF_OWNED, NOTHING, Member, Modern, Place, Placed
-from udfs.replay.modern_values import ByRole, GroupType
+from udfs.replay.modern_values import ByRole
 from udfs.replay.reading_ends import (
     ReadingEnd,
     Timeouts,

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.history_words import TaskRole
+from schemas.records import types_by_group_type
 from udfs.replay.classic_records import array, shared, shared_sets
 from udfs.replay.modern_values import (
     STABLE,
@@ -33,17 +34,6 @@ from udfs.replay.uncollected import uncollected
 NO_BATCH = -1
 NO_LEADER_EPOCH = -1
 
-# Record types of the tables, by type of group.
-RECORD_TYPES = {
-    "group_metadata": {"consumer": 3, "share": 11, "streams": 17},
-    "group_partition_metadata": {"consumer": 4, "share": 15, "streams": 18},
-    "group_member_metadata": {"consumer": 5, "share": 10, "streams": 19},
-    "target_assignment_metadata": {"consumer": 6, "share": 12, "streams": 20},
-    "target_assignment_members": {"consumer": 7, "share": 13, "streams": 21},
-    "current_member_assignments": {"consumer": 8, "share": 14, "streams": 22},
-    "group_regular_expressions": {"consumer": 16},
-    "streams_group_topologies": {"streams": 23},
-}
 TP_BYTES = 8
 Values = Callable[[pa.Table, TopicCodes], Iterator[Any]]
 # What holds partitions, and by which field their items name what these are partitions of.
@@ -78,7 +68,7 @@ def records_of(
 
 
 def table_records(name: str, table: pa.Table, values: Values, topics: TopicCodes) -> Iterator[tuple[str, Record]]:
-    types = RECORD_TYPES[name]
+    types = {str(group_type): number for group_type, number in types_by_group_type(name).items()}
     rows = table.num_rows
     group_types = plain(table, "group_type") if "group_type" in table.column_names else [next(iter(types))] * rows
     key = KEY_COLUMNS.get(name, "member_id")

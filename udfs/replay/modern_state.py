@@ -4,8 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from schemas.vocabulary import GroupType
 from udfs.replay.details import Change
-from udfs.replay.modern_values import STABLE, About, ByRole, GroupType, Topics, Topology
+from udfs.replay.modern_values import STABLE, About, ByRole, Topics, Topology
 from udfs.replay.reading_ends import ReadingEnd
 from udfs.replay.records import Record
 

@@ -5,15 +5,7 @@ groups as tasks, pairs of subtopology and partition.
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import NamedTuple
-
-
-class GroupType(StrEnum):
-    CONSUMER = "consumer"
-    SHARE = "share"
-    STREAMS = "streams"
-
 
 Task = tuple[str, int]
 Share = frozenset[int] | frozenset[Task]

@@ -3,19 +3,12 @@
 import numpy as np
 import pyarrow as pa
 
+from schemas.records import GROUP_TYPES
 from schemas.vocabulary import ControlType, GroupType, MemberState, TopicState
 from udfs.decoding.decode import Part
 from udfs.decoding.gather import listed
 from udfs.tables.arrays import bounds_of, fitted, items_of
 from udfs.views import Positions
-
-# First and last record type of each kind of group.
-RECORD_TYPES = {
-    GroupType.CONSUMER: {3, 4, 5, 6, 7, 8, 16},
-    GroupType.SHARE: range(9, 16),
-    GroupType.STREAMS: range(17, 24),
-}
-GROUP_TYPES = {number: kind for kind, numbers in RECORD_TYPES.items() for number in numbers}
 
 # By the number in the record, from 0; streams groups have numbers of their own.
 MEMBER_STATES = (MemberState.STABLE, MemberState.UNREVOKED_PARTITIONS, MemberState.UNRELEASED_PARTITIONS)

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from schemas import decoded_tables, group_tables
 from schemas.columns import Table
+from schemas.records import types_of
 from schemas.vocabulary import NONE
 from udfs.decoding.decode import CONTROL, Part
 from udfs.tables.classic_members import members
@@ -52,7 +53,6 @@ class Sources:
     """Columns that a part's value has under their own name need no word; those of the origin have their own way."""
 
     table: Table
-    record_types: tuple[int, ...]
     columns: dict[str, Source]
 
     def of(self, name: str) -> Source:
@@ -63,10 +63,13 @@ GROUP: dict[str, Source] = {"group_type": Made(group_type), "group_id": Key("gro
 MEMBER: dict[str, Source] = {**GROUP, "member_id": Key("member_id")}
 UNKNOWN = (NONE,)
 
+MARKERS = Sources(
+    decoded_tables.TRANSACTION_MARKERS,
+    {"marker": Made(marker), "coordinator_epoch": Value("coordinator_epoch", UNKNOWN)},
+)
 SOURCES = (
     Sources(
         decoded_tables.OFFSET_COMMITS,
-        (0, 1),
         {
             "group_id": Key("group"),
             "topic": Key("topic"),
@@ -81,7 +84,6 @@ SOURCES = (
     ),
     Sources(
         decoded_tables.CLASSIC_GROUP_METADATA,
-        (2,),
         {
             "group_id": Key("group"),
             "current_state_time": Value("current_state_timestamp", UNKNOWN),
@@ -90,7 +92,6 @@ SOURCES = (
     ),
     Sources(
         group_tables.GROUP_METADATA,
-        (3, 11, 17),
         {
             **GROUP,
             "group_epoch": Value("epoch"),
@@ -101,7 +102,6 @@ SOURCES = (
     ),
     Sources(
         group_tables.GROUP_MEMBER_METADATA,
-        (5, 10, 19),
         {
             **MEMBER,
             "group_instance_id": Value("instance_id"),
@@ -111,16 +111,14 @@ SOURCES = (
     ),
     Sources(
         group_tables.TARGET_ASSIGNMENT_METADATA,
-        (6, 12, 20),
         # 0: the group is empty, or the broker kept no time.
         {**GROUP, "assignment_time": Value("assignment_timestamp", (0, NONE))},
     ),
-    Sources(group_tables.TARGET_ASSIGNMENT_MEMBERS, (7, 13, 21), MEMBER),
-    Sources(group_tables.CURRENT_MEMBER_ASSIGNMENTS, (8, 14, 22), {**MEMBER, "member_state": Made(member_state)}),
-    Sources(group_tables.GROUP_PARTITION_METADATA, (4, 9, 15, 18), {**GROUP, "topics": Made(topics)}),
+    Sources(group_tables.TARGET_ASSIGNMENT_MEMBERS, MEMBER),
+    Sources(group_tables.CURRENT_MEMBER_ASSIGNMENTS, {**MEMBER, "member_state": Made(member_state)}),
+    Sources(group_tables.GROUP_PARTITION_METADATA, {**GROUP, "topics": Made(topics)}),
     Sources(
         group_tables.GROUP_REGULAR_EXPRESSIONS,
-        (16,),
         {
             "group_id": Key("group_id"),
             "regular_expression": Key("regular_expression"),
@@ -128,12 +126,10 @@ SOURCES = (
             "resolved_time": Value("timestamp", UNKNOWN),
         },
     ),
-    Sources(group_tables.STREAMS_GROUP_TOPOLOGIES, (23,), {"group_id": Key("group_id")}),
-    Sources(
-        decoded_tables.TRANSACTION_MARKERS,
-        (CONTROL,),
-        {"marker": Made(marker), "coordinator_epoch": Value("coordinator_epoch", UNKNOWN)},
-    ),
+    Sources(group_tables.STREAMS_GROUP_TOPOLOGIES, {"group_id": Key("group_id")}),
 )
 
-BY_RECORD_TYPE = {number: sources for sources in SOURCES for number in sources.record_types}
+BY_RECORD_TYPE = {
+    CONTROL: MARKERS,
+    **{number: sources for sources in SOURCES for number in types_of(sources.table.name)},
+}

@@ -38,6 +38,15 @@ def told(found: Sequence[Audited], rows: Sequence[Row]) -> str:
     return f"{len(wrong)} of {len(found)}:\n{each}\n{row}"
 
 
+def line_of(audit: Audited) -> str:
+    """Releases that do the same."""
+    return str(audit.variant).split(";")[0].removeprefix("clients ")
+
+
+def line_of_newest(audit: Audited) -> str:
+    return LINES[str(audit.assignor)][0].name
+
+
 @pytest.mark.parametrize("lives", [LIVES, pytest.param(SOAK_LIVES, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("release", JARS, ids=lambda release: ".".join(map(str, release)))
 def test_what_a_releases_own_clients_did_is_the_same(release: Release, lives: int, seed: int) -> None:
@@ -49,8 +58,7 @@ def test_what_a_releases_own_clients_did_is_the_same(release: Release, lives: in
     # Members of one release write one version, by which lines are told apart.
     has_generations = release >= GENERATIONS_SINCE
     for each in found:
-        named = str(each.variant).split(";")[0].removeprefix("clients ")
-        (line,) = [line for line in LINES[str(each.assignor)] if line.name == named]
+        (line,) = [line for line in LINES[str(each.assignor)] if line.name == line_of(each)]
         assert (line.release >= GENERATIONS_SINCE) == has_generations
     # Without snapshots too, but for racks: all partitions are assigned or claimed.
     rackless = {f"g{at}" for at, group in enumerate(groups) if "racks" not in group["topics"][0]}
@@ -82,9 +90,13 @@ def test_altered_generations_are_found_and_no_others(
             row["members"] = changed
             altered.add(at)
     found = audited(rows, facts_of(groups))
-    assert {at for at, each in enumerate(found) if each.verdict != Verdict.SAME} == altered
+    differ = {at for at, each in enumerate(found) if each.verdict != Verdict.SAME}
+    assert differ <= altered
+    # By chance what is altered may be what another release does: seen once in some ten thousand.
+    assert all(line_of(found[at]) != line_of_newest(found[at]) for at in altered - differ)
+    assert len(altered - differ) <= 1
     assert len(altered) > LIVES
-    drifts = [found[at] for at in altered if found[at].verdict == Verdict.DRIFT]
+    drifts = [found[at] for at in differ if found[at].verdict == Verdict.DRIFT]
     assert drifts
     for each in drifts if alter in (drop, double) else ():
         assert each.differences is not None

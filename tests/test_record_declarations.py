@@ -1,0 +1,47 @@
+"""What is declared of each record type, and what follows it: its table, the table's columns, and the handlers of both
+folds."""
+
+from schemas.records import GROUP_TYPES, REGISTRY, types_by_group_type, types_of
+from schemas.tables import TABLES
+from schemas.vocabulary import GroupType
+from udfs.decoding.decode import CONTROL
+from udfs.recomputing import modern_events, modern_group
+from udfs.replay import fold, modern_records
+from udfs.tables.sources import BY_RECORD_TYPE
+
+# As docs of Kafka's records and their generated classes name them; see also the tests against Kafka's jars.
+PREFIXES = {"ConsumerGroup": GroupType.CONSUMER, "ShareGroup": GroupType.SHARE, "StreamsGroup": GroupType.STREAMS}
+
+
+def test_each_number_has_the_group_type_that_kafka_names_it_by() -> None:
+    named = {
+        number: group_type
+        for number, record in REGISTRY.items()
+        for prefix, group_type in PREFIXES.items()
+        if record.name.startswith(prefix)
+    }
+    assert named | {2: GroupType.CLASSIC} == GROUP_TYPES
+    assert sorted(REGISTRY) == list(range(24))
+
+
+def test_each_type_is_read_into_its_table() -> None:
+    read = {number: sources.table.name for number, sources in BY_RECORD_TYPE.items() if number != CONTROL}
+    assert read == {number: record.table for number, record in REGISTRY.items()}
+    assert {*read.values()} <= {*TABLES}
+
+
+def test_a_row_of_a_table_of_groups_tells_its_type() -> None:
+    for name in {REGISTRY[number].table for number in GROUP_TYPES}:
+        types = types_by_group_type(name)
+        assert {*types.values()} == {*types_of(name)} - ({9} if name == "group_partition_metadata" else set())
+        assert len(types) == 1 or "group_type" in {column.name for column in TABLES[name].columns}
+
+
+def test_each_type_of_groups_has_one_handler_in_both_folds() -> None:
+    modern = {*GROUP_TYPES} - {2}
+    assert {*fold.HANDLERS} == {*GROUP_TYPES}
+    assert {number for name in modern_records.VALUES for number in types_of(name)} == modern
+    # The audit of assignments has a way of its own for epochs of targets, and needs no topology.
+    followed = {*modern_group.HANDLERS, *modern_group.COMPLETIONS}
+    assert followed == {number for name in modern_events.VALUES for number in types_of(name)}
+    assert modern - followed == {23}
