@@ -23,7 +23,7 @@ ASSIGNMENT_AUDIT = Table(
         ASSIGNMENT_OFFSET,
         Column("generation_or_epoch", Type.INT, "Classic: the generation; else the target epoch.", is_nullable=False),
         Column("record_time", Type.TIMESTAMP, "Time of the record that completes the assignment."),
-        Column("assignor", Type.STRING, "The assignor in force; NULL: cannot be told."),
+        Column("assignor", Type.STRING, "The assignor in force; NULL: cannot be determined."),
         Column("assignor_source", Type.STRING, "How it is known; NULL: it is not."),
         Column("algorithm", Type.STRING, "Which of its algorithms the input calls for; NULL: nothing was recomputed."),
         Column("verdict", Type.STRING, "Whether Kafka's assignor gives the same.", is_nullable=False),
@@ -64,7 +64,7 @@ ASSIGNMENT_AUDIT = Table(
                 StructOf(
                     (
                         Column("name", Type.STRING, "What was checked, such as valid or cooperative_safe."),
-                        Column("is_ok", Type.BOOLEAN, "Whether it holds; NULL: cannot be told."),
+                        Column("is_ok", Type.BOOLEAN, "Whether it holds; NULL: cannot be determined."),
                         Column("detail", Type.STRING, "What was found where it does not; else NULL."),
                     )
                 )
@@ -79,7 +79,7 @@ ASSIGNMENT_AUDIT = Table(
 ASSIGNMENT_WHATIF = Table(
     "assignment_whatif",
     "group's latest assignment, by assignor",
-    "What each assignor would give the group as it stands.",
+    "What each assignor would assign to the group in its current state.",
     ("cluster", "group_id", "group_protocol", "assignor"),
     ("cluster", "group_id", "group_protocol", "assignor"),
     (
@@ -93,7 +93,7 @@ ASSIGNMENT_WHATIF = Table(
         ),
         count("moves_from_current", "Partitions that would change their owner; NULL: not possible."),
         count("partitions_stopped", "Partitions that nobody reads meanwhile; NULL: not possible."),
-        Column("is_possible", Type.BOOLEAN, "FALSE: the group cannot use it as it stands.", is_nullable=False),
+        Column("is_possible", Type.BOOLEAN, "FALSE: the group cannot use it in its current state.", is_nullable=False),
         Column("reason", Type.STRING, "Why not; or what the answer leaves out; NULL: nothing to say."),
         *EVIDENCE,
     ),
@@ -114,7 +114,7 @@ WHO = ListOf(
 ASSIGNOR_UPGRADES = Table(
     "assignor_upgrades",
     "group, by migration",
-    "How far each group has come on its way to another assignor or protocol, and what stands against it.",
+    "Progress of each group's migration to another assignor or protocol, and what blocks it.",
     ("cluster", "group_id", "migration"),
     ("cluster", "group_id", "migration"),
     (
@@ -132,13 +132,13 @@ ASSIGNOR_UPGRADES = Table(
             ListOf(
                 StructOf(
                     (
-                        Column("kind", Type.STRING, "What stands against it, such as custom_assignor."),
+                        Column("kind", Type.STRING, "What blocks it, such as custom_assignor."),
                         Column("member_id", Type.STRING, "The member that it is about; NULL: the group."),
                         Column("detail", Type.STRING, "What was found."),
                     )
                 )
             ),
-            "Everything that stands against it.",
+            "Everything that blocks it.",
         ),
         *EVIDENCE,
     ),
@@ -157,7 +157,7 @@ EPOCHS = ListOf(
 RECOMPUTED_PARTITIONS = Table(
     "recomputed_partitions",
     "offsets partition",
-    "How far the assignments of an offsets partition have been recomputed: the next run goes on from here.",
+    "How far the assignments of an offsets partition have been recomputed: the next run continues from here.",
     ("cluster", "offsets_partition"),
     ("cluster", "offsets_partition"),
     (
@@ -183,7 +183,7 @@ RECOMPUTED_PARTITIONS = Table(
 RECOMPUTED_GROUPS = Table(
     "recomputed_groups",
     "group",
-    "Where each group stood at the end of the newest run: the next run goes on from here.",
+    "The state of each group at the end of the newest run: the next run continues from here.",
     ("cluster", "offsets_partition", "group_id"),
     ("cluster", "offsets_partition", "group_id"),
     (

@@ -12,7 +12,7 @@ COLUMNS = (
     RANK,
     *OWN,
     Column("moves_too_many", Type.INT, "Partitions moved beyond what balance asked for; NULL: unknown."),
-    Column("is_complete", Type.BOOLEAN, "TRUE: no record of its stretch of the log is missing from its evidence on."),
+    Column("is_complete", Type.BOOLEAN, "TRUE: from its evidence on, no record of its range of the log is missing."),
     *AS_OF,
 )
 READS = ("assignment_audit", *CLUSTERS_READ)

@@ -7,7 +7,7 @@ class AssignorSource(Meant):
     RECORD = "record", "The record names it: the protocol of a classic group."
     VOTES = "votes", "Most members of the group ask for it."
     DEFAULT = "default", "Nobody asks for one: it is the broker's first."
-    INFERRED = "inferred", "Nothing tells it: of those that Kafka has, this one gives the recorded assignment."
+    INFERRED = "inferred", "No record names it: of Kafka's assignors, this one gives the recorded assignment."
 
 
 class Algorithm(Meant):
@@ -46,7 +46,7 @@ class CheckName(Meant):
     VALID = "valid", "Members have only partitions that exist, of topics that they subscribe to, and none too often."
     COMPLETE = "complete", "Every partition of a subscribed topic has an owner, or is withheld."
     WITHHELD = "withheld", "Partitions wait for the next generation, until their owners have let go of them."
-    BALANCED = "balanced", "Members of equal subscriptions have as many partitions, but for one; of range by topic."
+    BALANCED = "balanced", "Members with equal subscriptions differ by one partition or none; with range, by topic."
     COOPERATIVE_SAFE = "cooperative_safe", "No partition is given to a member while another still has it."
     STATIC_ONCE = "static_once", "No static instance is two members."
     OWNED_ONCE = "owned_once", "By the members' own records, since the target before, no partition had two owners."
@@ -72,6 +72,6 @@ class MigrationPhase(Meant):
 
 
 class Readiness(Meant):
-    READY = "ready", "Nothing in the records stands against it."
+    READY = "ready", "Nothing in the records blocks it."
     BLOCKED = "blocked", "It would fail, or change what the group does: see the blockers."
-    UNKNOWN = "unknown", "The records do not tell: see the blockers."
+    UNKNOWN = "unknown", "The records do not show it: see the blockers."

@@ -22,10 +22,10 @@ COLUMNS = (
     number("other_log_end_offset", "The same on the other one."),
     number("messages_left", "From the committed offset to the end, on the cluster; NULL: unknown."),
     number("other_messages_left", "The same on the other one."),
-    number("difference", "Messages that a reader who goes to the other cluster reads again; negative: that it skips; "
-           "NULL: unknown. Certain with basis equal_ends alone."),
-    Column("basis", Type.STRING, "What difference rests on. How MirrorMaker 2 translated offsets stands in topics of "
-           "its own (checkpoints, offset-syncs), which are no input here."),
+    number("difference", "Messages that a reader who moves to the other cluster reads again; negative: that it skips; "
+           "NULL: unknown. Certain only with basis equal_ends."),
+    Column("basis", Type.STRING, "What difference rests on. MirrorMaker 2 records how it translated offsets in topics "
+           "of its own (checkpoints, offset-syncs), which are no input here."),
     Column("last_commit_time", Type.TIMESTAMP, "When the offset was last committed on the cluster."),
     Column("other_last_commit_time", Type.TIMESTAMP, "The same on the other one."),
     number("later_by_ms", "How much later that is on the other one, to the second; negative: earlier."),

@@ -155,7 +155,7 @@ TARGET_METADATA = Message(
     ),
 )
 
-TARGET = Field("topic_partitions", Array(TOPIC_PARTITIONS), "What the member shall own.")
+TARGET = Field("topic_partitions", Array(TOPIC_PARTITIONS), "What the member must own.")
 
 TARGET_MEMBER = Message(
     "ConsumerGroupTargetAssignmentMemberValue",
@@ -239,7 +239,7 @@ RECORDS = (
         GROUP_KEY,
         PARTITION_METADATA,
         "The subscribed topics, as the coordinator sees them.",
-        "3.7 to 4.0; later releases write tombstones alone",
+        "3.7 to 4.0; later releases write only tombstones",
     ),
     RecordType(
         5,
@@ -268,7 +268,7 @@ RECORDS = (
         GroupType.CONSUMER,
         MEMBER_KEY,
         TARGET_MEMBER,
-        "What one member shall own.",
+        "What one member must own.",
         "3.7+",
     ),
     RecordType(

@@ -27,7 +27,7 @@ ORDER BY cluster, day_time DESC, lag_floor_p95 DESC NULLS LAST, lag_floor_max DE
 # Of 100 known minutes of a day so many may be over the objective.
 PERCENT_OVER = 5
 OBJECTIVE = Column(
-    "objective_ms", Type.BIGINT, "Time lag that the group shall not exceed, by [[groups]] of the settings in the "
+    "objective_ms", Type.BIGINT, "Time lag that the group must not exceed, by [[groups]] of the settings in the "
     "newest run; NULL: nothing is asked."
 )  # fmt: skip
 FRESHNESS_COLUMNS = (

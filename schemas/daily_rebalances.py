@@ -38,14 +38,14 @@ COLUMNS = (
     Column("rebalance_ms", Type.BIGINT, "Sum of durations. Classic: without the join phase, so a lower bound."),
     Column("longest_rebalance_ms", Type.BIGINT, "As rebalance-latency-max: the longest, likewise a lower bound."),
     Column("sync_ms", Type.BIGINT, "Sum of what leaders took to assign. Classic: exact by the broker's clock."),
-    Column("longest_sync_ms", Type.BIGINT, "As sync-time-max, of the leader alone: partial."),
+    Column("longest_sync_ms", Type.BIGINT, "As sync-time-max, only of the leader: partial."),
     Column("assigned_partitions", Type.BIGINT, "As assigned-partitions: most that the group had assigned: exact."),
-    Column("num_moved", Type.BIGINT, "Partitions that went from one member to another: exact."),
-    Column("num_returned", Type.BIGINT, "Stopped and went back to their member: exact."),
+    Column("num_moved", Type.BIGINT, "Partitions that moved from one member to another: exact."),
+    Column("num_returned", Type.BIGINT, "Revoked and reassigned to the same member: exact."),
     Column("num_withheld", Type.BIGINT, "Revoked for the next round (cooperative): exact, the callback likely."),
     Column("num_ready_to_migrate", Type.BIGINT, "Given at once, claimed by nobody: exact, the callback likely."),
     Column("num_lost", Type.BIGINT, "Lost by a member that came back without what it had: likely."),
-    Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were nobody's: an upper bound."),
+    Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were unowned: an upper bound."),
     *UNREAD,
 )
 READS = ("rebalances", "partition_moves")

@@ -20,7 +20,7 @@ COLUMNS = (
     Column(
         "record_type",
         Type.INT,
-        "The number that opens the key; 15 stands for 9 as well; NULL: transaction marker, damaged batch, no key.",
+        "The number that opens the key; 15 also covers 9; NULL: transaction marker, damaged batch, no key.",
     ),
     Column("type", Type.STRING, "Kafka's name of it, or COMMIT, ABORT; NULL: damaged batch, no key, unknown type."),
     Column("value_version", Type.INT, "Version of the value's layout; NULL: tombstones, damaged batches, no version."),

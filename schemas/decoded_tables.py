@@ -29,7 +29,7 @@ OFFSET_COMMITS = decoded(
         Column(
             "topic_id", Type.STRING, "Id of the topic, 22 characters; NULL: not written (transactional, or before 4.3)."
         ),
-        Column("key_version", Type.INT, "0 or 1: the record type; 0 is of 0.8.2 alone.", is_nullable=False),
+        Column("key_version", Type.INT, "0 or 1: the record type; only 0.8.2 wrote 0.", is_nullable=False),
         Column("committed_offset", Type.BIGINT, "The next offset to read; may be negative; NULL: tombstone."),
         Column("leader_epoch", Type.INT, "Leader epoch of the last message read; NULL: the client sent none."),
         Column("commit_time", Type.TIMESTAMP, "The broker's clock when the request came; NULL: see out_of_range."),
@@ -110,7 +110,7 @@ TRANSACTION_MARKERS = decoded(
 REJECTED_RECORDS = Table(
     "rejected_records",
     "record, batch or range of bytes that could not be decoded",
-    "Everything read that is in no other table; a row goes when a copy or a later release gives its records.",
+    "Everything read that is in no other table; a row is removed when a copy or a later release gives its records.",
     # Lines of an archive have no place in their file: different ones differ in what stands in them.
     (
         "cluster",
@@ -137,7 +137,7 @@ REJECTED_RECORDS = Table(
         Column("byte_position", Type.BIGINT, "Where in the file the range begins; NULL for a record."),
         Column("size_bytes", Type.BIGINT, "Bytes of the range; NULL for a record."),
         Column("from_offset", Type.BIGINT, "Lowest offset that the range may hold; NULL: a record, or not known."),
-        Column("to_offset", Type.BIGINT, "Highest offset that it may hold; NULL: a record, or nothing stands behind."),
+        Column("to_offset", Type.BIGINT, "Highest offset that it may hold; NULL: a record, or nothing follows it."),
         Column(
             "num_records",
             Type.BIGINT,

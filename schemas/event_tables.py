@@ -28,8 +28,8 @@ OFFSET_RESETS = Table(
         Column("actor", Type.STRING, "Who is likely to have done it: the log does not name anybody.",
                is_nullable=False),
         Column("num_partitions", Type.INT, "Partitions of the topic that it moved.", is_nullable=False),
-        Column("messages_reread", Type.BIGINT, "By how many messages offsets went back; NULL: unknown."),
-        Column("messages_skipped", Type.BIGINT, "By how many they went forward without being read; NULL: unknown, "
+        Column("messages_reread", Type.BIGINT, "By how many messages offsets moved back; NULL: unknown."),
+        Column("messages_skipped", Type.BIGINT, "By how many they moved forward without being read; NULL: unknown, "
                "or removed."),
         Column("signature_score", Type.INT, "Of five signs of an admin tool, how many are there; NULL: not of a kind "
                "that has them."),

@@ -49,7 +49,7 @@ class FindingKind(Meant):
     DAMAGED_RECORDS = "damaged_records", Severity.CRITICAL, "Bytes of the log are damaged: records are lost."
     REJECTED_RECORDS = "rejected_records", Severity.CRITICAL, "Records that cannot be decoded."
     UNKNOWN_RECORDS = "unknown_records", Severity.WARNING, "Record types or versions that this release does not know."
-    HISTORY_HOLE = "history_hole", Severity.WARNING, "A stretch of the log was never seen."
+    HISTORY_HOLE = "history_hole", Severity.WARNING, "A part of the log was never read."
     REPLAY_ANOMALY = "replay_anomaly", Severity.WARNING, "Records in an order that no coordinator writes."
     SOURCE_NOT_ADVANCING = (
         "source_not_advancing",
@@ -60,8 +60,8 @@ class FindingKind(Meant):
     UNNAMED_TOPICS = "unnamed_topics", Severity.INFO, "Topics of which only the id is known."
     # Whether groups get on.
     PARTITION_STOPPED = "partition_stopped", Severity.CRITICAL, "A partition is no longer committed, with lag."
-    PARTITION_STALLED = "partition_stalled", Severity.CRITICAL, "A partition's commits stand still, with lag."
-    OFFSET_REWOUND = "offset_rewound", Severity.CRITICAL, "A partition's offset went back, unexplained."
+    PARTITION_STALLED = "partition_stalled", Severity.CRITICAL, "A partition's offset does not advance, with lag."
+    OFFSET_REWOUND = "offset_rewound", Severity.CRITICAL, "A partition's offset moved back, unexplained."
     FALLING_BEHIND = "falling_behind", Severity.WARNING, "A partition's lag grows."
     FRESHNESS_MISSED = "freshness_missed", Severity.WARNING, "A group was later than its freshness objective allows."
     HANGING_TRANSACTION = (

@@ -134,14 +134,14 @@ TARGET_ASSIGNMENT_METADATA = decoded(
 
 TARGET_ASSIGNMENT_MEMBERS = decoded(
     "target_assignment_members",
-    "what one member shall own, or that it is no longer a target",
+    "what one member must own, or that it is no longer a target",
     "Record types 7, 13 and 21: targets by member, written for members whose target changed.",
     MEMBER,
     (
-        Column("topic_partitions", TOPIC_ID_PARTITIONS, "What the member shall own; NULL: streams, tombstone."),
-        Column("active_tasks", TASKS, "Streams: tasks that it shall run; else NULL."),
-        Column("standby_tasks", TASKS, "Streams: standby tasks that it shall keep; else NULL."),
-        Column("warmup_tasks", TASKS, "Streams: tasks that it shall warm up; else NULL."),
+        Column("topic_partitions", TOPIC_ID_PARTITIONS, "What the member must own; NULL: streams, tombstone."),
+        Column("active_tasks", TASKS, "Streams: tasks that it must run; else NULL."),
+        Column("standby_tasks", TASKS, "Streams: standby tasks that it must keep; else NULL."),
+        Column("warmup_tasks", TASKS, "Streams: tasks that it must warm up; else NULL."),
         *EARLY,
     ),
 )
@@ -235,7 +235,7 @@ TOPIC_INFOS = ListOf(
     StructOf(
         (
             Column("name", Type.STRING, "The topic's name."),
-            Column("partitions", Type.INT, "Partitions that it shall have; 0 is not enforced."),
+            Column("partitions", Type.INT, "Partitions that it must have; 0 is not enforced."),
             Column("replication_factor", Type.INT, "Its replication factor; 0 is the broker's default."),
             Column("topic_configs", KEY_VALUES, "Its settings."),
         )

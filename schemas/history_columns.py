@@ -6,7 +6,7 @@ from schemas.record_columns import CLUSTER, GROUP_ID
 JOB = "replay"
 
 EVIDENCE_PARTITION = Column(
-    "evidence_partition", Type.INT, "Partition of __consumer_offsets that holds the records behind.", is_nullable=False
+    "evidence_partition", Type.INT, "Partition of __consumer_offsets that holds the evidence.", is_nullable=False
 )
 EVIDENCE = (
     EVIDENCE_PARTITION,

@@ -80,7 +80,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         of_table(
             "lag_at",
-            "How far a group was behind, at its newest snapshot.",
+            "Lag of a group, at its newest snapshot.",
             (GROUP,),
             "lag_points",
             LAG_COLUMNS,

@@ -17,13 +17,13 @@ from schemas.history_columns import (
 from schemas.record_columns import GROUP_ID
 
 GENERATION_OR_EPOCH = Column(
-    "generation_or_epoch", Type.INT, "Classic: the generation; else the group epoch; NULL: a group of offsets alone."
+    "generation_or_epoch", Type.INT, "Classic: the generation; else the group epoch; NULL: a group with only offsets."
 )
-UNSEEN = "NULL: records of the group may stand where the log was not seen."
+UNSEEN = "NULL: records of the group may be in a part of the log that was not read."
 
 GROUP_STATE_INTERVALS = history(
     "group_state_intervals",
-    "group by longest stretch of one state",
+    "group and period in one state",
     "What state each group was in, and since when. A deleted group has no row.",
     ("group_id", "from_offset", "state"),
     (
@@ -32,8 +32,8 @@ GROUP_STATE_INTERVALS = history(
         *INTERVAL,
         Column("state", Type.STRING, f"As Kafka names it, such as Stable or Empty; {UNSEEN}"),
         GENERATION_OR_EPOCH,
-        Column("protocol_type", Type.STRING, "Classic: consumer, connect, …; NULL: other types, offsets alone."),
-        Column("assignor", Type.STRING, "The assignor in force as far as records tell; NULL: none, or not told."),
+        Column("protocol_type", Type.STRING, "Classic: consumer, connect, …; NULL: other types, only offsets."),
+        Column("assignor", Type.STRING, "The assignor in force, as far as records show; NULL: none, or not known."),
         Column("num_members", Type.INT, f"Members at its end; {UNSEEN}"),
         *EVIDENCE,
     ),
@@ -42,7 +42,7 @@ GROUP_STATE_INTERVALS = history(
 MEMBERSHIP_INTERVALS = history(
     "membership_intervals",
     "group by stay of a member id",
-    "Who was a member of which group, from when to when, and how it went.",
+    "Who was a member of which group, from when to when, and how it left.",
     ("group_id", "member_id", "from_offset"),
     (
         *GROUP,
@@ -54,7 +54,7 @@ MEMBERSHIP_INTERVALS = history(
         Column("joined_generation", Type.INT, "Generation or group epoch at its first record."),
         Column("left_generation", Type.INT, "Generation or group epoch of the record without it; NULL: still there."),
         Column("away_since_time", Type.TIMESTAMP, "Since when a static member has been away (epoch -2); NULL: is not."),
-        Column("leave_kind", Type.STRING, "How it went; NULL: still there."),
+        Column("leave_kind", Type.STRING, "How it left; NULL: still a member."),
         *EVIDENCE,
     ),
 )
@@ -85,7 +85,7 @@ OWNERSHIP_INTERVALS = history(
 REBALANCES = history(
     "rebalances",
     "completed generation, or target epoch",
-    "Every rebalance that left a record: what set it off, who came and went, what moved, what it cost.",
+    "Every rebalance that left a record: its trigger, who joined and left, what moved, what it cost.",
     ("group_id", "assignment_offset"),
     (
         *GROUP,
@@ -99,7 +99,7 @@ REBALANCES = history(
         Column("duration_ms", Type.BIGINT, "From start to end: a lower bound for classic groups; NULL: open."),
         Column("outcome", Type.STRING, "completed, superseded, emptied or open.", is_nullable=False),
         Column("trigger", Type.STRING, "What set it off.", is_nullable=False),
-        Column("mode", Type.STRING, "eager, cooperative or incremental; NULL: no assignment to tell by."),
+        Column("mode", Type.STRING, "eager, cooperative or incremental; NULL: no assignment shows it."),
         Column("members_joined", ListOf(Type.STRING), "Member ids that came.", is_nullable=False),
         Column(
             "members_departed",
@@ -112,16 +112,16 @@ REBALANCES = history(
         Column("leader_before", Type.STRING, "Classic: the leader before; else NULL."),
         Column("leader_after", Type.STRING, "Classic: the leader after; else NULL."),
         Column("num_partitions", Type.INT, "Partitions assigned; NULL: assignments that cannot be read."),
-        Column("num_moved", Type.INT, "Went from one member to another."),
-        Column("num_returned", Type.INT, "Stopped and went back to the same member."),
+        Column("num_moved", Type.INT, "Moved from one member to another."),
+        Column("num_returned", Type.INT, "Revoked and reassigned to the same member."),
         Column("num_withheld", Type.INT, "Claimed and given to nobody this round; NULL: not classic."),
         Column("num_maybe_revoking", Type.INT, "Claimed and given, or withheld (KIP-429); NULL: not classic."),
         Column("num_ready_to_migrate", Type.INT, "Given and claimed by nobody (KIP-429); NULL: not classic."),
         Column("num_unknown_owned", Type.INT, "Claimed, but gone from the topics known; NULL: not classic."),
         Column("num_unowned", Type.INT, "Owned before and by nobody after."),
         Column("is_follow_up", Type.BOOLEAN, "TRUE: hands out what the round before withheld.", is_nullable=False),
-        Column("unpersisted_rounds", Type.INT, "Rounds before it that never reached an assignment; NULL: not told."),
-        Column("sync_ms", Type.BIGINT, "Classic: from the end of the join phase to the assignment; NULL: not told."),
+        Column("unpersisted_rounds", Type.INT, "Earlier rebalances that did not complete; NULL: not known."),
+        Column("sync_ms", Type.BIGINT, "Classic: from the end of the join phase to the assignment; NULL: not known."),
         Column("stopped_partition_ms", Type.BIGINT, "Sum of idle_ms over the partitions that stopped."),
         Column("assignor_before", Type.STRING, "The assignor of the assignment before; NULL: none, or not recorded."),
         Column("assignor_after", Type.STRING, "The assignor of this assignment; NULL: not recorded."),
@@ -185,7 +185,7 @@ PARTITION_MOVES = history(
         Column("move_offset", Type.BIGINT, "The record at which it changed hands.", is_nullable=False),
         Column("move_time", Type.TIMESTAMP, "When it changed hands."),
         Column("role", Type.STRING, "Streams: active, standby or warmup; else NULL."),
-        Column("idle_ms", Type.BIGINT, "How long nobody owned it before; NULL: not told, or still so."),
+        Column("idle_ms", Type.BIGINT, "How long it was unowned before; NULL: not known, or still unowned."),
         Column("commit_gap_ms", Type.BIGINT, "From the last commit before to the first after; NULL: one is missing."),
         Column("unread_low_ms", Type.BIGINT, "How long nobody read it around the move, at least; NULL: not known."),
         Column("unread_high_ms", Type.BIGINT, "How long nobody read it around the move, at most; NULL: not known."),

@@ -24,26 +24,26 @@ class GroupState(Meant):
 class StateEnd(Meant):
     NEXT_STATE = "next_state", "Another state, generation, epoch, assignor or number of members followed."
     DELETED = "deleted", "The group was deleted."
-    CONVERTED = "converted", "The group went on as one of another type."
-    COVERAGE_HOLE = "coverage_hole", "The log behind was not seen: nothing is claimed for it."
+    CONVERTED = "converted", "The group continued as another type."
+    COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
 
 
 class LeaveKind(Meant):
-    LEFT_OR_TIMED_OUT = "left_or_timed_out", "Gone; the log does not tell a leave from a timeout or a removal."
+    LEFT_OR_TIMED_OUT = "left_or_timed_out", "Left, timed out or was removed; the log does not show which."
     SESSION_TIMEOUT_LIKELY = (
         "session_timeout_likely",
         "Its commits ended about a session timeout before it was removed.",
     )
     REBALANCE_TIMEOUT_LIKELY = (
         "rebalance_timeout_likely",
-        "It was asked to give partitions up and went when its rebalance timeout was over.",
+        "It was asked to give up partitions and was removed when its rebalance timeout ended.",
     )
     STATIC_REPLACED = "static_replaced", "Another member id took over its static instance."
     STATIC_EXPIRED_LIKELY = "static_expired_likely", "The static instance did not come back within its session timeout."
     GROUP_DELETED = "group_deleted", "The group was deleted while it was a member."
-    CONVERTED = "converted", "The group went on as another type, the member did not."
-    COVERAGE_HOLE = "coverage_hole", "The log behind was not seen: nothing is claimed for it."
-    UNKNOWN = "unknown", "Records are missing where it went."
+    CONVERTED = "converted", "The group continued as another type, without this member."
+    COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
+    UNKNOWN = "unknown", "Records are missing where it left."
 
 
 class OwnershipPhase(Meant):
@@ -55,12 +55,12 @@ class OwnershipPhase(Meant):
 class OwnershipEnd(Meant):
     REASSIGNED = "reassigned", "Given to another member."
     REVOKED = "revoked", "Taken from the member, or given up for a rebalance."
-    PHASE_CHANGED = "phase_changed", "The same member goes on in another phase."
+    PHASE_CHANGED = "phase_changed", "The same member continues in another phase."
     MEMBER_LEFT = "member_left", "The member left the group."
-    STATIC_REPLACED = "static_replaced", "The static instance goes on under another member id."
+    STATIC_REPLACED = "static_replaced", "The static instance continues under another member id."
     GROUP_DELETED = "group_deleted", "The group was deleted."
-    CONVERTED = "converted", "The group went on as another type, this ownership did not."
-    COVERAGE_HOLE = "coverage_hole", "The log behind was not seen: nothing is claimed for it."
+    CONVERTED = "converted", "The group continued as another type; this ownership ended."
+    COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
 
 
 class TaskRole(Meant):
@@ -85,7 +85,7 @@ class RebalanceTrigger(Meant):
     METADATA_CHANGED = "metadata_changed", "Subscribed topics changed: created, deleted, more partitions, racks."
     ASSIGNOR_CHANGED = "assignor_changed", "Another assignor, or other settings of it."
     LEADER_REJOINED = "leader_rejoined", "Same members, same subscriptions: the leader or a member joined anew."
-    PROTOCOL_MIGRATION = "protocol_migration", "The group went over to another protocol."
+    PROTOCOL_MIGRATION = "protocol_migration", "The group changed to another protocol."
     COORDINATOR_FAILOVER = "coordinator_failover", "The coordinator moved and the round before it was lost."
     GROUP_CREATED = "group_created", "The first assignment of the group."
     GROUP_EMPTIED = "group_emptied", "The last members left, timed out or were removed."
@@ -108,7 +108,7 @@ class TimelineKind(Meant):
 class RebalanceMode(Meant):
     EAGER = "eager", "Every member gave up everything before it joined."
     COOPERATIVE = "cooperative", "Members kept what they owned; what moved was withheld for a round."
-    INCREMENTAL = "incremental", "Each member goes to its target by itself (consumer, share and streams groups)."
+    INCREMENTAL = "incremental", "Each member moves to its target by itself (consumer, share and streams groups)."
 
 
 class MemberChange(Meant):
@@ -137,11 +137,11 @@ class CommitVia(Meant):
 class OffsetEnd(Meant):
     COMMIT = "commit", "Another commit followed."
     EXPIRED = "expired", "Deleted when its retention was over."
-    DELETED = "deleted", "Deleted by an administrator, alone or with its group."
+    DELETED = "deleted", "Deleted by an administrator, by itself or with its group."
     TOPIC_DELETED = "topic_deleted", "Deleted with its topic."
     TOPIC_RECREATED = "topic_recreated", "The next commit is for another topic of the same name."
-    TOMBSTONE_UNKNOWN = "tombstone_unknown", "Deleted; the records do not tell why."
-    COVERAGE_HOLE = "coverage_hole", "The log behind was not seen: nothing is claimed for it."
+    TOMBSTONE_UNKNOWN = "tombstone_unknown", "Deleted; the records do not show why."
+    COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
 
 
 class TransactionOutcome(Meant):
@@ -154,13 +154,13 @@ class TopicSource(Meant):
     SNAPSHOT = "snapshot", "A snapshot has it."
     COMMIT = "commit", "A commit names topic and id."
     RECORD = "record", "A record of a group's topics names both."
-    METADATA_HASH = "metadata_hash", "The hash over a group's topics matches for this name of the id alone."
+    METADATA_HASH = "metadata_hash", "The hash over a group's topics matches only for this name of the id."
     SINGLE_SUBSCRIPTION = "single_subscription", "It is the one name left that all owners of the id subscribe to."
 
 
 class Severity(Meant):
     CRITICAL = "critical", "Answers may be wrong: look at it."
-    WARNING = "warning", "Unusual; answers stand."
+    WARNING = "warning", "Unusual; answers are still valid."
     INFO = "info", "Worth knowing."
 
 
@@ -172,7 +172,7 @@ class AnomalyKind(Meant):
     IMPOSSIBLE_ORDER = "impossible_order", "A record that the coordinator would refuse in this order."
     GROUP_IN_WRONG_PARTITION = (
         "group_in_wrong_partition",
-        "The group's name belongs to another offsets partition, or its records stand in several.",
+        "The group's name belongs to another offsets partition, or its records are in several.",
     )
     TARGET_WRITE_INCOMPLETE = (
         "target_write_incomplete",
@@ -181,10 +181,10 @@ class AnomalyKind(Meant):
     DUPLICATE_INSTANCE = "duplicate_instance", "Two members of one generation share a static instance."
     DUPLICATE_MEMBER = (
         "duplicate_member",
-        "A member id stands twice in one generation: its last entry counts, as it does for the coordinator.",
+        "A member id appears twice in one generation: its last entry counts, as it does for the coordinator.",
     )
     NEGATIVE_PARTITION = "negative_partition", "A member claims or has a partition below 0, which is left out."
     TYPE_CONFLICT = "type_conflict", "A record of one type of group for a group of another."
     UNREADABLE_RECORD = "unreadable_record", "A record of this group could not be decoded; the rest was replayed."
     FOREIGN_PAYLOAD = "foreign_payload", "A subscription or assignment of protocol type consumer that cannot be read."
-    OLDER_RULE = "older_rule", "Older coordinators load these records to another result; the one told is today's."
+    OLDER_RULE = "older_rule", "Older coordinators load these records to another result; the one shown is today's."

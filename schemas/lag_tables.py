@@ -23,7 +23,7 @@ def flag(name: str, comment: str) -> Column:
 LAG_POINTS = Table(
     "lag_points",
     "group by topic partition by snapshot",
-    "How far each group was behind at each snapshot, by every convention, of partitions with a live commit, of owned "
+    "Lag of each group at each snapshot, by every convention, of partitions with a live commit, of owned "
     "ones and of those of subscribed topics.",
     ("cluster", "snapshot_time", "group_id", "topic", "topic_id", "partition"),
     # Neighbours are alike: that is quick to make and to write. A run adds later snapshots in files of their own.
@@ -77,8 +77,8 @@ TIME_LAG_PERCENTILES = percentiles("time_lag_ms", "Time lag")
 LAG_DAYS = Table(
     "lag_days",
     "group by topic by day",
-    "How far each group was behind on each topic by day, over all points of that day. A group whose records "
-    "stand in several offsets partitions has a row for each of these.",
+    "Lag of each group on each topic by day, over all points of that day. A group whose records "
+    "are in several offsets partitions has a row for each of these.",
     ("cluster", "day_time", "group_id", "topic", "topic_id", "evidence_partition"),
     ("cluster", "day_time", "group_id", "topic", "topic_id"),
     (
@@ -159,7 +159,7 @@ CONSUMPTION_RATES = Table(
 GROUP_VERDICTS = Table(
     "group_verdicts",
     "group by topic partition by as-of, and one by group",
-    "How each partition of each group stands at a time, by Burrow's rules and by ours, with the rule that decided.",
+    "The verdict on each partition of each group at a time, by Burrow's rules and by ours, with the rule that decided.",
     ("cluster", "as_of_time", "group_id", "topic", "topic_id", "partition"),
     ("cluster", "as_of_time", "group_id", "topic", "topic_id", "partition"),
     (
@@ -175,12 +175,12 @@ GROUP_VERDICTS = Table(
         Column("rule", Type.STRING, "Which of them decided.", is_nullable=False),
         Column("reason", Type.STRING, "What it rests on, in words with numbers.", is_nullable=False),
         Column("last_commit_time", Type.TIMESTAMP, "Newest commit that holds; NULL: none."),
-        Column("since_time", Type.TIMESTAMP, "Since when it stands still or falls behind; NULL: it does not."),
+        Column("since_time", Type.TIMESTAMP, "Since when it does not advance or its lag grows; NULL: neither."),
         number("lag_floor", "Lag then, of a group the sum; NULL: unknown."),
         number("time_lag_ms", "Time lag then, of a group the largest; NULL: unknown."),
         number(
             "freshness_objective_ms",
-            "Time lag that the group shall not exceed, by [[groups]] of the settings; NULL: nothing is asked.",
+            "Time lag that the group must not exceed, by [[groups]] of the settings; NULL: no objective is set.",
         ),
         number("burrow_lag", "Lag as Burrow gives it, of a group the sum; NULL: unknown."),
         Column("burrow_complete", Type.DOUBLE, "Share of the window, or of a group's windows, that is full."),
@@ -192,7 +192,7 @@ GROUP_VERDICTS = Table(
 MEASURED_PARTITIONS = Table(
     "measured_partitions",
     "offsets partition",
-    "How far lag and events of an offsets partition are settled: the next run goes on from here.",
+    "How far lag and events of an offsets partition are settled: the next run continues from here.",
     ("cluster", "offsets_partition"),
     ("cluster", "offsets_partition"),
     (

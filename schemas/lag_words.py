@@ -29,7 +29,7 @@ class LagUnknown(Meant):
     HISTORY_HOLE = "history_hole", "Records of the log are missing at this time: which offset held is not known."
     CLOCK_WENT_BACK = (
         "clock_went_back",
-        "The clock of the log went back around this time: which offset held at the snapshot is not known.",
+        "The clock of the log moved back around this time: the offset at the snapshot is not known.",
     )
 
 
@@ -40,8 +40,8 @@ class LagVerdict(Meant):
     WARN = "WARN", "It commits, and its lag does not fall."
     STOP = "STOP", "It has stopped committing with messages left to read."
     STALL = "STALL", "It commits the same offset again and again with messages left to read."
-    REWIND = "REWIND", "Its offset went back and has not come forward again."
-    ERR = "ERR", "Of a group, by Burrow: a partition stopped, stalled or went back."
+    REWIND = "REWIND", "Its offset moved back and has not reached its old value again."
+    ERR = "ERR", "Of a group, by Burrow: a partition stopped, stalled or moved back."
     NOTFOUND = "NOTFOUND", "Of a group, by Burrow: nothing committed within expire-group."
     UNKNOWN = "UNKNOWN", "An input is missing: see the reason."
 
@@ -95,7 +95,7 @@ class OwnRule(Meant):
     REWOUND = "rewound", "The offset lies below one that held within the window, and no reset explains it: REWIND."
     CAUGHT_UP = "caught_up", "The lag is at most allowed-lag, or younger than least_time_lag: OK."
     SILENT = "silent", "No commit for much longer than its own cadence, while messages came: STOP."
-    STANDS_STILL = "stands_still", "It goes on committing the same offset while messages came: STALL."
+    STANDS_STILL = "stands_still", "It commits the same offset again and again while messages arrive: STALL."
     FALLS_BEHIND = "falls_behind", "Over the window the lag grows: WARN."
     KEEPS_UP = "keeps_up", "The lag does not grow: OK."
     TOO_FEW = "too_few", "Too few snapshots within the window to see a trend: UNKNOWN."
@@ -106,7 +106,7 @@ class OwnRule(Meant):
     )
     CLOCK_WENT_BACK = (
         "clock_went_back",
-        "Another rule would decide by times, but within the window the clock of the log went back: UNKNOWN.",
+        "Another rule would decide by times, but within the window the clock of the log moved back: UNKNOWN.",
     )
     WORST_PARTITION = "worst_partition", "Of a group: the verdict of its worst partition."
 
@@ -115,7 +115,7 @@ class EtaUnknown(Meant):
     NO_SNAPSHOTS = "no_snapshots", "Fewer than two snapshots have the end offsets of the topic in reach of the bucket."
     NOT_CATCHING_UP = "not_catching_up", "It reads no faster than messages come."
     NOTHING_TO_READ = "nothing_to_read", "It has caught up."
-    CLOCK_WENT_BACK = "clock_went_back", "The clock of the log went back around the bucket: no rate is known."
+    CLOCK_WENT_BACK = "clock_went_back", "The clock of the log moved back around this time: no rate is known."
 
 
 class ResetKind(Meant):
@@ -134,7 +134,7 @@ class ResetActor(Meant):
     SIMPLE_CONSUMER = "simple_consumer", "A program that commits for itself, to a group without members."
     TRANSACTION = "transaction", "By a producer, with its transaction."
     COORDINATOR = "coordinator", "The broker itself: expiry, or deletion of the topic."
-    UNKNOWN = "unknown", "Records that would tell are missing."
+    UNKNOWN = "unknown", "Records that would show it are missing."
 
 
 class CommitFindingKind(Meant):
@@ -145,7 +145,7 @@ class CommitFindingKind(Meant):
     BEYOND_END = "beyond_end", "Commits above the end of the log."
     BELOW_START = "below_start", "Commits below the first offset that could be read."
     NEGATIVE = "negative", "Commits of a negative offset."
-    AFTER_MOVE = "after_move", "After a partition moved, commits that go back behind those of the new owner."
+    AFTER_MOVE = "after_move", "After a partition moved, commits of offsets below those of the new owner."
 
 
 class ExpiryRule(Meant):
@@ -154,8 +154,8 @@ class ExpiryRule(Meant):
     GROUP_EMPTY_OLD = "group_empty_old", "Empty group whose record is too old to say since when: after the commit."
     NOT_SUBSCRIBED = "not_subscribed", "Group with members: of topics it does not subscribe to, after the commit."
     SIMPLE = "simple", "Group without members of its own: the retention after the commit."
-    NEVER = "never", "Nothing of it expires as the group stands."
-    UNKNOWN = "unknown", "Whether it is subscribed, or how the group stands, is not known."
+    NEVER = "never", "Nothing of it expires in the group's current state."
+    UNKNOWN = "unknown", "Whether it is subscribed, or the group's state, is not known."
 
 
 class SettingsSource(Meant):

@@ -27,7 +27,7 @@ VALUE = Message(
                     default=-1,
                     since="2.1, KIP-320",
                 ),
-                Field("metadata", Kind.STRING, "Whatever text the client attached.", since="0.8.2"),
+                Field("metadata", Kind.STRING, "Any text that the client attached.", since="0.8.2"),
                 Field(
                     "commit_timestamp", Kind.INT64, "The broker's clock when it took the request, in ms.", since="0.8.2"
                 ),

@@ -85,7 +85,7 @@ TOPICS = history(
 COORDINATOR_EPOCHS = history(
     "coordinator_epochs",
     "offsets partition by leader epoch",
-    "Elections of the partitions of __consumer_offsets, as far as record batches tell.",
+    "Elections of the partitions of __consumer_offsets, as far as record batches show.",
     ("offsets_partition", "partition_leader_epoch"),
     (
         Column("offsets_partition", Type.INT, "Partition of __consumer_offsets.", is_nullable=False),
@@ -100,17 +100,17 @@ COORDINATOR_EPOCHS = history(
 
 HISTORY_COVERAGE = history(
     "history_coverage",
-    "offsets partition by contiguous stretch",
+    "offsets partition and contiguous range of the log",
     "What of the log is known: nothing is claimed outside of these stretches.",
     ("offsets_partition", "first_offset"),
     (
         Column("offsets_partition", Type.INT, "Partition of __consumer_offsets.", is_nullable=False),
-        Column("first_offset", Type.BIGINT, "Where the stretch begins.", is_nullable=False),
+        Column("first_offset", Type.BIGINT, "Where the range begins.", is_nullable=False),
         Column("last_offset", Type.BIGINT, "Where it ends.", is_nullable=False),
         Column("complete_from_offset", Type.BIGINT, "From here on no record is missing; NULL: the last one is."),
         Column("complete_from_time", Type.TIMESTAMP, "Time of that record."),
-        Column("from_time", Type.TIMESTAMP, "Earliest record time of the stretch."),
-        Column("to_time", Type.TIMESTAMP, "Latest record time of the stretch."),
+        Column("from_time", Type.TIMESTAMP, "Earliest record time of the range."),
+        Column("to_time", Type.TIMESTAMP, "Latest record time of the range."),
         Column("num_records", Type.BIGINT, "Records known, undecodable ones among them.", is_nullable=False),
         Column("has_transactions", Type.BOOLEAN, "FALSE: an archive without producers, aborted commits look plain.",
                is_nullable=False),

@@ -6,7 +6,7 @@ from schemas.history_tables import REBALANCES
 from schemas.view_parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, UNREAD, UNREAD_SUMS, named, total
 
 CHANGED = (
-    Column("changed_member_id", Type.STRING, "A member that came, went or restarted, the first by id; NULL: none."),
+    Column("changed_member_id", Type.STRING, "A member that joined, left or restarted, the first by id; NULL: none."),
     Column("changed_client_id", Type.STRING, "Its client id."),
     Column("changed_client_host", Type.STRING, "Its host."),
 )
@@ -14,7 +14,7 @@ GAP = Column(
     "commit_gap_ms", Type.BIGINT, "The longest time without a commit of a partition that moved; NULL: none moved."
 )
 IS_COMPLETE = Column(
-    "is_complete", Type.BOOLEAN, "TRUE: no record of its stretch of the log is missing from its evidence on."
+    "is_complete", Type.BOOLEAN, "TRUE: from its evidence on, no record of its range of the log is missing."
 )
 
 REBALANCES_COLUMNS = (REBALANCES.columns[0], RANK, *REBALANCES.columns[1:], *CHANGED, GAP, IS_COMPLETE, *AS_OF)
@@ -80,8 +80,8 @@ CAUSES_COLUMNS = (
     Column("last_start_time", Type.TIMESTAMP, "Start of the last."),
     Column("duration_ms", Type.BIGINT, "Sum of their durations; NULL: all are open."),
     Column("longest_duration_ms", Type.BIGINT, "The longest."),
-    Column("num_moved", Type.BIGINT, "Partitions that went from one member to another."),
-    Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were nobody's."),
+    Column("num_moved", Type.BIGINT, "Partitions that moved from one member to another."),
+    Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were unowned."),
     *UNREAD,
     *EVIDENCE[:3],
     *AS_OF,

@@ -9,11 +9,11 @@ from schemas.record_columns import CLUSTER, GROUP_ID, OFFSETS_PARTITION
 STRETCHES = ListOf(
     StructOf(
         (
-            Column("first_offset", Type.BIGINT, "Where the stretch begins."),
+            Column("first_offset", Type.BIGINT, "Where the range begins."),
             Column("last_offset", Type.BIGINT, "Where it ends."),
             Column("from_time", Type.TIMESTAMP, "Earliest record time in it."),
             Column("to_time", Type.TIMESTAMP, "Latest record time in it."),
-            Column("complete_from_offset", Type.BIGINT, "First record behind its last gap; NULL: no record."),
+            Column("complete_from_offset", Type.BIGINT, "First record after its last gap; NULL: no record."),
             Column("complete_from_time", Type.TIMESTAMP, "Time of that record."),
             Column("num_records", Type.BIGINT, "Records known that count."),
             Column("has_transactions", Type.BOOLEAN, "FALSE: of an archive without producers."),
@@ -47,7 +47,7 @@ SIGHTINGS = ListOf(
 NAMED = ListOf(
     StructOf(
         (
-            Column("topic", Type.STRING, "The topic; NULL: the record names it by id alone."),
+            Column("topic", Type.STRING, "The topic; NULL: the record only has its id."),
             Column("topic_id", Type.STRING, "Its id; NULL: the record has none."),
             Column("num_partitions", Type.BIGINT, "One more than the highest partition so far."),
             Column("from_time", Type.TIMESTAMP, "Earliest record that names that partition."),
@@ -98,7 +98,7 @@ REPLAYED_PARTITIONS = Table(
 REPLAYED_GROUPS = Table(
     "replayed_groups",
     "offsets partition by group",
-    "Where the replay of each group stands.",
+    "How far the replay of each group is.",
     ("cluster", "offsets_partition", "group_id"),
     ("cluster", "offsets_partition", "group_id"),
     (

@@ -15,7 +15,7 @@ COLUMNS = (
     Column("num_rewinds", Type.BIGINT, "Commits below the one before that are no reset: of commit_findings."),
     Column("messages_reread", Type.BIGINT, "Messages that both read again; NULL: of none is it known."),
     Column("messages_skipped", Type.BIGINT, "Messages that resets skipped; NULL: of none is it known."),
-    Column("num_unknown", Type.BIGINT, "Of the rows behind, those that say neither: the sums lack them."),
+    Column("num_unknown", Type.BIGINT, "Of the rows summed, those that say neither: the sums lack them."),
     *AS_OF,
 )
 READS = ("offset_resets", "commit_findings", *CLUSTERS_READ)

@@ -7,7 +7,7 @@ from schemas.record_columns import CLUSTER, GROUP_ID, OFFSETS_PARTITION
 REPLAYED_OFFSETS = Table(
     "replayed_offsets",
     "group by topic partition, and commit that awaits its marker",
-    "What holds of every offset that was ever committed: the replay goes on from here.",
+    "What holds of every offset that was ever committed: the replay continues from here.",
     ("cluster", "offsets_partition", "group_id", "topic", "partition", "kind", "record_offset"),
     ("cluster", "offsets_partition", "group_id", "topic", "partition", "kind", "record_offset"),
     (
@@ -23,7 +23,7 @@ REPLAYED_OFFSETS = Table(
         Column("seen_offset", Type.BIGINT, "Its newest record.", is_nullable=False),
         Column("history_time", Type.TIMESTAMP, "Largest time of what took effect; NULL: nothing, or without time."),
         Column("written_time", Type.TIMESTAMP, "Time of the newest commit written, whether it holds or not."),
-        Column("hole_offset", Type.BIGINT, "Last offset before the newest stretch that was not seen; NULL: none."),
+        Column("hole_offset", Type.BIGINT, "Last offset before the newest range that was not read; NULL: none."),
         # Of the group, the same in all its rows.
         Column("alive_from_offset", Type.BIGINT, "Since when the group has offsets; NULL: it has none."),
         Column("alive_from_time", Type.TIMESTAMP, "Time of that."),

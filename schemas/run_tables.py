@@ -37,7 +37,7 @@ SOURCE_FILES = Table(
         Column(
             "read_to_position",
             Type.BIGINT,
-            "Where this run ended, in a live log the offset behind the last asked for: reading goes on here.",
+            "Where this run ended; in a live log, the offset after the last one requested: reading continues here.",
         ),
         Column(
             "first_batch_crc",
@@ -88,7 +88,7 @@ RUNS = Table(
         Column("config_hash", Type.STRING, "Hash of the settings in force: equal hash, equal settings."),
         Column("num_offsets_partitions", Type.INT, "Offsets partitions that the run read of."),
         Column("num_files_unchanged", Type.BIGINT, "Files proved unchanged and therefore not read."),
-        Column("ingest_counts", ListOf(INGEST_COUNTS), "What became of records, by offsets partition; ingest alone."),
+        Column("ingest_counts", ListOf(INGEST_COUNTS), "What became of records, by offsets partition; only of ingest."),
         Column("table_versions", MapOf(Type.STRING, Type.BIGINT), "Delta version of each table that belongs together."),
     ),
     "each",

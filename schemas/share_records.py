@@ -94,7 +94,7 @@ TARGET_MEMBER = Message(
     "ShareGroupTargetAssignmentMemberValue",
     (
         Shape(
-            (Field("topic_partitions", Array(TOPIC_PARTITIONS), "What the member shall read; may be empty at first."),),
+            (Field("topic_partitions", Array(TOPIC_PARTITIONS), "What the member must read; may be empty at first."),),
             releases="4.0+",
             provenance=KIP,
             flexible_from=0,
@@ -175,7 +175,7 @@ RECORDS = (
         GroupType.SHARE,
         MEMBER_KEY,
         TARGET_MEMBER,
-        "What one member shall read.",
+        "What one member must read.",
         "4.0+",
     ),
     RecordType(

@@ -148,7 +148,7 @@ TARGET_METADATA = Message(
 
 TARGET_MEMBER = Message(
     "StreamsGroupTargetAssignmentMemberValue",
-    (Shape(tasks(TARGET_TASKS, "", "that the member shall run"), releases="4.1+", provenance=KIP, flexible_from=0),),
+    (Shape(tasks(TARGET_TASKS, "", "that the member must run"), releases="4.1+", provenance=KIP, flexible_from=0),),
 )
 
 CURRENT_ASSIGNMENT = Message(
@@ -177,7 +177,7 @@ TOPIC_INFO = Struct(
     "topic_info",
     (
         Field("name", Kind.STRING, "The topic's name."),
-        Field("partitions", Kind.INT32, "How many partitions it shall have; 0 is not enforced."),
+        Field("partitions", Kind.INT32, "How many partitions it must have; 0 is not enforced."),
         Field("replication_factor", Kind.INT16, "Its replication factor; 0 is the broker's default."),
         Field("topic_configs", Array(KEY_VALUE), "Its settings."),
     ),
@@ -239,7 +239,7 @@ RECORDS = (
         GROUP_KEY,
         PARTITION_METADATA,
         "The source topics, as the coordinator sees them.",
-        "no release; development builds alone",
+        "no release; only development builds",
     ),
     RecordType(
         19,
@@ -268,7 +268,7 @@ RECORDS = (
         GroupType.STREAMS,
         MEMBER_KEY,
         TARGET_MEMBER,
-        "Tasks that one member shall run.",
+        "Tasks that one member must run.",
         "4.1+",
     ),
     RecordType(

@@ -12,5 +12,5 @@ class BlockerKind(Meant):
     OLD_CLIENT = "old_client", "The version of the subscription is of clients that cannot do it."
     CLIENT_LIBRARY = "client_library", "By its habits, a client library that cannot do it: likely, not certain."
     UNREADABLE_SUBSCRIPTION = "unreadable_subscription", "What the member said as it joined cannot be read."
-    TURNED_BACK = "turned_back", "The group went back to what it came from."
+    TURNED_BACK = "turned_back", "The group returned to what it had before."
     NO_PROGRESS = "no_progress", "Rounds go by and no member changes."

@@ -54,7 +54,7 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "v_rebalances",
-            "Rebalances with cause, who came and went, what moved and what it cost, costliest first. Why did this "
+            "Rebalances with cause, who joined and left, what moved and what it cost, costliest first. Why did this "
             "group rebalance?",
             rebalance_views.REBALANCES_COLUMNS,
             rebalance_views.REBALANCES_READS,
@@ -101,8 +101,8 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "v_group_verdict",
-            "How each group and each of its partitions stands as of the newest measurement, worst first, by our "
-            "rules and by Burrow's, since when, and how it changed. Which partitions stand still, and since when?",
+            "The verdict on each group and each of its partitions at the newest measurement, worst first, by our "
+            "rules and by Burrow's, since when, and how it changed. Which partitions do not advance, and since when?",
             verdict_view.COLUMNS,
             verdict_view.READS,
             verdict_view.SQL,
@@ -237,7 +237,7 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "dim_enum",
-            "Every enumerated value, what it means, and the state of the client-side assignment proposal behind it.",
+            "Every enumerated value, what it means, and the matching state of the client-side assignment proposal.",
             enumerations.COLUMNS,
             enumerations.READS,
             enumerations.SQL,

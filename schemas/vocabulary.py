@@ -15,7 +15,7 @@ class RejectReason(Meant):
     EMPTY_VALUE = "empty_value", "A value without a single byte, which is no tombstone either."
     UNDERRUN = "underrun", "The bytes end within a field."
     BAD_LENGTH = "bad_length", "A length or count that cannot be."
-    TRAILING_BYTES = "trailing_bytes", "Bytes are left behind the last field."
+    TRAILING_BYTES = "trailing_bytes", "Bytes are left after the last field."
     INVALID_UTF8 = "invalid_utf8", "A text that is not UTF-8."
     BAD_CRC = "bad_crc", "The batch is not what its checksum says."
     BAD_OFFSET = "bad_offset", "The batch's offsets do not fit between those around it; no checksum covers them."
@@ -79,7 +79,7 @@ NONE = -1
 class GroupType(Meant):
     """Kinds of groups, by Kafka's names in lower case."""
 
-    CLASSIC = "classic", "Members are assigned by one of them, the leader; groups of offsets alone too."
+    CLASSIC = "classic", "Members are assigned by one of them, the leader; also groups that only have offsets."
     CONSUMER = "consumer", "Members are assigned by the broker (KIP-848)."
     SHARE = "share", "Members share partitions (KIP-932)."
     STREAMS = "streams", "Kafka Streams, tasks assigned by the broker (KIP-1071)."
@@ -89,9 +89,9 @@ class MemberState(Meant):
     """How far a member has come to its target. The numbers in records differ between kinds of groups."""
 
     STABLE = "STABLE", "The member has its target."
-    UNREVOKED_PARTITIONS = "UNREVOKED_PARTITIONS", "It still owns partitions that it shall give up."
+    UNREVOKED_PARTITIONS = "UNREVOKED_PARTITIONS", "It still owns partitions that it must give up."
     UNRELEASED_PARTITIONS = "UNRELEASED_PARTITIONS", "It waits for partitions that others still own."
-    UNREVOKED_TASKS = "UNREVOKED_TASKS", "It still has tasks that it shall give up."
+    UNREVOKED_TASKS = "UNREVOKED_TASKS", "It still has tasks that it must give up."
     UNRELEASED_TASKS = "UNRELEASED_TASKS", "It waits for tasks that others still have."
     UNKNOWN = "UNKNOWN", "A code of no release."
 

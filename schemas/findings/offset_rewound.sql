@@ -1,4 +1,4 @@
--- Partitions whose offset went back, unexplained, at the newest as-of time.
+-- Partitions whose offset moved back, unexplained, at the newest as-of time.
 SELECT group_id, topic, partition, CAST(NULL AS TIMESTAMP) AS at_time,
   coalesce(topic, '?') || '-' || CAST(partition AS STRING) || ': ' || reason AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,

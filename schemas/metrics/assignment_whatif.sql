@@ -1,4 +1,4 @@
--- What each assignor would give the group as it stands.
+-- What each assignor would assign to the group in its current state.
 -- num_rows: Rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.

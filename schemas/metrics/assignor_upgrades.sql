@@ -1,4 +1,4 @@
--- How far each group has come on its way to another assignor or protocol, and what stands against it.
+-- Progress of each group's migration to another assignor or protocol, and what blocks it.
 -- num_rows: Rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
