@@ -50,7 +50,7 @@ def say_unknown(number: int, arguments: argparse.Namespace) -> None:
     if number:
         is_narrow = arguments.type is not None or arguments.state is not None
         left_out = "; such are left out" if is_narrow else ""
-        say(f"groups of which records were not seen, so that TYPE or STATE is not known: {number}{left_out}")
+        say(f"groups with missing records, whose TYPE or STATE is unknown: {number}{left_out}")
 
 
 if __name__ == "__main__":

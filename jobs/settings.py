@@ -200,16 +200,16 @@ class Group:
     pattern: str = setting(
         "",
         "a regular expression",
-        "Which groups it is about: those whose whole id matches. It must be given.",
+        "Which groups it is about: those whose whole id matches. It is required.",
         PATTERN,
     )
     copartitioned: tuple[tuple[str, ...], ...] = setting(
         (),
         "lists of topics",
-        "Sets of topics of which the same member shall have the same partitions, since it joins them.",
+        "Sets of topics of which the same member must have the same partitions, since it joins them.",
         TOPIC_SETS,
     )
-    redundancy: int = setting(1, "members", "How many members shall have each partition.", number_from(1, MOST_MEMBERS))
+    redundancy: int = setting(1, "members", "How many members must have each partition.", number_from(1, MOST_MEMBERS))
     freshness_objective_s: int = setting(
         0,
         "seconds",
@@ -220,7 +220,7 @@ class Group:
     is_rack_local: bool = setting(
         False,
         "true or false",
-        "Whether a member that names its rack shall have such partitions alone that have a replica there.",
+        "Whether a member that names its rack must only have partitions with a replica there.",
         FLAG,
     )
 

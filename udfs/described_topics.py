@@ -32,7 +32,7 @@ def described_topics(lines: Sequence[tuple[int, str]], captured_at_ms: int) -> S
         name = topic_name(cells["Topic"], f"{place} Topic")
         if "PartitionCount" in cells:
             if name in topics:
-                raise Malformed(f"{place} Topic: {shown(name)} stands here a second time, each topic once expected")
+                raise Malformed(f"{place} Topic: {shown(name)} appears here a second time, each topic once expected")
             topics[name] = described_topic(cells, number)
         elif "Partition" in cells:
             if name not in topics:
@@ -61,7 +61,7 @@ def described_topic(cells: Mapping[str, str], number: int) -> Described:
 def add_partition(topic: Described, cells: Mapping[str, str], place: str) -> None:
     partition = whole(0, topic.count - 1)(number_of(cells["Partition"]), f"{place} Partition")
     if partition in topic.leaders:
-        raise Malformed(f"{place} Partition: {partition} stands here a second time, each partition once expected")
+        raise Malformed(f"{place} Partition: {partition} appears here a second time, each partition once expected")
     leader = cells.get("Leader", NO_LEADER)
     topic.leaders[partition] = None if leader == NO_LEADER else maybe(NONE, INT)(number_of(leader), f"{place} Leader")
 

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         dest="topics",
-        help="a topic beside those that groups commit to; may be given again",
+        help="a topic beside those that groups commit to; can be repeated",
     )
     parser.add_argument("--every", type=seconds, metavar="SECONDS", help="take one again and again, so far apart")
     parser.add_argument(

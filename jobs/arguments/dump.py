@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="TYPE",
         dest="types",
-        help="only records of this type, by number or name (OffsetCommit); may be given again",
+        help="only records of this type, by number or name (OffsetCommit); can be repeated",
     )
     parser.add_argument("--group", metavar="REGEX", help="only records of groups in which the pattern is found")
     parser.add_argument("--from-offset", type=int, metavar="N", help="only records at this offset or beyond")

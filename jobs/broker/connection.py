@@ -154,7 +154,7 @@ class KafkaConnection:
             known = [each.max_version for each in answer.api_keys if each.api_key == ApiVersionsRequest.API_KEY]
             answer = self._versions_answer(min([version, *known]) if known else 0)
         if answer.error_code:
-            raise ConnectionLost(f"{self.name}: the broker tells no versions: {error_name(answer.error_code)}")
+            raise ConnectionLost(f"{self.name}: the broker reports no versions: {error_name(answer.error_code)}")
         return BrokerVersionData(
             api_versions={each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
         )

@@ -52,7 +52,7 @@ def check_keys(checked: Checked) -> Iterator[Finding]:
                 example = ", ".join(f"{column} {value}" for column, value in twice.slice(0, 1).to_pylist()[0].items())
             number += twice.num_rows
         if number:
-            told = f"{number} keys stand in several rows, the first: {example}"
+            told = f"{number} keys are in several rows, the first: {example}"
             yield Finding(Status.BROKEN, "keys", name, told, checked.mend(name))
 
 
@@ -108,8 +108,8 @@ def check_sums(checked: Checked) -> Iterator[Finding]:
 
 
 CHECKS = (
-    Check("nulls", "no NULL stands in a column that takes none", check_nulls),
-    Check("keys", "every key stands in one row", check_keys),
+    Check("nulls", "no NULL is in a column that must have a value", check_nulls),
+    Check("keys", "every key is in one row", check_keys),
     Check("counts", "runs read as many records as they decoded, rejected or knew", check_counts),
     Check("sums", "runs decoded as many records as there are rows", check_sums),
 )

@@ -98,7 +98,7 @@ def check(place: str, metrics: Mapping[str, str], rules: Mapping[str, str], sql:
     if rules and not (RULES in sql and re.search(r"(?m)^FROM judged\b", sql)):
         raise wrong(place, "it has rules, so `:rules` in the last SELECT, and FROM judged after it, were expected")
     if RULES in sql and not rules:
-        raise wrong(place, ":rules stands there, but no `-- rule NAME: CONDITION`")
+        raise wrong(place, ":rules is there, but no `-- rule NAME: CONDITION`")
     for name in rules:
         if f"{FAILING}{name}" not in metrics:
             raise wrong(place, f"rule {name} has no comment `-- {FAILING}{name}: what it is`")

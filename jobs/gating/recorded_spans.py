@@ -63,7 +63,7 @@ def told_when_damaged(folder: Place) -> Iterator[None]:
         # It names the file.
         raise
     except UNREADABLE as error:
-        told = f"{folder}: cannot be used, `groupscope doctor` tells more: {one_line(error)}"
+        told = f"{folder}: cannot be used, `groupscope doctor` shows more: {one_line(error)}"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
 
 

@@ -134,7 +134,7 @@ def cluster_of(warehouse: Warehouse, wanted: str | None) -> str:
     try:
         return one_cluster(warehouse, None)
     except UNREADABLE as error:
-        told = f"{warehouse.told}: runs cannot be read, `groupscope doctor` tells more: {one_line(error)}"
+        told = f"{warehouse.told}: runs cannot be read, `groupscope doctor` shows more: {one_line(error)}"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
 
 

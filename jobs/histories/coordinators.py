@@ -101,7 +101,7 @@ class Coordinators:
         new = sorted(set(groups) & self.choices.keys() - self.told)
         self.told.update(new)
         for group in new[:MOST_TOLD]:
-            say(visible(f"group {group}: its records stand in {OFFSETS_TOPIC}, {self.choices[group]}"))
+            say(visible(f"group {group}: its records are in {OFFSETS_TOPIC}, {self.choices[group]}"))
         if len(new) > MOST_TOLD:
             say(f"so do those of {len(new) - MOST_TOLD} groups more")
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
 
 # Where the number of members is NULL.
-UNTOLD = "records of the group were not seen"
+UNTOLD = "records of the group are missing"
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def why_absent(history: History, known: list[Row], at: datetime) -> str:
     later = "" if after is None else f", it is known{' again' if last else ''} from {time_text(after)}"
     if last is not None:
         if last["ended_by"] == StateEnd.COVERAGE_HOLE:
-            return f"the log behind {time_text(last['to_time'])} was not seen{later}"
+            return f"no records were captured after {time_text(last['to_time'])}{later}"
         return f"it did not exist, it was deleted at {time_text(last['to_time'])}{later}"
     stretches = history.coverage(known[0]["evidence_partition"])
     begins = min((row["from_time"] for row in stretches if row["from_time"] is not None), default=None)

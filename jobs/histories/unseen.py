@@ -34,9 +34,9 @@ class Unseen(NamedTuple):
         return is_behind and self.to_time is not None and at < self.to_time
 
     def __str__(self) -> str:
-        since = "" if self.from_time is None else f" behind {time_text(self.from_time)}"
+        since = "" if self.from_time is None else f" after {time_text(self.from_time)}"
         until = "" if self.to_time is None else f"{' and' if since else ''} before {time_text(self.to_time)}"
-        return f"the log of {OFFSETS_TOPIC}-{self.offsets_partition}{since}{until} was not seen"
+        return f"no records of {OFFSETS_TOPIC}-{self.offsets_partition}{since}{until} were captured"
 
 
 def unseen_of(stretches: Sequence[Row]) -> list[Unseen]:
@@ -64,9 +64,10 @@ def check_seen_at(history: History, at: datetime) -> bool:
     if len(partitions) == len(by_partition):
         again = min((each.to_time for each in unseen if each.to_time is not None), default=None)
         later = "" if again is None else f", it is known again from {time_text(again)}"
-        raise Failure(ExitCode.USAGE, f"{time_text(at)}: the log of that time was not seen{later}")
+        raise Failure(ExitCode.USAGE, f"{time_text(at)}: no records of that time were captured{later}")
     named = ", ".join(map(str, partitions))
-    say(f"{OFFSETS_TOPIC}: partitions {named} were not seen at {time_text(at)}, nothing is known of their groups then")
+    missing = f"no records of partitions {named} were captured at {time_text(at)}"
+    say(f"{OFFSETS_TOPIC}: {missing}, so the state of their groups is unknown")
     return False
 
 
@@ -79,7 +80,7 @@ def say_unseen_offsets(history: History, group: str, at: datetime) -> None:
     unseen = sorted(place for place, row in newest.items() if is_cut(row, at))
     if unseen:
         named = listed([f"{topic}-{partition}" for topic, partition in unseen], MOST_NAMED)
-        told = "is not known, the log behind the last commit was not seen"
+        told = "is unknown: no records were captured after the last commit"
         say(visible(f"group {group}: what was committed for {named} at {time_text(at)} {told}"))
 
 

@@ -49,5 +49,5 @@ def partition_of(action: Mapping[str, Mapping[str, bool | None] | None]) -> bool
 
 
 def unreadable(place: str, version: int, why: str) -> Failure:
-    told = f"version {version} cannot be read, `groupscope doctor` tells more: {why}"
+    told = f"version {version} cannot be read, `groupscope doctor` shows more: {why}"
     return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {told}")

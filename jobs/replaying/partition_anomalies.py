@@ -60,8 +60,8 @@ def misplaced(
         if group_id not in split:
             return None
         places = ", ".join(map(str, split[group_id]))
-        return f"stands in partitions {places}, of which its coordinator reads one alone", Confidence.POSSIBLE
+        return f"is in partitions {places}, of which its coordinator reads only one", Confidence.POSSIBLE
     expected = partition_for(group_id, number)
     if expected == partition:
         return None
-    return f"stands in partition {partition}, of {number} partitions {expected} was expected", Confidence.CERTAIN
+    return f"is in partition {partition}, of {number} partitions {expected} was expected", Confidence.CERTAIN

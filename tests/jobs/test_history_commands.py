@@ -425,12 +425,12 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
         ),
         (
             ["offsets", "billing", "--at", second(95)],
-            "group billing at 2026-11-21T03:01:35.000Z: the log behind 2026-11-21T03:01:30.000Z was not seen, it is "
+            "group billing at 2026-11-21T03:01:35.000Z: no records were captured after 2026-11-21T03:01:30.000Z, it is "
             "known again from 2026-11-21T03:01:39.000Z",
         ),
         (
             ["diff", "billing", "--from", second(1), "--to", second(95)],
-            "group billing at 2026-11-21T03:01:35.000Z: the log behind 2026-11-21T03:01:30.000Z was not seen, it is "
+            "group billing at 2026-11-21T03:01:35.000Z: no records were captured after 2026-11-21T03:01:30.000Z, it is "
             "known again from 2026-11-21T03:01:39.000Z",
         ),
         (

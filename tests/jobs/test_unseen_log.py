@@ -63,7 +63,7 @@ def told(second: float) -> str:
     return at(second).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-HOLE = f"the log of __consumer_offsets-3 behind {told(40)} and before {told(70)} was not seen"
+HOLE = f"no records of __consumer_offsets-3 after {told(40)} and before {told(70)} were captured"
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_where_nothing_was_seen_there_is_no_answer(ask: Ask, words: tuple[str, .
         code, out, err = ask("three", *words, "--at", time(second))
         (line,) = err.splitlines()
         assert (code, out) == (2, "")
-        assert line.endswith(f"the log of that time was not seen, it is known again from {told(70)}")
+        assert line.endswith(f"no records of that time were captured, it is known again from {told(70)}")
     assert [ask("three", *words, "--at", time(second))[0] for second in (39.5, 70)] == [0, 0]
 
 
@@ -99,7 +99,7 @@ def test_offsets_partitions_that_were_not_seen_are_named(ask: Ask, words: tuple[
     for second, is_seen in ((10, True), (39.5, True), (40, False), (69.5, False), (70, True)):
         code, _, err = ask("with four", *words, "--at", time(second))
         assert code == 0
-        assert ("__consumer_offsets: partitions 3 were not seen at" in err) is not is_seen, second
+        assert ("no records of partitions 3 were captured at" in err) is not is_seen, second
     assert (
         "orders-0 had no owner in any group that was seen"
         in ask("with four", "owner", "orders", "0", "--at", time(50))[2]
@@ -116,7 +116,7 @@ def test_groups_of_which_only_commits_tell_are_listed_without_type_and_state(ask
         'other,Classic,Empty,""',
         "part,Consumer,Stable,consumer",
     ]
-    words = "groups of which records were not seen, so that TYPE or STATE is not known"
+    words = "groups with missing records, whose TYPE or STATE is unknown"
     assert err == f"groupscope: {words}: 2\n"
     _, out, err = ask("with four", "groups", "--type", "classic", "--at", time(75))
     assert (out.splitlines()[1:], err) == (['other,Classic,Empty,""'], f"groupscope: {words}: 2; such are left out\n")
@@ -127,12 +127,12 @@ def test_what_only_commits_tell_of_has_no_state_and_no_members(ask: Ask) -> None
     for shown in ("--offsets", "--members", "--state"):
         code, out, err = ask("three", "describe", "billing", shown, "--verbose", "--at", time(75))
         assert code == 0
-        assert "'billing': state and members are not known, records of the group were not seen." in err
+        assert "'billing': state and members are not known, records of the group are missing." in err
         assert "no active members" not in err
     assert out.splitlines()[1] == "billing,,,,,,"
     _, out, err = ask("three", "describe", "part", "--state", "--at", time(75))
     assert out.splitlines()[1] == "part,,uniform,Stable,"
-    assert err == "groupscope: Consumer group 'part': there may be more members, records of the group were not seen.\n"
+    assert err == "groupscope: Consumer group 'part': there may be more members, records of the group are missing.\n"
     assert "not known" not in ask("three", "describe", "billing", "--at", time(85))[2]
 
 
@@ -158,7 +158,7 @@ def test_why_tells_that_rebalances_may_have_been_missed(ask: Ask) -> None:
 
 @pytest.mark.parametrize("words", [("offsets",), ("describe",)])
 def test_offsets_that_were_not_seen_since_are_named(ask: Ask, words: tuple[str, ...]) -> None:
-    what = f"group billing: what was committed for orders-1 at {told(75)} is not known"
+    what = f"group billing: what was committed for orders-1 at {told(75)} is unknown"
     for second, is_told in ((39, False), (75, True), (80, False)):
         code, _, err = ask("three", *words, "billing", "--at", time(second))
         assert (code, what in err) == (0, is_told), second

@@ -215,7 +215,7 @@ def test_a_group_with_other_members_and_more_partitions(ask: Ask) -> None:
         given = {member for of in owners.values() for member in of["to_member_ids"]}
         assert given == {"new-1", "new-2", *recorded("classic-range")} - {gone}
         assert [each for each in row["owners"] if each["from_member_ids"] != each["to_member_ids"]] == row["moves"]
-        assert "new-1 and so on are stand-ins" in row["reason"]
+        assert "new-1 and so on are assumed" in row["reason"]
 
 
 def test_verbose_tells_the_owner_of_each_partition_before_and_after(ask: Ask) -> None:

@@ -154,13 +154,13 @@ ONE = "Topic: t\tTopicId: {id}\tPartitionCount: 1"
         ("Topic: t\tTopicId: x\tPartitionCount: 1", 'line 1: TopicId: "x", a topic id of 22 characters expected'),
         ("Topic: t\tPartitionCount: x", 'line 1: PartitionCount: "x", an integer from 1 to 2147483647 expected'),
         ("Topic: t\tLeader: 1", 'line 1: "Topic: t\\tLeader: 1", a PartitionCount or a Partition expected'),
-        (f"{ONE}\n{ONE}", 'line 2: Topic: "t" stands here a second time, each topic once expected'),
+        (f"{ONE}\n{ONE}", 'line 2: Topic: "t" appears here a second time, each topic once expected'),
         ("Topic: t\tPartition: 0", 'line 1: "Topic: t\\tPartition: 0", the line of topic t before it expected'),
         (f"{ONE}\nTopic: t\tPartition: 1", "line 2: Partition: 1, an integer from 0 to 0 expected"),
         (ONE, "line 1: 0 of 1 partitions of t follow, all of them expected"),
         (
             f"{ONE}\nTopic: t\tPartition: 0\nTopic: t\tPartition: 0",
-            "line 3: Partition: 0 stands here a second time, each partition once expected",
+            "line 3: Partition: 0 appears here a second time, each partition once expected",
         ),
         (
             f"{ONE}\nTopic: t\tPartition: 0\tLeader: x",

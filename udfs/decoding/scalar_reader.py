@@ -182,5 +182,5 @@ def read_message(
     values = read_layout(reader, fields, version)
     if reader.position < reader.end and not is_open_ended:
         left = reader.end - reader.position
-        raise Malformed(RejectReason.TRAILING_BYTES, f"{left} bytes behind the last field, at byte {reader.position}")
+        raise Malformed(RejectReason.TRAILING_BYTES, f"{left} bytes after the last field, at byte {reader.position}")
     return values, reader.unknown_tags

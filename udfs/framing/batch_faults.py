@@ -49,7 +49,7 @@ def fault_of_chain(data: Bytes, start: int, end: int, count: int) -> Fault:
             cursor.move(length, "length")
     except Wrong as wrong:
         return wrong.fault
-    return Fault(RejectReason.TRAILING_BYTES, "records", f"{end - cursor.position} bytes behind {count} records")
+    return Fault(RejectReason.TRAILING_BYTES, "records", f"{end - cursor.position} bytes after {count} records")
 
 
 def fault_of_record(data: Bytes, start: int, end: int, index: int) -> Fault:
@@ -65,7 +65,7 @@ def fault_of_record(data: Bytes, start: int, end: int, index: int) -> Fault:
         read_headers(cursor)
     except Wrong as wrong:
         return Fault(wrong.fault.reason, wrong.fault.field, f"record {index}: {wrong.fault.detail}")
-    detail = f"record {index}: {end - cursor.position} bytes behind the headers"
+    detail = f"record {index}: {end - cursor.position} bytes after the headers"
     return Fault(RejectReason.TRAILING_BYTES, "records", detail)
 
 

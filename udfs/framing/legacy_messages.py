@@ -121,7 +121,7 @@ def read_message(data: Bytes, start: int, end: int) -> Message:
     value_start, value_length = read_slice(data, key_start + max(key_length, 0), end, "value")
     left = end - value_start - max(value_length, 0)
     if left:
-        raise Wrong(RejectReason.TRAILING_BYTES, "records", f"{left} bytes behind the value")
+        raise Wrong(RejectReason.TRAILING_BYTES, "records", f"{left} bytes after the value")
     return Message(offset, timestamp, magic, attributes, end - start, key_start, key_length, value_start, value_length)
 
 

@@ -73,7 +73,7 @@ def balanced_by_topic(recorded: Recorded) -> Check:
 
 def cooperative_safe(recorded: Recorded, claims: Rows) -> Check:
     unsafe = are_unsafe(assignments_of([recorded]), claims)
-    return check(CheckName.COOPERATIVE_SAFE, list(named("given away before its owner let go", recorded, unsafe)))
+    return check(CheckName.COOPERATIVE_SAFE, list(named("assigned before its owner gave it up", recorded, unsafe)))
 
 
 def static_once(instances: Sequence[str | None]) -> Check:

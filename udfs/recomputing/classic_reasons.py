@@ -33,9 +33,9 @@ def not_even_another(generation: Generation) -> str | None:
     if kind != CONSUMER:
         return FOREIGN_TYPES.get(kind, f"protocol type {kind!r}: its leaders share what they like")
     if assignor == STREAM_PROTOCOL:
-        return "Kafka Streams weighs tasks and their lag, which the log does not tell"
+        return "Kafka Streams weighs tasks and their lag, which is not in the log"
     if generation.repeated is not None:
-        return f"{generation.repeated}: stands twice among the members"
+        return f"{generation.repeated}: is listed twice among the members"
     return generation.unread
 
 

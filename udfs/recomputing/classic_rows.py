@@ -200,7 +200,9 @@ def completeness(judged: Judged, seen: Seen, at: int) -> Iterator[Check]:
         yield FINE[CheckName.COMPLETE]
     if waiting:
         names = checks.listed(partitions_at(judged, np.array(waiting)))
-        yield Check(CheckName.WITHHELD, True, f"{names}: given in the next generation, once let go of")
+        yield Check(
+            CheckName.WITHHELD, True, f"{names}: assigned in the next generation, after their owners give them up"
+        )
 
 
 def partitions_at(judged: Judged, places: Positions) -> list[checks.Partition]:

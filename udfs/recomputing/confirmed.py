@@ -145,7 +145,7 @@ def absent(name: str, least: int, time: int, facts: Facts) -> Count:
         if named is not None and named <= times[bisect_left(times, time)]:
             return Count(None, f"{name}: records name it, and no snapshot has it")
         return Count(0)
-    return Count(None, f"{name}: neither records nor snapshots tell how many partitions it had")
+    return Count(None, f"{name}: neither records nor snapshots show how many partitions it had")
 
 
 def are_whole(rows: Rows, counts: Numbers, is_subscribed: Flags) -> Flags:

@@ -131,7 +131,7 @@ def outcome_of(
         if outcome.verdict in REPRODUCED or found.is_sure:
             break
     if best is None:
-        raise Unanswerable("nothing tells the topics")
+        raise Unanswerable("no record shows the topics")
     told, outcome = best
     if outcome.verdict in REPRODUCED:
         group.variant = outcome.variant._replace(order=None)

@@ -166,7 +166,7 @@ def row(group_id: str, state: State, migration: Migration, told: Told) -> Upgrad
 def phase_of(way: Way, now: int | None) -> tuple[MigrationPhase, tuple[Blocker, ...]]:
     """And why it is stuck, where it is."""
     if way.turned_back is not None:
-        told = f"the group went back by the record at offset {way.turned_back}"
+        told = f"the group returned to its former protocol by the record at offset {way.turned_back}"
         return MigrationPhase.STUCK, (Blocker(BlockerKind.TURNED_BACK, None, told),)
     if way.is_finished:
         return MigrationPhase.FINISHED, ()

@@ -99,4 +99,6 @@ def one_of(what: str, wanted: str, known: list[str]) -> str:
 
 def assumed(change: GroupChange) -> list[str]:
     """What an answer takes for granted of the change."""
-    return ["ids of new members decide what they get: new-1 and so on are stand-ins"] if change.num_added else []
+    if not change.num_added:
+        return []
+    return ["ids of new members decide what they are assigned; new-1 and so on are assumed: Kafka's choice may differ"]

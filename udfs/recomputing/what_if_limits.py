@@ -29,7 +29,7 @@ def why_impossible(latest: Latest) -> str | None:
     met: set[str] = set()
     for member in latest.members:
         if member.member_id in met:
-            return f"member {member.member_id} stands in the group twice"
+            return f"member {member.member_id} is in the group twice"
         met.add(member.member_id)
         for topic, partitions in member.owned:
             if min(partitions, default=0) < 0:
@@ -63,7 +63,7 @@ def left_out(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: st
     if is_of_leader and assignor in LOOK_AT_RACKS and has_racks and any(t.racks is None for t in latest.topics):
         yield "members name racks, those of the replicas are not known: answered without"
     if not is_of_leader and any(t.topic_id is None and known_id(t.name, facts) is None for t in latest.topics):
-        yield "topic ids are not known: their order, which decides who gets which partition, is a stand-in"
+        yield "topic ids are unknown: their order decides assignments, so Kafka's real choice may differ"
 
 
 def known_id(name: str, facts: Facts) -> str | None:

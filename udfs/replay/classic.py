@@ -44,7 +44,7 @@ def once(group: Group, record: Record) -> ClassicValue:
         return value
     times = Counter(member.member_id for member in value.members)
     twice = ", ".join(each for each in members if times[each] > 1)
-    told = f"member {twice} stands twice in generation {value.generation}: the last entry counts"
+    told = f"member {twice} appears twice in generation {value.generation}: the last entry counts"
     group.anomaly(record, AnomalyKind.DUPLICATE_MEMBER, Severity.WARNING, told)
     return value._replace(members=tuple(members.values()))
 
@@ -286,7 +286,7 @@ def check_value(group: Group, value: ClassicValue, record: Record) -> None:
     instances = [member.group_instance_id for member in value.members if member.group_instance_id is not None]
     if len(set(instances)) != len(instances):
         twice = ", ".join(sorted({each for each in instances if instances.count(each) > 1}))
-        told = f"static instance {twice} stands twice in generation {value.generation}"
+        told = f"static instance {twice} appears twice in generation {value.generation}"
         group.anomaly(record, AnomalyKind.DUPLICATE_INSTANCE, Severity.WARNING, told)
     if value.protocol_type == CONSUMER:
         unread = [member.member_id for member in value.members if member.assigned is None or member.topics is None]

@@ -16,7 +16,7 @@ def check_claims(round_: Round, sets: GroupSets) -> None:
     members = round_.now.value.members
     if not sets.is_disjoint:
         for tp, ids in shared_by({member.member_id: member.assigned or NOTHING for member in members}).items():
-            two_owners(round_, f"{told_of(round_, [tp])} was given to {' and '.join(ids)}")
+            two_owners(round_, f"{told_of(round_, [tp])} was assigned to {' and '.join(ids)}")
     if not sets.claimed or sum([len(member.claimed or ()) for member in members]) == len(sets.claimed):
         return
     # A claim of an older generation is void; of one generation two claims are one too many.

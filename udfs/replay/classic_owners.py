@@ -194,7 +194,7 @@ def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, 
         tell(round_, done, some, MOVED, old_id, receiver.member_id, 0, [(some, known_end(round_.at.time))])
         done.passed_on.update(some)
         done.num_moved += len(some)
-        two_owners(round_, f"{told_of(round_, some)} went to {receiver.member_id} while {new_id} still had it")
+        two_owners(round_, f"{told_of(round_, some)} was assigned to {receiver.member_id} while {new_id} still had it")
 
 
 def tell_withheld(round_: Round, done: Handover, tps: Tps, member_id: str) -> None:

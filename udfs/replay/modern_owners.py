@@ -122,7 +122,7 @@ def part_from_others(group: Group, now: Modern, member_id: str, place: Place, at
     both own it, which a coordinator never lets happen."""
     tp, role = place
     for other_id in [each for each in group.ledger.owners.get(place, ()) if each != member_id]:
-        told = f"{group.context.topics.told(tp)} goes to {member_id} while {other_id} still has it"
+        told = f"{group.context.topics.told(tp)} is assigned to {member_id} while {other_id} still has it"
         record = Record(at.offset, at.time, at.offset, 0, 0, None, None)
         other = now.members.get(other_id)
         last = group.seen.get(f"{KEY_OF_OWNED} {other_id}", -1)

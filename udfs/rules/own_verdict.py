@@ -130,7 +130,7 @@ def is_log_old(standing: Standing, rules: OwnRules) -> bool:
 
 
 def clock_went_back() -> OwnAnswer:
-    reason = "the broker's clock went back, so times of commits and snapshots cannot be compared"
+    reason = "the broker's clock moved back, so times of commits and snapshots cannot be compared"
     return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.CLOCK_WENT_BACK, reason)
 
 
@@ -195,7 +195,7 @@ def rewound(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
         return None  # made up for; or the log lost its end, and the group followed it
     steps = "" if back.num_steps == 1 else f" in {back.num_steps} steps"
     reason = (
-        f"went back{steps} from offset {back.peak:,}, last at {clock_time(back.time)}; "
+        f"moved back{steps} from offset {back.peak:,}, last at {clock_time(back.time)}; "
         f"now at {standing.committed:,}, {messages(back.peak - standing.committed)} before it"
     )
     return OwnAnswer(LagVerdict.REWIND, OwnRule.REWOUND, reason, back.time)
@@ -266,7 +266,7 @@ def trend_verdict(standing: Standing, rules: OwnRules) -> OwnAnswer:
     over = f"over {in_words(int(times[-1] - times[0]))} ({len(lags)} snapshots)"
     if trend.grows(rules.allowed_lag):
         return OwnAnswer(LagVerdict.WARN, OwnRule.FALLS_BEHIND, f"lag grew {from_to(trend)} {over}", int(times[0]))
-    return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"lag went {from_to(trend)} {over}{why_not(trend)}")
+    return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"lag changed {from_to(trend)} {over}{why_not(trend)}")
 
 
 def from_to(trend: Trend) -> str:

@@ -258,7 +258,7 @@ def test_a_table_that_is_damaged_is_a_matter_of_the_warehouse(
     log.write_text("no log")
     assert gate(warehouse, *SPAN, "--result", results["passed"]) == ExitCode.UNUSABLE_WAREHOUSE
     line = one_line(capfd)
-    assert f"{warehouse}/gate_spans: cannot be used, `groupscope doctor` tells more" in line
+    assert f"{warehouse}/gate_spans: cannot be used, `groupscope doctor` shows more" in line
 
 
 def test_a_place_without_a_warehouse_is_no_place_for_spans(

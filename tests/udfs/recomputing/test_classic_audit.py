@@ -55,7 +55,7 @@ def test_what_kafkas_assignors_gave_is_the_same(
 def test_a_partition_that_waits_for_its_owner_is_withheld_and_not_without_an_owner() -> None:
     found = only([value(7, 1, 4, WITHHELD, protocol="cooperative-sticky")], facts({"a": 5}))
     assert [each for each in found.checks if each.name == "withheld"] == [
-        Check("withheld", True, "a-2: given in the next generation, once let go of")
+        Check("withheld", True, "a-2: assigned in the next generation, after their owners give them up")
     ]
     assert (found.num_unowned, found.num_idle_members, failed(found)) == (0, 1, {})
     # The same partition dropped where Kafka would give it.
@@ -103,7 +103,7 @@ def test_a_topic_does_not_shrink_so_that_a_dropped_highest_partition_is_found() 
     found = only([value(7, 1, 1, before), value(8, 2, 2, after)])
     assert (found.verdict, found.num_unowned, found.known_defect) == ("not_recomputable", 0, None)
     assert str(found.reason).endswith("as if the leader knew 2 of 3 partitions of a; "
-                                      "a: neither records nor snapshots tell how many partitions it had")  # fmt: skip
+                                      "a: neither records nor snapshots show how many partitions it had")  # fmt: skip
 
 
 def test_a_topic_may_have_been_smaller_before_its_first_snapshot() -> None:
@@ -176,7 +176,7 @@ def test_streams_wait_for_what_members_still_claim() -> None:
     found = only([value(7, 1, 1, members, protocol="stream")], facts({"a": 3}))
     assert (found.num_unowned, failed(found)) == (1, {"complete": "nobody has a-2"})
     assert [each.detail for each in found.checks if each.name == "withheld"] == [
-        "a-1: given in the next generation, once let go of"
+        "a-1: assigned in the next generation, after their owners give them up"
     ]
 
 
@@ -191,7 +191,7 @@ def test_a_member_that_the_leader_left_out_has_nothing() -> None:
     [
         (member("c2", "a1", is_read=False), "c2: its subscription cannot be read"),
         (member("c2", None), "c2: its assignment cannot be read"),
-        (member("c1", "a1"), "c1: stands twice among the members"),
+        (member("c1", "a1"), "c1: is listed twice among the members"),
     ],
 )
 def test_a_payload_that_cannot_be_read_is_named(spoilt: Any, reason: str) -> None:

@@ -148,7 +148,7 @@ def test_what_another_member_claims_may_not_be_given_away() -> None:
     all_ = assignments_of([one])
     assert are_unsafe(all_, claims).tolist() == [False, True, False]
     assert np.flatnonzero(are_withheld(all_, claims)).tolist() == [3]
-    assert checks.cooperative_safe(one, claims).detail == "given away before its owner let go: a-1"
+    assert checks.cooperative_safe(one, claims).detail == "assigned before its owner gave it up: a-1"
 
 
 def test_checks_name_what_they_found() -> None:

@@ -85,7 +85,7 @@ def test_ids_that_could_be_each_others_are_no_ground_for_a_drift() -> None:
     log.write(1, about("b", ["orders"]), epoch(2), target("b"), completed(2))
     row = audit(log)[-1]
     assert (row.verdict, row.reason) == (
-        Verdict.NOT_RECOMPUTABLE, "nothing tells which of the topics' ids is whose",
+        Verdict.NOT_RECOMPUTABLE, "no record shows which topic has which id",
     )  # fmt: skip
 
 

@@ -147,7 +147,7 @@ def test_no_assignor_is_possible_where_none_can_be_asked(made: Latest, word: str
     [
         (latest({"c1": "a0", "c2": "a1"}, "a20000001"), "20000001 partitions"),
         (latest({"c1": "a0 a-7", "c2": "a1"}), "c1 has partition -7"),
-        (replace(TWO := latest({"c1": "a0", "c2": "a1"}), members=TWO.members[:1] * 2), "c1 stands in the group twice"),
+        (replace(TWO := latest({"c1": "a0", "c2": "a1"}), members=TWO.members[:1] * 2), "c1 is in the group twice"),
     ],
 )
 def test_what_no_broker_writes_is_refused_with_its_reason(made: Latest, word: str) -> None:

@@ -189,5 +189,5 @@ def test_of_a_member_id_that_stands_twice_the_last_entry_counts_as_for_the_coord
     assert found.of("group_state_intervals", "num_members", generation_or_epoch=1, state="Stable") == [2]
     assert found.of("rebalances", "num_members_after", "num_partitions")[0] == (2, 2)
     assert found.of("replay_anomalies", "kind", "message") == [
-        ("duplicate_member", "member a stands twice in generation 1: the last entry counts")
+        ("duplicate_member", "member a appears twice in generation 1: the last entry counts")
     ]  # fmt: skip
