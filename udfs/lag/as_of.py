@@ -95,15 +95,20 @@ def time_ranks(times: Numbers, wanted: Numbers, largest_key: int) -> tuple[Numbe
     return rank, np.clip(wanted, first - 1, last + 1) - first + 1, last - first + 3
 
 
-def holding_at(
-    keys: Numbers, from_times: Numbers, to_times: Numbers, wanted_keys: Numbers, wanted_times: Numbers
-) -> Numbers:
-    """Likewise, of half-open intervals that do not overlap within a key: NOWHERE also between two of them."""
-    found = newest_at(keys, from_times, wanted_keys, wanted_times)
+def holding_at(keys: Numbers, begins: Numbers, ends: Numbers, wanted_keys: Numbers, wanted: Numbers) -> Numbers:
+    """For each wanted key and place, which is a time or an offset of the log, the row that holds there, of half-open
+    intervals that do not overlap within a key; NOWHERE: none, and where the key is below 0. NONE as an end: none."""
     if not len(keys):
-        return found
-    is_past = (found >= 0) & (to_times[np.maximum(found, 0)] <= wanted_times)
-    return np.where(is_past, NOWHERE, found)
+        return np.full(len(wanted), NOWHERE)
+    is_empty = (ends != NONE) & (ends <= begins)
+    if is_empty.any():
+        # One record may begin two intervals and end the first of them: the other one holds, and must come last.
+        order = np.argsort(~is_empty, kind="stable")
+        found = at(order, newest_at(keys[order], begins[order], wanted_keys, wanted), NOWHERE)
+    else:
+        found = newest_at(keys, begins, wanted_keys, wanted)
+    end = at(ends, found)
+    return np.where((wanted_keys < 0) | ((end != NONE) & (end <= wanted)), NOWHERE, found)
 
 
 def at(values: NDArray[Any], rows: Numbers, otherwise: int | bool = NONE) -> NDArray[Any]:

@@ -1,6 +1,5 @@
-"""Which interval of a key held at a record of the log: by record offsets, since times of records go back at failovers.
-
-Keys are whole numbers from 0; open ends are NONE."""
+"""Keys of rows as whole numbers from 0, and how far the intervals of a key reach that began before a record of the log:
+by record offsets, since times of records go back at failovers. Open ends are NONE."""
 
 import numpy as np
 import pyarrow as pa
@@ -40,18 +39,6 @@ def begun(
     return order, np.searchsorted(
         have, wanted_keys * base + np.searchsorted(distinct, wanted, side="right"), side="right"
     )
-
-
-def holding(keys: Numbers, froms: Numbers, tos: Numbers, wanted_keys: Numbers, wanted: Numbers) -> Numbers:
-    """For each wanted key and offset the row that holds there, of half-open intervals that do not overlap within a key;
-    NOWHERE: none."""
-    if not len(keys):
-        return np.full(len(wanted), NOWHERE)
-    ends = np.where(tos == NONE, NO_END, tos)
-    order, number = begun(keys, froms, ends, wanted_keys, wanted)
-    place = order[np.maximum(number - 1, 0)]
-    is_there = (number > 0) & (wanted_keys >= 0) & (keys[place] == wanted_keys) & (ends[place] > wanted)
-    return np.where(is_there, place, NOWHERE)
 
 
 def latest_end(keys: Numbers, froms: Numbers, ends: Numbers, wanted_keys: Numbers, wanted: Numbers) -> Numbers:

@@ -6,11 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.history_words import TransactionOutcome
-from udfs.lag.as_of import NOWHERE
+from udfs.lag.as_of import NOWHERE, holding_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import is_value
 from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
-from udfs.rules.at_offset import holding
 
 COLUMNS = ("record_offset", "group_id", "topic", "topic_id", "partition", "committed_offset", "commit_time")
 DAY_US = 86_400_000_000
@@ -53,7 +52,7 @@ def marker_times(transactions: pa.Table, commits: pa.Table) -> Numbers:
     producers = np.unique(numbers(transactions.column("producer_id")))
     # One that began last before the record holds it: a producer has one transaction at a time.
     begins = numbers(transactions.column("first_offset"))
-    found = holding(
+    found = holding_at(
         codes(producers, transactions), begins, np.full(len(begins), NONE), codes(producers, commits),
         numbers(commits.column("record_offset")),
     )  # fmt: skip

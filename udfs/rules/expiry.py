@@ -11,7 +11,7 @@ from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts
 from udfs.lag.watermarks import NOWHERE
 from udfs.replay.nullable import NONE, Flags, Numbers, numbers, times
-from udfs.rules.sweeps import Sweep, holding, sweeps
+from udfs.rules.sweeps import Sweep, rows_holding_at, sweeps
 from udfs.tables.arrow_schema import table_schema
 
 KEY = ("group_id", "topic", "partition")
@@ -24,7 +24,7 @@ WRITTEN = pa.schema([field for field in table_schema(EXPIRY_FORECAST) if field.n
 
 def expiry_rows(history: PartitionHistory) -> pa.Table:
     """One row for each offset that is committed at `as_of_time`."""
-    live = as_texts(holding(history.table("offset_history"), history.as_of_time)).combine_chunks()
+    live = as_texts(rows_holding_at(history.table("offset_history"), history.as_of_time)).combine_chunks()
     groups = pc.unique(live["group_id"])
     by_group = list(sweeps(history, groups).values())
     group = pc.index_in(live["group_id"], value_set=groups).to_numpy()

@@ -8,10 +8,10 @@ import pyarrow.compute as pc
 
 from schemas.history_words import GroupState
 from schemas.vocabulary import GroupType
-from udfs.lag.as_of import at
+from udfs.lag.as_of import at, holding_at
 from udfs.lag.texts import is_value
 from udfs.replay.nullable import Flags, Numbers, flags, numbers
-from udfs.rules.at_offset import codes_in, holding
+from udfs.rules.at_offset import codes_in
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class StatesAt:
     def of(cls, states: pa.Table, group_ids: pa.ChunkedArray, offsets: Numbers) -> "StatesAt":
         names = pc.unique(states.column("group_id"))
         from_offset = numbers(states.column("from_offset"))
-        found = holding(
+        found = holding_at(
             codes_in(names, states.column("group_id")), from_offset, numbers(states.column("to_offset")),
             codes_in(names, group_ids), offsets,
         )  # fmt: skip

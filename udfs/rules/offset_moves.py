@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.history_words import CommitVia, OffsetEnd
-from udfs.lag.as_of import NOWHERE, at, key_codes
+from udfs.lag.as_of import NOWHERE, at, holding_at, key_codes
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts, is_value, of_texts
 from udfs.replay.nullable import NONE, Flags, Numbers, flags, numbers
-from udfs.rules.at_offset import codes_in, combined, holding
+from udfs.rules.at_offset import codes_in, combined
 from udfs.rules.group_states import StatesAt
 from udfs.rules.log_ends import EndsAround
 
@@ -196,7 +196,7 @@ def owners(history: PartitionHistory, moves: Moves) -> Numbers:
     owned = history.table("ownership_intervals")
     owned_key, key = key_codes(KEY, keyed(owned), keyed(moves.rows))
     froms, tos = (numbers(owned.column(name)) for name in ("from_offset", "to_offset"))
-    return holding(owned_key, froms, tos, key, numbers(moves.rows.column("from_offset")))
+    return holding_at(owned_key, froms, tos, key, numbers(moves.rows.column("from_offset")))
 
 
 def same_owners(history: PartitionHistory, moves: Moves) -> Flags:

@@ -44,11 +44,10 @@ class OwnFacts:
     ) -> "OwnFacts":
         as_of = history.as_of_time
         newest = newest_rows(keys.offsets, keys.of_offsets, keys.size)
-        live = newest_rows(keys.offsets, keys.of_offsets, keys.size, holding(keys.offsets, as_of))
+        live = newest_rows(keys.offsets, keys.of_offsets, keys.size, ends_of(keys.offsets) > as_of)
         is_lost = is_value(keys.offsets.column("ended_by"), OffsetEnd.COVERAGE_HOLE)
-        is_owned = (
-            holding(keys.owned, as_of) & ~pc.equal(keys.owned.column("phase"), str(OwnershipPhase.HELD)).to_numpy()
-        )
+        is_held = pc.equal(keys.owned.column("phase"), str(OwnershipPhase.HELD)).to_numpy()
+        is_owned = (ends_of(keys.owned) > as_of) & ~is_held
         return cls(
             history, keys, commits, SnapshotEnds.of(history.watermarks, keys, snapshots), rules, live,
             newest_rows(keys.owned, keys.of_owned, keys.size, is_owned),
@@ -265,10 +264,6 @@ class Values:
         found = np.searchsorted(self.from_time[of_key], times, side="right") - 1
         is_known = (found >= 0) & (at(self.to_time[of_key], found, 0) > times)
         return at(self.committed[of_key], found, 0), is_known
-
-
-def holding(rows: pa.Table, time: int) -> Flags:
-    return np.asarray(ends_of(rows) > time)
 
 
 def ends_of(rows: pa.Table) -> Numbers:

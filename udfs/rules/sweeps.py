@@ -37,7 +37,7 @@ UNKNOWN = Sweep(None, ExpiryRule.UNKNOWN, confidence=Confidence.POSSIBLE)
 
 def sweeps(history: PartitionHistory, groups: pa.Array) -> dict[str, Sweep]:
     """For each of the groups, as of `as_of_time`."""
-    states = newest(holding(history.table("group_state_intervals"), history.as_of_time), groups, "from_offset")
+    states = newest(rows_holding_at(history.table("group_state_intervals"), history.as_of_time), groups, "from_offset")
     topics = subscribed_topics(history, groups)
     sources = source_topics(history, groups)
     emptied = emptied_times(history)
@@ -118,7 +118,7 @@ def emptied_times(history: PartitionHistory) -> dict[int, int | None]:
     )
 
 
-def holding(rows: pa.Table, time: int) -> pa.Table:
+def rows_holding_at(rows: pa.Table, time: int) -> pa.Table:
     """Intervals that hold at the time, in microseconds. One without a time is taken to have begun before it."""
     begins, ends = rows["from_time"].cast(pa.int64()), rows["to_time"].cast(pa.int64())
     has_begun = pc.fill_null(pc.less_equal(begins, time), True)

@@ -15,7 +15,6 @@ SECOND = 1_000_000
 SLOT, MINUTE, HOUR = 5 * SECOND, 60 * SECOND, 3600 * SECOND
 SLOTS = HOUR // SLOT
 KEY = ("group_id", "topic", "partition")
-NEVER = np.iinfo(np.int64).max
 WRITTEN = pa.schema([field for field in table_schema(COMMIT_VOLUME) if field.name not in ("cluster", "is_open")])
 
 
@@ -105,8 +104,7 @@ def are_unchanged(
 def held_offsets(history: PartitionHistory, wanted: pa.Table, times: Numbers) -> pa.Array:
     """The offset of each key just before the time, which begins an hour; NULL: none."""
     rows = history.table("offset_history").select(["committed_offset", "from_time", "to_time"])
-    begins = pc.fill_null(rows["from_time"].cast(pa.int64()), -NEVER).to_numpy()
-    ends = pc.fill_null(rows["to_time"].cast(pa.int64()), NEVER).to_numpy()
+    begins, ends = numbers(rows["from_time"]), numbers(rows["to_time"])
     # Most values do not outlive their hour.
     outlive = np.flatnonzero(begins // HOUR != ends // HOUR)
     have, want = key_codes(KEY, history.offset_keys.take(pa.array(outlive)), wanted)

@@ -1,7 +1,5 @@
 """Numbers of keys, and which row of a key is the newest or holds at a time, against plain loops."""
 
-from itertools import pairwise
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -52,20 +50,33 @@ def test_numbers_of_keys_stand_in_the_order_of_their_values(rng: np.random.Gener
     assert np.concatenate(key_codes(names, *tables)).tolist() == [places[row] for row in rows]
 
 
-def slow_holding(rows: list[tuple[int, int, int]], key: int, time: int) -> int:
-    found = [place for place, (own, begun, ended) in enumerate(rows) if own == key and begun <= time < ended]
-    return found[-1] if found else NOWHERE
+Interval = tuple[int, int, int]
 
 
-def test_an_interval_holds_from_its_begin_up_to_its_end(rng: np.random.Generator) -> None:
-    wanted = [(key, time) for key in range(4) for time in range(13)]
+def slow_holding(rows: list[Interval], key: int, place: int) -> int:
+    for row, (own, begin, end) in enumerate(rows):
+        if own == key and begin <= place and (end == NONE or place < end):
+            return row
+    return NOWHERE
+
+
+def random_intervals(rng: np.random.Generator) -> list[Interval]:
+    """Of each key some that follow each other, with gaps. NOWHERE is the key of rows that have none."""
+    rows: list[Interval] = []
+    for key in (NOWHERE, 0, 1, 2):
+        bounds = np.unique(rng.integers(0, 12, int(rng.integers(0, 8)))).tolist()
+        rows += [(key, begin, end) for begin, end in zip(bounds, [*bounds[1:], NONE], strict=False)]
+    return [row for row in rows if rng.random() < 0.8]
+
+
+@pytest.mark.parametrize("is_in_order", [True, False])
+def test_an_interval_holds_from_its_begin_up_to_its_end(rng: np.random.Generator, *, is_in_order: bool) -> None:
+    wanted = [(key, place) for key in (NOWHERE, 0, 1, 2, 3) for place in range(13)]
     asked = np.array(wanted, np.int64).T
-    for _ in range(50):
-        rows: list[tuple[int, int, int]] = []
-        for key in range(3):
-            bounds = np.unique(rng.integers(0, 12, int(rng.integers(0, 8)))).tolist()
-            # Some end where the next begins, others before.
-            rows += [(key, begun, ended - int(rng.integers(0, 2))) for begun, ended in pairwise(bounds)]
-        rows = [row for row in rows if row[1] < row[2]]
+    for _ in range(100):
+        rows = random_intervals(rng)
+        # A record may begin two intervals and end one of them.
+        rows += [(key, begin, begin) for key, begin, _ in rows if rng.random() < 0.3]
+        rows = sorted(rows) if is_in_order else [rows[place] for place in rng.permutation(len(rows))]
         found = holding_at(*np.array(rows, np.int64).reshape(len(rows), 3).T, *asked)
-        assert found.tolist() == [slow_holding(rows, *each) for each in wanted]
+        assert found.tolist() == [NOWHERE if each[0] < 0 else slow_holding(rows, *each) for each in wanted]

@@ -1,10 +1,10 @@
-"""Intervals looked up by offset, against a look at one after the other."""
+"""How far intervals of a key reach, against a look at one after the other."""
 
 import numpy as np
 
 from udfs.lag.as_of import NOWHERE
 from udfs.replay.nullable import NONE
-from udfs.rules.at_offset import holding, latest_end
+from udfs.rules.at_offset import latest_end
 
 Rows = list[tuple[int, int, int]]
 FAR = np.iinfo(np.int64).max
@@ -12,23 +12,6 @@ FAR = np.iinfo(np.int64).max
 
 def columns(rows: Rows) -> list[np.ndarray]:
     return list(np.array(rows, np.int64).reshape(len(rows), 3).T)
-
-
-def test_half_open_intervals_hold_from_their_begin_up_to_their_end(rng: np.random.Generator) -> None:
-    for _ in range(50):
-        rows: Rows = []
-        for key in range(3):
-            bounds = np.unique(rng.integers(0, 12, int(rng.integers(0, 8)))).tolist()
-            rows += [(key, begun, ended) for begun, ended in zip(bounds, [*bounds[1:], NONE], strict=False)]
-        rows = [row for row in rows if rng.random() < 0.8]
-        asked = [(key, offset) for key in (NOWHERE, 0, 1, 2, 3) for offset in range(13)]
-        keys, offsets = np.array(asked, np.int64).T
-        wanted = [
-            next((place for place, (its, begun, ended) in enumerate(rows)
-                  if its == key and begun <= offset and (ended == NONE or offset < ended)), NOWHERE)
-            for key, offset in asked
-        ]  # fmt: skip
-        assert holding(*columns(rows), keys, offsets).tolist() == wanted
 
 
 def test_the_latest_end_is_of_any_interval_that_began(rng: np.random.Generator) -> None:

@@ -293,6 +293,27 @@ def test_what_happens_at_the_very_time_has_happened() -> None:
     ]
 
 
+def test_what_has_no_time_has_happened() -> None:
+    """Records without a time: an open transaction began and its commit was written, one that ended is over, and so is
+    an offset that was removed; a state that ended is not that of the time."""
+    removed = {**offset(partition=4), "to_time": None, "to_offset": 30}
+    was_stable = {**state("Stable"), "to_time": None, "to_offset": 40}
+    rows = forecast(
+        offset_history=[offset(partition=0), offset(partition=1), {**offset(partition=2), "from_time": None}, removed],
+        group_state_intervals=[was_stable, state("Empty", protocol_type="") | {"from_offset": 10}],
+        transactions=[
+            transaction(80, 40) | {"first_time": None},
+            transaction(81, 41, end=400) | {"end_time": None},
+        ],
+        offset_commits=[pending(40, 0, 80, record_time=None), pending(41, 1, 81)],
+    )
+    assert [(row["partition"], row["rule"], row["blocked_by_transaction"]) for row in rows] == [
+        (0, ExpiryRule.SIMPLE, True),
+        (1, ExpiryRule.SIMPLE, False),
+        (2, ExpiryRule.SIMPLE, False),
+    ]
+
+
 def test_a_transaction_that_begins_with_the_first_commit_at_hand_is_known_whole() -> None:
     rows = forecast(
         offset_history=[offset(partition=0), offset(partition=1)],

@@ -1,5 +1,6 @@
 """Where each of our own rules begins to hold: one step before its bound it does not, at the bound it does."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -125,9 +126,24 @@ def test_a_value_is_known_from_its_begin_up_to_its_end() -> None:
     ],
 )
 def test_two_gaps_are_the_least_that_shows_how_often_a_partition_commits(times: list[int], usual: int | None) -> None:
-    column = np.array(times)
+    assert cadences_of([times]).of(0) == usual
+
+
+@pytest.mark.parametrize(
+    ("gaps", "usual"), [([10, 20, 90], 20), ([90, 10, 20], 20), ([10, 20, 30, 90], 25), ([40], 40), ([], None)]
+)
+def test_a_partition_that_shows_no_cadence_has_the_median_of_its_group(gaps: list[int], usual: int | None) -> None:
+    """Not the mean, nor that of another group."""
+    others = [[0, gap, 2 * gap] for gap in gaps]
+    assert cadences_of([[0, 7], *others, [0, 500, 1000]], [0] * (len(gaps) + 1) + [1]).of(0) == usual
+
+
+def cadences_of(times: list[list[int]], groups: Sequence[int] = (0,)) -> Cadences:
+    """`times`: of the commits of each key; `groups`: of each key."""
+    sizes = [len(each) for each in times]
+    column = np.array([time for each in times for time in each])
     commits = KeyedCommits(
-        np.array([0, len(times)]), np.zeros(len(times), np.int64), column, column, column, column,
-        np.ones(len(times), np.bool_),
+        np.append(0, np.cumsum(sizes)), np.repeat(np.arange(len(sizes)), sizes), column, column, column, column,
+        np.ones(len(column), np.bool_),
     )  # fmt: skip
-    assert Cadences(commits, np.array([0])).of(0) == usual
+    return Cadences(commits, np.array(groups))
