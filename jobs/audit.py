@@ -27,7 +27,7 @@ from jobs.pages.run_page import page
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
 from jobs.reporting.choices import GroupChoice
-from jobs.reporting.report_folder import basis_of, check_folder, known_basis, report_place
+from jobs.reporting.report_folder import basis_of, check_cluster, check_folder, marks_of, report_place
 from jobs.reporting.written_pages import INDEX
 from jobs.row_output import write_lines
 from jobs.runs.result import ms_of, now_ms, recorded_failure, result_text, write_result_file
@@ -35,6 +35,7 @@ from jobs.runs.run import RunOptions, opened, options_at, run_all, run_options
 from jobs.storage.places import place_at
 from jobs.storage.stored_path import Place
 from jobs.terminal import with_severities
+from jobs.warehouses.any_warehouse import one_cluster
 from jobs.warehouses.warehouse import Warehouse
 
 
@@ -72,6 +73,8 @@ def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, An
     options = replace(run_options(arguments), result_file=None)
     folder = report_folder(arguments, options, engine)
     with opened(first.name, options, engine) as warehouse, closing(gate):
+        # Before work that would be in vain.
+        check_cluster(folder, marks_of(folder), one_cluster(warehouse, options.cluster))
         steps = run_all([first], warehouse, options, engine)
         if arguments.is_own_process and any(steps[0]["rows_added"].values()):
             gate.load_ahead()
@@ -99,13 +102,15 @@ def reported(
     warehouse: Warehouse, cluster: str, choice: GroupChoice, folder: Place
 ) -> tuple[dict[str, Any], Failure | None]:
     """What the result says of the report, and why it could not be written. One that rests on the same rows stays."""
-    place = str(folder / INDEX)
-    if known_basis(folder) == basis_of(warehouse, cluster, choice):
+    place, marks = str(folder / INDEX), marks_of(folder)
+    if marks.basis == basis_of(warehouse, cluster, choice):
         return {"place": place, "is_unchanged": True}, None
     # Here, since a run without anything new does without templates.
     from jobs.reporting.written_report import write_report
 
     try:
+        # Another run may have written there meanwhile.
+        check_cluster(folder, marks, cluster)
         write_report(warehouse, cluster, choice, folder)
     except Failure as failure:
         return {"place": None, "is_unchanged": False}, failure

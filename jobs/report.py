@@ -15,10 +15,11 @@ from jobs.failure import Failure
 from jobs.gating.options import check_pattern
 from jobs.progress import doing
 from jobs.reporting.choices import GroupChoice
-from jobs.reporting.redaction import key_of
-from jobs.reporting.report_folder import report_place
+from jobs.reporting.redaction import Redaction, is_hash, key_of
+from jobs.reporting.report_folder import check_cluster, marks_of, report_place
 from jobs.reporting.written_report import write_report
 from jobs.row_output import Format, print_rows, write_lines
+from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import one_cluster, place_of, reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
@@ -31,8 +32,10 @@ def run(arguments: argparse.Namespace) -> int:
     cluster = known_cluster(warehouse, arguments.cluster)
     folder = place_of(report_place(arguments.report, arguments.warehouse))
     choice = GroupChoice(arguments.group, arguments.exclude_group)
+    key = redaction_key(arguments)
+    check_report_before(folder, cluster, key, is_new_key=arguments.redact_key is None)
     with doing("report"):
-        report = write_report(warehouse, cluster, choice, folder, redaction_key(arguments))
+        report = write_report(warehouse, cluster, choice, folder, key)
     if arguments.format == Format.TABLE:
         write_lines([report.line])
     else:
@@ -45,6 +48,15 @@ def redaction_key(arguments: argparse.Namespace) -> bytes | None:
     if arguments.redact_key is not None and not arguments.redact:
         raise Failure(ExitCode.USAGE, f"--redact-key {arguments.redact_key}: is for --redact, which is not there")
     return key_of(arguments.redact_key) if arguments.redact else None
+
+
+def check_report_before(folder: Place, cluster: str, key: bytes | None, *, is_new_key: bool) -> None:
+    marks = marks_of(folder)
+    shown = None if key is None else Redaction(key, ()).name(cluster)
+    if key is not None and is_new_key and is_hash(marks.cluster):
+        # Hashes of two keys say nothing about each other.
+        shown = marks.cluster
+    check_cluster(folder, marks, cluster, shown)
 
 
 def known_cluster(warehouse: Warehouse, wanted: str | None) -> str:

@@ -4,6 +4,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,8 @@ def own_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     from jobs.reporting import report_folder
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report_folder, "DEFAULT", str(tmp_path_factory.mktemp("default") / "report"))
+        folder = tmp_path_factory.mktemp("default")
+        patch.setattr(report_folder, "local_default", lambda place: f"{folder}/{sha256(place.encode()).hexdigest()}")
         yield
 
 

@@ -6,6 +6,7 @@ are names, those of later releases too, until they are known to be words.
 """
 
 import hmac
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -86,6 +87,10 @@ class Redaction:
             case dict():
                 return {name: self.value(name, each) for name, each in value.items()}
         return value
+
+
+def is_hash(text: str | None) -> bool:
+    return text is not None and re.fullmatch(f"{PREFIX}[0-9a-f]{{{HEX_DIGITS}}}", text) is not None
 
 
 class NoRedaction(Redaction):

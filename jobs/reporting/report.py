@@ -46,7 +46,7 @@ def report_of(
     """`basis`: what the page says that it rests on; `key`: of the hashes that stand for names."""
     with asking(warehouse, cluster) as ask:
         redaction = NoRedaction() if key is None else redaction_of(ask, cluster, key)
-        about = About(warehouse.told, cluster, choice.words, basis)
+        about = About(warehouse.told, cluster, choice.words, basis, cluster)
         if key is not None:
             about = redacted(redaction, cluster, choice)
         answers = {name: redaction.rows(choice.rows(rows)) for name, rows in ask(overview_statements(cluster)).items()}
@@ -68,6 +68,8 @@ class About:
     cluster: str
     choice: str | None
     basis: str
+    # What its folder is known by from then on.
+    mark: str
     is_redacted: bool = False
 
 
@@ -78,8 +80,8 @@ def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
 
 def redacted(redaction: Redaction, cluster: str, choice: GroupChoice) -> About:
     """Paths and patterns hold names too."""
-    words = None if choice.words is None else "some of the groups"
-    return About("WAREHOUSE", redaction.name(cluster), words, "", is_redacted=True)
+    words, name = None if choice.words is None else "some of the groups", redaction.name(cluster)
+    return About("WAREHOUSE", name, words, "", name, is_redacted=True)
 
 
 def page_values(

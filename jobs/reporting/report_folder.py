@@ -1,7 +1,9 @@
-"""Where a report is, and what its first page says that it rests on."""
+"""Where a report is, and what its first page says of itself: the cluster that it is about, and what it rests on."""
 
 import re
+from dataclasses import dataclass
 from hashlib import sha256
+from html import unescape
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,16 +19,29 @@ from schemas.exit_codes import ExitCode
 
 DEFAULT, IN_WAREHOUSE = "report", "_report"
 EXPECTED = "a folder that can be written to was expected"
-# Enough of a page for its head, where the basis is.
-HEAD_BYTES = 2_048
-BASIS = re.compile('<meta name="groupscope-basis" content="([0-9a-f]+)">')
+# Enough of a page for its head, where the marks are.
+HEAD_BYTES = 8_192
+MARK = re.compile('<meta name="groupscope-(basis|cluster)" content="([^"]+)">')
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Of the report in a folder; None: there is none, or it does not say."""
+
+    basis: str | None = None
+    cluster: str | None = None
 
 
 def report_place(wanted: str | None, warehouse: str) -> str:
     """As people name it: what `--report` says, else `report/`, or a folder of a warehouse that is not local."""
     if wanted is None and is_remote(warehouse):
         return f"{warehouse.rstrip('/')}/{IN_WAREHOUSE}"
-    return wanted or DEFAULT
+    return wanted or local_default(warehouse)
+
+
+def local_default(_warehouse: str) -> str:
+    """Of every local warehouse: where the command is run."""
+    return DEFAULT
 
 
 def check_folder(folder: Place) -> None:
@@ -55,13 +70,20 @@ def look() -> str:
     return sha256(b"".join(file.read_bytes() for file in templates)).hexdigest()
 
 
-def known_basis(folder: Place) -> str | None:
-    """That of the report in the folder; None: there is none, or it does not say."""
+def marks_of(folder: Place) -> Marks:
     try:
-        found = BASIS.search(head_of_page(folder / INDEX).decode(errors="replace"))
+        head = head_of_page(folder / INDEX).decode(errors="replace")
     except OSError:
-        return None
-    return None if found is None else found[1]
+        return Marks()
+    return Marks(**{name: unescape(value) for name, value in MARK.findall(head)})
+
+
+def check_cluster(folder: Place, marks: Marks, cluster: str, shown: str | None = None) -> None:
+    """A folder holds the report of one cluster: another one would replace it, pages of groups too. `shown`: what a
+    redacted report calls the cluster."""
+    if marks.cluster not in (None, cluster, shown):
+        told = f"holds the report of cluster {marks.cluster}; choose another folder for cluster {cluster}"
+        raise Failure(ExitCode.USAGE, f"--report {folder}: {told}")
 
 
 def head_of_page(place: Place) -> bytes:

@@ -95,6 +95,32 @@ def test_a_report_that_cannot_be_written_is_one_line_and_a_code_and_the_tables_s
     assert f"groupscope: {found['message']}\n" == expected
 
 
+def test_a_folder_with_the_report_of_another_cluster_is_refused_and_stays_as_it_is(
+    log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """By an audit before it reads anything, whether the cluster is named or is the only one of its warehouse."""
+    folder = tmp_path / "r"
+    flags = ("--report", str(folder))
+    assert audit(log, tmp_path / "w", "--cluster", "east & co", *flags) == ExitCode.CLEAN
+    assert audit(log, tmp_path / "other", "--report", str(tmp_path / "fine"), "--cluster", "west") == ExitCode.CLEAN
+    before = (folder / "index.html").read_bytes(), len(rows(tmp_path / "other", "runs"))
+    capfd.readouterr()
+    report = ["report", "--warehouse", str(tmp_path / "other"), *flags]
+    for run in (
+        lambda: audit(log, tmp_path / "new", "--cluster", "west", *flags),
+        lambda: audit(log, tmp_path / "other", *flags),
+        lambda: cli.main(report),
+        lambda: cli.main([*report, "--redact"]),
+    ):
+        assert run() == ExitCode.USAGE
+        assert capfd.readouterr().err == (
+            f"groupscope: --report {folder}: holds the report of cluster east & co; "
+            "choose another folder for cluster west\n"
+        )
+    assert ((folder / "index.html").read_bytes(), len(rows(tmp_path / "other", "runs"))) == before
+    assert audit(log, tmp_path / "w", *flags) == ExitCode.CLEAN
+
+
 @pytest.mark.parametrize("place", ["{tmp}/file", "ftp://host/report"])
 def test_a_place_that_can_be_no_report_is_refused_before_anything_is_read(
     place: str, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -102,6 +102,24 @@ def test_a_wrong_key_ends_with_one_line(
     assert not (tmp_path / "r").exists()
 
 
+def test_redacted_reports_of_one_folder_are_of_one_cluster_as_far_as_hashes_tell(tmp_path: Path) -> None:
+    hostile_warehouse(tmp_path / "w", NAMES[:1])
+    (tmp_path / "key").write_bytes(KEY)
+    (tmp_path / "other").write_bytes(KEY[::-1])
+    words = ["report", "--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "r")]
+    for flags, code in (
+        ((), 0),
+        # The report of the cluster itself is known by its name.
+        (("--redact", "--redact-key", str(tmp_path / "key")), 0),
+        (("--redact", "--redact-key", str(tmp_path / "key")), 0),
+        (("--redact", "--redact-key", str(tmp_path / "other")), 2),
+        ((), 2),
+        (("--redact",), 0),
+        (("--redact",), 0),
+    ):
+        assert cli.main([*words, *flags]) == code, flags
+
+
 def test_a_hash_is_an_hmac_of_the_name() -> None:
     """Test case 2 of RFC 4231."""
     assert Redaction(b"Jefe", ()).name("what do ya want for nothing?") == "id-5bdcc146bf6075"
