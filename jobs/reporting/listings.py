@@ -9,66 +9,72 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from jobs.reporting.names import MOST_IN_ROWS, cut
-from jobs.row_output import cell_text, visible
+from jobs.row_output import cell_text
 
 Row = Mapping[str, Any]
 # Of one table of the page; the statement lists the others.
 MOST_ROWS = 60
 # A time with milliseconds, and a little more.
 MOST_ON_A_LINE = 28
-
-
-@dataclass(frozen=True)
-class Cell:
-    text: str
-    is_number: bool = False
-
-    @property
-    def is_long(self) -> bool:
-        """It may take several lines."""
-        return len(self.text) > MOST_ON_A_LINE
+MOST_REMEMBERED = 200
+UNKNOWN, NONE, YES, NO = (f"<td>{word}</td>" for word in ("unknown", "none", "yes", "no"))
 
 
 @dataclass(frozen=True)
 class Listing:
     title: str
     names: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    # Its rows as the page has them.
+    body: Markup
+    num_shown: int
     statement: str
     num_more: int = 0
 
-    @property
-    def body(self) -> Markup:
-        """Its rows as a page has them. A page has thousands of cells, and a template takes long for each."""
-        return Markup("\n".join(f"<tr>{''.join(map(cell_markup, row))}</tr>" for row in self.rows))
-
-
-def cell_markup(cell: Cell) -> str:
-    kind = ' class="number"' if cell.is_number else ' class="long"' if cell.is_long else ""
-    return f"<td{kind}>{escape(visible(cell.text))}</td>"
-
 
 def listing(title: str, rows: Sequence[Row], names: Sequence[str], statement: str, most: int = MOST_ROWS) -> Listing:
-    cells = [[cell_of(row[name]) for name in names] for row in rows[:most]]
-    return Listing(title, names, cells, statement, max(0, len(rows) - most))
+    """A page has thousands of cells, and a template takes long for each: they are written here."""
+    shown = rows[:most]
+    body = Markup("\n".join([f"<tr>{''.join([cell(row[name]) for name in names])}</tr>" for row in shown]))
+    return Listing(title, names, body, len(shown), statement, max(0, len(rows) - most))
 
 
-def cell_of(value: Any) -> Cell:
+def cell(value: Any) -> str:
     match value:
         case None:
-            return Cell("unknown")
+            return UNKNOWN
+        case str():
+            return short_cell(value) if len(value) <= MOST_REMEMBERED else text_cell(value)
         case bool():
-            return Cell("yes" if value else "no")
+            return YES if value else NO
         case int():
-            return Cell(f"{value:,}", is_number=True)
+            return f'<td class="number">{value:,}</td>'
         case float():
-            return Cell(f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}", is_number=True)
+            return (
+                f'<td class="number">{value:,.3g}</td>'
+                if abs(value) < 1000
+                else f'<td class="number">{value:,.0f}</td>'
+            )
         case datetime():
-            return Cell(moment(value))
+            return f"<td>{moment(value)}</td>"
         case []:
-            return Cell("none")
+            return NONE
         case _:
-            return Cell(cut(cell_text(value), MOST_IN_ROWS))
+            return text_cell(cell_text(value))
+
+
+def text_cell(text: str) -> str:
+    """A long one may take several lines."""
+    shown = cut(text, MOST_IN_ROWS)
+    kind = ' class="long"' if len(shown) > MOST_ON_A_LINE else ""
+    return f"<td{kind}>{escape(shown)}</td>"
+
+
+# Names come again in most rows.
+short_cell = lru_cache(4_096)(text_cell)
+
+
+# As long as a time is without its zone.
+MILLISECONDS = len("2026-11-23 14:30:00.000")
 
 
 @lru_cache(4_096)
@@ -77,7 +83,7 @@ def moment(value: datetime | None) -> str:
     if value is None:
         return "unknown"
     plain = value.astimezone(UTC) if value.tzinfo else value
-    return f"{plain:%Y-%m-%d %H:%M:%S}.{plain.microsecond // 1000:03d}"
+    return plain.isoformat(" ", "milliseconds")[:MILLISECONDS]
 
 
 def clock(value: datetime | None) -> str:

@@ -63,13 +63,14 @@ def part_of_page(template: str, values: Mapping[str, Any]) -> Markup:
 
 
 def page(template: str, values: Mapping[str, Any]) -> str:
-    style, script = resource(STYLE), resource(SCRIPT)
-    policy = (
-        f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    ours = {"style": Markup(style), "script": Markup(script), "policy": policy}
+    ours = {"style": Markup(resource(STYLE)), "script": Markup(resource(SCRIPT)), "policy": policy()}
     return environment().get_template(template).render(**values, **ours)
+
+
+@cache
+def policy() -> str:
+    scripts, styles = digest(resource(SCRIPT)), digest(resource(STYLE))
+    return f"default-src 'none'; style-src '{styles}'; script-src '{scripts}'; base-uri 'none'; form-action 'none'"
 
 
 def digest(text: str) -> str:

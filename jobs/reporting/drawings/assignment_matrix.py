@@ -6,7 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jobs.reporting.drawings.ownership_map import Partition, partition_name, partition_of
-from jobs.reporting.drawings.svg import GUTTER, WIDTH, drawing, element, joined, row_label, text
+from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, disc, drawing, element, joined, row_label, text
 from jobs.reporting.listings import Row
 
 ROW, HEAD, COLUMN = 18, 22, 56
@@ -66,7 +66,7 @@ def matrix_row(
     before: Assigned,
     after: Assigned,
     expected: Assigned,
-) -> Markup:
+) -> Svg:
     is_moved = {member for each, member in before if each == partition} != {
         member for each, member in after if each == partition
     }
@@ -83,17 +83,17 @@ def cell(
     before: Assigned,
     after: Assigned,
     expected: Assigned,
-) -> Markup:
+) -> Svg:
     return joined(marks(x, top + ROW / 2 - 1, place in before, place in after, place in expected))
 
 
-def marks(x: float, y: float, had: bool, has: bool, should: bool) -> Iterator[Markup]:
+def marks(x: float, y: float, had: bool, has: bool, should: bool) -> Iterator[Svg]:
     """A ring: before. A disc: after. Both: kept. A square: Kafka's assignor gives it here."""
     if had and not has:
-        yield element("circle", element("title", "before"), cx=x, cy=y, r=RADIUS, class_="before")
+        yield disc(x, y, RADIUS, "before", "before")
     if has:
         words, kind = ("before and after", "kept") if had else ("after", "after")
-        yield element("circle", element("title", words), cx=x, cy=y, r=RADIUS, class_=kind)
+        yield disc(x, y, RADIUS, kind, words)
     if should:
         hint = element("title", "Kafka's own assignor gives it here")
         yield element("rect", hint, x=x - 8, y=y - 8, width=16, height=16, class_="expected")

@@ -5,7 +5,19 @@ from datetime import timedelta
 
 from markupsafe import Markup
 
-from jobs.reporting.drawings.svg import GUTTER, WIDTH, drawing, element, joined, row_label, text
+from jobs.reporting.drawings.svg import (
+    GUTTER,
+    WIDTH,
+    Svg,
+    box,
+    disc,
+    drawing,
+    element,
+    joined,
+    row_label,
+    text,
+    upright,
+)
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.listings import Row, moment
 
@@ -34,19 +46,18 @@ def lag_chart(
     )  # fmt: skip
 
 
-def frame(top: float, words: str) -> Markup:
+def frame(top: float, words: str) -> Svg:
     line = element("line", x1=GUTTER, x2=WIDTH - 10, y1=top + PLOT, y2=top + PLOT, class_="axis")
     return joined([line, row_label(words, top + 12)])
 
 
-def lag_lines(points: Sequence[Row], most: float, axis: TimeAxis) -> Iterator[Markup]:
+def lag_lines(points: Sequence[Row], most: float, axis: TimeAxis) -> Iterator[Svg]:
     """A point of which not all partitions are known ends the line: what is not known is not zero."""
     for some in known_runs(points):
         places = [(axis.x(row["snapshot_time"]), TOP + PLOT * (1 - row["lag"] / most)) for row in some]
         yield element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in places), class_="lag")
         for (x, y), row in zip(places, some, strict=True):
-            hint = element("title", f"{moment(row['snapshot_time'])}: {row['lag']:,} messages")
-            yield element("circle", hint, cx=x, cy=y, r=2.5, class_="lag-point")
+            yield disc(x, y, 2.5, "lag-point", f"{moment(row['snapshot_time'])}: {row['lag']:,} messages")
 
 
 def known_runs(points: Sequence[Row]) -> Iterator[list[Row]]:
@@ -62,7 +73,7 @@ def known_runs(points: Sequence[Row]) -> Iterator[list[Row]]:
         yield some
 
 
-def rate_bars(rates: Sequence[Row], fastest: float, top: float, axis: TimeAxis) -> Iterator[Markup]:
+def rate_bars(rates: Sequence[Row], fastest: float, top: float, axis: TimeAxis) -> Iterator[Svg]:
     for row in rates:
         end = row["bucket_time"] + timedelta(milliseconds=row["bucket_ms"])
         rate = row["messages_consumed_per_s"]
@@ -70,19 +81,17 @@ def rate_bars(rates: Sequence[Row], fastest: float, top: float, axis: TimeAxis) 
             continue
         left, right = axis.x(row["bucket_time"]), axis.x(end)
         height = PLOT * rate / fastest
-        hint = element("title", f"{moment(row['bucket_time'])}: {rate:,.1f} messages a second")
-        yield element(
-            "rect", hint, x=left, y=top + PLOT - height, width=max(right - left - 1, 1), height=height, class_="rate"
-        )  # fmt: skip
+        hint = f"{moment(row['bucket_time'])}: {rate:,.1f} messages a second"
+        yield box(left, top + PLOT - height, right - left - 1, height, "rate", hint)
 
 
-def event_lines(rows: Sequence[Row], time: str, kind: str, height: float, axis: TimeAxis) -> Iterator[Markup]:
+def event_lines(rows: Sequence[Row], time: str, kind: str, height: float, axis: TimeAxis) -> Iterator[Svg]:
     for row in rows:
         if axis.shows(row[time], row[time]):
-            yield element("line", x1=axis.x(row[time]), x2=axis.x(row[time]), y1=TOP, y2=height, class_=kind)
+            yield upright(axis.x(row[time]), TOP, height, kind)
 
 
-def reset_marks(resets: Sequence[Row], axis: TimeAxis) -> Iterator[Markup]:
+def reset_marks(resets: Sequence[Row], axis: TimeAxis) -> Iterator[Svg]:
     for row in resets:
         if axis.shows(row["at_time"], row["at_time"]):
             hint = element("title", f"{moment(row['at_time'])}: {row['topic']} {row['kind']} by {row['actor']}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
-from jobs.reporting.drawings.svg import box, element, joined
+from jobs.reporting.drawings.svg import Svg, box, element, joined
 from jobs.reporting.listings import Row
 
 NUM_COLOURS = 7
@@ -25,18 +25,16 @@ def member_numbers(members: Iterable[Row]) -> dict[str, int]:
 
 def member_bar(
     number: int, left: float, top: float, width: float, height: float, kind: str = "", hint: str | None = None
-) -> Markup:
-    parts = [box(left, top, width, height, f"{member_class(number)}{kind}", hint)]
+) -> Svg:
+    bar = box(left, top, width, height, f"{member_class(number)}{kind}", hint)
     pattern = member_pattern(number)
-    if pattern != "plain":
-        parts.append(box(left, top, width, height, "over", fill=f"url(#{pattern})"))
-    return joined(parts)
+    return bar if pattern == "plain" else joined([bar, box(left, top, width, height, "over", fill=f"url(#{pattern})")])
 
 
 def swatch(number: int) -> Markup:
     """For the legend, whose text says the rest."""
     bar = member_bar(number, 0, 0, SWATCH, SWATCH)
-    return element("svg", bar, viewBox=f"0 0 {SWATCH} {SWATCH}", class_="swatch", aria_hidden="true")
+    return Markup(element("svg", bar, viewBox=f"0 0 {SWATCH} {SWATCH}", class_="swatch", aria_hidden="true"))
 
 
 def member_class(number: int) -> str:

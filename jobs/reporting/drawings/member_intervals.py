@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from jobs.reporting.drawings.member_bar import member_bar
-from jobs.reporting.drawings.svg import drawing, joined, row_label, text
+from jobs.reporting.drawings.svg import Svg, drawing, joined, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.listings import Row, moment
 
@@ -25,7 +25,7 @@ def member_intervals(stays: Sequence[Row], members: Mapping[str, int], axis: Tim
     return drawing("Members", words, height + HEIGHT, axis.drawn(height), joined(bars))
 
 
-def member_row(row: Row, top: float, number: int, axis: TimeAxis) -> Markup:
+def member_row(row: Row, top: float, number: int, axis: TimeAxis) -> Svg:
     left, right = axis.x(row["from_time"]), axis.x(row["to_time"])
     until = "now" if row["to_time"] is None else moment(row["to_time"])
     name = f"M{number} {row['client_id'] or row['member_id']}"

@@ -1,6 +1,5 @@
 """Who owned which partition when: a row a partition, coloured by member, hatched where nobody can have read it."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
@@ -9,7 +8,7 @@ from markupsafe import Markup
 
 from jobs.histories.durations import duration_text
 from jobs.reporting.drawings.member_bar import member_bar, member_class
-from jobs.reporting.drawings.svg import box, drawing, joined, row_label, text
+from jobs.reporting.drawings.svg import Svg, box, drawing, joined, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.listings import Row, moment
 from schemas.history_words import OwnershipPhase
@@ -30,31 +29,38 @@ def partition_name(partition: Partition) -> str:
     return f"{partition[0]}-{partition[1]}"
 
 
-def shown_partitions(owners: Sequence[Row], most: int = MOST_PARTITIONS) -> list[Partition]:
+def by_partition(rows: Sequence[Row]) -> dict[Partition, list[Row]]:
+    found: dict[Partition, list[Row]] = {}
+    for row in rows:
+        found.setdefault(partition_of(row), []).append(row)
+    return found
+
+
+def shown_partitions(stays: Mapping[Partition, Sequence[Row]], most: int = MOST_PARTITIONS) -> list[Partition]:
     """Those that changed hands most often, by name."""
-    stays = Counter(partition_of(row) for row in owners)
-    return sorted(sorted(stays, key=lambda each: (-stays[each], each))[:most])
+    return sorted(sorted(stays, key=lambda each: (-len(stays[each]), each))[:most])
 
 
 def ownership_map(owners: Sequence[Row], moves: Sequence[Row], members: Mapping[str, int], axis: TimeAxis) -> Markup:
     """`members`: their numbers."""
-    partitions = shown_partitions(owners)
+    stays = by_partition(owners)
+    partitions = shown_partitions(stays)
     tops = {partition: place * ROW + 2 for place, partition in enumerate(partitions)}
     height = len(partitions) * ROW + 4
-    left_out = len({partition_of(row) for row in owners}) - len(partitions)
+    left_out = len(stays) - len(partitions)
     words = f"{len(partitions)} partitions{f', {left_out} more are in the rows' if left_out else ''}"
-    here = [row for row in owners if partition_of(row) in tops and axis.shows(row["from_time"], row["to_time"])]
+    here = {each: [row for row in stays[each] if axis.shows(row["from_time"], row["to_time"])] for each in partitions}
     return drawing(
         "Owners of partitions", words, height + HEIGHT,
         axis.drawn(height),
         joined(row_label(partition_name(each), top + 11) for each, top in tops.items()),
-        joined(owner_box(row, tops[partition_of(row)], members, axis) for row in here),
+        joined(owner_box(row, tops[each], members, axis) for each, rows in here.items() for row in rows),
         joined(gaps(here, tops, axis)),
-        joined(unread_boxes([row for row in moves if partition_of(row) in tops], tops, axis)),
+        joined(unread_boxes(moves, tops, axis)),
     )  # fmt: skip
 
 
-def owner_box(row: Row, top: float, members: Mapping[str, int], axis: TimeAxis) -> Markup:
+def owner_box(row: Row, top: float, members: Mapping[str, int], axis: TimeAxis) -> Svg:
     left, right = axis.x(row["from_time"]), axis.x(row["to_time"])
     number = members.get(row["member_id"], 0)
     until = "now" if row["to_time"] is None else moment(row["to_time"])
@@ -67,12 +73,11 @@ def owner_box(row: Row, top: float, members: Mapping[str, int], axis: TimeAxis) 
     return joined(parts)
 
 
-def gaps(owners: Sequence[Row], tops: Mapping[Partition, float], axis: TimeAxis) -> Iterator[Markup]:
+def gaps(owners: Mapping[Partition, Sequence[Row]], tops: Mapping[Partition, float], axis: TimeAxis) -> Iterator[Svg]:
     """Between two owners of a partition. Stays of share and streams groups may overlap: then there is none."""
     for partition, top in tops.items():
-        stays = sorted((row for row in owners if partition_of(row) == partition), key=lambda row: row["from_time"])
         end = None
-        for before, after in pairwise(stays):
+        for before, after in pairwise(sorted(owners[partition], key=lambda row: row["from_time"])):
             end = before["to_time"] if end is None else max(end, before["to_time"] or after["from_time"])
             if end is not None and end < after["from_time"]:
                 left, right = axis.x(end), axis.x(after["from_time"])
@@ -80,14 +85,15 @@ def gaps(owners: Sequence[Row], tops: Mapping[Partition, float], axis: TimeAxis)
                 yield box(left, top, right - left, BAR, "unowned", words)
 
 
-def unread_boxes(moves: Sequence[Row], tops: Mapping[Partition, float], axis: TimeAxis) -> Iterator[Markup]:
+def unread_boxes(moves: Sequence[Row], tops: Mapping[Partition, float], axis: TimeAxis) -> Iterator[Svg]:
     """At most so long: from the earliest instant since when the partition may have gone unread."""
     for row in moves:
-        if not row["unread_high_ms"] or row["move_time"] is None:
+        partition = partition_of(row)
+        if not row["unread_high_ms"] or row["move_time"] is None or partition not in tops:
             continue
         since = row["move_time"] - timedelta(milliseconds=row["unread_high_ms"])
         if axis.shows(since, row["move_time"]):
             left, right = axis.x(since), axis.x(row["move_time"])
             low, high = duration_text(row["unread_low_ms"] or 0), duration_text(row["unread_high_ms"])
-            hint = f"{partition_name(partition_of(row))} unread for {low} to {high}, until {moment(row['move_time'])}"
-            yield box(left, tops[partition_of(row)], right - left, BAR, "unread", hint, fill="url(#hatch)")
+            hint = f"{partition_name(partition)} unread for {low} to {high}, until {moment(row['move_time'])}"
+            yield box(left, tops[partition], right - left, BAR, "unread", hint, fill="url(#hatch)")

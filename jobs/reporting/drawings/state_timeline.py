@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from jobs.histories.durations import duration_text
 from jobs.reporting.drawings.marks import STATES, letter
-from jobs.reporting.drawings.svg import box, drawing, element, joined, row_label, text
+from jobs.reporting.drawings.svg import Svg, box, drawing, element, joined, row_label, text, upright
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.listings import Row, moment
 
@@ -30,7 +30,7 @@ def state_timeline(states: Sequence[Row], rebalances: Sequence[Row], axis: TimeA
     )  # fmt: skip
 
 
-def state_box(row: Row, axis: TimeAxis) -> Markup:
+def state_box(row: Row, axis: TimeAxis) -> Svg:
     left, right = axis.x(row["from_time"]), axis.x(row["to_time"])
     state = row["state"] or "unknown"
     until = "now" if row["to_time"] is None else moment(row["to_time"])
@@ -40,13 +40,12 @@ def state_box(row: Row, axis: TimeAxis) -> Markup:
     return joined([bar, text(state, left + 5, MARKS + 17, "on-bar")]) if has_room else bar
 
 
-def rebalance_lines(rebalances: Sequence[Row], axis: TimeAxis) -> Iterator[Markup]:
+def rebalance_lines(rebalances: Sequence[Row], axis: TimeAxis) -> Iterator[Svg]:
     for row in rebalances:
-        x = axis.x(row["start_time"])
-        yield element("line", x1=x, x2=x, y1=20, y2=MARKS + BAR, class_="rebalance")
+        yield upright(axis.x(row["start_time"]), 20, MARKS + BAR, "rebalance")
 
 
-def rebalance_letters(rebalances: Sequence[Row], axis: TimeAxis) -> Iterator[Markup]:
+def rebalance_letters(rebalances: Sequence[Row], axis: TimeAxis) -> Iterator[Svg]:
     for some in near_each_other(rebalances, axis):
         first, last = axis.x(some[0]["start_time"]), axis.x(some[-1]["start_time"])
         words = letter(some[0]["trigger"]) if len(some) == 1 else f"{len(some)} \u00d7"

@@ -1,12 +1,11 @@
 """The time that drawings of one group have in common, from left to right."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
-from markupsafe import Markup
-
-from jobs.reporting.drawings.svg import GUTTER, WIDTH, element, joined, text
+from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, joined, text, upright
 
 # Seconds between two ticks.
 STEPS = (
@@ -25,7 +24,7 @@ class TimeAxis:
     start: datetime
     end: datetime
 
-    @property
+    @cached_property
     def seconds(self) -> float:
         return max((self.end - self.start).total_seconds(), 0.001)
 
@@ -39,6 +38,11 @@ class TimeAxis:
     def shows(self, start: datetime | None, end: datetime | None) -> bool:
         return (start is None or start <= self.end) and (end is None or end >= self.start)
 
+    @cached_property
+    def places(self) -> Sequence[tuple[float, str]]:
+        """Of the ticks, and what is written there: the same in all drawings."""
+        return [(self.x(tick), label) for tick, label in self.ticks()]
+
     def ticks(self) -> Iterator[tuple[datetime, str]]:
         step = next((each for each in STEPS if self.seconds / each <= MOST_TICKS), STEPS[-1])
         first = -(-(self.start - EPOCH).total_seconds() // step) * step
@@ -47,13 +51,10 @@ class TimeAxis:
             yield tick, f"{tick:%Y-%m-%d}" if step >= DAY else f"{tick:%H:%M:%S}" if step < 60 else f"{tick:%H:%M}"
             tick += timedelta(seconds=step)
 
-    def drawn(self, height: float) -> Markup:
+    def drawn(self, height: float) -> Svg:
         """Lines behind the rows, and their times below."""
-        lines = [
-            element("line", x1=self.x(tick), x2=self.x(tick), y1=0, y2=height, class_="grid")
-            for tick, _ in self.ticks()
-        ]
-        words = [text(label, self.x(tick), height + 15, "tick", "middle") for tick, label in self.ticks()]
+        lines = [upright(x, 0, height, "grid") for x, _ in self.places]
+        words = [text(label, x, height + 15, "tick", "middle") for x, label in self.places]
         return joined([*lines, *words])
 
 
