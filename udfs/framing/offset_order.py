@@ -1,21 +1,45 @@
 """Batches whose offsets cannot be right: no checksum covers the first offset of a batch.
 
-Offsets of a log rise. Where they do not, as few batches as possible are left out; of several such choices the one is
-taken in which most batches follow each other without a gap.
+The checksum does cover how many offsets a batch takes, so one with a wrong first offset still has its place among the
+others, and they must leave room for it. The rule:
+
+- As few batches as possible are left out, so that the offsets of the others rise and what is left out has room between.
+- Of several such choices the one is taken in which most batches follow each other without a gap; then the one that
+  keeps most offsets.
+- Where more batches can be kept when nothing needs room, bytes are there twice: then that choice is taken.
 """
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schemas.vocabulary import RejectReason
-from udfs.framing.framed import Batches, Framed, Rejected
+from udfs.framing.framed import Batches, Claim, Framed, Rejected
 
 Numbers = NDArray[np.int64]
-# A gap costs less than a batch that is left out.
-BATCH, NO_GAP = 2, 1
+NO_END = int(np.iinfo(np.int64).max) - 1
+
+
+class Score(NamedTuple):
+    """Of a chain of batches: the higher tuple is the better chain."""
+
+    batches: int
+    without_gap: int
+    offsets: int
+
+
+class Link(NamedTuple):
+    """A batch as a link of a chain: it follows all that end below `first`, without a gap what ends right below."""
+
+    place: int
+    first: int
+    end: int
+    offsets: int
 
 
 def with_rising_offsets(framed: Framed, before: int, highest: int | None) -> Framed:
@@ -23,76 +47,113 @@ def with_rising_offsets(framed: Framed, before: int, highest: int | None) -> Fra
     Where batches that are left out follow each other, it is another log that begins here: then nothing is left out."""
     batches = framed.batches
     base, last = batches.base_offset, batches.last_offset
-    top = np.iinfo(np.int64).max - 1 if highest is None else highest
+    top = NO_END if highest is None else highest
     if not len(base) or (
         base[0] > before and last[-1] <= top and (last >= base).all() and (base[1:] > last[:-1]).all()
     ):
         return framed
-    kept = np.array(longest_rise(base, last, before, top), np.int64)
+    kept = np.array(places_to_keep(base, last, before, top), np.int64)
     out = np.setdiff1d(np.arange(len(base)), kept)
     follows = out[1:][base[out[1:]] == last[out[:-1]] + 1]
     if len(follows) or len(out) > max(len(kept), 1):
         return framed
     is_kept = np.ones(len(base), bool)
     is_kept[out] = False
+    rejected = left_out(batches, is_kept, before, highest)
     return replace(
         framed,
         batches=batches.take(kept),
         records=framed.records.take(np.flatnonzero(np.repeat(is_kept, batches.num_records))),
-        rejected=sorted([*framed.rejected, *left_out(batches, out)], key=lambda each: each.byte_position),
+        rejected=sorted([*framed.rejected, *rejected], key=lambda each: each.byte_position),
     )
 
 
-def longest_rise(base: Numbers, last: Numbers, before: int, top: int) -> list[int]:
-    """Places of the batches to keep."""
-    # Ends of rises, ascending, each with a better score than the ones before it; the best rise by its end.
-    ends, scores, places = [before], [0], [-1]
-    at_end = {before: (0, -1)}
+def places_to_keep(base: Numbers, last: Numbers, before: int, top: int) -> list[int]:
+    offsets = [max(end - first + 1, 0) for first, end in zip(base.tolist(), last.tolist(), strict=True)]
+    possible = [
+        Link(place, first, end, offsets[place])
+        for place, (first, end) in enumerate(zip(base.tolist(), last.tolist(), strict=True))
+        if before < first <= end <= top
+    ]
+    # Less the offsets that the batches before it take, a batch's first offset never falls: it rises where offsets are
+    # missing. So batches that leave room for all between them are links that take no room themselves.
+    taken = [0, *accumulate(offsets)]
+    with_room = [each._replace(first=each.first - taken[each.place]) for each in possible]
+    with_room = [each._replace(end=each.first - 1) for each in with_room]
+    fitting = longest_chain(with_room, before, top - taken[-1])
+    rising = longest_chain(possible, before, top)
+    return rising if len(rising) > len(fitting) else fitting
+
+
+def longest_chain(links: Sequence[Link], before: int, top: int) -> list[int]:
+    """Places of the batches in the best chain of links above `before`, the last of which ends at `top` or below."""
+    # Ends of chains, ascending, each with a better score than the ones before it; the best chain by its end.
+    ends, best = [before], [(Score(0, 0, 0), -1)]
+    at_end = {before: best[0]}
     came_from: dict[int, int] = {}
-    for place, (first, end) in enumerate(zip(base.tolist(), last.tolist(), strict=True)):
-        if not before < first <= end <= top:
+    for place, first, end, offsets in links:
+        if first <= before or end > top:
             continue
-        rank = bisect_left(ends, first) - 1
-        score, came_from[place] = scores[rank] + BATCH, places[rank]
-        is_linked = first - 1 in at_end and at_end[first - 1][0] + BATCH + NO_GAP > score
-        if is_linked:
-            score, came_from[place] = at_end[first - 1][0] + BATCH + NO_GAP, at_end[first - 1][1]
+        score, origin = best[bisect_left(ends, first) - 1]
+        gapless, linked_origin = at_end.get(first - 1, (None, -1))
+        is_linked = gapless is not None and with_gapless(gapless) > score
+        if gapless is not None and is_linked:
+            score, origin = with_gapless(gapless), linked_origin
+        score = Score(score.batches + 1, score.without_gap, score.offsets + offsets)
+        came_from[place] = origin
         # Two end alike. Without a link to the one before, the earlier one has moved up; with it, the later one down.
         if end not in at_end or at_end[end][0] < score or (at_end[end][0] == score and not is_linked):
             at_end[end] = (score, place)
-        note_end(ends, scores, places, (end, score, place))
+        note_end(ends, best, end, (score, place))
     # Where scores are equal the batch that comes earlier has moved up: one that moved down leaves the others' links.
-    best = max(at_end, key=lambda end: (at_end[end][0] + NO_GAP * (end == top), at_end[end][1]))
-    return list(reversed(walk_back(at_end[best][1], came_from)))
+    _, _, found = max(
+        (with_gapless(score) if end == top else score, place, place) for end, (score, place) in at_end.items()
+    )
+    return list(reversed(list(walk_back(found, came_from))))
 
 
-def note_end(ends: list[int], scores: list[int], places: list[int], new: tuple[int, int, int]) -> None:
-    end, score, place = new
+def with_gapless(score: Score) -> Score:
+    return score._replace(without_gap=score.without_gap + 1)
+
+
+def note_end(ends: list[int], best: list[tuple[Score, int]], end: int, new: tuple[Score, int]) -> None:
     rank = bisect_left(ends, end)
-    if scores[min(rank, len(ends) - 1) if rank < len(ends) and ends[rank] == end else rank - 1] >= score:
+    is_there = rank < len(ends) and ends[rank] == end
+    if best[rank if is_there else rank - 1][0] >= new[0]:
         return
     behind = rank
-    while behind < len(ends) and scores[behind] <= score:
+    while behind < len(ends) and best[behind][0] <= new[0]:
         behind += 1
-    ends[rank:behind], scores[rank:behind], places[rank:behind] = [end], [score], [place]
+    ends[rank:behind], best[rank:behind] = [end], [new]
 
 
-def walk_back(place: int, came_from: dict[int, int]) -> list[int]:
-    found = []
+def walk_back(place: int, came_from: dict[int, int]) -> Iterator[int]:
     while place >= 0:
-        found.append(place)
+        yield place
         place = came_from[place]
-    return found
 
 
-def left_out(batches: Batches, places: Numbers) -> list[Rejected]:
-    return [
-        Rejected(
+def left_out(batches: Batches, is_kept: NDArray[np.bool_], before: int, highest: int | None) -> Iterator[Rejected]:
+    kept = np.flatnonzero(is_kept)
+    lowest, last_kept = before + 1, -1
+    for place in np.flatnonzero(~is_kept).tolist():
+        behind = int(np.searchsorted(kept, place))
+        if behind - 1 > last_kept:
+            last_kept = behind - 1
+            lowest = int(batches.last_offset[kept[last_kept]]) + 1
+        limit = NO_END if highest is None else highest
+        if behind < len(kept):
+            limit = int(batches.base_offset[kept[behind]]) - 1
+        first, last = int(batches.base_offset[place]), int(batches.last_offset[place])
+        room = f"from {lowest} on" if limit == NO_END else f"from {lowest} to {limit}"
+        # The lowest offsets that it may have had. Its number of records is right: the checksum covers it.
+        claim = Claim(lowest, lowest + last - first, int(batches.num_records[place]))
+        lowest = max(claim.last_offset + 1, lowest)
+        yield Rejected(
             int(batches.position[place]),
             int(batches.size_bytes[place]),
             RejectReason.BAD_OFFSET,
             "base_offset",
-            f"offsets {batches.base_offset[place]} to {batches.last_offset[place]} between others that rise",
+            f"offsets {first} to {last}, some {room} were expected",
+            (claim,),
         )
-        for place in places.tolist()
-    ]
