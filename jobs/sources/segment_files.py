@@ -20,7 +20,8 @@ from schemas.vocabulary import RejectReason
 from udfs.framing.entries import is_entry
 from udfs.framing.frame import frame
 from udfs.framing.framed import Framed, Records, Rejected
-from udfs.framing.resync import LARGEST_ENTRY, SHORTEST_LOOK
+from udfs.framing.legacy_messages import CODEC_BITS
+from udfs.framing.resync import LARGEST_ENTRY
 from udfs.slices import PADDING, padded
 
 PIECE_BYTES = 4 << 20
@@ -31,6 +32,9 @@ HEADER_BYTES = 61
 LARGEST_TORN_BATCH = 1 << 20
 MAGIC_OF_BATCHES = 2
 ENTRY_HEADER = struct.Struct(">qi")
+# Past a checksum, or the leader epoch: the magic, and the attributes of the older formats.
+LONGER_HEADER = struct.Struct(">qi4xbB")
+LAST_DELTA = struct.Struct(">23xi")
 BASE_NAME = re.compile(r"\d{20}\.log")
 FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 
@@ -45,7 +49,7 @@ class Span:
     # Of the file when it was cut: another one may take its name meanwhile, and a broker may go on writing.
     identity: int | None = None
     file_size: int | None = None
-    # Of the good batch behind it in the file; None: none, or it does not say.
+    # Of the good batch behind it in the file; None: none.
     next_offset: int | None = None
 
     @property
@@ -90,7 +94,8 @@ def first_offset_of(path: Place) -> int | None:
 
 def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
     """Cuts a file between batches. Lengths lead from one to the next, but a wrong one leads into the midst of others,
-    so a cut is made only before a good batch; from the first implausible length on it is one span."""
+    so a cut is made only before a good batch whose first offset is known; from the first implausible length on it is
+    one span. No checksum covers that offset: it must fit between those around it."""
     position = start
     with opened(path) as file:
         size, identity = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
@@ -105,9 +110,11 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
             length = ENTRY_HEADER.unpack_from(block, at)[1]
             if length < SMALLEST_LENGTH or position + ENTRY_HEADER.size + length > size:
                 break
-            position += ENTRY_HEADER.size + length
-            if position - start >= span_bytes and is_entry_at(file, position):
-                yield Span(path, start, position, identity, size, next_offset=base_offset_at(file, position))
+            before, position = position, position + ENTRY_HEADER.size + length
+            if position - start < span_bytes:
+                continue
+            if (next_offset := offset_to_cut_at(file, before, position)) is not None:
+                yield Span(path, start, position, identity, size, next_offset=next_offset)
                 start = position
     if start < size:
         yield Span(path, start, size, identity, size)
@@ -148,11 +155,34 @@ def is_entry_at(file: BinaryIO, position: int) -> bool:
     return len(raw) == size and is_entry(padded(raw), size)
 
 
-def base_offset_at(file: BinaryIO, position: int) -> int | None:
-    """Of a good entry; compressed messages of the older formats say their last offset alone."""
+def offset_to_cut_at(file: BinaryIO, before: int, position: int) -> int | None:
+    """The first offset of a good entry, if it names one and its offsets lie between those of the entries around it, the
+    one at `before` and the next one. Compressed messages of the older formats name their last offset alone."""
+    if not is_entry_at(file, position):
+        return None
     file.seek(position)
-    header = file.read(SHORTEST_LOOK)
-    return int(ENTRY_HEADER.unpack_from(header)[0]) if header[-1] == MAGIC_OF_BATCHES else None
+    header = file.read(HEADER_BYTES)
+    _, length, magic, attributes = LONGER_HEADER.unpack_from(header)
+    if magic != MAGIC_OF_BATCHES and attributes & CODEC_BITS:
+        return None
+    first, last = named_offsets(header)
+    _, last_before = offsets_at(file, before) or (0, -1)
+    next_first, _ = offsets_at(file, position + ENTRY_HEADER.size + length) or (last + 1, 0)
+    return first if last_before < first <= last < next_first else None
+
+
+def offsets_at(file: BinaryIO, position: int) -> tuple[int, int] | None:
+    """None: the file ends before."""
+    file.seek(position)
+    header = file.read(HEADER_BYTES)
+    return named_offsets(header) if len(header) >= LONGER_HEADER.size else None
+
+
+def named_offsets(header: bytes) -> tuple[int, int]:
+    """The first and the last one that an entry names."""
+    offset, _, magic, _ = LONGER_HEADER.unpack_from(header)
+    delta = LAST_DELTA.unpack_from(header)[0] if magic == MAGIC_OF_BATCHES and len(header) == HEADER_BYTES else 0
+    return offset, offset + delta
 
 
 def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed]:

@@ -19,24 +19,27 @@ from tests.udfs.framing.written_logs import batch_of, record
 from tests.written_segments import COMMIT_KEY, COMMIT_V3
 
 PIECE_BYTES = 1 << 20
+# Files are read, and cut for several tasks, between batches anywhere.
+SMALL_PIECE_BYTES = 1_500
 MOST_DAMAGED = 0.001
 
 
-def counted(folder: Path) -> tuple[int, int]:
+def counted(folder: Path, piece_bytes: int) -> tuple[int, int]:
     """Records that were read, and those in damaged ranges."""
     found, _ = readings(segment_files(str(folder), None), {})
     num_records = num_damaged = 0
-    for unit in units(found, {}, PIECE_BYTES):
+    for unit in units(found, {}, piece_bytes):
         for spans in unit.copies:
-            copy = Copy(spans, PIECE_BYTES)
+            copy = Copy(spans, piece_bytes)
             num_records += sum(len(records) for records in copy.records())
             num_damaged += sum(each.num_records for each in copy.ranges)
     return num_records, num_damaged
 
 
 def check_adds_up(log: WrittenLog, folder: Path, about: object) -> None:
-    num_records, num_damaged = counted(folder)
-    assert num_records + num_damaged == log.num_offsets, (about, num_records, num_damaged, log.num_offsets)
+    for piece_bytes in (PIECE_BYTES, SMALL_PIECE_BYTES):
+        num_records, num_damaged = counted(folder, piece_bytes)
+        assert num_records + num_damaged == log.num_offsets, (about, num_records, num_damaged, log.num_offsets)
 
 
 @pytest.mark.parametrize("legacy_share", [0.0, 0.5, 1.0])

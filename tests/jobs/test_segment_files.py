@@ -8,6 +8,7 @@ import pytest
 from jobs import dump
 from jobs.sources.segment_files import PIECE_BYTES, framed_pieces, spans_of
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, batch, segment
+from udfs.framing.offset_order import with_rising_offsets
 
 BATCHES = 200
 SPAN_BYTES = 2_000
@@ -67,3 +68,30 @@ def test_a_torn_end_stays_harmless_while_a_broker_goes_on_writing(tmp_path: Path
     options = dump.Options((path,), dump.Selection(), None, is_csv=False)
     assert list(dump.span_texts(span, options, counts, dump.PayloadTexts()))
     assert (counts.records, counts.rejected) == (1, 0)
+
+
+@pytest.mark.parametrize("damaged", [0, 1, 13, 14, 15, 100, 197])
+@pytest.mark.parametrize("offset", [0, 5, 150, 2**40])
+def test_a_wrong_first_offset_costs_one_batch_wherever_the_file_is_cut(
+    tmp_path: Path, damaged: int, offset: int
+) -> None:
+    """Cuts and pieces end beside the damaged batch, before it and behind it."""
+    whole = [batch(number, [(COMMIT_KEY, COMMIT_V3)]) for number in range(BATCHES)]
+    raw = bytearray(b"".join(whole))
+    struct.pack_into(">q", raw, len(whole[0]) * damaged, offset)
+    path = segment(tmp_path, bytes(raw))
+    left = [number for number in range(BATCHES) if number != damaged]
+    for size in (300, 500, SPAN_BYTES, 1 << 20):
+        assert kept_offsets(path, size) == (list(range(BATCHES)) if offset == damaged else left), size
+
+
+def kept_offsets(path: Path, size: int) -> list[int]:
+    """As a task reads the spans, one after the other."""
+    found, before = [], -1
+    for span in spans_of(path, size):
+        highest = None if span.next_offset is None else span.next_offset - 1
+        for piece in framed_pieces(span, size):
+            framed = with_rising_offsets(piece, before, highest)
+            found += framed.records.offset.tolist()
+            before = found[-1] if found else before
+    return found

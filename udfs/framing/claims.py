@@ -6,7 +6,7 @@ from struct import Struct
 from udfs.framing.checksums import Bytes
 from udfs.framing.framed import Claim
 from udfs.framing.legacy_messages import CODEC_BITS, KEY_LENGTH_AT, read_int32
-from udfs.framing.resync import PREFIX_SIZE, SHORTEST_LOOK, SMALLEST_ENTRY
+from udfs.framing.resync import LARGEST_ENTRY, PREFIX_SIZE, SHORTEST_LOOK, SMALLEST_ENTRY
 
 # A range of more entries has been made to look so.
 MOST_CLAIMS = 10_000
@@ -43,6 +43,16 @@ def claim_at(data: Bytes, position: int, end: int) -> tuple[Claim | None, int]:
     # How many messages a compressed one holds is inside of it.
     is_one = not attributes & CODEC_BITS and is_filled(data, position + KEY_LENGTH_AT[magic], position + size)
     return (Claim(offset, offset, 1), size) if is_one else (None, 0)
+
+
+def next_offset(data: Bytes, position: int, size: int) -> int | None:
+    """The first offset that a batch names of which only the begin may be here. Compressed messages of the older formats
+    name their last one."""
+    if size - position < SHORTEST_LOOK:
+        return None
+    offset, length, magic, attributes = read_prefix(data.data, position)
+    is_first_offset = magic == 2 or (magic in (0, 1) and not attributes & CODEC_BITS)
+    return offset if is_first_offset and SMALLEST_ENTRY[magic] <= PREFIX_SIZE + length <= LARGEST_ENTRY else None
 
 
 def is_filled(data: Bytes, position: int, end: int) -> bool:

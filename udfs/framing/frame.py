@@ -15,7 +15,7 @@ import numpy as np
 
 from udfs.framing.batch_records import records_of
 from udfs.framing.checksums import Bytes
-from udfs.framing.claims import claims
+from udfs.framing.claims import claims, next_offset
 from udfs.framing.entries import Entries, find_entries
 from udfs.framing.framed import Batches, Claim, Fault, Framed, Records, Rejected, Wrong
 from udfs.framing.legacy_columns import legacy_batches, legacy_records
@@ -57,6 +57,7 @@ class Framing:
 
     def __init__(self, data: Bytes, size: int, entries: Entries) -> None:
         self.data = data
+        self.size = size
         self.entries = entries
         self.room = Room(data, size)
         self.start = np.array(entries.start, np.int64)
@@ -130,6 +131,7 @@ class Framing:
             consumed=self.entries.consumed,
             zero_tail_bytes=self.entries.zero_tail_bytes,
             torn_tail_bytes=self.entries.torn_tail_bytes,
+            next_offset=next_offset(self.data, self.entries.consumed, self.size),
         )
 
     def with_legacy(self, buffer: Bytes, records: Records, batches: Batches) -> tuple[Records, Batches]:

@@ -131,3 +131,5 @@ class Framed:
     consumed: int
     zero_tail_bytes: int
     torn_tail_bytes: int
+    # What the batch that comes next names as its first offset; None: not known. Nothing proves it.
+    next_offset: int | None = None

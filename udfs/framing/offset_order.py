@@ -49,10 +49,14 @@ def with_rising_offsets(framed: Framed, before: int, highest: int | None) -> Fra
     base, last = batches.base_offset, batches.last_offset
     top = NO_END if highest is None else highest
     if not len(base) or (
-        base[0] > before and last[-1] <= top and (last >= base).all() and (base[1:] > last[:-1]).all()
+        base[0] > before
+        and last[-1] <= top
+        and (last >= base).all()
+        and (base[1:] > last[:-1]).all()
+        and (framed.next_offset is None or framed.next_offset > last[-1])
     ):
         return framed
-    kept = np.array(places_to_keep(base, last, before, top), np.int64)
+    kept = np.array(places_before(framed.next_offset, base, last, before, top), np.int64)
     out = np.setdiff1d(np.arange(len(base)), kept)
     follows = out[1:][base[out[1:]] == last[out[:-1]] + 1]
     if len(follows) or len(out) > max(len(kept), 1):
@@ -66,6 +70,14 @@ def with_rising_offsets(framed: Framed, before: int, highest: int | None) -> Fra
         records=framed.records.take(np.flatnonzero(np.repeat(is_kept, batches.num_records))),
         rejected=sorted([*framed.rejected, *rejected], key=lambda each: each.byte_position),
     )
+
+
+def places_before(following: int | None, base: Numbers, last: Numbers, before: int, top: int) -> list[int]:
+    """Of the batches to keep. The last of them are compared with the one that comes next as well."""
+    if following is None:
+        return places_to_keep(base, last, before, top)
+    places = places_to_keep(np.append(base, following), np.append(last, following), before, top)
+    return [place for place in places if place < len(base)]
 
 
 def places_to_keep(base: Numbers, last: Numbers, before: int, top: int) -> list[int]:

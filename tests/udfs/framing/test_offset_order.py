@@ -129,8 +129,8 @@ def test_no_other_choice_is_better(rng: np.random.Generator, gap_share: float) -
     for _ in range(150):
         before, batches = random_batches(rng, gap_share)
         highest = int(batches[-1][1] + rng.integers(0, 3)) if rng.random() < 0.7 else None
-        for _ in range(int(rng.integers(1, 4))):
-            batches = moved(rng, batches, int(rng.integers(0, len(batches))))
+        for place in rng.permutation(len(batches))[: int(rng.integers(1, 4))].tolist():
+            batches = moved(rng, batches, place)
         if rng.random() < 0.2:
             place = int(rng.integers(0, len(batches)))
             batches = [*batches[:place], batches[place], *batches[place:]]
