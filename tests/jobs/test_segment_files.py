@@ -81,16 +81,16 @@ def test_a_wrong_first_offset_costs_one_batch_wherever_the_file_is_cut(
     struct.pack_into(">q", raw, len(whole[0]) * damaged, offset)
     path = segment(tmp_path, bytes(raw))
     left = [number for number in range(BATCHES) if number != damaged]
-    for size in (300, 500, SPAN_BYTES, 1 << 20):
-        assert kept_offsets(path, size) == (list(range(BATCHES)) if offset == damaged else left), size
+    for sizes in ((300, 1 << 20), (500, 500), (SPAN_BYTES, 500), (1 << 20, 300), (1 << 20, 500), (1 << 20, 1 << 20)):
+        assert kept_offsets(path, *sizes) == (list(range(BATCHES)) if offset == damaged else left), sizes
 
 
-def kept_offsets(path: Path, size: int) -> list[int]:
+def kept_offsets(path: Path, span_bytes: int, piece_bytes: int) -> list[int]:
     """As a task reads the spans, one after the other."""
     found, before = [], -1
-    for span in spans_of(path, size):
+    for span in spans_of(path, span_bytes):
         highest = None if span.next_offset is None else span.next_offset - 1
-        for piece in framed_pieces(span, size):
+        for piece in framed_pieces(span, piece_bytes):
             framed = with_rising_offsets(piece, before, highest)
             found += framed.records.offset.tolist()
             before = found[-1] if found else before
