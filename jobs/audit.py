@@ -81,7 +81,7 @@ def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, An
         steps += run_all(jobs, warehouse, options, engine)
         result = together(steps)
         choice = GroupChoice(arguments.group, arguments.exclude_group)
-        result["report"], unwritten = reported(warehouse, result["cluster"], choice, folder)
+        result["report"], unwritten = reported(warehouse, result["cluster"], choice, folder, engine)
         lines = list(page(warehouse, result, gate.findings))
         if unwritten is not None:
             result |= {"verdict": "failed", "exit_code": int(unwritten.code), "message": str(unwritten)}
@@ -99,7 +99,7 @@ def report_folder(arguments: argparse.Namespace, options: RunOptions, engine: En
 
 
 def reported(
-    warehouse: Warehouse, cluster: str, choice: GroupChoice, folder: Place
+    warehouse: Warehouse, cluster: str, choice: GroupChoice, folder: Place, engine: Engine
 ) -> tuple[dict[str, Any], Failure | None]:
     """What the result says of the report, and why it could not be written. One that rests on the same rows stays."""
     place, marks = str(folder / INDEX), marks_of(folder)
@@ -111,7 +111,7 @@ def reported(
     try:
         # Another run may have written there meanwhile.
         check_cluster(folder, marks, cluster)
-        write_report(warehouse, cluster, choice, folder)
+        write_report(warehouse, cluster, choice, folder, engine=engine)
     except Failure as failure:
         return {"place": None, "is_unchanged": False}, failure
     return {"place": place, "is_unchanged": False}, None

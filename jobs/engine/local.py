@@ -69,7 +69,7 @@ class LocalEngine(Engine):
             hand_out(worker, waiting)
         while any(worker.tasks for worker in self.workers):
             for worker in self.ready():
-                message = received(worker, specs)
+                message = received(worker, specs, step.unfinished)
                 if isinstance(message, Free):
                     hand_out(worker, waiting)
                     continue
@@ -130,11 +130,11 @@ def run_here(step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Do
     return found if last is None else [*found, closed(last)]
 
 
-def received(worker: Worker, specs: Sequence[TaskSpec[Any]]) -> Free | Outcome:
+def received(worker: Worker, specs: Sequence[TaskSpec[Any]], unfinished: str) -> Free | Outcome:
     try:
         message: Free | Outcome = worker.pipe.recv()
     except (EOFError, OSError):
-        raise lost(worker, name_of(specs, worker.tasks)) from None
+        raise lost(worker, name_of(specs, worker.tasks), unfinished) from None
     if isinstance(message, Outcome) and message.error is not None:
         name = specs[message.number].name
         told = f"{name}: a task failed, please report it: {message.error} (--debug shows where)"
@@ -143,11 +143,14 @@ def received(worker: Worker, specs: Sequence[TaskSpec[Any]]) -> Free | Outcome:
 
 
 def name_of(specs: Sequence[TaskSpec[Any]], numbers: Iterable[int]) -> str:
-    """Which offsets partitions these tasks read."""
+    """Which offsets partitions these tasks read, or what else they are about."""
+    about = dict.fromkeys(text for number in numbers if (text := specs[number].about) is not None)
+    if about:
+        return ", ".join(about)
     return TaskSpec(None, tuple(row for number in numbers for row in specs[number].reads)).name
 
 
-def lost(worker: Worker, name: str) -> Failure:
+def lost(worker: Worker, name: str, unfinished: str) -> Failure:
     worker.process.join(LAST_WORDS_SECONDS)
     code = worker.process.exitcode
     if code is not None and code < 0:
@@ -156,4 +159,4 @@ def lost(worker: Worker, name: str) -> Failure:
             why += ", by somebody or for lack of memory: fewer --workers need less"
     else:
         why = f"ended with exit code {code}"
-    return Failure(ExitCode.FAILED, f"{name}: the worker process {why}; nothing of the run is visible")
+    return Failure(ExitCode.FAILED, f"{name}: the worker process {why}; {unfinished}")

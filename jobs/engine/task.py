@@ -38,15 +38,19 @@ Result = TypeVar("Result", bound=TaskResult)
 
 @dataclass(frozen=True)
 class TaskSpec(Generic[Work]):
-    """`work`: what the task's function takes. `reads`: the same for people, and for Spark's plan."""
+    """`work`: what the task's function takes. `reads`: the same for people, and for Spark's plan. `about`: what it is
+    about, where that is no part of the log."""
 
     work: Work
-    reads: tuple[PlanRow, ...]
+    reads: tuple[PlanRow, ...] = ()
+    about: str | None = None
 
     @property
     def name(self) -> str:
         """Which offsets partitions it reads."""
-        return partitions_text({row.offsets_partition for row in self.reads if row.offsets_partition is not None})
+        return self.about or partitions_text(
+            {row.offsets_partition for row in self.reads if row.offsets_partition is not None}
+        )
 
     def size(self, unit: str) -> int:
         return sum(getattr(row, unit) or 0 for row in self.reads)
@@ -76,7 +80,9 @@ def closed(outcome: Result | Closing[Result]) -> Result:
 
 @dataclass(frozen=True)
 class Step(Generic[Work, Result]):
-    """`run` does one task; `result`: the type of what comes of it, type arguments included."""
+    """`run` does one task; `result`: the type of what comes of it, type arguments included. `unfinished`: what is
+    there when a worker is lost."""
 
     run: Callable[[Work], Result | Closing[Result]]
     result: type[Result]
+    unfinished: str = "nothing of the run is visible"

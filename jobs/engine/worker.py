@@ -24,6 +24,8 @@ TASKS = {
     "assignments": "jobs.recomputing.share_recomputing",
     "lag": "jobs.measuring.share_measuring",
 }
+# Loaded ahead where the report is the job itself; the workers of an audit load it when there are many pages.
+OF_REPORT = {"report": "jobs.reporting.group_pages"}
 SERVER = ("jobs.engine.worker_server", "jobs.engine.worker")
 # Tasks at once whose files are being closed: what of these is not written yet is in memory.
 MOST_CLOSING = 2
@@ -33,7 +35,8 @@ PRELOADED = (*SERVER, *TASKS.values())
 def start_server(job: str | None = None) -> None:
     """Returns at once, and does nothing where the server runs. Without the name of one job it loads the tasks of
     all."""
-    forkserver.set_forkserver_preload([*SERVER, TASKS[job]] if job in TASKS else list(PRELOADED))
+    own = {**TASKS, **OF_REPORT}.get(job or "")
+    forkserver.set_forkserver_preload(list(PRELOADED) if own is None else [*SERVER, own])
     forkserver.ensure_running()
 
 

@@ -1,8 +1,7 @@
 """Parts about single groups: which groups have one, and what is in it."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from markupsafe import Markup
@@ -20,8 +19,8 @@ from jobs.reporting.stories import Episode, story
 # Worst first; the history of the others is drawn in brief. A report of their own, by `--group`, has more.
 MOST_IN_FULL = 150
 BRIEF = 4
-# Asked for at once: their rows are in memory together.
-AT_ONCE = 50
+# Asked for at once, and as long as it is not known whether there is room for more: their rows are in memory together.
+AT_ONCE, FIRST_AT_ONCE = 50, 10
 MOST_IN_LEGEND = 40
 QUIET = ("OK", "UNKNOWN")
 
@@ -58,28 +57,46 @@ def drawn_groups(lines: Sequence[GroupLine], findings: Sequence[Finding]) -> lis
     return list(dict.fromkeys([*found, *uneasy, *moved, *(each.group for each in lines)]))
 
 
-def group_parts(
-    ask: Ask,
-    cluster: str,
-    redaction: Redaction,
-    wanted: Sequence[str],
-    lines: Sequence[GroupLine],
-    findings: Sequence[Finding],
-    until: datetime | None,
-) -> Iterator[GroupPart]:
-    by_group: dict[str | None, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        by_group[finding.group].append(finding)
-    line_of = {line.group: line for line in lines}
-    for place in range(0, len(wanted), AT_ONCE):
-        some = wanted[place : place + AT_ONCE]
-        share = 1 if place < MOST_IN_FULL else BRIEF
-        asked = ask(group_statements(cluster, [redaction.real(group) for group in some], share))
-        rows_of = split({name: redaction.rows(rows) for name, rows in asked.items()}, some)
-        for group in some:
+@dataclass(frozen=True)
+class GroupsToDraw:
+    """Worst first, with what is known of them already: plain data, since other processes may draw some of them."""
+
+    cluster: str
+    redaction: Redaction
+    groups: Sequence[str]
+    # Of these the first ones.
+    num_in_full: int
+    lines: Mapping[str, GroupLine]
+    findings: Mapping[str, Sequence[Finding]]
+    until: datetime | None
+
+    def without(self, num_first: int) -> "GroupsToDraw":
+        return self.of(self.groups[num_first:], max(0, self.num_in_full - num_first))
+
+    def dealt(self, number: int) -> list["GroupsToDraw"]:
+        """In turn, so that all have as much to draw."""
+        hands = ((self.groups[place::number], len(range(place, self.num_in_full, number))) for place in range(number))
+        return [self.of(groups, in_full) for groups, in_full in hands if groups]
+
+    def of(self, groups: Sequence[str], num_in_full: int) -> "GroupsToDraw":
+        lines = {group: self.lines[group] for group in groups if group in self.lines}
+        findings = {group: self.findings[group] for group in groups if group in self.findings}
+        return replace(self, groups=groups, num_in_full=num_in_full, lines=lines, findings=findings)
+
+    def parts(self, ask: Ask, at_once: int = AT_ONCE) -> Iterator[GroupPart]:
+        for first, end, share in ((0, self.num_in_full, 1), (self.num_in_full, len(self.groups), BRIEF)):
+            for place in range(first, min(end, len(self.groups)), at_once):
+                yield from self.asked(ask, self.groups[place : min(place + at_once, end)], share)
+
+    def asked(self, ask: Ask, groups: Sequence[str], share: int) -> Iterator[GroupPart]:
+        redaction = self.redaction
+        found = ask(group_statements(self.cluster, [redaction.real(group) for group in groups], share))
+        rows_of = split({name: redaction.rows(rows) for name, rows in found.items()}, groups)
+        for group in groups:
             numbers = member_numbers(rows_of[group]["members"])
-            known = GroupRows(rows_of[group], group_statements(redaction.name(cluster), [group], share), numbers, share)
-            yield part(group, line_of.get(group), by_group[group], known, until)
+            statements = group_statements(redaction.name(self.cluster), [group], share)
+            known = GroupRows(rows_of[group], statements, numbers, share)
+            yield part(group, self.lines.get(group), self.findings.get(group, ()), known, self.until)
 
 
 def split(answers: Answers, groups: Sequence[str]) -> dict[str, Answers]:

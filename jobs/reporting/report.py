@@ -1,23 +1,24 @@
 """The whole report: asked of the tables of one cluster, made into pages."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from datetime import datetime
 from typing import Any
 
 from markupsafe import Markup
 
 from jobs.reporting.choices import GroupChoice
 from jobs.reporting.findings import MOST_FINDINGS, Finding, findings_of
-from jobs.reporting.group_parts import GroupPart, drawn_groups, group_parts
+from jobs.reporting.group_pages import About, GroupPages, part_text
+from jobs.reporting.group_parts import AT_ONCE, FIRST_AT_ONCE, MOST_IN_FULL, GroupsToDraw, drawn_groups
 from jobs.reporting.head import Head, head_of
 from jobs.reporting.names import anchor
 from jobs.reporting.overview import SEVERITIES, GroupLine, counted_groups, group_lines, listings
 from jobs.reporting.pages import page, part_of_page
 from jobs.reporting.questions import Answers, Ask, asking, name_statement, overview_statements
 from jobs.reporting.redaction import NoRedaction, Redaction
-from jobs.reporting.written_pages import ENDING, GROUPS_FOLDER
+from jobs.reporting.written_pages import ENDING, GROUPS_FOLDER, Page
 from jobs.warehouses.warehouse import Warehouse
 
 # Of the first page: beyond it, groups have pages of their own.
@@ -30,8 +31,14 @@ class Report:
     num_findings: int
     num_groups: int
     index: str
-    # Pages of single groups, with their anchors: drawn when they are asked for, since there may be thousands.
-    groups: Iterator[tuple[str, str]]
+    # Groups that it has no room for.
+    others: GroupPages
+    ask: Ask
+
+    @property
+    def groups(self) -> Iterator[Page]:
+        """Pages of these, with their anchors: drawn when they are asked for, since there may be thousands."""
+        return self.others.pages(self.ask)
 
 
 @contextmanager
@@ -53,24 +60,33 @@ def report_of(
         findings = shown_findings(answers, is_redacted=key is not None)
         lines = group_lines(answers["groups"], answers["topics"], findings)
         values = page_values(about, answers, findings, lines)
-        wanted = drawn_groups(lines, findings)
-        parts = rendered(group_parts(ask, cluster, redaction, wanted, lines, findings, values["head"].until))
-        index, others = first_page(values, wanted, parts, most_bytes)
-        pages = ((anchor(group), group_page(group, part, values)) for group, part in others)
-        yield Report(values["head"], len(answers["findings"]), len(lines), index, pages)
+        groups = groups_to_draw(cluster, redaction, lines, findings, values["head"].until)
+        index, num_inline = first_page(values, groups, ask, most_bytes)
+        others = GroupPages(about, values["head"], groups.without(num_inline))
+        yield Report(values["head"], len(answers["findings"]), len(lines), index, others, ask)
 
 
-@dataclass(frozen=True)
-class About:
-    """What the report is about, as its pages name it."""
-
-    warehouse: str
-    cluster: str
-    choice: str | None
-    basis: str
-    # What its folder is known by from then on.
-    mark: str
-    is_redacted: bool = False
+def groups_to_draw(
+    cluster: str,
+    redaction: Redaction,
+    lines: Sequence[GroupLine],
+    findings: Sequence[Finding],
+    until: datetime | None,
+) -> GroupsToDraw:
+    by_group: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.group is not None:
+            by_group.setdefault(finding.group, []).append(finding)
+    wanted = drawn_groups(lines, findings)
+    return GroupsToDraw(
+        cluster,
+        redaction,
+        wanted,
+        min(MOST_IN_FULL, len(wanted)),
+        {each.group: each for each in lines},
+        by_group,
+        until,
+    )
 
 
 def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
@@ -110,28 +126,16 @@ def shown_findings(answers: Answers, *, is_redacted: bool) -> list[Finding]:
     return findings_of(answers["findings"], {} if is_redacted else logs, members, has_names=not is_redacted)
 
 
-def rendered(parts: Iterable[GroupPart]) -> Iterator[tuple[str, Markup]]:
-    for part in parts:
-        yield part.group, part_of_page("group_part.html", {"part": part, "severities": SEVERITIES})
-
-
-def first_page(
-    values: Mapping[str, Any], wanted: Sequence[str], parts: Iterator[tuple[str, Markup]], most: int
-) -> tuple[str, Iterator[tuple[str, Markup]]]:
-    """With as many parts, worst first, as there is room for beside everything else; and the other parts."""
-    hrefs = {group: f"{GROUPS_FOLDER}/{anchor(group)}{ENDING}" for group in wanted}
+def first_page(values: Mapping[str, Any], groups: GroupsToDraw, ask: Ask, most: int) -> tuple[str, int]:
+    """With as many parts, worst first, as there is room for beside everything else; and how many these are."""
+    hrefs = {group: f"{GROUPS_FOLDER}/{anchor(group)}{ENDING}" for group in groups.groups}
     room = most - len(page("index.html", {**values, "hrefs": hrefs, "inline": {}}).encode())
     inline: dict[str, Markup] = {}
-    for group, part in parts:
-        room -= len(part.encode())
+    for part in groups.parts(ask, AT_ONCE if len(groups.groups) <= AT_ONCE else FIRST_AT_ONCE):
+        text = part_text(part)
+        room -= len(text.encode())
         if room < 0:
-            parts = chain([(group, part)], parts)
             break
-        inline[group] = part
-        hrefs[group] = f"#{anchor(group)}"
-    return page("index.html", {**values, "hrefs": hrefs, "inline": inline}), parts
-
-
-def group_page(group: str, inner: Markup, values: Mapping[str, Any]) -> str:
-    shared = {name: values[name] for name in ("about", "head", "patterns")}
-    return page("group.html", {"group": group, "inner": inner, **shared})
+        inline[part.group] = text
+        hrefs[part.group] = f"#{anchor(part.group)}"
+    return page("index.html", {**values, "hrefs": hrefs, "inline": inline}), len(inline)

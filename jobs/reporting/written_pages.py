@@ -1,36 +1,60 @@
 """Pages put into their folder: each appears as a whole, and the first page last, so that its links lead somewhere."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from jobs.storage.stored_path import Place, delete, files_in, write_whole
-from jobs.storage.together import done_together
+from jobs.storage.together import MOST_AT_ONCE
 
 INDEX, GROUPS_FOLDER, ENDING = "index.html", "groups", ".html"
-# Pages are drawn and written by so many, since they are in memory together.
+# Pages are drawn, then written, by so many, since they are in memory together.
 AT_ONCE = 32
+# Each page waits until the disk has it: eight take hardly longer than one.
+MOST_ON_DISK = 8
 
 Page = tuple[str, str]
 
 
+@dataclass(frozen=True)
+class WrittenPages:
+    """Of groups: the names of their files, and how many bytes there are."""
+
+    names: frozenset[str] = frozenset()
+    num_bytes: int = 0
+
+
 def write_pages(folder: Place, index: str, groups: Iterator[Page]) -> tuple[int, int]:
-    """How many pages of groups there are, and how many bytes in all. `groups`: those pages, with their anchors. Pages
-    of an earlier report that are no longer there go."""
+    """How many pages of groups there are, and how many bytes in all. `groups`: those pages, with their anchors."""
+    written = write_group_pages(folder, groups)
+    return len(written.names), written.num_bytes + write_index(folder, index, written.names)
+
+
+def write_group_pages(folder: Place, groups: Iterator[Page]) -> WrittenPages:
     names: set[str] = set()
-    num_bytes = len(index.encode())
-    while some := list(islice(groups, AT_ONCE)):
-        done_together(folder, lambda page: write_page(folder, page), some)
-        names.update(file_of(page) for page in some)
-        num_bytes += sum(len(text.encode()) for _, text in some)
+    num_bytes = 0
+    with ThreadPoolExecutor(MOST_ON_DISK if isinstance(folder, Path) else MOST_AT_ONCE) as writers:
+        while some := list(islice(groups, AT_ONCE)):
+            for size in writers.map(lambda page: write_page(folder, page), some):
+                num_bytes += size
+            names.update(file_of(page) for page in some)
+    return WrittenPages(frozenset(names), num_bytes)
+
+
+def write_index(folder: Place, index: str, names: Collection[str]) -> int:
+    """How many bytes it has. Pages of groups of an earlier report that are no longer there go."""
     write_whole(folder / INDEX, index)
     for place in files_in(folder / GROUPS_FOLDER, ENDING):
         if place.name.startswith("group-") and place.name not in names:
             delete(place)
-    return len(names), num_bytes
+    return len(index.encode())
 
 
-def write_page(folder: Place, page: Page) -> None:
+def write_page(folder: Place, page: Page) -> int:
     write_whole(folder / GROUPS_FOLDER / file_of(page), page[1])
+    return len(page[1].encode())
 
 
 def file_of(page: Page) -> str:

@@ -1,11 +1,16 @@
 """A report asked for and put into its folder, in one call for all commands that write one."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from jobs.engine.engine import Engine
+from jobs.engine.processors import default_workers
 from jobs.reporting.choices import GroupChoice
+from jobs.reporting.group_pages import LEAST_FOR_WORKERS, write_by_workers
 from jobs.reporting.report import Report, report_of
 from jobs.reporting.report_folder import basis_of, unwritable
-from jobs.reporting.written_pages import INDEX, write_pages
+from jobs.reporting.written_pages import INDEX, WrittenPages, write_group_pages, write_index
 from jobs.storage.stored_path import Place
 from jobs.warehouses.warehouse import Warehouse
 
@@ -27,17 +32,39 @@ class WrittenReport:
 
 
 def write_report(
-    warehouse: Warehouse, cluster: str, choice: GroupChoice, folder: Place, key: bytes | None = None
+    warehouse: Warehouse,
+    cluster: str,
+    choice: GroupChoice,
+    folder: Place,
+    key: bytes | None = None,
+    engine: Engine | None = None,
 ) -> WrittenReport:
-    """`key`: of the hashes that stand for names; None: names as they are."""
+    """`key`: of the hashes that stand for names; None: names as they are. `engine`: of the run that it is part of."""
     with report_of(warehouse, cluster, choice, basis_of(warehouse, cluster, choice), key=key) as report:
         try:
-            num_pages, num_bytes = write_pages(folder, report.index, report.groups)
+            pages = write_groups(report, warehouse, folder, engine)
+            num_bytes = pages.num_bytes + write_index(folder, report.index, pages.names)
         except OSError as error:
             raise unwritable(folder, error.strerror or error) from None
-        return written(report, folder, num_pages, num_bytes)
+        place, num_pages = str(folder / INDEX), len(pages.names)
+        return WrittenReport(place, report.head.verdict, report.num_findings, report.num_groups, num_pages, num_bytes)
 
 
-def written(report: Report, folder: Place, num_pages: int, num_bytes: int) -> WrittenReport:
-    place = str(folder / INDEX)
-    return WrittenReport(place, report.head.verdict, report.num_findings, report.num_groups, num_pages, num_bytes)
+def write_groups(report: Report, warehouse: Warehouse, folder: Place, engine: Engine | None) -> WrittenPages:
+    if len(report.others.groups.groups) < LEAST_FOR_WORKERS:
+        return write_group_pages(folder, report.groups)
+    with workers_of(engine) as workers:
+        return write_by_workers(report.others, warehouse, folder, workers)
+
+
+@contextmanager
+def workers_of(engine: Engine | None) -> Iterator[Engine]:
+    """Those of the run; where Spark runs it processes of this machine, since no other one may see its folders."""
+    # Here, since most reports need none.
+    from jobs.engine.local import LocalEngine
+
+    if isinstance(engine, LocalEngine):
+        yield engine
+        return
+    with LocalEngine("groupscope report", default_workers(), is_debug=False, job="report") as own:
+        yield own
