@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.once_a_run import once_a_run
+
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "data" / "sample"
 
 
 @pytest.fixture(scope="session")
 def audited_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its warehouse."""
-    warehouse = tmp_path_factory.mktemp("audited") / "w"
-    audit_sample(warehouse)
-    return warehouse
+    """Its warehouse, which tests only read: they copy it before they write."""
+    return once_a_run(tmp_path_factory, "audited_sample", lambda folder: audit_sample(folder / "w")) / "w"
 
 
 def audit_sample(warehouse: Path) -> None:

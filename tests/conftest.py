@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import signal
 import sys
 from collections.abc import Iterator
 from hashlib import sha256
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
 
 AHEAD = pytest.StashKey["subprocess.Popen[bytes] | None"]()
+
+
+def pytest_configure() -> None:
+    # A shell's background job ignores Ctrl-C, and so would every process that a test starts in order to interrupt it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -38,6 +45,16 @@ def own_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("default")
         patch.setattr(report_folder, "local_default", lambda place: f"{folder}/{sha256(place.encode()).hexdigest()}")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_progress_lines() -> Iterator[None]:
+    """Commands in this process say no more on a slow machine than on a fast one."""
+    from jobs import progress
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "LOG_SECONDS", float("inf"))
         yield
 
 

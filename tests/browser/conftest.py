@@ -38,25 +38,26 @@ def tab(context: BrowserContext) -> Page:
 
 
 @pytest.fixture(scope="session")
-def sample_report(audited_sample: Path) -> str:
+def sample_report(audited_sample: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Where it is, as a browser opens it."""
-    return written(audited_sample)
+    return written(audited_sample, tmp_path_factory.mktemp("report"))
 
 
 @pytest.fixture(scope="session")
-def short_report(audited_sample: Path) -> str:
+def short_report(audited_sample: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Of few groups: what looks at every element of a page takes long."""
-    return written(audited_sample, "--group", "^(ledger|classic-killed|classic-upgraded)$")
+    return written(
+        audited_sample, tmp_path_factory.mktemp("report"), "--group", "^(ledger|classic-killed|classic-upgraded)$"
+    )
 
 
 @pytest.fixture(scope="session")
 def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> str:
     warehouse = tmp_path_factory.mktemp("hostile") / "w"
     hostile_warehouse(warehouse, NAMES)
-    return written(warehouse)
+    return written(warehouse, tmp_path_factory.mktemp("report"))
 
 
-def written(warehouse: Path, *flags: str) -> str:
-    folder = warehouse.parent / f"report{len(flags)}"
+def written(warehouse: Path, folder: Path, *flags: str) -> str:
     assert cli.main(["report", "--warehouse", str(warehouse), "--report", str(folder), *flags]) == 0
     return (folder / "index.html").as_uri()

@@ -8,17 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.once_a_run import once_a_run
+
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return once_a_run(tmp_path_factory, "site", build)
+
+
+def build(folder: Path) -> None:
     """The Makefile's own command, into another folder: warnings fail it."""
     (words,) = re.findall(
         r"^\t\$\(BIN\)/python (-m sphinx .+) docs site$", (ROOT / "Makefile").read_text(), re.MULTILINE
     )
-    folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, *shlex.split(words), "docs", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
-    return folder

@@ -13,6 +13,7 @@ from jobs.warehouses.failpoints import VARIABLE
 from schemas.exit_codes import ExitCode
 from schemas.tables import USER_TABLES
 from tests.jobs.ingested import ROOT, history, ingest, spawned
+from tests.jobs.progress_lines import beside_progress
 from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_t
     choice = ("--source", f"segments:{log}", "--workers", "2")
     failed = spawned(place, *choice, environment={VARIABLE: "file_written:offset_commits"})
     assert failed.returncode == ExitCode.FAILED
-    (line,) = [line for line in failed.stderr.splitlines() if " files, " not in line]
+    (line,) = [line for line in beside_progress(failed.stderr) if " files, " not in line]
     assert line.startswith("groupscope: offsets partition")
     assert "the worker process " in line
     assert line.endswith("; nothing of the run is visible")

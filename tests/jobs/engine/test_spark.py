@@ -22,6 +22,7 @@ from jobs.spark.jars import SPARK
 from schemas.exit_codes import ExitCode
 from tests.jobs.engine.odd_tasks import Done, told
 from tests.jobs.ingested import ROOT
+from tests.jobs.progress_lines import beside_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,7 +111,7 @@ def ingest_with(environment: Mapping[str, str], warehouse: Path) -> str:
         command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == ExitCode.USAGE, done.stderr
-    (line,) = done.stderr.splitlines()
+    (line,) = beside_progress(done.stderr)
     return line
 
 

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.jobs.progress_lines import beside_progress
+
 ROOT = Path(__file__).parents[3]
 GOLDEN = Path(__file__).with_name("golden")
 INPUT = "--source segments:sample --snapshots sample/snapshots.jsonl"
@@ -93,7 +95,8 @@ def outputs(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def shown(words: str, done: "subprocess.CompletedProcess[str]") -> str:
-    said = f"--- standard error\n{done.stderr}" if done.stderr else ""
+    errors = "".join(f"{line}\n" for line in beside_progress(done.stderr))
+    said = f"--- standard error\n{errors}" if errors else ""
     text = f"$ groupscope {words}\n{done.stdout}{said}--- exit code {done.returncode}\n"
     for pattern, word in CHANGING.items():
         text = re.sub(pattern, word, text)

@@ -1,0 +1,17 @@
+"""What takes long to make is made by the first test that asks, for all processes that run tests side by side."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jobs.spark.cache_folder import build_once
+
+
+def once_a_run(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], None]) -> Path:
+    """The folder that `build` filled, of this run of the tests alone."""
+    own = factory.getbasetemp()
+    # Processes of one run have folders beside each other.
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    return build_once(shared / "made_once" / name, build)
