@@ -1,32 +1,69 @@
-"""Kafka's answer to an assignment question: JSON lines in, JSON lines out, without Spark.
+"""Kafka's answer to an assignment question: JSON lines in, JSON lines, CSV or a table out, without Spark.
 
 groupscope assign --assignor uniform --release 4.0 < specs.jsonl
-groupscope assign specs.jsonl
+groupscope assign specs.jsonl --format table
+
+CSV and table have a row for each member, in the order of the answer.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jobs.failure import Failure
-from jobs.row_output import write_lines
+from jobs.row_output import Format, print_rows, write_lines
 from schemas.exit_codes import ExitCode
 from udfs.assignors.answers import answer_to
+
+COLUMNS = ("id", "member_id", "num_partitions", "partitions", "order", "assumed", "error")
+Answer = Mapping[str, Any]
 
 
 def run(arguments: argparse.Namespace) -> int:
     flags = {"assignor": arguments.assignor, "release": arguments.release, "jdk": arguments.jdk}
     defaults = {name: value for name, value in flags.items() if value is not None}
-    code = ExitCode.CLEAN
-    for number, line in enumerate(lines_asked(arguments.file), 1):
-        answer = answer_to(number, line, defaults)
+    failed: list[Answer] = []
+    answers = checked(answers_of(arguments.file, defaults), failed)
+    if arguments.format == Format.JSON:
+        for answer in answers:
+            # Line by line: whoever asks over a pipe waits for each answer.
+            write_lines([json.dumps(answer)])
+    else:
+        print_rows(COLUMNS, (row for answer in answers for row in member_rows(answer)), arguments.format)
+    return ExitCode.UNREADABLE_INPUT if failed else ExitCode.CLEAN
+
+
+def answers_of(file: str | None, defaults: Mapping[str, Any]) -> Iterator[Answer]:
+    for number, line in enumerate(lines_asked(file), 1):
+        yield answer_to(number, line, defaults)
+
+
+def checked(answers: Iterator[Answer], failed: list[Answer]) -> Iterator[Answer]:
+    for answer in answers:
         if "error" in answer:
-            code = ExitCode.UNREADABLE_INPUT
-        # Line by line: whoever asks over a pipe waits for each answer.
-        write_lines([json.dumps(answer)])
-    return code
+            failed.append(answer)
+        yield answer
+
+
+def member_rows(answer: Answer) -> Iterator[list[Any]]:
+    if "error" in answer:
+        yield [answer["id"], None, None, None, None, None, answer["error"]]
+        return
+    about = [answer["order"], ", ".join(answer.get("assumed", ())) or None, None]
+    for member in answer["assignment"]:
+        partitions = member["partitions"]
+        yield [answer["id"], member["member_id"], len(partitions), in_order(partitions), *about]
+
+
+def in_order(partitions: Sequence[tuple[str, int]]) -> str:
+    """Such as `orders:2,0;payments:1`, as kafka-consumer-groups writes it, but in the order of the answer."""
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        by_topic.setdefault(topic, []).append(partition)
+    return ";".join(f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in by_topic.items())
 
 
 def lines_asked(file: str | None) -> Iterator[bytes]:

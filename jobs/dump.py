@@ -1,9 +1,10 @@
-"""Decoded records of segment files as JSON lines or CSV, without Spark.
+"""Decoded records of segment files as JSON lines, CSV or a table, without Spark.
 
     groupscope dump /var/lib/kafka/__consumer_offsets-*/*.log --type OffsetCommit --group '^billing'
 
 Reads segment files, writes lines to standard output in the order of files and offsets. The files are cut into spans,
-which as many processes as there are cores decode side by side; each writes a span's lines when its turn comes.
+which as many processes as there are cores decode side by side; each writes a span's lines when its turn comes. A table
+is for eyes: where a record is, when it was written, its type, key and value.
 """
 
 import argparse
@@ -19,7 +20,8 @@ import pyarrow as pa
 from jobs.engine.processors import cores
 from jobs.failure import Failure
 from jobs.no_pandas import keep_pandas_out
-from jobs.row_output import write_all
+from jobs.pages.record_rows import COLUMNS, record_rows
+from jobs.row_output import Format, print_rows, write_all
 from jobs.sources.segment_files import (
     Span,
     chunks,
@@ -34,6 +36,7 @@ from jobs.turns import Turn, take_turns
 from schemas.exit_codes import ExitCode
 from schemas.records import REGISTRY
 from schemas.vocabulary import UNKNOWN_REASONS
+from udfs.counted import counted
 from udfs.decoding.decode import decode
 from udfs.framing.framed import Framed, Rejected
 from udfs.framing.offset_order import with_rising_offsets
@@ -54,7 +57,7 @@ class Options:
     files: tuple[Path, ...]
     selection: Selection
     from_offset: int | None
-    is_csv: bool
+    format: Format
 
 
 @dataclass
@@ -73,7 +76,7 @@ def parse_options(arguments: argparse.Namespace) -> Options:
         raise Failure(
             ExitCode.USAGE, f"--group {arguments.group!r}: {error}, a regular expression was expected"
         ) from None
-    return Options(tuple(arguments.files), Selection(types, group), arguments.from_offset, arguments.format == "csv")
+    return Options(tuple(arguments.files), Selection(types, group), arguments.from_offset, Format(arguments.format))
 
 
 def record_type(text: str) -> int:
@@ -109,25 +112,26 @@ def run(arguments: argparse.Namespace) -> int:
     options = parse_options(arguments)
     for path in options.files:
         check_file(path)
-    if options.is_csv:
-        write_all(csv_header())
-    counts = dump_in_turns(options, arguments.debug)
+    counts = dump_as_table(options) if options.format == Format.TABLE else dump_in_turns(options, arguments.debug)
     if counts.rejected > MAX_REJECTED_SHARE * counts.records:
-        share = f"{counts.rejected} of {counts.records} records rejected or damaged"
+        share = f"{counts.rejected:,} of {counted(counts.records, 'record')} rejected or damaged"
         raise Failure(ExitCode.REJECTED_SHARE, f"{share}, at most {MAX_REJECTED_SHARE:.1%} expected")
     return ExitCode.CLEAN
 
 
+def dump_as_table(options: Options) -> Counts:
+    """By one process: a table is as wide as its first rows, whatever span they are of."""
+    counts, payload_texts = Counts(), PayloadTexts()
+    texts = (text for span in spans_to_read(options) for text in span_texts(span, options, counts, payload_texts))
+    print_rows(COLUMNS, record_rows(texts), options.format)
+    return counts
+
+
 def dump_in_turns(options: Options, is_debug: bool) -> Counts:
+    if options.format == Format.CSV:
+        write_all(csv_header())
     # Cut before the processes part: from a file that changes meanwhile they would cut different spans.
-    following = following_offsets(options.files)
-    spans = [
-        span
-        if span.next_offset is not None or span.end < (span.file_size or 0)
-        else replace(span, next_offset=following[path])
-        for path in options.files
-        for span in spans_of(path, SPAN_BYTES)
-    ]
+    spans = spans_to_read(options)
     workers = max(1, min(cores(), len(spans)))
     # Arrow's own threads would only fight over the same cores, and do not survive a fork.
     pa.set_cpu_count(1)
@@ -135,6 +139,17 @@ def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     return Counts(
         *take_turns(workers, lambda worker, turn: dump_share(options, spans[worker::workers], turn), is_debug)
     )
+
+
+def spans_to_read(options: Options) -> list[Span]:
+    following = following_offsets(options.files)
+    return [
+        span
+        if span.next_offset is not None or span.end < (span.file_size or 0)
+        else replace(span, next_offset=following[path])
+        for path in options.files
+        for span in spans_of(path, SPAN_BYTES)
+    ]
 
 
 def following_offsets(files: Sequence[Path]) -> dict[Path, int | None]:
@@ -177,7 +192,8 @@ def prepared(texts: Iterator[pa.Buffer]) -> list[pa.Buffer]:
 
 def span_texts(span: Span, options: Options, counts: Counts, payload_texts: PayloadTexts) -> Iterator[pa.Buffer]:
     partition = offsets_partition_of(span.path)
-    writer = Writer(partition, str(span.path), options.is_csv, options.selection, payload_texts)
+    is_csv = options.format == Format.CSV
+    writer = Writer(partition, str(span.path), is_csv, options.selection, payload_texts)
     ranges = RejectedRanges()
     if span.start == 0 and (first := first_offset_of(span.path)) is not None:
         ranges.begin(first)

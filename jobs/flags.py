@@ -82,12 +82,16 @@ def add_cluster_flag(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_format_flag(parser: argparse.ArgumentParser) -> None:
+def add_format_flag(
+    parser: argparse.ArgumentParser,
+    default: Format = Format.TABLE,
+    text: str = "an aligned table (the default), csv, or json lines",
+) -> None:
     parser.add_argument(
         "--format",
         choices=[format.value for format in Format],
-        default=Format.TABLE.value,
-        help="an aligned table (the default), csv, or json lines",
+        default=default.value,
+        help=text,
     )
 
 

@@ -2,6 +2,8 @@
 
 import argparse
 
+from jobs.flags import add_format_flag
+from jobs.row_output import Format
 from udfs.assignors.names import NAMES
 from udfs.assignors.spec_values import SpecError, Value
 from udfs.assignors.specs import JDKS, read_release
@@ -14,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--release", type=release, metavar="N.N", help=f"release of Kafka, such as 3.9, {for_lines} (default: newest)"
     )
+    add_format_flag(parser, Format.JSON, "json lines (the default), or csv or a table with a row for each member")
     parser.add_argument("--jdk", type=int, choices=JDKS, help=f"Java of leader or broker, {for_lines} (default: 17)")
 
 

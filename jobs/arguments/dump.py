@@ -3,6 +3,9 @@
 import argparse
 from pathlib import Path
 
+from jobs.flags import add_format_flag
+from jobs.row_output import Format
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -17,4 +20,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--group", metavar="REGEX", help="only records of groups in which the pattern is found")
     parser.add_argument("--from-offset", type=int, metavar="N", help="only records at this offset or beyond")
-    parser.add_argument("--format", choices=("json", "csv"), default="json", help="json lines (the default) or csv")
+    add_format_flag(parser, Format.JSON, "json lines (the default) or csv, with all fields, or a table of a few")

@@ -1,8 +1,11 @@
 """`groupscope assign` over its pipes."""
 
 import base64
+import csv
 import hashlib
+import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +55,39 @@ def test_each_line_is_answered_in_its_place() -> None:
             "order": "exact",
         },
     ]
+
+
+def test_csv_and_table_have_a_row_for_each_member_and_for_each_error() -> None:
+    lines = [
+        CLASSIC | {"id": 1},
+        CLASSIC | {"id": {"my": "own"}, "members": 5},
+    ]
+    expected = [
+        ["1", "c1", "4", "a:0,2,4;b:2", "exact", "", ""],
+        ["1", "c2", "3", "a:1,3;b:0", "exact", "", ""],
+        ["1", "c3", "1", "b:1", "exact", "", ""],
+        ['{"my":"own"}', "", "", "", "", "", "line 2: members: 5, expected a list"],
+    ]
+    comma = assign(lines, "--assignor", "roundrobin", "--format", "csv")
+    assert comma.returncode == 21
+    names, *rows = csv.reader(io.StringIO(comma.stdout))
+    assert names == ["id", "member_id", "num_partitions", "partitions", "order", "assumed", "error"]
+    assert rows == expected
+    table = assign(lines, "--assignor", "roundrobin", "--format", "table")
+    assert table.returncode == 21
+    heading, ruler, *shown = table.stdout.splitlines()
+    assert heading.split() == names
+    # By the rulers below the headings, as an eye reads it.
+    ends = [match.span() for match in re.finditer("-+", ruler)]
+    assert [[line[start:end].strip() for start, end in ends] for line in shown] == expected
+
+
+def test_lists_of_partitions_stay_in_the_order_of_the_answer() -> None:
+    many = {"group_protocol": "classic", "topics": [{"name": "t", "partitions": 12}], "assignor": "sticky"}
+    line = many | {"members": [{"member_id": "m", "subscribed_topics": ["t"]}]}
+    (answer,) = answers(assign([line]))
+    (_, row) = csv.reader(io.StringIO(assign([line], "--format", "csv").stdout))
+    assert row[3] == "t:" + ",".join(str(partition) for _, partition in answer["assignment"][0]["partitions"])
 
 
 def test_a_flag_holds_for_lines_without_the_field() -> None:

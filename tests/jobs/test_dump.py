@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -75,6 +76,38 @@ def test_csv_holds_the_same_values(mixed: Path) -> None:
         assert row["type"] == line["type"]
         assert json.loads(row["key"]) == line["key"]
         assert (json.loads(row["value"]) if row["value"] else None) == line["value"]
+
+
+def test_a_table_has_the_same_records_and_says_why_one_is_rejected(tmp_path: Path) -> None:
+    records = [(COMMIT_KEY, COMMIT_V3), (COMMIT_KEY, None), (COMMIT_KEY, COMMIT_V3[:-1])]
+    log = segment(tmp_path, batch(10, records) + batch(20, [(COMMIT_KEY, COMMIT_V3)])[:-5])
+    done = dump(log, "--format", "table")
+    heading, ruler, *shown = done.stdout.splitlines()
+    ends = [match.span() for match in re.finditer("-+", ruler)]
+    cells = [[line[start:end].strip() for start, end in ends[:-1]] + [line[ends[-1][0] :]] for line in shown]
+    assert heading.split() == ["offsets_partition", "offset", "time", "type", "key", "value"]
+    *decoded, rejected, torn = lines(dump(log))
+    key = json.dumps(decoded[0]["key"], separators=(",", ":"))
+    value = json.dumps(decoded[0]["value"], separators=(",", ":"))
+    # By `date -u -d @1700000000.010`.
+    assert cells[:2] == [
+        ["7", "10", "2023-11-14T22:13:20.010Z", "OffsetCommit", key, value],
+        ["7", "11", "2023-11-14T22:13:20.011Z", "OffsetCommit", key, "null"],
+    ]
+    detail = rejected["rejected"]["detail"]  # type: ignore[index]
+    told = f"rejected: underrun in its value, field commit_timestamp: {detail}"
+    assert cells[2] == ["7", "12", "2023-11-14T22:13:20.012Z", "OffsetCommit", "", told]
+    assert cells[3][:5] == ["7", "", "", "", ""]
+    assert cells[3][5].startswith("rejected: torn_batch in its batch")
+    assert cells[3][5].endswith(f"{torn['size_bytes']} bytes from byte {torn['byte_position']} of {log}")
+    assert done.returncode == 22
+
+
+def test_a_time_beyond_the_calendar_is_a_number_in_a_table(tmp_path: Path) -> None:
+    raw = batch_of(record(0, COMMIT_KEY, COMMIT_V3), base_time=1 << 60)
+    done = dump(segment(tmp_path, raw), "--format", "table")
+    assert f"{1 << 60} ms" in done.stdout
+    assert done.returncode == 0
 
 
 def test_text_that_json_must_escape_comes_back(tmp_path: Path) -> None:
