@@ -24,6 +24,7 @@ from jobs.gating.run import Gate
 from jobs.measuring.run import Measurement
 from jobs.pages.prometheus_file import Audited, newest_group_verdicts, write_prometheus_file
 from jobs.pages.run_page import page
+from jobs.progress import doing
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
 from jobs.reporting.choices import GroupChoice
@@ -111,7 +112,8 @@ def reported(
     try:
         # Another run may have written there meanwhile.
         check_cluster(folder, marks, cluster)
-        write_report(warehouse, cluster, choice, folder, engine=engine)
+        with doing("report"):
+            write_report(warehouse, cluster, choice, folder, engine=engine)
     except Failure as failure:
         return {"place": None, "is_unchanged": False}, failure
     return {"place": place, "is_unchanged": False}, None

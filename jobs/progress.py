@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from jobs.failure import LIVE, say
 from jobs.table_layout import cut_to
 from jobs.terminal import STANDARD_ERROR, error_width, is_terminal
+from udfs.counted import counted
 
 SILENT_SECONDS = 3.0
 # On a terminal, and in a log.
@@ -131,7 +132,7 @@ def draw(line: str) -> None:
 def amount(number: int, unit: str) -> str:
     if unit == "bytes":
         return f"{number / 1e6:,.0f} MB"
-    return f"{number:,} {unit}"
+    return counted(number, unit.removesuffix("s"))
 
 
 def length(seconds: float) -> str:

@@ -141,7 +141,7 @@ def finding_rows(
     ]
 
 
-def counting(rows: Iterable[Mapping[str, Any]], fail_on: str) -> int:
+def num_at_or_above(rows: Iterable[Mapping[str, Any]], fail_on: str) -> int:
     """How many are at or above this severity and not waived."""
     most = ORDER.index(fail_on)
     return sum(ORDER.index(row["severity"]) <= most and row["waived_until_time"] is None for row in rows)

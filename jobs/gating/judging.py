@@ -15,6 +15,7 @@ from jobs.gating.measuring import Frame
 from jobs.gating.metric_files import SLICE
 from jobs.gating.suites import COLUMN_KEYS, Expectation, Suite, wrong
 from jobs.no_pandas import kept_out, let_pandas_in, put_off
+from jobs.progress import counting
 
 if TYPE_CHECKING:
     from great_expectations.core.expectation_suite import ExpectationSuite
@@ -58,11 +59,13 @@ def judged(suites: Sequence[Suite], frames: Mapping[str, Frame], clock: Callable
     made = [made_suite(suite) for suite in suites]
     validate = validator()
     results = []
-    for suite, wanted in zip(suites, made, strict=True):
-        started_ms = clock()
-        error = missing_rows(suite, frames)
-        outcomes = outcomes_of(suite, frames[suite.table], error, partial(validate, wanted))
-        results.append(SuiteResult(suite, started_ms, max(clock(), started_ms), outcomes, error))
+    with counting(len(suites), "suites") as activity:
+        for suite, wanted in zip(suites, made, strict=True):
+            started_ms = clock()
+            error = missing_rows(suite, frames)
+            outcomes = outcomes_of(suite, frames[suite.table], error, partial(validate, wanted))
+            results.append(SuiteResult(suite, started_ms, max(clock(), started_ms), outcomes, error))
+            activity.done += 1
     return results
 
 

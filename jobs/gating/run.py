@@ -14,7 +14,7 @@ from jobs.engine.processors import cores
 from jobs.failure import Failure
 from jobs.flags import EPOCH, instant
 from jobs.gating.finding_files import Events, finding_files
-from jobs.gating.findings import Choice, Found, counting, find, finding_rows, finding_statements
+from jobs.gating.findings import Choice, Found, find, finding_rows, finding_statements, num_at_or_above
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.known import known_groups, known_of, newest_time
 from jobs.gating.measuring import Frame, measure
@@ -33,6 +33,8 @@ from jobs.gating.results import (
 from jobs.gating.sql_text import Parameters, parameters
 from jobs.gating.suites import Suite, suites
 from jobs.gating.waivers import Waiver, waivers
+from jobs.progress import counting
+from jobs.queries.answers import Answer
 from jobs.queries.duckdb_engine import scope_of
 from jobs.runs.as_of import check_as_of, known_span
 from jobs.runs.run import Made, Run
@@ -43,6 +45,7 @@ from schemas.exit_codes import ExitCode
 from schemas.gate_tables import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, GATED_INPUTS, JOB
 from schemas.gate_words import FindingKind, SuiteVerdict
 from schemas.tables import TABLES
+from udfs.counted import counted
 from udfs.tables.arrow_schema import table_schema
 
 WRITTEN = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, FINDINGS)
@@ -118,7 +121,7 @@ class Gate:
         if self.options.group is not None:
             groups = known_groups(self.run)
             if not any(re.search(self.options.group, group) for group in groups):
-                told = f"matches none of the {len(groups):,} groups of cluster {self.run.cluster}"
+                told = f"matches no group of cluster {self.run.cluster}, which has {counted(len(groups), 'group')}"
                 raise usage(
                     f"--group {self.options.group!r}: {told}, a pattern that is found in a group's id was expected"
                 )
@@ -185,11 +188,18 @@ class Gate:
         choice = Choice(self.options.group, self.options.exclude_group, gate.tool_groups)
         statements = [each.statement(self.parameters) for each in self.rules.metrics.values()]
         statements += finding_statements(self.parameters, self.events)
-        with scope_of(self.run.warehouse, statements) as answer:
-            frames = measure(self.rules.metrics, self.parameters, answer)
+        with scope_of(self.run.warehouse, statements) as answer, counting(len(statements), "statements") as activity:
+
+            def answered(statement: str) -> Answer:
+                names, rows = answer(statement)
+                found = Answer(names, list(rows))
+                activity.done += 1
+                return found
+
+            frames = measure(self.rules.metrics, self.parameters, answered)
             if self.judges is not None:
                 self.judges.ask(self.rules.suites, frames)
-            return frames, find(self.parameters, self.events, choice, answer)
+            return frames, find(self.parameters, self.events, choice, answered)
 
     def results(
         self, frames: Mapping[str, Frame], basis: str
@@ -233,7 +243,7 @@ class Gate:
         rows = self.known.results if results is None else results
         fail_on = CRITICAL if self.options.fail_on == NEVER else self.options.fail_on
         is_broken = any(verdict([row]) == SuiteVerdict.ERROR for row in rows)
-        num_counting = counting(self.findings, fail_on)
+        num_counting = num_at_or_above(self.findings, fail_on)
         code = ExitCode.FINDINGS if is_broken or num_counting else ExitCode.CLEAN
         facts = {
             "as_of_time": self.as_of.isoformat().replace("+00:00", "Z"),

@@ -3,7 +3,8 @@
 import re
 
 PROGRESS = re.compile(
-    r"groupscope: [a-z :]+: (\d+% of [\d,]+ (MB|records|tasks), )?\d+ (s|min) so far(, about \d+ (s|min) left)?"
+    r"groupscope: [a-z :]+: (\d+% of [\d,]+ (MB|(record|task|statement|suite)s?), )?\d+ (s|min) so far"
+    r"(, about \d+ (s|min) left)?"
 )
 
 

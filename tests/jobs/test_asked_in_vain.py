@@ -32,8 +32,8 @@ ASKED = [
     ("gate", ["--as-of", BEFORE], f"--as-of {BEFORE}: is before the first record and snapshot of cluster default, "
      "a time from 2026-11-18T11:06:50.000Z on was expected"),
     ("gate", ["--as-of", FUTURE], f"--as-of {FUTURE}: is in the future, a time up to "),
-    ("gate", ["--group", "^bills"], "--group '^bills': matches none of the 1 groups of cluster default, a pattern that "
-     "is found in a group's id was expected"),
+    ("gate", ["--group", "^bills"], "--group '^bills': matches no group of cluster default, which has 1 group, "
+     "a pattern that is found in a group's id was expected"),
     ("gate", ["--since", "2026-11-19", "--until", "2026-11-18"], "--until 2026-11-18: is before --since 2026-11-19, a "
      "later time was expected"),
     ("gate", ["--fail-on", "fatal"], "argument --fail-on: invalid choice: 'fatal' (choose from "),

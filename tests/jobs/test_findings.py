@@ -9,7 +9,7 @@ import pytest
 
 from jobs.failure import Failure
 from jobs.gating.finding_files import Events, finding_files
-from jobs.gating.findings import Choice, Found, counting, find, finding_rows, finding_statements
+from jobs.gating.findings import Choice, Found, find, finding_rows, finding_statements, num_at_or_above
 from jobs.gating.sql_text import parameters
 from jobs.gating.waivers import waivers
 from jobs.queries.duckdb_engine import scope_of
@@ -264,7 +264,7 @@ def test_a_waived_finding_is_last_and_does_not_count(tmp_path: Path) -> None:
         (2, "billing", "planned (ada)"),
     ]
     assert f"{rows[1]['waived_until_time']:%Y-%m-%d}" == "2026-12-01"
-    assert (counting(rows, "warning"), counting(rows, "critical")) == (1, 0)
+    assert (num_at_or_above(rows, "warning"), num_at_or_above(rows, "critical")) == (1, 0)
     first = {row["group_id"]: row["first_seen_time"] for row in rows}
     assert first[found[0].group_id] == NOW - DAY and NOW in first.values()
 

@@ -1,10 +1,17 @@
-"""What progress says, by hand-made numbers, and that engines count what is done."""
+"""What progress says, by hand-made numbers, that engines count what is done, and what a real terminal shows of it."""
+
+import re
+import sys
+from pathlib import Path
 
 import pytest
 
 from jobs.engine.engine import Done, sizes_of
 from jobs.engine.task import PlanRow, TaskSpec
 from jobs.progress import Activity
+from tests.audited_sample import ROOT, SAMPLE
+from tests.jobs.progress_lines import PROGRESS
+from tests.jobs.terminal.terminals import Shown, on_terminal
 
 
 @pytest.mark.parametrize(
@@ -17,6 +24,7 @@ from jobs.progress import Activity
         (1_000, 1, 10, "replay: 0% of 1,000 records, 10 s so far"),
         (1_000, 500, 1_200, "replay: 50% of 1,000 records, 20 min so far, about 20 min left"),
         (100, 100, 10, "replay: 100% of 100 records, 10 s so far"),
+        (1, 0, 4, "replay: 0% of 1 record, 4 s so far"),
     ],
 )
 def test_the_time_left_is_that_of_what_is_not_done(total: int, done: int, seconds: float, line: str) -> None:
@@ -39,3 +47,90 @@ def test_what_is_done_is_the_sum_of_its_tasks() -> None:
     assert activity.done == 16
     done.are([1, 2])
     assert activity.done == 18
+
+
+WORK = """
+import time
+from jobs.failure import say
+from jobs.progress import counting, doing, shown
+with shown(is_quiet={is_quiet}):
+    with doing("replay"), counting(1_000, "records") as activity:
+        time.sleep(1.2)
+        activity.done = 250
+        time.sleep(2.8)
+        say("a partition was not seen")
+        activity.done = 500
+        time.sleep(1.2)
+    with doing("gate"):
+        time.sleep(0.7)
+print("done")
+"""
+
+
+def working(*, is_quiet: bool = False, columns: int = 80) -> Shown:
+    return on_terminal([sys.executable, "-c", WORK.format(is_quiet=is_quiet)], columns)
+
+
+@pytest.fixture(scope="module")
+def watched() -> Shown:
+    return working()
+
+
+def live_lines(shown: Shown) -> list[tuple[float, str]]:
+    """When each was drawn, over the one before."""
+    return [(seconds, line) for seconds, text in shown.written for line in re.findall(r"\r([^\r\n\x1b]+)\x1b\[K", text)]
+
+
+def test_a_live_line_shows_after_three_seconds_how_much_is_done_and_left(watched: Shown) -> None:
+    drawn = live_lines(watched)
+    first_seconds, first = drawn[0]
+    # Python takes a while to start, on a busy machine seconds.
+    assert first_seconds > 3
+    # 250 of 1,000 in 3 to 4 s: 750 more take three times as long.
+    assert first in ("replay: 25% of 1,000 records, 3 s so far, about 9 s left",
+                     "replay: 25% of 1,000 records, 3 s so far, about 10 s left",
+                     "replay: 25% of 1,000 records, 4 s so far, about 11 s left")  # fmt: skip
+    assert any(line.startswith("replay: 50% of 1,000 records, ") for _, line in drawn)
+    # What took less than three seconds was never shown.
+    assert all(line.startswith("replay: ") for _, line in drawn)
+
+
+def test_what_is_said_and_printed_takes_the_place_of_the_live_line(watched: Shown) -> None:
+    assert watched.screen == ["groupscope: a partition was not seen", "done"]
+
+
+def test_a_live_line_is_cut_where_the_terminal_is_narrow() -> None:
+    drawn = live_lines(working(columns=30))
+    assert drawn
+    assert {len(line) for _, line in drawn} == {29}
+    assert all(line.startswith("replay: ") and line.endswith("…") for _, line in drawn)
+
+
+def test_quiet_shows_no_live_line() -> None:
+    quiet = working(is_quiet=True)
+    assert "so far" not in quiet.text
+    assert quiet.screen == ["groupscope: a partition was not seen", "done"]
+
+
+# So fast that each step of a small audit is seen.
+IMPATIENT = """
+import sys, jobs.progress
+jobs.progress.SILENT_SECONDS, jobs.progress.LIVE_SECONDS = 0, 0.01
+from jobs.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_every_step_of_an_audit_shows_how_far_it_is_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    words = ["audit", "--source", f"segments:{SAMPLE}", "--cluster", "sample", "--fail-on", "never"]
+    places = ["--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "report")]
+    shown = on_terminal([sys.executable, "-c", IMPATIENT, *words, *places], folder=ROOT)
+    assert shown.code == 0
+    drawn = [line for _, line in live_lines(shown)]
+    for line in drawn:
+        assert PROGRESS.fullmatch(f"groupscope: {line}"), line
+    assert {line.partition(":")[0] for line in drawn} == {"ingest", "replay", "assignments", "lag", "gate", "report"}
+    statements = [int(found[1]) for line in drawn if (found := re.match(r"gate: (\d+)% of \d+ statements", line))]
+    assert statements == sorted(statements)
+    assert len(set(statements)) > 3
+    assert not [line for line in shown.screen if re.search(r"\d s so far", line)]
