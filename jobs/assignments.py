@@ -19,6 +19,7 @@ from jobs.recomputing.run import Recomputation
 from jobs.replaying.command import run_result, show_result
 from jobs.row_output import row_lines
 from schemas.assignment_words import Verdict
+from udfs.counted import counted
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,8 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
     whole = f"{found['num_partitions_recomputed_whole']:,} of them from the beginning"
-    where = f"{found['num_partitions']:,} offsets partitions gone through, {whole}"
-    what = f"{found['num_assignments']:,} assignments recomputed"
+    where = f"{counted(found['num_partitions'], 'offsets partition')} gone through, {whole}"
+    what = f"{counted(found['num_assignments'], 'assignment')} recomputed"
     yield f"run {found['run_id']}: {where}; {what}; {found['seconds']:.1f} s"
     yield ""
     numbers = [(each.value, found["all_verdicts"][each], found["verdicts"][each], each.meaning) for each in Verdict]

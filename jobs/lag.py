@@ -19,6 +19,7 @@ from jobs.measuring.run import Measurement
 from jobs.replaying.command import run_result, show_result
 from jobs.row_output import row_lines
 from jobs.runs.result import now_ms
+from udfs.counted import counted
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,8 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
     whole = f"{found['num_partitions_measured_whole']:,} of them from the beginning"
-    where = f"{found['num_partitions']:,} offsets partitions gone through, {whole}"
-    yield f"run {found['run_id']}: {where}; {found['num_snapshots']:,} snapshots known; {found['seconds']:.1f} s"
+    where = f"{counted(found['num_partitions'], 'offsets partition')} gone through, {whole}"
+    snapshots = f"{counted(found['num_snapshots'], 'snapshot')} known"
+    yield f"run {found['run_id']}: {where}; {snapshots}; {found['seconds']:.1f} s"
     if not found["num_snapshots"]:
         yield "no snapshots: lag is UNKNOWN everywhere. `groupscope capture` takes one, `ingest --snapshots` reads it"
     yield ""

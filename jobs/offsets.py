@@ -19,6 +19,7 @@ from jobs.histories.history import History, opened, print_answer, state_at
 from jobs.histories.unseen import say_unseen_offsets
 from jobs.row_output import Format, csv_cell, time_text, visible, write_lines
 from schemas.exit_codes import ExitCode
+from udfs.counted import counted
 from udfs.listed import listed
 
 COLUMNS = ("topic", "partition", "offset")
@@ -70,7 +71,7 @@ def say_active_members(history: History, group: str) -> None:
     assert now is not None
     members = members_at(history, group, now)
     if members:
-        number = f"{len(members)} active member{'' if len(members) == 1 else 's'}"
+        number = counted(len(members), "active member")
         told = f"{number} at {time_text(now)}. Kafka refuses a reset while a group has members: stop them first"
         say(visible(f"group {group} has {told}"))
 

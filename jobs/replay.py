@@ -15,6 +15,7 @@ from typing import Any
 from jobs.engine.choice import engine_of
 from jobs.replaying.command import run_result, show_result
 from jobs.replaying.run import Replay
+from udfs.counted import counted
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,8 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def closing_line(found: Mapping[str, Any]) -> str:
     whole = f"{found['num_partitions_replayed_whole']:,} of them from the beginning"
-    where = f"{found['num_partitions']:,} offsets partitions replayed, {whole}"
-    what = f"{found['num_records']:,} records"
+    where = f"{counted(found['num_partitions'], 'offsets partition')} replayed, {whole}"
+    what = counted(found["num_records"], "record")
     return f"run {found['run_id']}: {where}; {what}; {found['seconds']:.1f} s"
 
 

@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Collection, Sequence
 
+from udfs.counted import counted
+
 # Characters of a name, in a message of one line.
 MOST_SHOWN = 100
 FEW = 3
@@ -34,6 +36,6 @@ def unknown(what: str, name: str, known: Sequence[str], lister: str = "") -> str
     meant = near(name, [each for each in known if each])
     # A list of a few says more than how to get it.
     which = ", ".join(known) if len(known) <= FEW else lister
-    number = f"{len(known)} {what}{'' if len(known) == 1 else 's'}" if known else f"it has no {what}"
+    number = counted(len(known), what) if known else f"it has no {what}"
     question = "" if meant is None else f'; did you mean "{meant}"?'
     return f'no {what} "{shown}"{question} ({number}{f": {which}" if which else ""})'

@@ -20,6 +20,7 @@ from jobs.failure import say
 from jobs.sources.snapshot_files import snapshot_table
 from schemas.snapshot_tables import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.vocabulary import OFFSETS_TOPIC
+from udfs.counted import counted
 from udfs.snapshot_fields import TOPIC
 from udfs.snapshots import parse
 
@@ -101,7 +102,7 @@ def found_offsets(cluster: KafkaCluster, topics: Iterable[Topic], tell: Tell) ->
     unknown: dict[tuple[str, int], str] = {}
     found = cluster.offsets(partitions, unknown)
     if unknown:
-        tell(f"offsets of {len(unknown):,} partitions are left out, the first: {min(unknown.items())[1]}")
+        tell(f"offsets of {counted(len(unknown), 'partition')} are left out, the first: {min(unknown.items())[1]}")
     return found
 
 

@@ -13,6 +13,7 @@ from jobs.checks.key_slices import MOST_ROWS, rows_by_partition, slices
 from jobs.storage.stored_path import Place, parquet_source
 from schemas import decoded_tables
 from schemas.tables import TABLES
+from udfs.counted import counted
 
 REJECTED = "rejected_records"
 DECODED = [table.name for table in decoded_tables.TABLES if table.name != REJECTED]
@@ -52,7 +53,7 @@ def check_keys(checked: Checked) -> Iterator[Finding]:
                 example = ", ".join(f"{column} {value}" for column, value in twice.slice(0, 1).to_pylist()[0].items())
             number += twice.num_rows
         if number:
-            told = f"{number} keys are in several rows, the first: {example}"
+            told = f"{counted(number, 'key')} in several rows, the first: {example}"
             yield Finding(Status.BROKEN, "keys", name, told, checked.mend(name))
 
 
@@ -60,8 +61,8 @@ def repeated(rows: pa.Table, key: list[str]) -> pa.Table:
     """The keys of which there are several rows. NULL is a value like any other here."""
     if is_rising(rows):
         return rows.select(key).slice(0, 0)
-    counted = rows.select(key).group_by(key).aggregate([([], "count_all")])
-    return counted.filter(pc.greater(counted.column("count_all"), 1)).select(key)
+    numbers = rows.select(key).group_by(key).aggregate([([], "count_all")])
+    return numbers.filter(pc.greater(numbers.column("count_all"), 1)).select(key)
 
 
 def is_rising(rows: pa.Table) -> bool:
@@ -80,7 +81,7 @@ def check_counts(checked: Checked) -> Iterator[Finding]:
             parts = counts["decoded"] + counts["rejected"] + counts["already_known"]
             if counts["read"] != parts:
                 told = (
-                    f"{counts['read']} records read of offsets partition {counts['offsets_partition']}, but "
+                    f"{counted(counts['read'], 'record')} read of offsets partition {counts['offsets_partition']}, but "
                     f"{parts} decoded, rejected or already known"
                 )
                 yield Finding(Status.BROKEN, "counts", f"run {run['run_id']}", told, REBUILD)
@@ -100,10 +101,12 @@ def check_sums(checked: Checked) -> Iterator[Finding]:
     for place in sorted(said["decoded"] | decoded | rejected, key=str):
         where = f"{place[0]}, offsets partition {place[1]}"
         if said["decoded"][place] != decoded[place]:
-            told = f"runs decoded {said['decoded'][place]} records, {decoded[place]} rows are in the decoded tables"
+            number, rows = counted(said["decoded"][place], "record"), counted(decoded[place], "row")
+            told = f"runs decoded {number}, {rows} in the decoded tables"
             yield Finding(Status.BROKEN, "sums", where, told, REBUILD)
         if said["rejected"][place] < rejected[place]:
-            told = f"runs rejected {said['rejected'][place]} records, {rejected[place]} rows are in {REJECTED}"
+            number, rows = counted(said["rejected"][place], "record"), counted(rejected[place], "row")
+            told = f"runs rejected {number}, {rows} in {REJECTED}"
             yield Finding(Status.BROKEN, "sums", where, told, REBUILD)
 
 

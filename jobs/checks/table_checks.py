@@ -20,6 +20,7 @@ from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinishe
 from jobs.warehouses.table_files import STATISTICS_COLUMNS
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import BESIDE_RUNS, CONTRACT_VERSION, TABLES
+from udfs.counted import counted
 from udfs.tables.arrow_schema import table_schema
 
 READER_PROTOCOL = 1
@@ -165,7 +166,11 @@ def damage(path: Place, row: dict[str, Any]) -> str | None:
         rows = footer(path).num_rows
     except UNREADABLE as error:
         return f"cannot be read: {one_line(error)}"
-    return None if row["num_records"] in (None, rows) else f"has {rows} rows, {row['num_records']} were expected"
+    return (
+        None
+        if row["num_records"] in (None, rows)
+        else f"has {counted(rows, 'row')}, {row['num_records']} were expected"
+    )
 
 
 def check_statistics(checked: Checked) -> Iterator[Finding]:
@@ -174,9 +179,8 @@ def check_statistics(checked: Checked) -> Iterator[Finding]:
         keys = [column for column in TABLES[name].key if column in leading]
         lacking = [path.name for path, row in checked.files(name) if not has_statistics(row, keys)]
         if lacking:
-            told = (
-                f"{len(lacking)} files without statistics of key columns, such as {lacking[0]}: queries read them all"
-            )
+            files = f"{counted(len(lacking), 'file')} without statistics of key columns, such as {lacking[0]}"
+            told = f"{files}: queries read them all"
             yield Finding(Status.WARN, "statistics", name, told, WRITE_ANEW)
 
 
@@ -205,7 +209,7 @@ def check_orphans(checked: Checked) -> Iterator[Finding]:
         ]
         if left:
             size = sum(map(size_of, left))
-            told = f"{len(left)} files that the table does not name, {size} bytes, such as {left[0].name}"
+            told = f"{counted(len(left), 'file')} that the table does not name, {size} bytes, such as {left[0].name}"
             yield Finding(Status.WARN, "orphans", name, told, "failed attempts left them; they can be deleted")
 
 

@@ -13,6 +13,7 @@ from jobs.gating.sql_text import Parameters, portable_text
 from jobs.gating.suites import Expectation, Suite
 from schemas.gate_words import FindingKind, SuiteVerdict
 from schemas.history_words import Severity
+from udfs.counted import counted
 
 if TYPE_CHECKING:
     from jobs.gating.judging import SuiteResult
@@ -134,7 +135,8 @@ def suite_findings(rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[
         of_suite = [row for row in rows if row["suite"] == suite.name]
         errors = [row for row in of_suite if row["success"] is None]
         if errors:
-            told = f"suite {suite.name}: {len(errors):,} of {len(of_suite):,} expectations could not be evaluated: "
+            number = f"{len(errors):,} of {counted(len(of_suite), 'expectation')}"
+            told = f"suite {suite.name}: {number} could not be evaluated: "
             query = results_query(about, suite.name)
             kind = FindingKind.SUITE_ERROR
             found.append(Finding(kind.value, kind.severity.value, f"{told}{errors[0]['error']}", query))

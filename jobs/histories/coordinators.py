@@ -17,6 +17,7 @@ from schemas.columns import Table
 from schemas.history_words import AnomalyKind
 from schemas.tables import TABLES
 from schemas.vocabulary import OFFSETS_TOPIC
+from udfs.counted import counted
 from udfs.replay.group_partition import partition_for
 
 STATES = "group_state_intervals"
@@ -103,7 +104,7 @@ class Coordinators:
         for group in new[:MOST_TOLD]:
             say(visible(f"group {group}: its records are in {OFFSETS_TOPIC}, {self.choices[group]}"))
         if len(new) > MOST_TOLD:
-            say(f"so do those of {len(new) - MOST_TOLD} groups more")
+            say(f"so do those of {counted(len(new) - MOST_TOLD, 'more group')}")
 
 
 def place_of(table: Table) -> str | None:

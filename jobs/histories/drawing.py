@@ -14,6 +14,7 @@ from jobs.histories.rebalance import SHOWN_MOVES, Told
 from jobs.histories.table_reader import Condition, Row, equal
 from jobs.row_output import visible
 from jobs.table_layout import cut_to, width_of
+from udfs.counted import counted
 
 # Fewer slices show nothing.
 LEAST_SLICES = 24
@@ -64,7 +65,7 @@ def drawing(history: History, told: Told, width: int) -> list[str]:
         name = names[place] + " " * (margin - width_of(names[place]))
         lines.append(name + slices_text(axis, stays.get(place, []), moves[place], letters))
     if len(moves) > len(places):
-        lines.append(f"and {len(moves) - len(places)} more partitions")
+        lines.append(f"and {counted(len(moves) - len(places), 'more partition')}")
     return [*lines, *legend(letters, "".join(lines[2:]))]
 
 

@@ -14,6 +14,7 @@ from jobs.histories.unread_cost import unread_cost
 from jobs.row_output import time_text
 from schemas.history_words import MoveKind, RebalanceTrigger, TimelineKind
 from schemas.vocabulary import OFFSETS_TOPIC
+from udfs.counted import counted
 
 TRIGGERS = {trigger.value: trigger.meaning for trigger in RebalanceTrigger}
 KINDS = {kind: kind.meaning for kind in TimelineKind}
@@ -185,10 +186,10 @@ def member_text(member: Row) -> str:
 
 
 def partitions(row: Row) -> str:
-    counted = [f"{row[name]} {words}" for name, words in COUNTS.items() if row[name]]
+    moves = [f"{row[name]} {words}" for name, words in COUNTS.items() if row[name]]
     number = row["num_partitions"]
-    total = "unknown" if number is None else f"{number} partition{'' if number == 1 else 's'}"
-    return f"{total}: {', '.join(counted) or 'none changed its owner'}"
+    total = "unknown" if number is None else counted(number, "partition")
+    return f"{total}: {', '.join(moves) or 'none changed its owner'}"
 
 
 def move_text(move: Row) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from jobs.histories.rebalance import TRIGGERS
 from jobs.histories.table_reader import Row
 from jobs.histories.unread_cost import unread_cost
+from udfs.counted import counted
 
 
 def sentence(row: Mapping[str, Any], moves: Sequence[Row]) -> str:
@@ -15,7 +16,7 @@ def sentence(row: Mapping[str, Any], moves: Sequence[Row]) -> str:
     number = row["num_partitions"]
     moved = "how many partitions moved is unknown"
     if number is not None and row["num_moved"] is not None:
-        moved = f"{row['num_moved']:,} of {number:,} partition{'' if number == 1 else 's'} moved"
+        moved = f"{row['num_moved']:,} of {counted(number, 'partition')} moved"
     unread = unread_cost(moves) or "no partition is known to have been unread"
     return f"{clock(row['start_time'])} {detail}; {moved}; {unread}"
 

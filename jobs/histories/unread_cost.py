@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from jobs.histories.durations import duration_text
 from jobs.histories.table_reader import Row
+from udfs.counted import counted
 
 
 def unread_cost(moves: Iterable[Row]) -> str | None:
@@ -26,8 +27,7 @@ def worst(moves: Sequence[Row]) -> int:
 
 def sentence(moves: Sequence[Row], basis: str | None, *, is_more: bool) -> str:
     count = len(moves)
-    what = "partition" if count == 1 else "partitions"
-    subject = f"{count:,} more" if is_more else f"{count:,} {what}"
+    subject = f"{count:,} more" if is_more else counted(count, "partition")
     was, each = ("was", "") if count == 1 else ("were", " each")
     low, high = duration_text(min(int(move["unread_low_ms"]) for move in moves)), duration_text(worst(moves))
     span = high if low == high else f"{low.removesuffix(unit(high))} to {high}"

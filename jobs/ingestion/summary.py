@@ -7,6 +7,7 @@ from jobs.ingestion.changes import Outcome
 from jobs.ingestion.state import LIVE
 from schemas.exit_codes import ExitCode
 from schemas.vocabulary import UNKNOWN_REASONS
+from udfs.counted import counted
 
 MOST_NAMED_RANGES = 3
 VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.REJECTED_SHARE: "too_many_rejected"}
@@ -69,35 +70,35 @@ def closing_line(found: Mapping[str, Any]) -> str:
     if found["num_damaged_ranges"]:
         rejected += f", {damage_told(found)}"
     known = f"{found['already_known']:,} already known"
-    counts = f"{found['read']:,} records read: {found['decoded']:,} decoded, {rejected}, {known}"
+    counts = f"{counted(found['read'], 'record')} read: {found['decoded']:,} decoded, {rejected}, {known}"
     speed = f"{found['seconds']:.1f} s, {found['records_per_second'] or 0:,} records/s"
     return f"run {found['run_id']}: {things_read(found)}; {counts}; {speed}"
 
 
 def damage_told(found: Mapping[str, Any]) -> str:
     about = "about " if found["is_damage_estimated"] else ""
-    return f"{about}{found['damaged_records']:,} records damaged in {found['num_damaged_ranges']:,} of these"
+    return f"{about}{counted(found['damaged_records'], 'record')} damaged in {found['num_damaged_ranges']:,} of these"
 
 
 def things_read(found: Mapping[str, Any]) -> str:
     if found.get("source") == LIVE:
-        return f"{found['num_files_read']:,} ranges of offsets read"
-    return f"{found['num_files_read']:,} files read, {found['num_files_unchanged']:,} unchanged"
+        return f"{counted(found['num_files_read'], 'range')} of offsets read"
+    return f"{counted(found['num_files_read'], 'file')} read, {found['num_files_unchanged']:,} unchanged"
 
 
 def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> list[str]:
     found = []
     if outcome.conflicts:
         partition, offset = outcome.conflicts[0]
-        told = (
-            f"{len(outcome.conflicts):,} offsets hold records of two leader epochs, the first is {offset} of partition"
-        )
-        found.append(f"{told} {partition}: both are kept, the higher epoch counts")
+        told = f"records of two leader epochs at {counted(len(outcome.conflicts), 'offset')}"
+        found.append(f"{told}, the first is {offset} of partition {partition}: both are kept, the higher epoch counts")
     unknown = sum(outcome.reasons[reason] for reason in UNKNOWN_REASONS)
     if unknown:
-        found.append(f"{unknown:,} records are of types or versions that this release does not know: kept, not decoded")
+        found.append(
+            f"{counted(unknown, 'record')} of types or versions that this release does not know: kept, not decoded"
+        )
     if code is ExitCode.REJECTED_SHARE:
         rejected, records = rejected_share(outcome)
-        told = f"{rejected:,} of {records:,} records rejected or damaged"
+        told = f"{rejected:,} of {counted(records, 'record')} rejected or damaged"
         found.append(f"{told}, at most {max_rejected_share:.1%} expected (max_rejected_share)")
     return found

@@ -11,6 +11,7 @@ from jobs.row_output import row_lines
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import USER_TABLES
+from udfs.counted import counted
 
 DAMAGE_QUERY = (
     "SELECT source_file, byte_position, reason, num_records FROM rejected_records WHERE byte_position IS NOT NULL"
@@ -46,10 +47,15 @@ def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[
         yield f"             {number:,} rejected: {reason}"
     yield from damage_lines(result)
     replay, assignments, lag = result["replay"], result["assignments"], result["lag"]
-    yield f"Replayed     {replay['num_records']:,} records of {replay['num_partitions']:,} offsets partitions"
+    replayed = counted(replay["num_records"], "record")
+    yield f"Replayed     {replayed} of {counted(replay['num_partitions'], 'offsets partition')}"
     yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
     yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
-    known = f"{lag['num_snapshots']:,} snapshots known" if lag["num_snapshots"] else "UNKNOWN, there are no snapshots"
+    known = (
+        f"{counted(lag['num_snapshots'], 'snapshot')} known"
+        if lag["num_snapshots"]
+        else "UNKNOWN, there are no snapshots"
+    )
     yield f"Lag          {known}"
     yield f"Gate         {expectation_counts(result['gate'])}"
     if ids := unnamed_topics(warehouse, result["cluster"]):
@@ -71,11 +77,12 @@ def damage_lines(result: Mapping[str, Any]) -> Iterator[str]:
     if not number:
         return
     about = "about " if result["is_damage_estimated"] else ""
-    yield f"Damaged      {about}{result['damaged_records']:,} records in {number:,} batches or byte ranges"
+    ranges = counted(number, "batch or byte range", "batches or byte ranges")
+    yield f"Damaged      {about}{counted(result['damaged_records'], 'record')} in {ranges}"
     for each in result["first_damaged_ranges"]:
         yield (
             f"             {each['source_file']}, byte {each['byte_position']:,}: {each['reason']}, "
-            f"{each['num_records']:,} records"
+            f"{counted(each['num_records'], 'record')}"
         )
     if number > len(result["first_damaged_ranges"]):
         yield f"             and {number - len(result['first_damaged_ranges']):,} more"
@@ -99,8 +106,8 @@ def verdicts(numbers: Mapping[str, int]) -> str:
 
 def things_read(result: Mapping[str, Any]) -> str:
     if result["source"] == LIVE:
-        return f"{result['num_files_read']:,} ranges of offsets"
-    return f"{result['num_files_read']:,} files ({result['num_files_unchanged']:,} more are unchanged)"
+        return f"{counted(result['num_files_read'], 'range')} of offsets"
+    return f"{counted(result['num_files_read'], 'file')} ({result['num_files_unchanged']:,} more unchanged)"
 
 
 def counts(result: Mapping[str, Any]) -> str:

@@ -7,8 +7,10 @@ WITH commits AS (
 )
 SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
-  'no members since ' || coalesce(substring(CAST(states.from_time AS STRING), 1, 19), '?') || ', the newest of its '
-    || CAST(num_offsets AS STRING) || ' offsets is of ' || substring(CAST(newest_time AS STRING), 1, 19) AS message,
+  'no members since ' || coalesce(substring(CAST(states.from_time AS STRING), 1, 19), '?')
+    || CASE num_offsets WHEN 1 THEN ', its only offset'
+      ELSE ', the newest of its ' || CAST(num_offsets AS STRING) || ' offsets' END || ' is of '
+    || substring(CAST(newest_time AS STRING), 1, 19) AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_offsets AS DOUBLE) AS harm
 FROM group_state_intervals AS states

@@ -1,7 +1,7 @@
 -- Commits by or for what should not commit.
 SELECT group_id, topic, partition, last_time AS at_time,
   coalesce(topic, '?') || '-' || CAST(partition AS STRING) || ', ' || kind || ': ' || CAST(num_commits AS STRING)
-    || ' commits; ' || detail AS message,
+    || CASE num_commits WHEN 1 THEN ' commit; ' ELSE ' commits; ' END || detail AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(coalesce(num_messages, num_commits) AS DOUBLE) AS harm
 FROM commit_findings

@@ -1,7 +1,9 @@
 -- Offsets that expired, with messages left to read, or an unknown number of them.
 SELECT group_id, topic, CAST(NULL AS INT) AS partition, at_time,
-  CAST(num_partitions AS STRING) || ' partitions of ' || coalesce(topic, '?') || ' expired: '
-    || coalesce(CAST(messages_reread AS STRING), 'an unknown number of') || ' messages may be read again, '
+  CAST(num_partitions AS STRING)
+    || CASE num_partitions WHEN 1 THEN ' partition of ' ELSE ' partitions of ' END || coalesce(topic, '?') || ' expired: '
+    || coalesce(CAST(messages_reread AS STRING), 'an unknown number of')
+    || CASE messages_reread WHEN 1 THEN ' message' ELSE ' messages' END || ' may be read again, '
     || coalesce(CAST(messages_skipped AS STRING), 'an unknown number') || ' skipped' AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CASE WHEN messages_reread > 0 OR messages_skipped > 0 THEN 'warning' ELSE 'info' END AS severity,

@@ -2,7 +2,8 @@
 SELECT group_id, topic, partition, CAST(NULL AS TIMESTAMP) AS at_time,
   topic || '-' || CAST(partition AS STRING) || ': expires at '
       || substring(CAST(expires_time AS STRING), 1, 19) || ' (' || rule || '), '
-    || coalesce(CAST(messages_at_risk AS STRING), 'an unknown number of') || ' messages at risk' AS message,
+    || coalesce(CAST(messages_at_risk AS STRING), 'an unknown number of')
+    || CASE messages_at_risk WHEN 1 THEN ' message' ELSE ' messages' END || ' at risk' AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CASE WHEN messages_at_risk IS NULL THEN 'info' ELSE 'warning' END AS severity,
   CAST(coalesce(messages_at_risk, 0) AS DOUBLE) AS harm

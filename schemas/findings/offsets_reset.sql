@@ -1,6 +1,7 @@
 -- Offsets that were moved or deleted otherwise than by reading on or by expiry.
 SELECT group_id, topic, CAST(NULL AS INT) AS partition, at_time,
-  'offsets of ' || CAST(num_partitions AS STRING) || ' partitions of ' || coalesce(topic, '?') || ' were '
+  'offsets of ' || CAST(num_partitions AS STRING)
+    || CASE num_partitions WHEN 1 THEN ' partition of ' ELSE ' partitions of ' END || coalesce(topic, '?') || ' were '
     || CASE kind WHEN 'to_earliest' THEN 'moved to the beginning of the log' WHEN 'to_latest' THEN 'moved to its end'
       WHEN 'shift' THEN 'all moved by the same number of messages' WHEN 'deleted' THEN 'deleted'
       WHEN 'truncation' THEN 'moved because the log was cut or made anew' ELSE 'moved to other offsets' END
@@ -9,7 +10,8 @@ SELECT group_id, topic, CAST(NULL AS INT) AS partition, at_time,
       WHEN 'coordinator' THEN ' by the broker' ELSE ', by whom is not known' END
     || CASE WHEN messages_reread IS NULL AND messages_skipped IS NULL
       THEN ': how many messages are read again or skipped is not known'
-      ELSE ': ' || coalesce(CAST(messages_reread AS STRING), 'an unknown number of') || ' messages are read again, '
+      ELSE ': ' || coalesce(CAST(messages_reread AS STRING), 'an unknown number of')
+        || CASE messages_reread WHEN 1 THEN ' message is' ELSE ' messages are' END || ' read again, '
         || coalesce(CAST(messages_skipped AS STRING), 'an unknown number') || ' skipped' END AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CASE WHEN kind = 'deleted' THEN 'info' ELSE 'warning' END AS severity,

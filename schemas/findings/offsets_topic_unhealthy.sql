@@ -13,7 +13,8 @@ newest AS (
 SELECT CAST(NULL AS STRING) AS group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   'offsets partition ' || CAST(offsets_partition AS STRING) || ': ' || CAST(num_bytes AS STRING) || ' bytes in '
-    || CAST(num_files AS STRING) || ' segments: has its cleaner stopped?' AS message,
+    || CAST(num_files AS STRING)
+    || CASE num_files WHEN 1 THEN ' segment' ELSE ' segments' END || ': has its cleaner stopped?' AS message,
   offsets_partition AS evidence_partition, first_offset AS evidence_first_offset, last_offset AS evidence_last_offset,
   'likely' AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_bytes AS DOUBLE) AS harm

@@ -8,8 +8,9 @@ WITH newest AS (
 SELECT audited.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   CAST(num_unowned AS STRING) || ' of ' || coalesce(CAST(num_partitions AS STRING), '?')
-    || ' partitions of its topics have no owner since '
-        || coalesce(substring(CAST(record_time AS STRING), 1, 19), '?') AS message,
+    || CASE num_partitions WHEN 1 THEN ' partition' ELSE ' partitions' END || ' of its topics '
+    || CASE num_unowned WHEN 1 THEN 'has' ELSE 'have' END || ' had no owner since '
+    || coalesce(substring(CAST(record_time AS STRING), 1, 19), '?') AS message,
   audited.evidence_partition, audited.evidence_first_offset, audited.evidence_last_offset, audited.confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_unowned AS DOUBLE) AS harm
 FROM assignment_audit AS audited

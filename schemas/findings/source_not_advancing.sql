@@ -34,14 +34,14 @@ missing AS (
 listed AS (
   SELECT 'the newest record or snapshot is of '
       || substring(CAST(coalesce(greatest(log_time, snapshot_time), log_time, snapshot_time) AS STRING), 1, 19)
-      || ', more than :max_source_age_hours hours before the run: has the source stopped?' AS message,
+      || ', more than :max_source_age_hours h before the run: has the source stopped?' AS message,
     CAST(NULL AS INT) AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
     CAST(NULL AS BIGINT) AS evidence_last_offset, CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
   FROM aged
   WHERE is_log_old AND are_snapshots_old AND coalesce(log_time, snapshot_time) IS NOT NULL
   UNION ALL
   SELECT 'the newest record of the log is of ' || substring(CAST(log_time AS STRING), 1, 19)
-      || ', more than :max_source_age_hours hours before the run, while snapshots go on: has the copy of the log '
+      || ', more than :max_source_age_hours h before the run, while snapshots go on: has the copy of the log '
       || 'stopped?', CAST(NULL AS INT), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS STRING), 1
   FROM aged
   WHERE is_log_old AND NOT are_snapshots_old AND is_log_end_old AND log_time IS NOT NULL

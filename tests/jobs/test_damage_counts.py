@@ -197,7 +197,7 @@ def test_dump_counts_them_too(tmp_path: Path) -> None:
     write(tmp_path, log, [broken(entries, (1_000, 1_001, 1_003))])
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == ExitCode.REJECTED_SHARE
-    assert "60 of 40000 records rejected or damaged" in done.stderr
+    assert "60 of 40,000 records rejected or damaged" in done.stderr
 
 
 def test_the_run_page_names_the_first_damaged_places() -> None:

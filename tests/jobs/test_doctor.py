@@ -252,8 +252,7 @@ def test_the_exit_code_says_whether_anything_is_broken_and_the_worst_stands_firs
         f"groupscope: {well.root}: cannot be relied on, broken findings: 1\n",
     )
     assert first["message"] == (
-        "1 keys are in several rows, the first: cluster a, offsets_partition 0, record_offset 0, "
-        "partition_leader_epoch None"
+        "1 key in several rows, the first: cluster a, offsets_partition 0, record_offset 0, partition_leader_epoch None"
     )
 
 

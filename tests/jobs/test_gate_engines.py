@@ -28,6 +28,10 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     "expiry_forecast": [{"topic": "t", "expires_time": NOW, "messages_at_risk": 3}],
     "assignor_upgrades": [{"phase": "stuck", "started_time": NOW, "migration": "eager_to_cooperative"}],
     "group_verdicts": [{"own_verdict": "STOP", "partition": 1, "as_of_time": NOW, "reason": "silent for 9 s"}],
+    "offset_resets": [
+        {"kind": kind, "partitions": [], "from_offsets": [], "to_offsets": [], "topic": "t", "at_time": NOW,
+         "num_partitions": number, "messages_reread": number} for kind in ("expired", "shift") for number in (1, 2)
+    ],
     # Of 70 snapshots, the first five of them twice.
     "lag_points": [
         {"lag_raw": 1, "snapshot_time": NOW + timedelta(seconds=number % 70)} for number in range(75)
@@ -51,7 +55,7 @@ def test_both_engines_give_the_same_findings_and_take_all_metrics(tmp_path: Path
     with DuckDBEngine(str(tmp_path)).scope([statement, points]) as answer:
         expected = [tuple(map(str, row)) for row in answer(statement).rows]
         counted = list(answer(points).rows)
-    assert len(expected) == 7
+    assert len(expected) == 11
     assert counted[0][:2] == (75, 5)
     with SparkEngine(str(tmp_path), is_debug=False).scope([statement, *metrics]) as answer:
         found = [tuple(map(str, row)) for row in answer(statement).rows]

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from udfs.counted import counted
 from udfs.recomputing.what_if_questions import TopicPartition
 
 Lists = Mapping[str, Sequence[TopicPartition]]
@@ -87,12 +88,8 @@ def name_of(row: Mapping[str, Any], in_force: tuple[str, str] | None) -> str:
 def price(row: Mapping[str, Any]) -> str:
     moved, stopped = row["moves_from_current"], row["partitions_stopped"]
     moves, stops = "moves" if moved == 1 else "move", "stops" if stopped == 1 else "stop"
-    return f"{balance(row['imbalance'])}, {counted(moved)} {moves}, {stopped} {stops}"
+    return f"{balance(row['imbalance'])}, {counted(moved, 'partition')} {moves}, {stopped} {stops}"
 
 
 def balance(imbalance: int) -> str:
-    return f"members up to {counted(imbalance)} apart" if imbalance else "members even"
-
-
-def counted(number: int) -> str:
-    return f"{number} partition{'' if number == 1 else 's'}"
+    return f"members up to {counted(imbalance, 'partition')} apart" if imbalance else "members even"

@@ -22,8 +22,8 @@ KEY = (*SUBJECT, "kind", "day")
 # Of the last commit of the day: what it commits, and what that is compared with.
 DETAILS = {
     Kind.GROUP_EMPTY: "committed {committed}; the group has had no members since record {compared}",
-    Kind.PARTITION_NOT_OWNED: "committed {committed}; none of the {compared} members owned the partition",
-    Kind.TOPIC_NOT_SUBSCRIBED: "committed {committed}; none of the {compared} members subscribed to the topic",
+    Kind.PARTITION_NOT_OWNED: "committed {committed}; no member owned the partition (members: {compared})",
+    Kind.TOPIC_NOT_SUBSCRIBED: "committed {committed}; no member subscribed to the topic (members: {compared})",
     Kind.REWIND: "from {compared} back to {committed}",
     Kind.BEYOND_END: "committed {committed}; the next snapshot has the end of the log at {compared}",
     Kind.BELOW_START: "committed {committed}; the snapshot before has the start of the log at {compared}",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from schemas.lag_words import LagVerdict, OwnRule
+from udfs.counted import counted
 from udfs.replay.nullable import Numbers
 from udfs.rules.durations import SECOND, clock_time, in_words
 from udfs.rules.lag_trend import Trend, lag_trend
@@ -250,7 +251,7 @@ def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
         return None
     how_long = in_words(standing.last_commit - standing.held_since)
     reason = (
-        f"committed the same offset {standing.num_repeats:,} times in {how_long}, {standing.committed:,}; "
+        f"committed offset {standing.committed:,} again and again, {standing.num_repeats:,} times in {how_long}; "
         f"{messages(standing.came_since_held)} came since"
     )
     return OwnAnswer(LagVerdict.STALL, OwnRule.STANDS_STILL, reason, standing.held_since)
@@ -263,7 +264,7 @@ def trend_verdict(standing: Standing, rules: OwnRules) -> OwnAnswer:
         reason = f"{messages(standing.available_lag)} to read; {num} of the last {in_words(rules.window)} shows its lag"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOO_FEW, reason)
     trend = lag_trend(lags)
-    over = f"over {in_words(int(times[-1] - times[0]))} ({len(lags)} snapshots)"
+    over = f"over {in_words(int(times[-1] - times[0]))} ({counted(len(lags), 'snapshot')})"
     if trend.grows(rules.allowed_lag):
         return OwnAnswer(LagVerdict.WARN, OwnRule.FALLS_BEHIND, f"lag grew {from_to(trend)} {over}", int(times[0]))
     return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"lag changed {from_to(trend)} {over}{why_not(trend)}")
@@ -281,7 +282,7 @@ def why_not(trend: Trend) -> str:
 
 
 def messages(number: int) -> str:
-    return "1 message" if number == 1 else f"{number:,} messages"
+    return counted(number, "message")
 
 
 RULES: tuple[Callable[[Standing, OwnRules], OwnAnswer | None], ...] = (

@@ -32,12 +32,12 @@ LIVE_PARTITION = {"offsets_partition": 1, "to_time": NOW}
 SOURCES: dict[str, tuple[Tables, list[tuple[str, str, int | None]]]] = {
     "everything is old": (
         {"history_coverage": [KNOWN], "topic_snapshots": [log_end(OLD, 20)]},
-        [("critical", "the newest record or snapshot is of 2026-11-20 01:00:00, more than 25 hours before the run: has "
+        [("critical", "the newest record or snapshot is of 2026-11-20 01:00:00, more than 25 h before the run: has "
           "the source stopped?", None)],
     ),
     "the log is old, and nothing says that it goes on": (
         {"history_coverage": [KNOWN], "topic_snapshots": [{"topic": "t", "captured_time": FRESH}]},
-        [("critical", "the newest record of the log is of 2026-11-20 01:00:00, more than 25 hours before the run, "
+        [("critical", "the newest record of the log is of 2026-11-20 01:00:00, more than 25 h before the run, "
           "while snapshots go on: has the copy of the log stopped?", None)],
     ),
     "snapshots confirm that nothing was written": (

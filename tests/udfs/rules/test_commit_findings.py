@@ -93,7 +93,7 @@ def test_a_partition_that_nobody_owned_for_five_minutes_must_not_be_committed() 
     situation = members().own(20, {0: "a"}).commit(320, {1: 210}).commit(321, {1: 220})
     (row,) = findings(situation)
     assert (row["kind"], row["partition"], row["num_commits"]) == ("partition_not_owned", 1, 1)
-    assert row["detail"] == "committed 220; none of the 1 members owned the partition"
+    assert row["detail"] == "committed 220; no member owned the partition (members: 1)"
 
 
 def test_a_topic_that_nobody_subscribes_to_must_not_be_committed() -> None:
