@@ -7,24 +7,24 @@ from typing import Any, Final
 PAGE: Final = """\
 # The sample
 
-What one Kafka 4.3.1 broker wrote about its consumer groups on {date} from {from_time} to {to_time} (UTC): {size_kb} kB
-in {num_segments} segments of {num_partitions} partitions of `__consumer_offsets`. A few minutes of steady traffic, in
-which nearly everything happens to some group that can happen to one. Nothing here was made up or edited: the broker,
-its clients and its admin tools were Kafka's own, and no compaction ran.
+This folder holds what one Kafka 4.3.1 broker wrote about its consumer groups on {date} from {from_time} to {to_time}
+(UTC): {size_kb} kB in {num_segments} segments of {num_partitions} partitions of `__consumer_offsets`. It is a few
+minutes of steady traffic. Nearly everything that can happen to a group happens to one of the groups. Nothing was
+invented or edited: the broker, its clients and its admin tools are Kafka's own. No compaction ran.
 
 | file | what it holds |
 |---|---|
-| `__consumer_offsets-N/*.log` | the segments as the broker left them at its clean stop, without indexes |
-| `snapshots.jsonl` | end offsets, topic ids, leader epochs, racks, brokers, settings: {num_snapshots} times |
-| `story.json` | what happened, an event a line: when, to which group, and what must be found in the log |
+| `__consumer_offsets-N/*.log` | the segments after a clean stop of the broker, without indexes |
+| `snapshots.jsonl` | end offsets, topic ids, leader epochs, racks, brokers and settings: {num_snapshots} snapshots |
+| `story.json` | what happened, one event a line: when, to which group, and what must be found in the log |
 | `README.md` | this page, made with the rest |
 
     .venv/bin/groupscope dump data/sample/__consumer_offsets-*/*.log --type GroupMetadata --group '^classic-storm$'
 
 ## What happens
 
-In the order of their beginnings; phases and what goes on all the time overlap with the rest. Milliseconds, members and
-numbers are in `story.json`.
+The events are in the order of their start. Phases, and events that last the whole time, overlap with the others.
+`story.json` has the milliseconds, members and numbers.
 
 | from | to | event | group | what must be found |
 |---|---|---|---|---|
@@ -32,25 +32,28 @@ numbers are in `story.json`.
 
 ## What to know about it
 
-- Members commit every two seconds what they have read. Those that are there at the end are there when the broker stops:
-  nobody leaves in the log's last second.
-- The traffic ends some seconds before that, so that `end-state`, the broker's own answer about all groups and offsets,
-  is what the whole log replays to.
-- From the restart on the sweep of expired offsets runs every 15 seconds. So groups that are empty and without offsets
-  go too: their tombstones are not the admin's.
-- `inventory-0` starts at offset 2: records were deleted from its head.
-- One broker on 127.0.0.1 has every partition. While it restarts nobody is served, and no group loses a member by it.
+- Members commit what they have read every two seconds. Members that are there at the end are still there when the
+  broker stops: no member leaves in the log's last second.
+- The traffic ends some seconds before the broker stops. So a replay of the whole log must give `end-state`: the
+  broker's own answer about all groups and offsets.
+- After the restart the broker looks for expired offsets every 15 seconds. It then also deletes groups that are empty
+  and have no offsets. No administrator caused those tombstones.
+- `inventory-0` starts at offset 2: its first records were deleted.
+- One broker on 127.0.0.1 has every partition. While it restarts, no member is served, and no group loses a member
+  because of it.
 
 ## The fields of story.json
 
-Every time, id, generation, epoch and offset was seen by a client or an admin call while the story ran, none was read
-from the log. `event` is the name above, `kind` says which fields there are, `found` is the sentence above.
-`observations` are a group at moments at which it was seen, with its members and what each owned. Those of
-`classic_rebalances`, `consumer_rebalances`, the static members, conversions and upgrades were at rest then (every
-partition owned, every member at one generation); those of `regex_subscription`, `consumer_static_members` and of
-share, streams and Connect are what a look every 0.2 seconds saw, `time` being just after the look.
+A client or an admin call saw every time, id, generation, epoch and offset while the story ran. None was read from the
+log. `event` is the name above, `kind` says which fields there are, `found` is the sentence above. `observations` show a
+group at several times, with its members and what each owned:
 
-| kind | fields beside `event, kind, from_time, to_time, found` |
+- Those of `classic_rebalances`, `consumer_rebalances`, the static members, conversions and upgrades show a group at
+  rest: every partition is owned, and every member is at one generation.
+- Those of `regex_subscription`, `consumer_static_members`, and of share, streams and Connect groups were taken every
+  0.2 seconds. `time` is just after each of them.
+
+| kind | fields in addition to `event, kind, from_time, to_time, found` |
 |---|---|
 {kinds}
 
@@ -59,7 +62,7 @@ share, streams and Connect are what a look every 0.2 seconds saw, `time` being j
     .venv/bin/python -m tests.kafka.sample
 
 This plays the story of `tests/kafka/java/sample/` on a fresh broker, in three to four minutes, and replaces this
-folder; `--into DIR` writes elsewhere. Times, ids and offsets differ from run to run, the events do not:
+folder. `--into DIR` writes to another folder. Times, ids and offsets differ from run to run, but the events do not:
 `tests/test_sample.py` finds each of them in the log.
 """
 COMMON: Final = ("event", "kind", "from_time", "to_time", "found")
