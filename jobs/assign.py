@@ -1,9 +1,10 @@
-"""Kafka's answer to an assignment question: JSON lines in, JSON lines, CSV or a table out, without Spark.
+"""Computes the assignment that Kafka's assignor gives for each question, one JSON object per line.
 
-groupscope assign --assignor uniform --release 4.0 < specs.jsonl
-groupscope assign specs.jsonl --format table
+    groupscope assign --assignor uniform --release 4.0 < specs.jsonl
+    groupscope assign specs.jsonl --format table
 
-CSV and table have a row for each member, in the order of the answer.
+A question names the assignor, topics and members. `groupscope whatif GROUP --print-spec` prints some to start from.
+Answers are JSON lines; as CSV or a table they have a row for each member, in the order of the answer.
 """
 
 import argparse
@@ -29,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     answers = checked(answers_of(arguments.file, defaults), failed)
     if arguments.format == Format.JSON:
         for answer in answers:
-            # Line by line: whoever asks over a pipe waits for each answer.
+            # Line by line: a program that asks over a pipe waits for each answer.
             write_lines([json.dumps(answer)])
     else:
         print_rows(COLUMNS, (row for answer in answers for row in member_rows(answer)), arguments.format)

@@ -1,12 +1,12 @@
-"""Every recorded assignment beside the one that Kafka's own assignor gives, what other assignors would give, and how
-far groups have come on their way to another assignor or protocol.
+"""Recomputes every recorded assignment with Kafka's assignors and compares the two. Also computes what other assignors
+would give, and how far groups are in their migration to another assignor or protocol.
 
     groupscope assignments --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/assignments.py --warehouse hdfs://namenode/groupscope
 
 Reads: decoded tables, snapshots, `source_files`. Writes: `assignment_audit`, `assignment_whatif`, `assignor_upgrades`,
-what the next run needs to go on from there, and `runs`. A run goes on where the last one ended; --full begins anew, to
-the same rows.
+the state for the next run, and `runs`. A run continues where the last one ended. --full starts from the beginning and
+gives the same rows.
 """
 
 import argparse

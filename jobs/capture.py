@@ -1,10 +1,10 @@
-"""Snapshots of a live cluster: end offsets, brokers and settings, which the offsets log does not hold.
+"""Takes snapshots of a live cluster: end offsets, brokers and settings, which __consumer_offsets does not contain.
 
     groupscope capture --source kafka:broker-1:9092 --into snapshots.jsonl --every 60 --for 86400
     groupscope capture --source kafka:broker-1:9092 --warehouse warehouse
 
-Reads: the cluster, by requests that change nothing; with --warehouse also which topics groups have committed to.
-Writes: a line for each snapshot, or rows of `cluster_snapshots`, `topic_snapshots` and `runs`.
+Reads: the cluster, by requests that change nothing; with --warehouse also which topics groups have committed offsets
+for. Writes: one line per snapshot, or rows of `cluster_snapshots`, `topic_snapshots` and `runs`.
 """
 
 import argparse

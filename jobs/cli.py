@@ -1,5 +1,8 @@
-"""The command line: one subcommand a job. The flags of a command are loaded when it is named, and its job when they are
-right: help and wrong usage load nothing that takes long."""
+"""The command line: one subcommand for each job.
+
+It loads the flags of the command that was typed, and the job only if these are correct. So help and error messages are
+printed at once.
+"""
 
 import argparse
 import importlib
@@ -38,10 +41,10 @@ class Parser(argparse.ArgumentParser):
             ) from None
 
     def check_flags(self, words: Sequence[str]) -> None:
-        """Before anything else is checked: the value of an unknown flag looks like an argument too many."""
+        """This comes before other checks: the value of an unknown flag would look like one argument too many."""
         for word in words[: words.index("--")] if "--" in words else words:
             name = word.partition("=")[0]
-            # As argparse has it, what holds a space is no flag: a statement of SQL may begin with a comment.
+            # Like argparse, take no word with a space for a flag: an SQL statement may begin with a comment.
             if name.startswith("--") and " " not in word and name not in self._option_string_actions:
                 from jobs.suggestions import did_you_mean
 
@@ -57,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
-    """Not its own is a process where somebody else's program calls, which may need what we do without."""
+    """`is_own_process` is False when another program calls this, which may need libraries that we keep out."""
     words = help_flags(arguments)
     is_completing = is_own_process and IS_COMPLETING in os.environ
     wanted = command_in(completed_words() if is_completing else words)
@@ -80,14 +83,14 @@ def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
 
 
 def help_flags(words: Sequence[str]) -> Sequence[str]:
-    """`groupscope` and `groupscope help COMMAND` as flags."""
+    """Turns `groupscope` and `groupscope help COMMAND` into the flags for help."""
     if not words:
         return ["--help"]
     return [*words[1:2], "--help"] if words[0] == "help" else words
 
 
 def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
-    """Of all commands, and by command; only the wanted one has its flags."""
+    """The parser of the command line, and the parsers of commands. Only the wanted command gets its flags."""
     parser = Parser(
         prog="groupscope",
         usage="groupscope COMMAND [flags]",
@@ -112,7 +115,7 @@ def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
             description=description_of(name),
             epilog=HYPHENS if name in NAMES else None,
             formatter_class=HelpText,
-            # A flag cut short would mean another one as soon as a new flag begins alike.
+            # An abbreviated flag would change its meaning when a new flag with the same beginning is added.
             allow_abbrev=False,
         )
         flags_of(name).add_arguments(command)
@@ -122,7 +125,7 @@ def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
 
 
 def usage_of(command: Parser) -> str:
-    """With twenty flags argparse's own would hide the arguments."""
+    """argparse would list all flags here, and nobody would see the arguments among twenty flags."""
     arguments = [action for action in command._actions if not action.option_strings]
     optional = {"?": "[{}]", "*": "[{} …]", "+": "{} [{} …]"}
     words = [optional.get(str(each.nargs), "{}").format(*[each.metavar] * 2) for each in arguments]
@@ -145,7 +148,7 @@ def check_command(words: Sequence[str], wanted: str | None) -> None:
 
 
 def prepare_process(parsed: argparse.Namespace) -> None:
-    """What must precede the modules that take long to load."""
+    """Does what must happen before slow modules are loaded."""
     is_local_job = parsed.command in JOBS and is_local(parsed)
     if is_local_job or parsed.command in WITHOUT_PANDAS:
         keep_pandas_out()
@@ -156,7 +159,7 @@ def prepare_process(parsed: argparse.Namespace) -> None:
 
 
 def progress_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
-    """Of commands that may take more than some seconds."""
+    """Progress, for commands that may take more than a few seconds."""
     if not hasattr(parsed, "quiet"):
         return nullcontext()
     from jobs.progress import shown

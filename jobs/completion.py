@@ -1,12 +1,12 @@
-"""Prints the script that makes a shell complete commands, flags, their values, groups, topics and files.
+"""Prints a script that lets your shell complete commands, flags, values of flags, groups, topics and files.
 
     groupscope completion bash > ~/.local/share/bash-completion/completions/groupscope
     groupscope completion zsh > ~/.zfunc/_groupscope
     groupscope completion fish > ~/.config/fish/completions/groupscope.fish
 
-New shells load the file by themselves; zsh needs `fpath+=~/.zfunc` before `compinit` in ~/.zshrc. The script asks the
-`groupscope` that you type, so it never goes out of date. Groups and topics come from the warehouse that --warehouse
-names, by default from `warehouse/`.
+New shells load this file; zsh needs `fpath+=~/.zfunc` before `compinit` in ~/.zshrc. The script calls `groupscope` for
+each completion, so it stays correct after an upgrade. Groups and topics come from the warehouse of --warehouse
+(default: `warehouse/`).
 """
 
 import argparse

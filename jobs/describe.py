@@ -1,11 +1,11 @@
-"""A group at an instant, in the columns and words of kafka-consumer-groups --describe.
+"""Shows a group at any past time, with the columns of kafka-consumer-groups --describe.
 
     groupscope describe billing --at 2026-11-21T03:00
     groupscope describe billing --members --verbose
 
-Reads history tables, and snapshots for what the log does not hold: LOG-END-OFFSET, LAG and COORDINATOR come from the
-nearest snapshot at or before the instant, whose time CSV and JSON have as SNAPSHOT-TIME. Tables leave out the group and
-cut member ids short; with --wide they have the columns of Kafka's tool.
+Reads history tables. LOG-END-OFFSET, LAG and COORDINATOR are not in the log: they come from the newest snapshot at or
+before that time, which CSV and JSON show as SNAPSHOT-TIME. Tables leave out GROUP and shorten member ids; --wide shows
+all columns of Kafka's tool.
 """
 
 import argparse

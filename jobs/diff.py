@@ -1,8 +1,8 @@
-"""What differs in a group between two instants: state, members, owners, offsets.
+"""Shows what changed in a group between two times: state, members, owners and offsets.
 
     groupscope diff billing --from 2026-11-21T03:00 --to 2026-11-21T04:00
 
-Reads history tables. No row: nothing differs.
+Reads history tables. No rows: nothing changed.
 """
 
 import argparse

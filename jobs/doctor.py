@@ -1,10 +1,10 @@
-"""Checks a warehouse and says how to mend it, without Spark, wherever it is.
+"""Checks a warehouse on any storage and says how to repair it.
 
     groupscope doctor --warehouse /data/groupscope
     groupscope doctor --warehouse s3://bucket/groupscope
 
-Reads logs, footers and key columns of every table, writes nothing but findings to standard output, worst first. Exit
-code 0 when nothing is broken, else 23.
+Reads the Delta logs, the Parquet footers and the key columns of every table. Changes nothing: prints problems, worst
+first. Exit code 0 if nothing is broken, else 23.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Decoded records of segment files as JSON lines, CSV or a table, without Spark.
+"""Prints the decoded records of segment files as JSON lines, CSV or a table.
 
     groupscope dump /var/lib/kafka/__consumer_offsets-*/*.log --type OffsetCommit --group '^billing'
 
-Reads segment files, writes lines to standard output in the order of files and offsets. The files are cut into spans,
-which as many processes as there are cores decode side by side; each writes a span's lines when its turn comes. A table
-is for eyes: where a record is, when it was written, its type, key and value.
+Prints one line per record, in the order of files and offsets. One process per core decodes; each prints the lines of a
+span of a file when it is that span's turn. A table is for eyes: where a record is, when it was written, its type, key
+and value.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Flags that commands share, and the instants that users write."""
+"""Flags that several commands share, and the parsing of times that users type."""
 
 import argparse
 import os
@@ -20,44 +20,45 @@ def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
     add_cluster_flag(parser)
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings; default: conf/groupscope.toml where that is there"
+        "--config", type=Path, metavar="FILE", help="settings file (default: conf/groupscope.toml, if it exists)"
     )
     parser.add_argument(
         "--lock-wait",
         type=seconds,
         default=600,
         metavar="SECONDS",
-        help="how long to wait for another run on this warehouse (600)",
+        help="how long to wait while another run uses the warehouse (default: 600)",
     )
     add_quiet_flag(parser)
 
 
 def add_quiet_flag(parser: argparse.ArgumentParser) -> None:
-    """Of commands that show how far they are."""
-    parser.add_argument("--quiet", action="store_true", help="do not show progress and the time left")
+    """For commands that show their progress."""
+    parser.add_argument("--quiet", action="store_true", help="do not show progress and time left")
 
 
 def add_engine_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         choices=(LOCAL, SPARK),
-        help="who does the work: processes of this machine (default), or Spark (default under spark-submit)",
+        help="where the work runs: in processes on this machine (local, the default) or in Spark (the default under "
+        "spark-submit)",
     )
     parser.add_argument(
         "--workers",
         type=number_of_workers,
         metavar="N",
-        help="how many processes the local engine has (default: one a core, fewer where memory is short)",
+        help="number of processes of the local engine (default: one per core, fewer if memory is short)",
     )
 
 
 def wanted_engine(arguments: argparse.Namespace) -> str:
-    """Who started the command decides, where no flag does."""
+    """Without --engine, the way the command was started decides."""
     return str(arguments.engine or (SPARK if is_submitted() else LOCAL))
 
 
 def is_submitted() -> bool:
-    """Set by spark-submit, for the program that it starts to find its Java."""
+    """spark-submit sets this variable, so that the program it starts finds its Java."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
@@ -69,7 +70,10 @@ def number_of_workers(text: str) -> int:
 
 def add_warehouse_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--warehouse", default="warehouse", metavar="DIR", help="folder of the tables, or a URI (default: warehouse/)"
+        "--warehouse",
+        default="warehouse",
+        metavar="DIR",
+        help="folder or URI of the Delta tables (default: warehouse/)",
     )
 
 
@@ -78,14 +82,14 @@ def add_cluster_flag(parser: argparse.ArgumentParser) -> None:
         "--cluster",
         type=cluster_name,
         metavar="NAME",
-        help="the Kafka cluster; default: the one that the warehouse has",
+        help="name of the Kafka cluster in the warehouse (default: the only one there; 'default' in a new warehouse)",
     )
 
 
 def add_format_flag(
     parser: argparse.ArgumentParser,
     default: Format = Format.TABLE,
-    text: str = "an aligned table (the default), csv, or json lines",
+    text: str = "output as an aligned table (the default), CSV or JSON lines",
 ) -> None:
     parser.add_argument(
         "--format",
@@ -102,9 +106,9 @@ def add_reader_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def add_wide_flag(parser: argparse.ArgumentParser) -> None:
-    """Of commands whose tables have more than fits a terminal."""
+    """For commands whose tables can be wider than a terminal."""
     parser.add_argument(
-        "--wide", action="store_true", help="tables with all columns and full member ids; csv and json always have them"
+        "--wide", action="store_true", help="show all columns and full member ids; CSV and JSON always have them"
     )
 
 
@@ -112,7 +116,7 @@ def add_report_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         metavar="DIR",
-        help="folder or URI to write index.html to (default: report/; _report/ in a warehouse that is not local)",
+        help="folder or URI for the HTML report (default: report/; for a warehouse that is not local, its _report/)",
     )
 
 
@@ -120,7 +124,8 @@ def add_at_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at",
         metavar="T",
-        help="ISO 8601 (UTC without a zone), epoch milliseconds or now; default: the newest record or snapshot",
+        help="the time to show: ISO 8601 (UTC if it has no zone), epoch milliseconds or now (default: time of the "
+        "newest record or snapshot)",
     )
 
 
@@ -128,15 +133,17 @@ def add_as_of_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-of",
         metavar="T",
-        help="judge as of this time: ISO 8601 (UTC without a zone), epoch milliseconds or now; default: the newest "
-        "record or snapshot, of a live log now",
+        help="compute lag, expiry and verdicts as of this time: ISO 8601 (UTC if it has no zone), epoch milliseconds "
+        "or now (default: time of the newest record or snapshot; with --source kafka: now)",
     )
 
 
 def add_run_flags(parser: argparse.ArgumentParser, full: str) -> None:
-    """`full`: what `--full` does."""
-    parser.add_argument("--full", action="store_true", help=f"{full}, as if there had been no run before")
-    parser.add_argument("--result-file", type=Path, metavar="FILE", help="the run's result as JSON, for programs")
+    """`full`: what `--full` does, for its help."""
+    parser.add_argument("--full", action="store_true", help=f"{full}, and ignore what earlier runs computed")
+    parser.add_argument(
+        "--result-file", type=Path, metavar="FILE", help="also write the result of the run to this file, as JSON"
+    )
     add_warehouse_flags(parser)
     add_engine_flags(parser)
     add_format_flag(parser)
@@ -149,7 +156,7 @@ def cluster_name(text: str) -> str:
 
 
 def any_case(words: Iterable[str]) -> Callable[[str], str]:
-    """One of the words in whatever case, as Kafka's tools take theirs."""
+    """One of the words, in upper or lower case, as Kafka's tools accept theirs."""
     known = {word.lower(): word for word in words}
     return lambda text: known.get(text.lower(), text)
 
@@ -176,7 +183,7 @@ def instant(text: str, now: int, flag: str = "time") -> int:
 
 
 def epoch_ms(text: str, flag: str) -> int:
-    # 20261121 is a date to ISO 8601: taken for milliseconds it would silently mean an hour of 1970.
+    # ISO 8601 reads 20261121 as a date. Read as milliseconds it would silently mean a time in 1970.
     if re.fullmatch("(19|20)[0-9]{6}", text) or int(text[:20]) > LAST_MS:
         raise wrong_instant(text, flag)
     return int(text)

@@ -1,15 +1,17 @@
-"""Judges what the tables hold: metrics of every table, suites of Great Expectations over them, findings. Or records
-that spans of data were validated, before a consumer commits them.
+"""Checks all tables and lists findings: computes metrics, judges them with suites of Great Expectations, looks for
+problems. With --span: records that data was validated, before a consumer commits its offsets.
 
     groupscope gate --warehouse warehouse
     groupscope gate --warehouse warehouse --fail-on warning --since 2026-11-21 --group '^billing'
     groupscope gate --group billing --span orders:3:1200:1500:298 --result result.json
     spark-submit --py-files groupscope.zip jobs/gate.py --warehouse hdfs://namenode/groupscope
 
-Reads: every table, `metrics/`, `expectations/` and `waivers.toml` beside the settings file. Writes: `gate_metrics`,
-`gate_runs`, `gate_results`, `findings` and `runs`. A run on the same tables, rules and times writes no row anew. With
---span: `gate_spans` alone, beside whatever runs; exit code 0 when the data passed or was let through, 20 when it
-failed, 21 when its result cannot be read.
+Reads: every table, and `metrics/`, `expectations/` and `waivers.toml` in the folder of the settings file. Writes:
+`gate_metrics`, `gate_runs`, `gate_results`, `findings` and `runs`. A run on the same tables, rules and times adds no
+rows.
+
+With --span it writes only `gate_spans`, and does not wait for other runs. Exit code: 0 if the data passed or --override
+accepts it, 20 if it failed, 21 if its result cannot be read.
 """
 
 import argparse

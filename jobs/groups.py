@@ -1,8 +1,9 @@
-"""The groups that there were at an instant, as kafka-consumer-groups --list --type --state shows them.
+"""Lists the groups of any past time, in the format of kafka-consumer-groups --list --type --state.
 
     groupscope groups --at 2026-11-21T03:00 --state Empty
 
-Reads `group_state_intervals`. Groups of every type are listed: PROTOCOL tells which of them other tools list.
+Reads `group_state_intervals`. Lists groups of every type, also those that kafka-consumer-groups leaves out, such as
+share groups and groups of Kafka Connect.
 """
 
 import argparse

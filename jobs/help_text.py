@@ -1,16 +1,16 @@
-"""Help: of all commands under headings, and of one command as the docstring of its job says it, examples included."""
+"""Help texts: the list of all commands, and for one command the docstring of its job, with examples."""
 
 import argparse
 import ast
 from collections.abc import Mapping, Sequence
 from pkgutil import get_data
 
-HYPHENS = "Write a name that begins with a hyphen, and all that follows it, after two hyphens: -- -name"
+HYPHENS = "If a name begins with a hyphen, write two hyphens before it, and put flags before these: -- -name"
 NAME_WIDTH = 14
 
 
 def commands_text(sections: Mapping[str, Mapping[str, str]], examples: Sequence[str]) -> str:
-    """What `groupscope --help` prints after the usage."""
+    """The commands and examples that `groupscope --help` prints after the usage line."""
     blocks = [
         "\n".join([f"{title}:", *(f"  {name:<{NAME_WIDTH}}{summary}" for name, summary in commands.items())])
         for title, commands in sections.items()
@@ -20,14 +20,14 @@ def commands_text(sections: Mapping[str, Mapping[str, str]], examples: Sequence[
 
 
 def description_of(command: str) -> str:
-    """The docstring of the command's module, which is not loaded for it: that may take a second. It may lie in the zip
-    that spark-submit ships."""
+    """The docstring of the command's module. It is read as text, since an import may take a second; the module may be
+    in the zip that spark-submit ships."""
     source = get_data("jobs", f"{command}.py")
     return ast.get_docstring(ast.parse(source or "")) or ""
 
 
 class HelpText(argparse.RawDescriptionHelpFormatter):
-    """Flags in one column and what they do beside them, with the description as it is written."""
+    """Flags in one column, what they do in the next, and the description with its line breaks."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32)

@@ -1,11 +1,11 @@
-"""Segments, the live log and archives of the offsets topic into Delta tables that outlive compaction.
+"""Decodes the records of __consumer_offsets into Delta tables, which keep them after the topic is compacted.
 
     groupscope ingest --source segments:/var/lib/kafka --snapshots snapshots.jsonl --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/ingest.py --source segments:/var/lib/kafka
 
-Reads: segment files, a live cluster, archives, snapshots. Writes: every decoded table, `rejected_records`,
-`source_files`, snapshots and `runs`; one row a record of the log. The same input twice adds nothing; a run is in the
-warehouse wholly or not.
+Reads: segment files, a live cluster or an archive, and snapshots. Writes: the decoded tables, `rejected_records`,
+`source_files`, `cluster_snapshots`, `topic_snapshots` and `runs`, one row for each record of the log. Reading the same
+input again adds no rows. A run that fails changes nothing.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""How far every group was behind at every snapshot, how it stands, and what happened to its offsets.
+"""Computes the lag of every group at every snapshot, its verdict, and what happened to its offsets.
 
     groupscope lag --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/lag.py --warehouse hdfs://namenode/groupscope
 
 Reads: history tables, `offset_commits`, snapshots. Writes: `lag_points`, `lag_days`, `lag_minutes`,
 `consumption_rates`, `group_verdicts`, `offset_resets`, `commit_findings`, `expiry_forecast`, `commit_volume`, and
-`runs`. A run goes on where the last one ended; --full begins anew, to the same rows.
+`runs`. A run continues where the last one ended. --full starts from the beginning and gives the same rows.
 """
 
 import argparse

@@ -1,10 +1,11 @@
-"""The committed offsets of a group at an instant, as the CSV that kafka-consumer-groups takes.
+"""Prints the committed offsets of a group at any past time, as the CSV that kafka-consumer-groups reads.
 
     groupscope offsets billing --at 2026-11-21T03:00 > offsets.csv
     kafka-consumer-groups.sh … --group billing --reset-offsets --from-file offsets.csv --execute
 
-Reads `offset_history`. A transaction that was open then counts for nothing, as it did for consumers. Standard error
-names partitions that a reset by this CSV leaves out, and members that a reset has to wait for.
+Reads `offset_history`. Commits of a transaction that was open at that time are left out, since consumers could not see
+them either. Standard error lists the partitions that a reset with this CSV does not change, and the members that must
+stop before the reset.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Who owned a partition at an instant, in each group.
+"""Shows which member of each group owned a partition at any past time.
 
     groupscope owner orders 3 --at 2026-11-21T03:00
 
-Reads `ownership_intervals`, as the SQL function owner_at(topic, partition, time) does.
+Reads `ownership_intervals`. The SQL function owner_at(topic, partition, time) gives the same rows.
 """
 
 import argparse

@@ -1,9 +1,10 @@
-"""A group's timeline: each rebalance, static restart, conversion, deletion and coordinator failover, one line each.
+"""Lists the events of a group in order: rebalances, static restarts, conversions, deletions, coordinator failovers.
 
     groupscope rebalances billing --from 2026-11-21T03:00 --to 2026-11-21T04:00
 
-Reads `rebalances`, `membership_intervals`, `group_state_intervals` and `coordinator_epochs`. A static restart that a
-rebalance followed is that rebalance.
+Reads `rebalances`, `membership_intervals`, `group_state_intervals` and `coordinator_epochs`. A static restart is the
+restart of a static member (group.instance.id). If it led to a rebalance, only the rebalance is listed. A conversion
+changes the group's type, for example from classic to consumer.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""The history of groups, members, owners, rebalances and committed offsets, from the decoded tables.
+"""Rebuilds the history of groups, members, partition owners, rebalances and committed offsets from the decoded tables.
 
     groupscope replay --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/replay.py --warehouse hdfs://namenode/groupscope
 
-Reads: decoded tables, snapshots, `source_files`. Writes: every history table, what the next run needs to go on from
-there, and `runs`. A run goes on where the last one ended; --full begins anew, to the same rows.
+Reads: decoded tables, snapshots, `source_files`. Writes: every history table, the state for the next run, and `runs`.
+A run continues where the last one ended. --full starts from the beginning and gives the same rows.
 """
 
 import argparse

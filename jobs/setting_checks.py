@@ -1,4 +1,4 @@
-"""What values of settings must be."""
+"""Checks of setting values: what each kind of value must be."""
 
 import difflib
 import re
@@ -9,8 +9,8 @@ from jobs.storage.options import KNOWN, is_known
 
 
 class Check(NamedTuple):
-    """What a value must be; `right` gives it as the program uses it. Where it is not that, it gives None or raises a
-    ValueError that tells why."""
+    """`expected` describes the value in messages. `right` returns the value as the program uses it; for a wrong value
+    it returns None, or raises a ValueError with the reason."""
 
     expected: str
     right: Callable[[object], Any]

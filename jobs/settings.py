@@ -1,6 +1,6 @@
-"""The settings of every job: declared once here, read from a TOML file, checked before anything starts.
+"""The settings of all jobs: declared here, read from a TOML file and checked before a job starts.
 
-python -m jobs.settings > conf/groupscope.toml    writes the file that lists them all
+python -m jobs.settings > conf/groupscope.toml    writes the file that lists all settings
 """
 
 import dataclasses
@@ -23,12 +23,12 @@ from schemas.exit_codes import ExitCode
 from schemas.tool_groups import TOOL_GROUPS
 
 DEFAULT_PATH = Path("conf/groupscope.toml")
-# The default, and the largest, of the broker's group.max.size.
+# The default and the maximum of the broker's group.max.size.
 MOST_MEMBERS = 2**31 - 1
 
 INTRODUCTION = """\
-# Settings of groupscope: every key with its unit and default. A key that is left out has its default; an unknown one is
-# an error. Flags of the command line win over this file.
+# Settings of groupscope: every key with its unit and default. If you leave a key out, its default is used. An unknown
+# key is an error. Flags of the command line override this file.
 """
 
 
@@ -40,9 +40,9 @@ def setting(default: float | str | tuple[Any, ...], unit: str, comment: str, che
 class Ingest:
     max_rejected_share: float = setting(
         0.001,
-        "share of a run's records",
-        "More records than this that cannot be decoded, or that damaged bytes held, end a run with exit code 22, after "
-        "everything is written. Record types and versions unknown to this release do not count, nor does a torn tail.",
+        "share of a run's records, 0 to 1",
+        "If the share of rejected and damaged records is larger, the run still writes all tables, then ends with exit "
+        "code 22. Record types and versions unknown to this release do not count, nor does a torn last batch.",
         SHARE,
     )
 
@@ -52,124 +52,141 @@ class Tables:
     small_files: int = setting(
         16,
         "files",
-        "How many small files of one table make `--optimize auto` rewrite them.",
+        "With `--optimize auto`, a run merges the small files of a table once there are this many.",
         number_from(2),
     )
-    small_file_bytes: int = setting(16 << 20, "bytes", "A file below this size is a small one.", number_from(1))
-    file_bytes: int = setting(
-        128 << 20, "bytes", "About how large files become when they are rewritten.", number_from(1 << 20)
-    )
+    small_file_bytes: int = setting(16 << 20, "bytes", "A file below this size is a small file.", number_from(1))
+    file_bytes: int = setting(128 << 20, "bytes", "Approximate size of merged files.", number_from(1 << 20))
 
 
 @dataclass(frozen=True)
 class Broker:
     default_assignor: str = setting(
         "",
-        "a name",
-        "The first of the broker's group.consumer.assignors, such as uniform: the assignor of consumer groups whose "
-        "members ask for none. A snapshot's settings win. Empty: not known, then the assignor is inferred from what it "
-        "assigned.",
+        "an assignor's name",
+        "The first entry of the broker's group.consumer.assignors, such as uniform. Consumer groups use it if their "
+        "members do not choose an assignor. Broker settings in a snapshot override it. Empty: unknown; then Groupscope "
+        "infers the assignor from the recorded assignments.",
         TEXT,
     )
 
 
 @dataclass(frozen=True)
 class Burrow:
-    """As `udfs/rules/burrow.py` takes them, by Burrow's own names."""
+    """The settings of Burrow's rules (`udfs/rules/burrow.py`), with Burrow's own names."""
 
-    intervals: int = setting(10, "commits", "How many commits of a partition are looked at.", number_from(2, 1000))
+    intervals: int = setting(
+        10, "commits", "Number of newest commits per partition that Burrow's rules look at.", number_from(2, 1000)
+    )
     expire_group_s: int = setting(
         604_800,
         "seconds",
-        "Commits that are older do not count, and a group without newer ones is NOTFOUND. Each run reads the "
-        "raw commits of so long a time.",
+        "Older commits do not count. A group without newer commits has the verdict NOTFOUND. Each run reads the raw "
+        "commits of this much time.",
         number_from(1, 315_360_000),
     )
     minimum_complete: float = setting(
-        0.0, "share of intervals", "With fewer commits than this a partition is OK.", SHARE
+        0.0, "share of intervals, 0 to 1", "A partition with fewer commits than this is OK.", SHARE
     )
-    allowed_lag: int = setting(0, "messages", "So much lag is none.", number_from(0))
-    min_distance_s: int = setting(0, "seconds", "Commits that follow one another sooner count as one.", number_from(0))
+    allowed_lag: int = setting(0, "messages", "Lag up to this counts as no lag.", number_from(0))
+    min_distance_s: int = setting(
+        0, "seconds", "Commits of a partition that are closer together than this count as one.", number_from(0)
+    )
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """As `udfs/rules/own_verdict.py` takes them."""
+    """The settings of our own rules (`udfs/rules/own_verdict.py`)."""
 
     window_s: int = setting(
-        3600, "seconds", "How far back rewinds, members, commits and lag count.", number_from(60, 86_400)
+        3600,
+        "seconds",
+        "The rules look at rewinds, members, commits and lag of this much time before the as-of time.",
+        number_from(60, 86_400),
     )
-    allowed_lag: int = setting(0, "messages", "So much lag is none.", number_from(0))
-    least_time_lag_s: int = setting(60, "seconds", "Lag that is younger alarms nobody.", number_from(0))
+    allowed_lag: int = setting(0, "messages", "Lag up to this counts as no lag.", number_from(0))
+    least_time_lag_s: int = setting(
+        60, "seconds", "Lag is ignored while the oldest unread message is younger than this.", number_from(0)
+    )
     silence_factor: int = setting(
-        10, "times", "Silence is longer than so many times the usual gap between commits.", number_from(1)
+        10, "times", "A partition counts as silent after this many times its usual gap between commits.", number_from(1)
     )
-    least_repeats: int = setting(3, "commits", "So many commits of one offset are standing still.", number_from(2))
+    least_repeats: int = setting(
+        3,
+        "commits",
+        "A partition that commits the same offset this many times counts as not advancing.",
+        number_from(2),
+    )
 
 
 @dataclass(frozen=True)
 class Gate:
-    """What `schemas/findings` and `schemas/metrics` compare with, each by its name."""
+    """Limits that `schemas/findings` and `schemas/metrics` use, each under the same name."""
 
     max_source_age_hours: int = setting(
         25,
         "hours",
-        "A newest record or snapshot that is older than this when a run starts is a finding, since the source may have "
-        "stopped. 0: never.",
+        "It is a finding if the newest record or snapshot is older than this when a run starts: the source may have "
+        "stopped. 0: never a finding.",
         number_from(0),
     )
     expiring_soon_hours: int = setting(
-        25, "hours", "Offsets that expire within this time after the as-of time are a finding.", number_from(0)
+        25, "hours", "It is a finding if offsets expire within this time after the as-of time.", number_from(0)
     )
     max_unread_ms: int = setting(
         60_000,
         "milliseconds",
-        "A rebalance that may have left a partition unread for longer is a finding.",
+        "It is a finding if a rebalance may have left a partition unread for longer than this.",
         number_from(0),
     )
     hanging_transaction_ms: int = setting(
         3_600_000,
         "milliseconds",
-        "A transaction on offsets that stays open for longer is a finding. The default is four times the longest "
-        "timeout that brokers allow by default.",
+        "It is a finding if a transaction that committed offsets stays open for longer than this. The default is four "
+        "times transaction.max.timeout.ms, the longest timeout that brokers allow by default.",
         number_from(0),
     )
     storm_rebalances_per_hour: int = setting(
-        30, "rebalances", "A storm of more rebalances an hour than this is a finding.", number_from(1)
+        30,
+        "rebalances",
+        "It is a finding if a group has a storm of more rebalances per hour than this.",
+        number_from(1),
     )
     record_limit_bytes: int = setting(
         1_000_000,
         "bytes",
-        "The largest record that the brokers take for __consumer_offsets (max.message.bytes). A group whose record "
-        "fills more than 70 % of it is a finding.",
+        "The largest record that brokers accept for __consumer_offsets (max.message.bytes). It is a finding if the "
+        "record of a group is larger than 70 % of this.",
         number_from(1),
     )
     offsets_partition_limit_bytes: int = setting(
         1 << 30,
         "bytes",
-        "An offsets partition whose segments are larger is a finding: its cleaner may have stopped.",
+        "It is a finding if the segments of an offsets partition are larger than this: the cleaner may have stopped.",
         number_from(1),
     )
     needless_commits_per_day: int = setting(
         100_000,
         "commits",
-        "A group with more commits a day than this is a finding when most of them change nothing, or when it commits "
-        "more than twice as often as every 5 seconds.",
+        "It is a finding if a group has more commits per day than this and over 90 % of them change no offset, or "
+        "it commits more than twice as often as every 5 seconds.",
         number_from(1),
     )
     dead_group_days: int = setting(
-        30, "days", "A group without members and without commits for longer is a finding.", number_from(1)
+        30, "days", "It is a finding if a group has had no members and no commits for longer than this.", number_from(1)
     )
     max_prometheus_groups: int = setting(
         1_000,
         "groups",
-        "How many groups --prometheus writes, the worst ones: their ids are labels, which must not be without bound.",
+        "--prometheus writes up to this many groups, those with the worst verdicts first. Group ids are labels, and "
+        "Prometheus needs a bounded number of them.",
         number_from(0),
     )
     tool_groups: tuple[str, ...] = setting(
         tuple(each.pattern for each in TOOL_GROUPS),
         "a list of regular expressions",
-        "Groups of tools, by their whole ids. They make no findings; the run says how many it left out.",
+        "Groups that belong to tools: each pattern must match the whole id. They make no findings; the run prints how "
+        "many it left out.",
         PATTERNS,
     )
 
@@ -181,17 +198,17 @@ class Storages:
         repr=False,
         metadata={
             "unit": "a table of texts",
-            "comment": "How object stores are reached, by the names of their usual environment variables in lower "
-            "case, such as aws_endpoint_url, google_service_account or azure_storage_account_key, and Hadoop's own "
-            "names (dfs.…) for HDFS. They win over the environment. What is secret is better left to the environment.",
+            "comment": "How to reach object stores and HDFS. Keys are the usual environment variables in lower case, "
+            "such as aws_endpoint_url, google_service_account or azure_storage_account_key, and Hadoop's names "
+            "(dfs.…) for HDFS. They override the environment. Keep secrets in the environment instead of in this file.",
             "check": OPTIONS,
-            # Nobody reads it in a message.
+            # Its value is never shown in a message.
             "is_secret": True,
             "default": "{}",
         },
     )
     retry_seconds: int = setting(
-        RETRY_SECONDS, "seconds", "For how long a request that fails is tried again.", number_from(1, 3600)
+        RETRY_SECONDS, "seconds", "A request that fails is tried again for this long.", number_from(1, 3600)
     )
 
 
@@ -200,33 +217,35 @@ class Group:
     pattern: str = setting(
         "",
         "a regular expression",
-        "Which groups it is about: those whose whole id matches. It is required.",
+        "Required. The section applies to the groups whose whole id matches.",
         PATTERN,
     )
     copartitioned: tuple[tuple[str, ...], ...] = setting(
         (),
         "lists of topics",
-        "Sets of topics of which the same member must have the same partitions, since it joins them.",
+        "Sets of topics that the group joins: each member must have the same partition numbers of all topics in a set.",
         TOPIC_SETS,
     )
-    redundancy: int = setting(1, "members", "How many members must have each partition.", number_from(1, MOST_MEMBERS))
+    redundancy: int = setting(
+        1, "members", "Number of members that must have each partition.", number_from(1, MOST_MEMBERS)
+    )
     freshness_objective_s: int = setting(
         0,
         "seconds",
-        "How old the oldest unread message may be. A day on which that is exceeded in more than 5 of 100 minutes is a "
-        "finding. Of several sections the strictest counts. 0: nothing is asked.",
+        "Allowed age of the oldest unread message. It is a finding if this is exceeded in more than 5 % of the minutes "
+        "of a day. If several sections match a group, the smallest value counts. 0: no objective.",
         number_from(0, 315_360_000),
     )
     is_rack_local: bool = setting(
         False,
         "true or false",
-        "Whether a member that names its rack must only have partitions with a replica there.",
+        "true: a member that names its rack must only have partitions with a replica in that rack.",
         FLAG,
     )
 
 
 def sections_of(kind: type, about: str) -> Any:
-    """Sections that may be there any number of times, each one of this kind."""
+    """A section of this kind that a file can repeat."""
     return field(default=(), metadata={"each": kind, "about": about})
 
 
@@ -241,19 +260,19 @@ class Settings:
     storage: Storages = Storages()
     groups: tuple[Group, ...] = sections_of(
         Group,
-        "What is asked of some groups beside what holds for all. There may be any number of these "
-        "sections, and all whose pattern matches hold:",
+        "Extra requirements for some groups. Repeat the section as often as you like. A group must meet the "
+        "requirements of every section whose pattern matches it:",
     )
 
 
 def options_of(settings: Settings, hadoop: Mapping[str, str] | None = None) -> StorageOptions:
-    """How storages are reached by a command with these settings, here and now. `hadoop`: what a Spark application was
-    given for Hadoop's clients."""
+    """Storage options of a command: from these settings and the environment. `hadoop`: the options that a Spark
+    application has for Hadoop's clients."""
     return storage_options(settings.storage.options, os.environ, hadoop or {}, settings.storage.retry_seconds)
 
 
 def load_settings(path: Path | None = None) -> Settings:
-    """Those of the file; without one those of `conf/groupscope.toml` where that is there, else the defaults."""
+    """The settings of this file. Without a path: of `conf/groupscope.toml` if it exists, else the defaults."""
     if path is None and not DEFAULT_PATH.exists():
         return Settings()
     chosen = DEFAULT_PATH if path is None else path
@@ -283,7 +302,7 @@ def parse_settings(found: Mapping[str, Any], file: str) -> Settings:
         values[name] = parse_section(sections[name].type, content, f"{file}: [{name}]")
     settings = Settings(**values)
     if settings.tables.small_file_bytes > settings.tables.file_bytes:
-        # Rewritten files would be small ones again, and every run would rewrite them.
+        # Merged files would be small files again, and every run would rewrite them.
         told = f"small_file_bytes = {settings.tables.small_file_bytes}: at most file_bytes"
         raise Failure(ExitCode.USAGE, f"{file}: [tables] {told}, {settings.tables.file_bytes}, was expected")
     return settings
@@ -321,12 +340,12 @@ def parse_section(section: Any, found: Mapping[str, Any], place: str) -> Any:
 
 
 def nearest_sections(name: str) -> list[str]:
-    """The sections, but first the one that holds a key of this name."""
+    """The section that has a key of this name; if there is none, all sections."""
     return holding(name) or [heading(section) for section in dataclasses.fields(Settings)]
 
 
 def holding(name: str) -> list[str]:
-    """The key of this name, with its section."""
+    """Keys of this name, each with its section."""
     return [f"{heading(section)} {name}" for section in dataclasses.fields(Settings) if name in named(section)]
 
 
@@ -353,7 +372,7 @@ def shown(value: object) -> str:
 
 
 def settings_hash(settings: Settings) -> str:
-    """The same for the same values, wherever they came from. How storages are reached changes no row."""
+    """Equal for equal values. Storage options are left out, since they change no row."""
     values = {name: value for name, value in dataclasses.asdict(settings).items() if name != "storage"}
     text = json.dumps(values, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Answers SQL over the tables, views and functions of a warehouse, all at the versions that its newest run names.
+"""Runs SQL on the tables, views and functions of a warehouse, as the newest finished run left them.
 
     groupscope sql "SELECT * FROM v_decode_coverage" --format csv
     groupscope sql "SELECT * FROM owner_at('orders', 3, '2026-11-21T03:00')"
@@ -6,10 +6,10 @@
     groupscope sql
     spark-submit … jobs/sql.py --register --database kafka
 
-Rows go to standard output: the result of each statement after the other. DuckDB answers inside this process, without
-Java; with --engine spark and under spark-submit Spark does, in its own words of SQL.
-Without statements a terminal becomes a prompt, and from anything else they are read. With --register tables, views and
-functions are put into the Spark catalog, where other programs find them.
+Prints the result of each statement in order. DuckDB runs the SQL in this process, without Java. With --engine spark or
+under spark-submit Spark runs it, in its own SQL dialect. Without an argument there is a prompt on a terminal;
+otherwise the statements are read from standard input. With --register the tables, views and functions are created in
+the Spark catalog, where other programs find them.
 """
 
 import argparse

@@ -1,13 +1,14 @@
-"""What another assignor would give a group, also with other members or more partitions: balance, moves, stops.
+"""Shows the assignment a group would get from another assignor, with other members or with more partitions.
 
     groupscope whatif billing
     groupscope whatif billing --assignor cooperative-sticky --verbose
     groupscope whatif billing --remove-member billing-1-5f0c --add-members 2 --partitions orders=24
     groupscope whatif billing --assignor uniform --print-spec | groupscope assign
 
-Reads `assignment_whatif`; recomputes who has each partition before and after. As JSON and CSV: rows of
-`assignment_whatif`; as JSON with `moves` and `members` where an assignor or a change is named, and with `owners` of all
-partitions where --verbose is.
+For each assignor: how balanced the assignment is, how many partitions move, and how many stop during the move. Reads
+`assignment_whatif` and recomputes who has each partition before and after. JSON and CSV output has rows of
+`assignment_whatif`. JSON adds `moves` and `members` if you name an assignor or a change, and `owners` of all partitions
+with --verbose.
 """
 
 import argparse

@@ -1,10 +1,11 @@
-"""Why a group rebalanced: the event that covers an instant, else the nearest before or after it.
+"""Explains why a group rebalanced: shows the event at the given time, or the nearest one before or after it.
 
     groupscope why billing --at 2026-11-21T03:00
 
-An event is a rebalance, a static restart, a conversion, a deletion or a failover of the coordinator. CSV: the event's
-line, as `rebalances` gives it. JSON: a rebalance with its row of `rebalances`, the `members` that joined and left with
-what their records say of them, the `moves` of partitions, and the events `before` and `after`.
+An event is a rebalance, a static restart, a conversion, a deletion or a coordinator failover. CSV output is the line of
+the event as `groupscope rebalances` prints it. JSON output has, for a rebalance, its row of the table `rebalances`, the
+`members` that joined and left with the fields of their records, the `moves` of partitions, and the events `before` and
+`after`.
 """
 
 import argparse

@@ -10,14 +10,20 @@ from udfs.assignors.specs import JDKS, read_release
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", metavar="FILE", help="of JSON lines; default: standard input")
-    for_lines = "for lines without it"
-    parser.add_argument("--assignor", choices=NAMES, help=f"Kafka's name of the assignor, {for_lines}")
     parser.add_argument(
-        "--release", type=release, metavar="N.N", help=f"release of Kafka, such as 3.9, {for_lines} (default: newest)"
+        "file", nargs="?", metavar="FILE", help="file of questions as JSON lines (default: standard input)"
     )
-    add_format_flag(parser, Format.JSON, "json lines (the default), or csv or a table with a row for each member")
-    parser.add_argument("--jdk", type=int, choices=JDKS, help=f"Java of leader or broker, {for_lines} (default: 17)")
+    for_lines = "for lines that do not name one"
+    parser.add_argument("--assignor", choices=NAMES, help=f"the assignor, by Kafka's name, {for_lines}")
+    parser.add_argument(
+        "--release", type=release, metavar="N.N", help=f"Kafka release, such as 3.9, {for_lines} (default: newest)"
+    )
+    parser.add_argument(
+        "--jdk", type=int, choices=JDKS, help=f"Java version of the group leader or broker, {for_lines} (default: 17)"
+    )
+    add_format_flag(
+        parser, Format.JSON, "output as JSON lines (the default), or CSV or a table with a row for each member"
+    )
 
 
 def release(text: str) -> str:

@@ -15,11 +15,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=FAIL_ON,
         default=FAIL_ON[0],
-        help="findings of which severity make the exit code 20 (critical)",
+        help="exit with code 20 if a finding has this severity or a higher one (default: critical)",
     )
     add_judging_flags(parser)
     parser.add_argument(
-        "--prometheus", type=Path, metavar="FILE", help="what was found, for a node exporter's textfile collector"
+        "--prometheus",
+        type=Path,
+        metavar="FILE",
+        help="also write findings, lag and verdicts as metrics to this file, for the textfile collector of the "
+        "Prometheus node exporter",
     )
     add_report_flag(parser)
     add_warehouse_flags(parser)
@@ -28,13 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_judging_flags(parser: argparse.ArgumentParser) -> None:
-    """What is judged: of `gate` too."""
+    """What the gate judges. `gate` has these flags too."""
     add_as_of_flag(parser)
     parser.add_argument(
-        "--since", metavar="T", help="only events after this time (default: the as-of time of the last run before)"
+        "--since", metavar="T", help="report only events after this time (default: the as-of time of the previous run)"
     )
-    parser.add_argument("--until", metavar="T", help="only events up to this time (default: the as-of time)")
-    parser.add_argument("--group", metavar="REGEX", help="only findings about groups in which the pattern is found")
+    parser.add_argument("--until", metavar="T", help="report only events up to this time (default: the as-of time)")
     parser.add_argument(
-        "--exclude-group", metavar="REGEX", help="no findings about groups in which the pattern is found"
+        "--group", metavar="REGEX", help="report only findings about groups whose id contains a match of this pattern"
+    )
+    parser.add_argument(
+        "--exclude-group",
+        metavar="REGEX",
+        help="report no findings about groups whose id contains a match of this pattern",
     )

@@ -7,21 +7,41 @@ from jobs.flags import add_warehouse_flags, seconds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", required=True, metavar="kafka:HOST:PORT[,…]", help="the cluster, by some brokers")
-    parser.add_argument("--command-config", type=Path, metavar="FILE", help="properties of a Kafka client (SASL, TLS)")
+    parser.add_argument(
+        "--source", required=True, metavar="kafka:HOST:PORT[,…]", help="one or more brokers of the cluster"
+    )
+    parser.add_argument(
+        "--command-config",
+        type=Path,
+        metavar="FILE",
+        help="file with Kafka client properties, such as those for SASL and TLS",
+    )
     parser.add_argument(
         "--topic",
         action="append",
         default=[],
         metavar="NAME",
         dest="topics",
-        help="a topic beside those that groups commit to; can be repeated",
+        help="also include this topic, although no group commits offsets for it; can be repeated",
     )
-    parser.add_argument("--every", type=seconds, metavar="SECONDS", help="take one again and again, so far apart")
     parser.add_argument(
-        "--for", type=seconds, metavar="SECONDS", dest="lasting", help="for how long (until it is stopped)"
+        "--every",
+        type=seconds,
+        metavar="SECONDS",
+        help="seconds from one snapshot to the next (default: take one snapshot)",
     )
-    parser.add_argument("--into", metavar="FILE", help="append lines to the file, not to the warehouse")
+    parser.add_argument(
+        "--for",
+        type=seconds,
+        metavar="SECONDS",
+        dest="lasting",
+        help="with --every: stop after this time (default: run until stopped)",
+    )
+    parser.add_argument(
+        "--into",
+        metavar="FILE",
+        help="append snapshots to this file as JSON lines instead of writing them to the warehouse",
+    )
     add_warehouse_flags(parser)
-    # So that it can be told whether it was given.
+    # None, so that a --warehouse that was typed can be recognized.
     parser.set_defaults(warehouse=None)

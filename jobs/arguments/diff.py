@@ -7,7 +7,15 @@ from jobs.flags import add_reader_flags, add_wide_flag
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", metavar="GROUP")
-    parser.add_argument("--from", required=True, metavar="T1", dest="first", help="the earlier instant, as in --at")
-    parser.add_argument("--to", metavar="T2", dest="last", help="the later one; default: the newest record or snapshot")
+    parser.add_argument(
+        "--from",
+        required=True,
+        metavar="T1",
+        dest="first",
+        help="the earlier time: ISO 8601 (UTC if it has no zone), epoch milliseconds or now",
+    )
+    parser.add_argument(
+        "--to", metavar="T2", dest="last", help="the later time (default: time of the newest record or snapshot)"
+    )
     add_reader_flags(parser)
     add_wide_flag(parser)

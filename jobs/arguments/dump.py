@@ -9,15 +9,19 @@ from jobs.row_output import Format
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="segment files (….log) of __consumer_offsets"
+        "files", nargs="+", type=Path, metavar="FILE", help="segment files (.log) of __consumer_offsets"
     )
     parser.add_argument(
         "--type",
         action="append",
         metavar="TYPE",
         dest="types",
-        help="only records of this type, by number or name (OffsetCommit); can be repeated",
+        help="only records of this type, by number or by name such as OffsetCommit; can be repeated",
     )
-    parser.add_argument("--group", metavar="REGEX", help="only records of groups in which the pattern is found")
-    parser.add_argument("--from-offset", type=int, metavar="N", help="only records at this offset or beyond")
-    add_format_flag(parser, Format.JSON, "json lines (the default) or csv, with all fields, or a table of a few")
+    parser.add_argument(
+        "--group", metavar="REGEX", help="only records of groups whose id contains a match of this pattern"
+    )
+    parser.add_argument("--from-offset", type=int, metavar="N", help="only records at this offset or later")
+    add_format_flag(
+        parser, Format.JSON, "output as JSON lines (the default) or CSV with all fields, or a table of a few"
+    )

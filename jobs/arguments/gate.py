@@ -13,12 +13,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=FAIL_ON,
         default=FAIL_ON[0],
-        help="exit with code 20 when a finding has this severity or a higher one (critical)",
+        help="exit with code 20 if a finding has this severity or a higher one (default: critical)",
     )
-    # With --span a group is one name, and --until ends the override.
+    # With --span, --group is one group id and --until is the end of the override.
     add_judging_flags(parser)
     add_span_arguments(parser)
-    parser.add_argument("--result-file", type=Path, metavar="FILE", help="the run's result as JSON, for programs")
+    parser.add_argument(
+        "--result-file", type=Path, metavar="FILE", help="also write the result of the run to this file, as JSON"
+    )
     add_warehouse_flags(parser)
     add_engine_flags(parser)
     add_format_flag(parser)

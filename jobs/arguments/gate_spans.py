@@ -11,7 +11,7 @@ NUMBER = re.compile(r"-?[0-9]{1,30}", re.ASCII)
 
 @dataclass(frozen=True)
 class Span:
-    """`to_offset` is the one after the last message."""
+    """`to_offset` is the offset after the last message."""
 
     topic: str
     partition: int
@@ -24,20 +24,28 @@ class Span:
 
 
 def add_span_arguments(parser: argparse.ArgumentParser) -> None:
-    """Beside these, `--span` needs `--group NAME`, and `--override` needs `--until T`: other uses have them too."""
+    """`--span` also needs `--group NAME`, and `--override` needs `--until T`. Those two flags have other uses too."""
     parser.add_argument(
         "--span",
         type=span,
         action="append",
         metavar="TOPIC:PARTITION:FROM:TO[:ROWS]",
-        help="records that this span of messages was validated: FROM is its first offset, TO the one after its last, "
-        "ROWS how many rows were written of it; may be repeated",
+        help="record that these messages were validated, instead of judging tables: FROM is the first offset, TO the "
+        "offset after the last, ROWS the number of rows written from them; needs --group with one group id; can be "
+        "repeated",
     )
     parser.add_argument(
-        "--result", metavar="FILE", help="the result of Great Expectations for these spans as JSON; - is standard input"
+        "--result",
+        metavar="FILE",
+        help="with --span: the Great Expectations result for this data, as JSON; - reads standard input",
     )
-    parser.add_argument("--override", metavar="REASON", help="let the data through although it failed")
-    parser.add_argument("--actor", metavar="WHO", help="who lets it through")
+    parser.add_argument(
+        "--override",
+        metavar="REASON",
+        help="with --span: accept the data although validation failed, for this reason; needs --actor and --until, the "
+        "end of the override",
+    )
+    parser.add_argument("--actor", metavar="WHO", help="with --override: who accepts the data")
 
 
 def span(text: str) -> Span:

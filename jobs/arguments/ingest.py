@@ -1,4 +1,4 @@
-"""The flags of `groupscope ingest`, and those of its input, which `audit` takes too."""
+"""The flags of `groupscope ingest`. `audit` has those of the input too."""
 
 import argparse
 import re
@@ -9,7 +9,11 @@ from jobs.flags import add_engine_flags, add_format_flag, add_warehouse_flags
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input_arguments(parser)
-    parser.add_argument("--retry-rejected", action="store_true", help="decode again what was rejected before")
+    parser.add_argument(
+        "--retry-rejected",
+        action="store_true",
+        help="try again to decode records that an earlier run rejected, as after an upgrade of Groupscope",
+    )
     add_warehouse_flags(parser)
     add_engine_flags(parser)
     add_format_flag(parser)
@@ -17,23 +21,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--source", metavar="FORM:PLACE", help="what to read: segments:DIR, kafka:HOST:PORT, records:PATH"
+        "--source",
+        metavar="FORM:PLACE",
+        help="where to read the offsets topic: segments:DIR (segment files), kafka:HOST:PORT (a live cluster) or "
+        "records:PATH (an archive in Parquet, Delta or JSON lines)",
     )
     parser.add_argument(
-        "--command-config", type=Path, metavar="FILE", help="client properties for kafka:, such as SASL and TLS"
+        "--command-config",
+        type=Path,
+        metavar="FILE",
+        help="file with Kafka client properties for --source kafka:, such as those for SASL and TLS",
     )
     parser.add_argument(
         "--offsets-partition",
         type=partition_number,
         metavar="N",
-        help="partition of segments outside folders __consumer_offsets-N",
+        help="offsets partition of the segment files, if their folder is not named __consumer_offsets-N",
     )
-    parser.add_argument("--snapshots", action="append", default=[], metavar="FILE", help="snapshots of end offsets")
-    parser.add_argument("--captured-at", metavar="T", help="when a text of Kafka's tools was taken (file's time)")
     parser.add_argument(
-        "--optimize", choices=("auto", "never", "full"), default="auto", help="whether to rewrite small files (auto)"
+        "--snapshots",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="file of snapshots (end offsets, brokers, settings) from groupscope capture, or the output of "
+        "kafka-get-offsets or kafka-topics --describe; can be repeated",
     )
-    parser.add_argument("--result-file", type=Path, metavar="FILE", help="the run's result as JSON, for programs")
+    parser.add_argument(
+        "--captured-at",
+        metavar="T",
+        help="when the output of Kafka's tools in --snapshots was captured (default: when the file was last changed)",
+    )
+    parser.add_argument(
+        "--optimize",
+        choices=("auto", "never", "full"),
+        default="auto",
+        help="when to merge small table files: when a table has many (auto, the default), never, or now (full)",
+    )
+    parser.add_argument(
+        "--result-file", type=Path, metavar="FILE", help="also write the result of the run to this file, as JSON"
+    )
 
 
 def partition_number(text: str) -> int:

@@ -10,16 +10,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
     add_cluster_flag(parser)
     add_report_flag(parser)
-    parser.add_argument("--group", metavar="REGEX", help="only groups in which the pattern is found")
-    parser.add_argument("--exclude-group", metavar="REGEX", help="no groups in which the pattern is found")
+    parser.add_argument("--group", metavar="REGEX", help="only groups whose id contains a match of this pattern")
     parser.add_argument(
-        "--redact", action="store_true", help="hashes with a key in place of names, to give the report to others"
+        "--exclude-group", metavar="REGEX", help="leave out groups whose id contains a match of this pattern"
+    )
+    parser.add_argument(
+        "--redact", action="store_true", help="replace names with keyed hashes, so that you can share the report"
     )
     parser.add_argument(
         "--redact-key",
         type=Path,
         metavar="FILE",
-        help="the key of these hashes, so that reports can be compared (default: another one each time)",
+        help="file with the key of these hashes: the same key gives the same hashes in every report (default: a new "
+        "key each time)",
     )
     add_quiet_flag(parser)
     add_format_flag(parser)

@@ -13,23 +13,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "text",
         nargs="?",
         metavar="SQL|FILE",
-        help="statements, or a file of them; left out: a prompt, or standard input where that is no terminal",
+        help="SQL statements, or a file of them (default: a prompt on a terminal, else standard input)",
     )
     add_warehouse_flag(parser)
     add_format_flag(parser)
     parser.add_argument(
         "--engine",
         choices=(LOCAL, SPARK),
-        help="who answers: DuckDB inside this process (local, the default), or Spark (under spark-submit the default), "
-        "each in its own words of SQL",
+        help="what runs the SQL: DuckDB in this process (local, the default) or Spark (the default under "
+        "spark-submit), each in its own SQL dialect",
     )
     parser.add_argument(
-        "--register", action="store_true", help="put tables, views and functions into the Spark catalog"
+        "--register", action="store_true", help="create the tables, views and functions in the Spark catalog"
     )
-    parser.add_argument("--database", metavar="NAME", help="with --register: the database to put them into")
-    parser.add_argument("--print-views", choices=DIALECTS, help="print the definitions of all views for this engine")
+    parser.add_argument("--database", metavar="NAME", help="with --register: the database to create them in")
+    parser.add_argument("--print-views", choices=DIALECTS, help="print the SQL that creates all views in this engine")
     parser.add_argument(
         "--print-tables",
         choices=DIALECTS,
-        help="print for this engine what makes it know all tables, as they are now; views may follow",
+        help="print the SQL that makes all tables, at their current versions, known to this engine; run it before that "
+        "of --print-views",
     )

@@ -5,23 +5,31 @@ import argparse
 from jobs.flags import add_reader_flags, add_wide_flag
 from udfs.assignors.names import OF_RELEASES
 
-# Far beyond any group: more is a slip.
+# Far more than any group has: a larger number is a typing error.
 MOST_ADDED = 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", metavar="GROUP")
-    parser.add_argument("--assignor", choices=OF_RELEASES, help="Kafka's name of one assignor; default: each in a row")
+    parser.add_argument("--assignor", choices=OF_RELEASES, help="one assignor, by Kafka's name (default: compare all)")
     parser.add_argument(
-        *("--remove-member",), action="append", default=[], metavar="M", help="without this member; may be repeated"
+        *("--remove-member",),
+        action="append",
+        default=[],
+        metavar="M",
+        help="suppose this member leaves; can be repeated",
     )
-    parser.add_argument("--add-members", type=number_of_members, default=0, metavar="N", help="with N members more")
+    parser.add_argument(
+        "--add-members", type=number_of_members, default=0, metavar="N", help="suppose N more members join"
+    )
     parser.add_argument(
         *("--partitions",), action="append", default=[], type=topic_number, metavar="TOPIC=N",
-        help="with N partitions of the topic; may be repeated",
+        help="suppose the topic has N partitions; can be repeated",
     )  # fmt: skip
-    parser.add_argument("--verbose", action="store_true", help="the owner of each partition before and after")
-    parser.add_argument("--print-spec", action="store_true", help="print the question, as lines for groupscope assign")
+    parser.add_argument("--verbose", action="store_true", help="also show the owner of each partition before and after")
+    parser.add_argument(
+        "--print-spec", action="store_true", help="print the input for groupscope assign instead of an answer"
+    )
     add_reader_flags(parser)
     add_wide_flag(parser)
 
