@@ -30,9 +30,9 @@ audit: setup ## the whole audit of data/sample into warehouse/ as a Spark applic
 	  jobs/audit.py --source segments:data/sample --snapshots data/sample/snapshots.jsonl --cluster sample \
 	  --warehouse warehouse --config conf/sample.toml --fail-on never
 
-# Two processes, each with whole files: brokers and Spark mostly wait, one for the other's cores.
+# Two processes, each with whole files: one waits for a broker while Spark works for the other (tests/file_order.py).
 test: setup ## every test, real brokers and a real browser included (all but `soak`)
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
 
 unit: setup ## the tests that need no Java, no broker and no browser
 	$(BIN)/pytest -m 'not spark and not broker and not browser and not soak'

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests import short_lived_java
+from tests.file_order import taking_turns
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -22,6 +25,17 @@ def pytest_configure() -> None:
     # A shell's background job ignores Ctrl-C, and so would every process that a test starts in order to interrupt it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.update(short_lived_java.of_spark())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    markers: dict[str, set[str]] = {}
+    for item in items:
+        markers.setdefault(item.location[0], set()).update(mark.name for mark in item.iter_markers())
+    ordered = taking_turns([(file, frozenset(names)) for file, names in markers.items()])
+    place = {file: number for number, file in enumerate(ordered)}
+    items.sort(key=lambda item: place[item.location[0]])
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -45,6 +59,14 @@ def own_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("default")
         patch.setattr(report_folder, "local_default", lambda place: f"{folder}/{sha256(place.encode()).hexdigest()}")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waits_for_the_disk() -> Iterator[None]:
+    """The kernel keeps what a killed process wrote; only a machine that stops would show a difference."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
         yield
 
 
@@ -84,6 +106,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         # A few rows at a time: to compile each query would take far longer than to answer it.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        # Delta makes out the state of a table in fifty tasks otherwise. A test that unsets it takes it from all others.
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
     }

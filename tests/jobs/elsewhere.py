@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from jobs.spark.java import java_home
+from tests import short_lived_java
 from tests.jobs.ingested import ROOT
 
 PROJECT = ("__editable__", "groupscope")
@@ -75,6 +76,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
         "PYTHONPATH": str(folder / "packages"),
         "PYSPARK_PYTHON": str(python),
         "JAVA_HOME": str(java_home()),
+        **short_lived_java.of_spark(),
     }
     return Elsewhere(folder, python, environment, packed(folder / "dist"))
 

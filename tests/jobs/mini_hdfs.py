@@ -12,6 +12,7 @@ import pyspark
 
 from jobs.spark.jars import JarSet, jars
 from jobs.spark.java import java_executable
+from tests.short_lived_java import FLAGS
 
 SPARK_JARS = Path(pyspark.__file__).parent / "jars"
 # Hadoop's test classes name JUnit's, which their jar lacks.
@@ -34,7 +35,7 @@ def mini_hdfs(folder: Path) -> Iterator[str]:
     folder.mkdir()
     details, log = folder / "details.json", folder / "log.txt"
     path = ":".join([*map(str, jars(HADOOP)), f"{SPARK_JARS}/*"])
-    java = [str(java_executable()), f"-Djava.io.tmpdir={folder}", "-cp", path]
+    java = [str(java_executable()), *FLAGS, f"-Djava.io.tmpdir={folder}", "-cp", path]
     program = ["org.apache.hadoop.test.MiniDFSClusterManager", "-datanodes", "1", "-nnport", "0", "-format"]
     with log.open("w") as output:
         running = subprocess.Popen(

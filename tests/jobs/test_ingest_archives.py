@@ -51,7 +51,6 @@ Row = dict[str, Any]
 @pytest.fixture(scope="module")
 def session(spark: "SparkSession") -> "SparkSession":
     """Which the runs take, as they would one of their own."""
-    spark.conf.set("spark.databricks.delta.snapshotPartitions", "1")
     return spark
 
 

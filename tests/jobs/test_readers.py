@@ -48,15 +48,6 @@ LOG = random_log(np.random.default_rng(3), 10)
 Column = tuple[str, str, bool, str]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_tasks(spark: "SparkSession") -> Iterator[None]:
-    """Spark makes out the state of each table in fifty tasks otherwise, most of them for nothing."""
-    name = "spark.databricks.delta.snapshotPartitions"
-    spark.conf.set(name, "1")
-    yield
-    spark.conf.unset(name)
-
-
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the sample, all of which can be decoded and fits: so with rows that cannot, from a log with unknown record

@@ -17,6 +17,7 @@ from jobs.engine.executors import check_executors, check_written
 from jobs.failure import Failure
 from jobs.warehouses.delta_tables import DataFile
 from schemas.exit_codes import ExitCode
+from tests import short_lived_java
 from tests.jobs.elsewhere import SETTINGS, Elsewhere, elsewhere
 from tests.jobs.ingested import ROOT, history, ingest
 
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.spark
 CLUSTER = {
     **SETTINGS,
     "spark.master": "local-cluster[2,1,1024]",
+    "spark.executor.extraJavaOptions": " ".join(short_lived_java.FLAGS),
     # A second chance is enough to see that a task may have one.
     "spark.task.maxFailures": "2",
     "spark.stage.maxConsecutiveAttempts": "2",
