@@ -13,6 +13,15 @@ INT, LONG = 2**31 - 1, 2**63 - 1
 TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 TOPIC_ID = re.compile(r"[a-zA-Z0-9_-]{22}")
 NUMBER = re.compile(r"-?[0-9]{1,19}")
+POSITIVE = re.compile(r"0*[1-9][0-9]{0,17}")
+# Settings that rules read, as brokers and groups name them. Brokers take no other values of them.
+COUNTED = (
+    ".offsets.retention.minutes",
+    ".offsets.retention.check.interval.ms",
+    ".offsets.topic.num.partitions",
+    ".session.timeout.ms",
+    ".heartbeat.interval.ms",
+)
 # Longer values are cut where a message shows them.
 SHOWN = 80
 
@@ -125,7 +134,10 @@ def setting(value: Any, place: str) -> str | None:
         raise Malformed(f"{place}: {shown(value)}, a text, number or truth value expected")
     if value is None:
         return None
-    return str(ANY_TEXT(value if isinstance(value, str) else json.dumps(value), place))
+    told = str(ANY_TEXT(value if isinstance(value, str) else json.dumps(value), place))
+    if place.endswith(COUNTED) and not POSITIVE.fullmatch(told):
+        raise Malformed(f"{place}: {shown(value)}, a whole number above 0 expected")
+    return told
 
 
 def groups(value: Any, place: str) -> list[Row]:

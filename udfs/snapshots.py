@@ -33,8 +33,10 @@ from udfs.snapshot_fields import (
     whole,
 )
 
-# The end of the year 9999: what follows is no time in a table.
-LAST_MS = 253_402_300_799_999
+# The year 2001, long before Kafka: what is less counts seconds. The end of the year 9999: what follows is no time in a
+# table.
+FIRST_MS, LAST_MS = 1_000_000_000_000, 253_402_300_799_999
+EXAMPLE_MS = 1_795_282_587_379
 
 
 def parse(text: str, captured_at_ms: int) -> Snapshots:
@@ -87,7 +89,7 @@ def json_object(number: int, line: str) -> Any:
     try:
         return json.loads(line)
     except json.JSONDecodeError as error:
-        what = f"{error.msg} at character {error.pos}"
+        what = f"{error.msg.removesuffix(' starting at')} at character {error.pos}"
     except (ValueError, RecursionError) as error:  # too long a number, too deep a nesting
         what = str(error)
     raise Malformed(f"line {number}: {what}, a snapshot as one JSON object on one line expected")
@@ -100,6 +102,12 @@ def read_snapshot(found: Snapshots, line: Any, place: str) -> None:
         for partition in topic.pop("partitions"):
             found.topics.append({**captured, **topic, **partition})
     found.clusters.append({**captured, "group_settings": told.pop("groups"), **told})
+
+
+def milliseconds(value: Any, place: str) -> int:
+    if type(value) is not int or not FIRST_MS <= value <= LAST_MS:
+        raise Malformed(f"{place}: {shown(value)}, milliseconds since 1970 expected, such as {EXAMPLE_MS}")
+    return value
 
 
 PARTITION = {
@@ -125,7 +133,7 @@ OFFSETS_PARTITION = {
     "leader": Member(maybe(NONE, INT), is_required=True),
 }
 SNAPSHOT = {
-    "captured_at": Member(whole(0, LAST_MS), is_required=True),
+    "captured_at": Member(milliseconds, is_required=True),
     "topics": Member(list_of(object_of(TOPIC_FIELDS)), is_required=True),
     "brokers": Member(list_of(object_of(BROKER))),
     "offsets_partitions": Member(list_of(object_of(OFFSETS_PARTITION))),

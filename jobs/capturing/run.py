@@ -20,7 +20,7 @@ class SnapshotRun:
     def make(self, run: Run) -> Made:
         # Snapshots of one cluster beside the log of another would make nonsense of both.
         ids = {each["topic_id"] for each in self.snapshot["topics"] if each["topic"] == OFFSETS_TOPIC}
-        check_same_log(run.warehouse, run.cluster, ids - {None})
+        check_same_log(run.warehouse, run.cluster, dict.fromkeys(ids - {None}, ""))
         writer = IngestWriter(run.warehouse, run.engine, About(run.cluster, run.run_id, run.settings.tables, "auto"))
         outcome = Outcome()
         for name, rows in rows_of_snapshots([self.snapshot], run.cluster, run.run_id).items():

@@ -149,11 +149,16 @@ class Ingest:
         captured_ms = None if captured is None else instant(captured, self.run.started_ms, "--captured-at")
         if not places:
             return {}
-        tables = read_snapshots(places, self.cluster, self.run_id, captured_ms, self.run.storage_options)
-        topics = tables[TOPIC_SNAPSHOTS.name].select(["topic", "topic_id"])
-        ids = topics.filter(pc.equal(topics["topic"], OFFSETS_TOPIC))["topic_id"].unique().drop_null().to_pylist()
+        read = read_snapshots(places, self.cluster, self.run_id, captured_ms, self.run.storage_options)
+        topics = read.tables[TOPIC_SNAPSHOTS.name].select(["captured_time", "topic", "topic_id"])
+        named = topics.filter(pc.equal(topics["topic"], OFFSETS_TOPIC)).drop_null()
+        times = named.group_by("topic_id").aggregate([("captured_time", "min")]).to_pylist()
+        ids = {row["topic_id"]: f"{read.files[row['captured_time_min']]}: " for row in times}
         check_same_log(self.warehouse, self.cluster, ids)
-        return {name: new_snapshots(self.warehouse, name, found, self.cluster) for name, found in tables.items()}
+        return {
+            name: new_snapshots(self.warehouse, name, found, self.cluster, read.files)
+            for name, found in read.tables.items()
+        }
 
     def read_segments(self, place: str) -> Outcome:
         state = state_with_intact(self.warehouse, self.cluster)

@@ -1,7 +1,8 @@
 """Which snapshots the warehouse has already."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -23,8 +24,11 @@ Row = dict[str, Any]
 TIME = "captured_time"
 
 
-def new_snapshots(warehouse: Warehouse, name: str, found: pa.Table, cluster: str) -> pa.Table:
-    """The rows that the warehouse lacks; those that it has must not say anything else there."""
+def new_snapshots(
+    warehouse: Warehouse, name: str, found: pa.Table, cluster: str, files: Mapping[datetime, str] = MappingProxyType({})
+) -> pa.Table:
+    """The rows that the warehouse lacks; those that it has must not say anything else there. `files`: by time, where a
+    snapshot was read."""
     held = held_snapshots(warehouse, name, found.column(TIME)) if found.num_rows else None
     if held is None:
         return found
@@ -33,7 +37,7 @@ def new_snapshots(warehouse: Warehouse, name: str, found: pa.Table, cluster: str
     known = {key_of(row, key): row for row in held.to_pylist()}
     rows = found.to_pylist()
     for row in rows:
-        check_same(name, known.get(key_of(row, key)), row)
+        check_same(name, known.get(key_of(row, key)), row, files.get(row[TIME], "--snapshots"))
     return found.filter(pa.array([key_of(row, key) not in known for row in rows], pa.bool_()))
 
 
@@ -65,15 +69,16 @@ def overlap(low: datetime | None, high: datetime | None, bounds: dict[str, datet
     return low is None or high is None or (low <= bounds["max"] and bounds["min"] <= high)
 
 
-def check_same_log(warehouse: Warehouse, cluster: str, ids: Collection[str]) -> None:
-    """Of the offsets topic in snapshots: a cluster has one, and another id is another log."""
+def check_same_log(warehouse: Warehouse, cluster: str, ids: Mapping[str, str]) -> None:
+    """Of the offsets topic in snapshots: a cluster has one, and another id is another log. `ids`: each with the file
+    that names it."""
     if not ids:
         return
     told, *others = sorted(ids)
     known = others[0] if others else known_topic_id(warehouse, cluster, OFFSETS_TOPIC)
     if known is not None and known != told:
-        where = "other snapshots say" if others else "the warehouse holds snapshots of"
-        line = f"{OFFSETS_TOPIC}: its id is {told}, {where} {known}: use another --cluster"
+        where = f"{ids[others[0]]}it is" if others else "the warehouse holds snapshots of"
+        line = f"{ids[told]}{OFFSETS_TOPIC}: its id is {told}, {where} {known}: use another --cluster"
         raise Failure(ExitCode.UNREADABLE_INPUT, line)
 
 
@@ -97,10 +102,11 @@ def key_of(row: Row, key: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple(row[name] for name in key)
 
 
-def check_same(name: str, held: Row | None, row: Row) -> None:
+def check_same(name: str, held: Row | None, row: Row, file: str) -> None:
     for column, value in row.items():
         theirs = None if held is None else held[column]
         if column != "run_id" and None not in (value, theirs) and value != theirs:
-            subject = ", ".join(str(row[each]) for each in TABLES[name].key)
-            told = f"{column} {value} of {subject}: the warehouse holds {theirs}"
-            raise Failure(ExitCode.UNREADABLE_INPUT, f"--snapshots: {told}, use another --cluster")
+            subject = ", ".join(f"{each} {row[each]}" for each in TABLES[name].key if each not in ("cluster", TIME))
+            told = f"{column} {value}{subject and f' of {subject}'} at {row[TIME]}, the warehouse holds {theirs}"
+            line = f"{file}: {told} for cluster {row['cluster']}: use another --cluster"
+            raise Failure(ExitCode.UNREADABLE_INPUT, line)

@@ -1,6 +1,7 @@
 """Files of snapshots as rows of cluster_snapshots and topic_snapshots.
 
-    tables = read_snapshots(["captures/", "s3://bucket/offsets-*.txt.gz"], "prod", run_id, None, options)
+    read = read_snapshots(["captures/", "s3://bucket/offsets-*.txt.gz"], "prod", run_id, None, options)
+    read.tables, read.files     # by name of the table; by time of the snapshot, the file that it is from
 
 Files are JSON lines or what kafka-get-offsets or kafka-topics --describe prints, plain or gzipped. Text tells no time:
 then it is the one given, else the file's own. They may lie on any storage.
@@ -41,17 +42,24 @@ class SnapshotFile:
     content: bytes
 
 
+@dataclass(frozen=True)
+class ReadSnapshots:
+    tables: dict[str, pa.Table]
+    files: dict[datetime, str]
+
+
 def read_snapshots(
     paths: Iterable[str], cluster: str, run_id: str, captured_at_ms: int | None, options: StorageOptions
-) -> dict[str, pa.Table]:
+) -> ReadSnapshots:
     """Files, folders and patterns, local ones or of a storage that `options` say how to reach."""
     read = [(file.name, snapshots_of(file, captured_at_ms)) for path in paths for file in files_at(path, options)]
     clusters = ((name, row) for name, each in read for row in each.clusters)
     topics = ((name, row) for name, each in read for row in each.topics)
-    return {
+    tables = {
         CLUSTER_SNAPSHOTS.name: snapshot_table(CLUSTER_SNAPSHOTS, clusters, cluster, run_id),
         TOPIC_SNAPSHOTS.name: snapshot_table(TOPIC_SNAPSHOTS, topics, cluster, run_id),
     }
+    return ReadSnapshots(tables, {instant(row["captured_time"]): name for name, each in read for row in each.clusters})
 
 
 def snapshots_of(file: SnapshotFile, captured_at_ms: int | None) -> Snapshots:

@@ -435,9 +435,14 @@ def test_times_that_are_none(tmp_path: Path, warehouse: Path, capsys: Capsys, ti
 
 
 SNAPSHOTS = [
-    (b'{"captured_at": 1, "topics": [}\n', "line 1: Expecting value at character 30"),
-    (b'{"captured_at": 1, "topics": []}\n{"topics": []}\n', "line 2: captured_at: missing"),
-    (b'{"captured_at": 1, "topics": [{"topic": "a b", "partitions": []}]}\n', 'line 1: topics[0].topic: "a b"'),
+    (b'{"captured_at": 1795282587379, "topics": [}\n', "line 1: Expecting value at character 42"),
+    (b'{"captured_at": 1795282587379, "topics": [{"topic": "a', "line 1: Unterminated string at character 52"),
+    (b'{"captured_at": 1795282587379, "topics": []}\n{"topics": []}\n', "line 2: captured_at: missing"),
+    (b'{"captured_at": 1795282587, "topics": []}\n', "line 1: captured_at: 1795282587, milliseconds since 1970"),
+    (
+        b'{"captured_at": 1795282587379, "topics": [{"topic": "a b", "partitions": []}]}\n',
+        'line 1: topics[0].topic: "a b"',
+    ),
     (b"t:0\n", 'line 1: "t:0", topic:partition:offset expected'),
     (b"t:0:5\nt:0:6\n", "two snapshots contradict each other"),
     (b"\xff\xfe", "UTF-8 expected"),

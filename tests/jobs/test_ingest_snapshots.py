@@ -131,8 +131,8 @@ def test_a_snapshot_of_another_cluster_is_told(
         before = rows(w, "topic_snapshots")
         line = refused(w, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", theirs)
         assert rows(w, "topic_snapshots") == before
-    assert line.startswith(f"--snapshots: {told}")
-    assert "the warehouse holds" in line
+    assert line.startswith(f"{theirs}: {told}")
+    assert "2026-11-21 03:00:00+00:00, the warehouse holds " in line
     assert line.endswith("use another --cluster")
     assert ingest(w, "--snapshots", theirs, "--cluster", "theirs")["rows_added"]["topic_snapshots"] > 0
 
@@ -143,7 +143,7 @@ def test_a_text_of_the_same_instant_contradicts_too(tmp_path: Path, capsys: pyte
     (tmp_path / "ends.txt").write_text("orders:0:9\norders:1:8\n")
     arguments = ("--snapshots", tmp_path / "ends.txt", "--captured-at", str(T))
     line = refused(w, capsys, ExitCode.UNREADABLE_INPUT, *arguments)
-    assert line.startswith("--snapshots: log_end_offset 8 of ")
+    assert line.startswith(f"{tmp_path / 'ends.txt'}: log_end_offset 8 of topic orders, partition 1 at ")
     # What it does not tell contradicts nothing.
     (tmp_path / "ends.txt").write_text("orders:0:9\norders:1:7\n")
     assert sum(ingest(w, *arguments)["rows_added"].values()) == 0

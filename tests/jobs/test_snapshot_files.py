@@ -43,7 +43,8 @@ def time_of(ms: int) -> datetime:
 
 
 def read(*paths: object, at: int | None = NOW, **how: Any) -> dict[str, pa.Table]:
-    return read_snapshots([str(path) for path in paths], "prod", "run-1", at, **{"options": StorageOptions(), **how})
+    read = read_snapshots([str(path) for path in paths], "prod", "run-1", at, **{"options": StorageOptions(), **how})
+    return read.tables
 
 
 def ends(tables: dict[str, pa.Table]) -> list[tuple[Any, ...]]:

@@ -64,7 +64,7 @@ def test_a_warehouse_in_a_bucket_knows_its_cluster(
 ) -> None:
     topic = {"topic": "__consumer_offsets", "topic_id": "A" * 21 + "Q", "partitions": []}
     partition = {"partition": 0, "log_end_offset": 7}
-    line = {"captured_at": 7, "topics": [{**topic, "partitions": [partition]}]}
+    line = {"captured_at": 1_795_282_587_379, "topics": [{**topic, "partitions": [partition]}]}
     (tmp_path / "snapshots").write_text(json.dumps(line) + "\n")
     place = f"{bucket}/known"
     assert cli.main(["ingest", "--warehouse", place, "--snapshots", str(tmp_path / "snapshots")]) == 0
