@@ -50,7 +50,7 @@ final class ClassicActs {
         bounce.with("group", "classic-static").with("group_instance_id", "picker-2")
             .with("member_id_before", oldId).with("member_id_after", id(again))
             .with("observations", List.of(before, after))
-            .end("the instance changes its member id and nothing else: one more value of the same generation");
+            .end("one more record of the same generation, in which only the member id of the instance differs");
         stage.pause(4);
         Story.Event expiry = stage.story.begin("static-never-returns", "static_expired");
         String goneId = id(gone);
@@ -58,7 +58,7 @@ final class ClassicActs {
         Map<String, Object> without = Seen.settled(stage.cluster, "classic-static", 4, stays, again);
         expiry.with("group", "classic-static").with("group_instance_id", "picker-3").with("member_id", goneId)
             .with("session_timeout_ms", SHORT_SESSION_MS).with("observations", List.of(after, without))
-            .end("a generation without the instance, no sooner than its session timeout after it went away");
+            .end("a generation without the instance, a session timeout or more after it left");
     }
 
     private static Member instance(Stage stage, String instance, Map<String, Object> more) {
@@ -84,7 +84,7 @@ final class ClassicActs {
         Map<String, Object> after = Seen.settled(stage.cluster, "classic-killed", 3, survivor);
         event.with("group", "classic-killed").with("member_id", victimId).with("client_id", "pricing-2")
             .with("session_timeout_ms", SHORT_SESSION_MS).with("observations", List.of(before, after))
-            .end("the next generation is without the member, no sooner than its session timeout after its end");
+            .end("the next generation does not have the member, and begins a session timeout or more after the kill");
     }
 
     /** From eager to cooperative by two rounds of restarts, as the upgrade guide has it. */
@@ -104,7 +104,7 @@ final class ClassicActs {
         }
         event.with("group", group).with("assignors", List.of("range", "cooperative-sticky")).with("before", before)
             .with("rounds", rounds)
-            .end("range while all offer both, cooperative-sticky from the second round's first restart on");
+            .end("range while all members offer both, then cooperative-sticky from the first restart of round two on");
     }
 
     private static Map<String, Object> round(Stage stage, String group, List<Member> members, String[] assignors)
@@ -149,7 +149,7 @@ final class ClassicActs {
         Map<String, Object> after = Seen.settled(stage.cluster, group, 6, steady);
         event.with("group", group).with("client_id", "notifier-flapping").with("flaps", flaps)
             .with("observations", List.of(before, after))
-            .end("two generations for each time that the member comes and goes, under another member id each time");
+            .end("two generations each time the member joins and leaves, each time with another member id");
     }
 
     private static String id(Member member) throws Exception {

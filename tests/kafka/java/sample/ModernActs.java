@@ -49,7 +49,7 @@ final class ModernActs {
         modern.close();
         Map<String, Object> after = Seen.settled(stage.cluster, group, 6, classic);
         downgrade.with("group", group).with("observations", List.of(during, after))
-            .end("tombstones of all that the consumer group had, then a classic group of the one member left");
+            .end("tombstones of all records of the consumer group, then a classic group of the one remaining member");
     }
 
     static void regex(Stage stage) throws Exception {
@@ -59,7 +59,7 @@ final class ModernActs {
         event.with("group", "modern-regex").with("regular_expressions", List.of("region-.*", ".*south"))
             .with("topics", List.of("region-north", "region-south", "region-west"))
             .with("observations", watch.ended())
-            .end("the expressions resolved to the topics, the first a second time with the topic that came later");
+            .end("the topics that the expressions match; for the first one again, with the topic created later");
     }
 
     /** Away and back under another member id, with its partitions kept for it. */
@@ -69,7 +69,7 @@ final class ModernActs {
         ConsumerGroups.staticMembers(stage.cluster);
         event.with("group", "modern-static").with("group_instance_ids", List.of("one", "two"))
             .with("observations", watch.ended())
-            .end("instance two away at member epoch -2, then back with its partitions under another member id");
+            .end("instance two at member epoch -2 while away, then back with its partitions under another member id");
     }
 
     static void share(Stage stage) throws Exception {
@@ -86,7 +86,7 @@ final class ModernActs {
         Watch watch = new Watch(() -> Seen.streams(stage.cluster, "streams-modern"));
         StreamsGroups.modern(stage.cluster);
         event.with("group", "streams-modern").with("observations", watch.ended())
-            .end("streams group records of two processes: a topology of two parts, active and standby tasks");
+            .end("streams group records of two processes: a topology of two subtopologies, active and standby tasks");
     }
 
     static void connect(Stage stage) throws Exception {

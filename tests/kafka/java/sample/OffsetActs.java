@@ -35,9 +35,9 @@ final class OffsetActs {
             stage.pause(2);
         }
         stall.with("end_offset_after", endOffset(stage, stalled))
-            .end("commits of the same offset again and again, while those of partitions 0 and 1 move on");
+            .end("commits of the same offset again and again, while those of partitions 0 and 1 advance");
         stop.with("end_offset_after", endOffset(stage, new TopicPartition("payments", 3)))
-            .end("no commit from then on, while those of partitions 0 and 1 move on");
+            .end("no more commits, while those of partitions 0 and 1 advance");
     }
 
     private static void commit(Member member, int... partitions) throws Exception {
@@ -153,7 +153,7 @@ final class OffsetActs {
         stage.cluster.deleteOffsets("offsets-deleted", deleted.toArray(TopicPartition[]::new));
         event.with("group", "offsets-deleted").with("topic", "inventory").with("partitions", List.of(0, 1))
             .with("offsets_before", before).with("offsets_after", Seen.committed(stage.cluster, "offsets-deleted"))
-            .end("tombstones of these partitions' offsets; the others stay");
+            .end("tombstones of these partitions' offsets; the others remain");
     }
 
     static void groupDeleted(Stage stage) throws Exception {

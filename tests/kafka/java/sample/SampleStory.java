@@ -84,7 +84,7 @@ final class SampleStory {
         snapshots.take();
         Story.Event end = stage.story.begin("end-state", "end_state");
         Answers.write(cluster, answers);
-        end.end("what the broker answers about topics, groups and offsets is what the log replays to");
+        end.end("the replay of the log gives the broker's own answer about topics, groups and offsets");
         say("over");
     }
 
@@ -163,7 +163,7 @@ final class SampleStory {
         say("restart");
         event.with("leader_epochs_after", Seen.leaderEpochs(cluster, OFFSETS_TOPIC));
         snapshots.take();
-        event.end("records of a higher leader epoch from then on, in which the groups' generations go on");
+        event.end("from then on records of a higher leader epoch, in which the groups' generations continue");
     }
 
     /** Returns when whoever started this has done it. */

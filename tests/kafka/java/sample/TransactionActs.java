@@ -39,7 +39,7 @@ final class TransactionActs {
         event.with("group", "transactional").with("topic", AT.topic()).with("partition", AT.partition())
             .with("transactions", transactions)
             .with("offsets_after", Seen.committed(stage.cluster, "transactional"))
-            .end("each commit followed by its producer's marker: COMMIT, but ABORT after the one that was aborted");
+            .end("after each commit the marker of its producer: COMMIT, or ABORT for the one that was aborted");
     }
 
     static void leftOpen(Stage stage) throws Exception {
@@ -53,7 +53,7 @@ final class TransactionActs {
         event.with("group", "transaction-left-open").with("topic", AT.topic()).with("partition", AT.partition())
             .with("transaction", transaction)
             .with("offsets_after", Seen.committed(stage.cluster, "transaction-left-open"))
-            .end("a transactional commit without any marker of its producer: the plain commit before it still counts");
+            .end("a transactional commit without a marker of its producer: the plain commit before it is still valid");
     }
 
     private static KafkaProducer<String, String> producer(Stage stage, String id) {
