@@ -1,4 +1,4 @@
-"""Exit codes of every command, each with what it means."""
+"""Exit codes of all commands, each with its meaning."""
 
 from enum import IntEnum
 
@@ -12,27 +12,32 @@ class ExitCode(IntEnum):
         member.meaning = meaning
         return member
 
-    CLEAN = 0, "The command did what it was asked to do, and nothing at or above `--fail-on` was found."
-    FAILED = 1, "Something failed that is not in this list. `--debug` shows where."
-    USAGE = 2, "Wrong flags or settings, or a question without an answer. Nothing was changed."
+    CLEAN = 0, "Success: the command finished, and there are no findings at or above `--fail-on`."
+    FAILED = 1, "A failure that is not in this list. Add `--debug` to see where it happened."
+    USAGE = (
+        2,
+        "Wrong flags or settings, or a question without an answer, such as one about an unknown group. Nothing was "
+        "changed.",
+    )
     FINDINGS = (
         20,
-        "There are findings at or above `--fail-on`, or a suite of expectations could not be evaluated. All tables are "
-        "written.",
+        "There are findings at or above `--fail-on`, or a suite of expectations could not be evaluated. All tables "
+        "were written.",
     )
     UNREADABLE_INPUT = (
         21,
-        "An input cannot be read, or belongs to another log than the warehouse. The warehouse stays at the last "
-        "finished run.",
+        "An input cannot be read, or it belongs to another Kafka cluster than the warehouse. The warehouse stays at "
+        "the last finished run.",
     )
     REJECTED_SHARE = (
         22,
         "More records were rejected or damaged than `max_rejected_share` allows. Record types and versions of newer "
-        "releases do not count, nor does a torn last batch of a partition's newest segment. All tables are written.",
+        "releases do not count, nor does a torn last batch in the newest segment of a partition. All tables were "
+        "written.",
     )
     UNUSABLE_WAREHOUSE = (
         23,
-        "The warehouse cannot be used: busy, read-only, full, not ours, or of a newer release. It stays at the last "
-        "finished run.",
+        "The warehouse cannot be used: it is busy, read-only, full, not a Groupscope warehouse, or from a newer "
+        "release. It stays at the last finished run.",
     )
-    INTERRUPTED = 130, "Interrupted, as by Ctrl-C. The warehouse stays at the last finished run."
+    INTERRUPTED = 130, "Interrupted, for example by Ctrl-C. The warehouse stays at the last finished run."

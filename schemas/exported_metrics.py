@@ -1,4 +1,4 @@
-"""What an audit writes for a node exporter's textfile collector: names, meanings and labels of its metrics."""
+"""The metrics that an audit writes for Prometheus: name, help text and labels of each."""
 
 from dataclasses import dataclass
 
@@ -13,30 +13,32 @@ class ExportedMetric:
 
 
 FINDINGS = ExportedMetric(
-    "groupscope_findings", "Findings of the newest audit that no waiver covers.", ("severity", "kind")
+    "groupscope_findings", "Findings of the newest audit, without waived ones.", ("severity", "kind")
 )
-WAIVED = ExportedMetric("groupscope_findings_waived", "Findings of the newest audit that a waiver covers.")
+WAIVED = ExportedMetric("groupscope_findings_waived", "Waived findings of the newest audit.")
 GROUP_LAG = ExportedMetric(
-    "groupscope_group_lag_messages", "Messages that the group has not read, over its partitions.", ("group",)
+    "groupscope_group_lag_messages", "Messages that the group has not read, in all its partitions.", ("group",)
 )
 GROUP_TIME_LAG = ExportedMetric(
-    "groupscope_group_lag_seconds", "How old the oldest message is that the group has not read.", ("group",)
+    "groupscope_group_lag_seconds", "Age of the oldest message that the group has not read.", ("group",)
 )
 GROUP_VERDICT = ExportedMetric(
-    "groupscope_group_verdict", "1 for the verdict that the group has, by our rules.", ("group", "verdict")
+    "groupscope_group_verdict", "1 for the group's verdict by Groupscope's rules.", ("group", "verdict")
 )
 BURROW_VERDICT = ExportedMetric(
-    "groupscope_group_burrow_verdict", "1 for the verdict that the group has, by Burrow's rules.", ("group", "verdict")
+    "groupscope_group_burrow_verdict", "1 for the group's verdict by Burrow's rules.", ("group", "verdict")
 )
 GROUPS_LEFT_OUT = ExportedMetric(
-    "groupscope_groups_left_out", "Groups beyond max_prometheus_groups, which are not in this file."
+    "groupscope_groups_left_out", "Groups that are not in this file, because of max_prometheus_groups."
 )
 SOURCE_AGE = ExportedMetric(
-    "groupscope_source_age_seconds", "From the newest record or snapshot to the beginning of the audit."
+    "groupscope_source_age_seconds", "Age of the newest record or snapshot when the audit started."
 )
 RUN_SECONDS = ExportedMetric("groupscope_run_seconds", "How long the audit took.")
-RUN_FINISHED = ExportedMetric("groupscope_run_finished_timestamp_seconds", "When it ended, in seconds since 1970.")
-EXIT_CODE = ExportedMetric("groupscope_run_exit_code", "Its exit code: 0 is clean.")
+RUN_FINISHED = ExportedMetric(
+    "groupscope_run_finished_timestamp_seconds", "When the audit ended, in seconds since 1970."
+)
+EXIT_CODE = ExportedMetric("groupscope_run_exit_code", "Exit code of the audit: 0 is clean.")
 
 METRICS = (
     EXIT_CODE,

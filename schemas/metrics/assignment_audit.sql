@@ -1,12 +1,12 @@
--- Recorded assignments beside those that Kafka's assignors give.
--- num_rows: Rows.
+-- Recorded assignments, compared with those that Kafka's assignors give.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- num_drift: Assignments that no variant of the assignor gives.
--- num_not_recomputable: Assignments whose inputs are not known well enough.
--- num_defects: Assignments that bear the mark of a known defect of Kafka.
--- rows_failing_owned_twice: Assignments that give a partition to more members than the assignor allows.
+-- num_not_recomputable: Assignments that cannot be recomputed, because an input is unknown.
+-- num_defects: Assignments that show the signs of a known defect of Kafka.
+-- rows_failing_owned_twice: Assignments in which a partition has more owners than the assignor allows.
 -- rule owned_twice: num_owned_twice > 0
--- rows_failing_nonexistent: Assignments of partitions that their topic does not have.
+-- rows_failing_nonexistent: Assignments with partitions that their topic does not have.
 -- rule nonexistent: num_nonexistent > 0
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset

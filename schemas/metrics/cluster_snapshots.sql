@@ -1,5 +1,5 @@
 -- Brokers, leaders of the offsets partitions and settings of the cluster at one time.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (
   SELECT * FROM cluster_snapshots WHERE cluster = :cluster

@@ -1,7 +1,7 @@
--- Commits by or for what should not commit.
--- num_rows: Rows.
+-- Unusual commits: by a member that should not commit, or of an offset that cannot be right.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_commits: These commits.
+-- num_commits: Number of these commits.
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset
 WITH judged AS (

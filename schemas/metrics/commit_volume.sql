@@ -1,9 +1,9 @@
--- How much groups commit, one slice a group.
--- num_commits: Commits.
--- num_bytes: Bytes of these.
--- share_unchanged: Share of commits that repeat the offset before, 0 to 1.
--- peak_per_minute: Commits in the busiest minute.
--- rows_failing_more_unchanged_than_all: Hours with more unchanged commits than commits.
+-- How much each group commits. One slice per group.
+-- num_commits: Number of commits.
+-- num_bytes: Bytes of these commits.
+-- share_unchanged: Share of commits that repeat the previous offset, 0 to 1.
+-- peak_per_minute: Number of commits in the busiest minute.
+-- rows_failing_more_unchanged_than_all: Hours with more repeated offsets than commits.
 -- rule more_unchanged_than_all: num_unchanged > num_commits
 WITH judged AS (
   SELECT * FROM commit_volume WHERE cluster = :cluster

@@ -1,5 +1,5 @@
--- Elections of offsets partitions.
--- num_rows: Rows.
+-- Leader epochs of the offsets partitions: which broker's log coordinated groups, and when.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- rows_failing_order: Leader epochs that end before they begin.
 -- rule order: last_offset < first_offset

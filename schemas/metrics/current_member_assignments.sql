@@ -1,5 +1,5 @@
 -- Record types 8, 14 and 22: what members own now, written when it changes.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (
   SELECT * FROM current_member_assignments WHERE cluster = :cluster

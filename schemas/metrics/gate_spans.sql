@@ -1,8 +1,8 @@
--- Validated spans of data.
--- num_rows: Rows.
+-- Spans of messages that were validated before their offsets were committed.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_failed: Spans that failed and were not let through.
--- num_overridden: Spans that were let through though they failed.
+-- num_failed: Spans that failed and were not overridden.
+-- num_overridden: Spans that failed and were overridden.
 -- rows_failing_empty_span: Spans that end before they begin.
 -- rule empty_span: to_offset < from_offset
 WITH judged AS (

@@ -1,5 +1,5 @@
 -- Record types 5, 10 and 19: members of consumer, share and streams groups and what they subscribe to.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (
   SELECT * FROM group_member_metadata WHERE cluster = :cluster

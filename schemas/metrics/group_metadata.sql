@@ -1,8 +1,8 @@
 -- Record types 3, 11 and 17: epochs of consumer, share and streams groups.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_values: Records that are no deletions.
--- largest_record_bytes: Bytes of the largest record; NULL: no rows.
+-- num_values: Records that are not tombstones.
+-- largest_record_bytes: Size of the largest record in bytes; NULL if there are no rows.
 WITH judged AS (
   SELECT * FROM group_metadata WHERE cluster = :cluster
 )

@@ -1,5 +1,5 @@
 -- Record type 16: topics that subscribed patterns match; written again while cluster metadata changes.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (
   SELECT * FROM group_regular_expressions WHERE cluster = :cluster

@@ -1,8 +1,8 @@
--- States of groups.
--- num_rows: Rows.
+-- States of groups, from when to when.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_groups: Groups that ever had a state.
--- rows_failing_overlap: States that go on after the next state of the group began.
+-- num_groups: Number of groups that ever had a state.
+-- rows_failing_overlap: States that end after the next state of the group begins.
 -- rule overlap: next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
 -- rows_failing_gap: States that end before the next one begins, though the group was not deleted and no records are
 --   missing.

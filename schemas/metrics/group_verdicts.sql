@@ -1,8 +1,8 @@
 -- Verdicts of groups and partitions at the newest as-of time.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_bad: Partitions that stopped, do not advance or moved back, by our rules.
--- num_unknown: Partitions of which nothing can be said.
+-- num_bad: Partitions that stopped, do not advance or moved back, by Groupscope's rules.
+-- num_unknown: Partitions whose verdict is unknown, by Groupscope's rules.
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset
 WITH judged AS (

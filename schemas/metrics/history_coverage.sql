@@ -1,10 +1,10 @@
--- What of the log is known, by offsets partition.
--- num_records: Records known.
--- num_holes: Parts of the log between known ones that were never seen.
--- damaged_records: Records in bytes that no copy could give.
--- compacted_records: Offsets without a record: compacted away before they were read, at most.
--- share_known: Share of the offsets between first and last that have a known record, 0 to 1.
--- rows_failing_overlap: Parts that begin before the one before ends.
+-- Which offsets of the log were read, by offsets partition.
+-- num_records: Number of records read.
+-- num_holes: Ranges of offsets that were never read, between ranges that were.
+-- damaged_records: Records in damaged bytes that no copy of the log replaced.
+-- compacted_records: Offsets without a record: an upper bound of the records that compaction removed before they were read.
+-- share_known: Share of the offsets from first to last that have a record, 0 to 1.
+-- rows_failing_overlap: Ranges that begin before the previous range ends.
 -- rule overlap: first_offset <= previous_last_offset
 WITH judged AS (
   SELECT coverage.*, lag(last_offset) OVER (

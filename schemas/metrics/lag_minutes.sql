@@ -1,8 +1,9 @@
--- How late groups were by minute.
--- num_rows: Rows.
--- num_points_apart: By how many points of lag_points its minutes have more or fewer.
--- longest_time_lag_ms: The largest time lag that does not change any more; NULL: none is known.
--- rows_failing_other_day: Minutes that are of another day than their row says.
+-- Time lag of groups by minute.
+-- num_rows: Number of rows.
+-- num_points_apart: Difference between the points counted in these minutes and the rows of lag_points; above 0,
+--   the two tables disagree.
+-- longest_time_lag_ms: The largest time lag that later data cannot change; NULL if none is known.
+-- rows_failing_other_day: Minutes outside the day of their row.
 -- rule other_day: minute_time < day_time OR minute_time >= day_time + INTERVAL '1' DAY
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset

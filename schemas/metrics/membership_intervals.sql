@@ -1,8 +1,8 @@
--- Stays of members.
--- num_rows: Rows.
+-- When each member was in its group.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_open: Members that are still there.
--- rows_failing_overlap: Stays that go on after the next stay of the same member id in the group began.
+-- num_open: Members that are still in their group.
+-- rows_failing_overlap: Intervals that end after the next interval of the same member id in the group begins.
 -- rule overlap: next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset

@@ -1,19 +1,19 @@
--- Commits as the log has them, one for each partition and commit.
--- num_rows: Rows.
--- num_tombstones: Deletions of a committed offset.
+-- Offset commits as recorded in the log: one row for each partition and commit.
+-- num_rows: Number of rows.
+-- num_tombstones: Tombstones: they delete a committed offset.
 -- num_plain: Commits outside of transactions.
 -- num_transactional: Commits that belong to a transaction.
--- share_with_leader_epoch: Share of commits that name the leader epoch of the last message read, 0 to 1; NULL: no
---   commits.
--- num_long_metadata: Commits with more than 4,096 characters of metadata: above the default of
+-- share_with_leader_epoch: Share of commits with a leader epoch of the last message read, 0 to 1; NULL if there are
+--   no commits.
+-- num_long_metadata: Commits with more than 4,096 characters of metadata, the default of
 --   offset.metadata.max.bytes.
 -- num_metadata_characters: Characters of metadata in all commits.
 -- num_after_as_of: Records that are newer than the as-of time.
--- rows_failing_negative_offset: Commits of a negative offset: brokers keep them, clients ignore them.
+-- rows_failing_negative_offset: Commits of a negative offset. Brokers store them, clients ignore them.
 -- rule negative_offset: committed_offset < 0
--- rows_failing_negative_partition: Commits for a partition below 0, which no topic has.
+-- rows_failing_negative_partition: Commits for a partition number below 0.
 -- rule negative_partition: partition < 0
--- rows_failing_clock_apart: Commits whose own time is more than an hour later than the time of their record.
+-- rows_failing_clock_apart: Commits whose commit time is more than an hour later than the time of their record.
 -- rule clock_apart: commit_time > record_time + INTERVAL '1' HOUR
 WITH judged AS (
   SELECT * FROM offset_commits WHERE cluster = :cluster

@@ -1,11 +1,11 @@
--- Offsets that held, from when to when.
--- num_rows: Rows.
--- num_open: Offsets that still hold.
--- num_commits: Commits of all rows.
--- num_ended_by_hole: Offsets whose end lies in a part of the log that was never seen.
--- rows_failing_went_back: Offsets below the one before that no row of offset_resets explains: messages were read again.
+-- Committed offsets, from when to when each was in force.
+-- num_rows: Number of rows.
+-- num_open: Offsets that are still in force.
+-- num_commits: Number of commits in all rows.
+-- num_ended_by_hole: Offsets that ended in a range of the log that was never read.
+-- rows_failing_went_back: Offsets below the previous one that no row of offset_resets explains: messages were read again.
 -- rule went_back: delta < 0 AND NOT is_explained
--- rows_failing_delta_wrong: Rows whose delta is not the difference of the two offsets.
+-- rows_failing_delta_wrong: Rows whose delta is not committed_offset minus previous_offset.
 -- rule delta_wrong: delta <> committed_offset - previous_offset
 -- rows_failing_no_commit: Rows without a commit.
 -- rule no_commit: num_commits < 1

@@ -1,12 +1,12 @@
--- Stays of partitions with an owner.
--- num_rows: Rows.
+-- Which member owned each partition, from when to when.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_open: Partitions that are owned now, with all their owners.
--- rows_failing_two_owners: Stays that go on after another member got the partition, outside of share groups and of
---   copies of streams tasks.
+-- num_open: Intervals without an end: a partition and its current owner.
+-- rows_failing_two_owners: Intervals that end after another member got the partition. Share groups and standby or
+--   warmup tasks of streams groups may have several owners and do not count.
 -- rule two_owners: group_type <> 'share' AND coalesce(role, 'active') = 'active' AND next_member_id <> member_id AND
 --   next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
--- rows_failing_orphan_owner: Partitions that are owned now by somebody who is no member of the group.
+-- rows_failing_orphan_owner: Partitions whose current owner is not a member of the group.
 -- rule orphan_owner: to_offset IS NULL AND NOT is_member
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset

@@ -1,5 +1,5 @@
--- Partitions that changed hands.
--- num_rows: Rows.
+-- Partitions that moved from one member to another, or stopped during a rebalance.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- rows_failing_unread_bounds: Moves whose lower bound of unread time is above the upper one.
 -- rule unread_bounds: unread_low_ms > unread_high_ms

@@ -1,9 +1,10 @@
--- Rebalances.
--- num_rows: Rows.
+-- Rebalances of groups.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_unknown_trigger: Rebalances of which no record shows what set them off.
--- num_assignments: Rebalances that left an assignment.
--- longest_unread_high_ms: The longest time in which nobody read a partition, at most; NULL: nothing stopped.
+-- num_unknown_trigger: Rebalances whose trigger no record shows.
+-- num_assignments: Rebalances that produced an assignment.
+-- longest_unread_high_ms: Upper bound of the longest time in which no member read a partition; NULL if no
+--   partition stopped.
 -- rows_failing_negative_duration: Rebalances that end before they begin.
 -- rule negative_duration: duration_ms < 0
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.

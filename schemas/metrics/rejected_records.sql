@@ -1,7 +1,7 @@
--- What could not be decoded.
--- num_rows: Rows.
--- num_records: Records in all of it.
--- num_unknown: Records of types or versions that this release does not know.
+-- Records and bytes that could not be decoded.
+-- num_rows: Number of rows.
+-- num_records: Number of records in them.
+-- num_unknown: Records of types or versions that this release of Groupscope does not know.
 -- rows_failing_malformed: Records and batches that are malformed.
 -- rule malformed: reason NOT IN ('unknown_record_type', 'unknown_value_version')
 WITH judged AS (

@@ -1,8 +1,8 @@
--- What records say that cannot be.
--- num_rows: Rows.
+-- Records that contradict each other or Kafka's rules.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_critical: Anomalies after which answers may be wrong.
--- num_warning: Unusual ones; answers hold.
+-- num_critical: Anomalies that may make answers wrong.
+-- num_warning: Anomalies that are unusual but leave answers correct.
 -- rows_failing_evidence_order: Rows whose evidence ends before it begins.
 -- rule evidence_order: evidence_first_offset > evidence_last_offset
 WITH judged AS (

@@ -1,9 +1,10 @@
--- Counts of runs, and whether they add up.
--- num_read: Records that ingests read.
--- num_decoded: Of these, rows that they say they wrote to decoded tables.
--- num_counts_broken: Offsets partitions of runs whose records read are not decoded + rejected + already known.
--- num_rows_missing: Rows that runs say they wrote to decoded tables less those that are there; below 0: too many.
--- share_rejected: Share of all records read that were rejected, 0 to 1; NULL: nothing was read.
+-- Counts of all runs, and whether they add up.
+-- num_read: Records that ingest runs read.
+-- num_decoded: Rows that these runs report as written to decoded tables.
+-- num_counts_broken: Offsets partitions of a run where records read is not decoded + rejected + already known.
+-- num_rows_missing: Rows that runs report as written to decoded tables, minus the rows in these tables. Below 0: too
+--   many rows.
+-- share_rejected: Share of the records read that were rejected, 0 to 1; NULL if no records were read.
 WITH counted AS (
   SELECT run_id, unnest(ingest_counts) AS counts FROM runs WHERE cluster = :cluster
 ),

@@ -1,5 +1,5 @@
 -- What each run read: counts, and what proves later that a file has not changed.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (
   SELECT * FROM source_files WHERE cluster = :cluster

@@ -1,5 +1,5 @@
 -- Record type 23: the topology that a streams group runs.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (
   SELECT * FROM streams_group_topologies WHERE cluster = :cluster

@@ -1,5 +1,5 @@
 -- Record types 7, 13 and 21: targets by member, written for members whose target changed.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (
   SELECT * FROM target_assignment_members WHERE cluster = :cluster

@@ -1,5 +1,5 @@
 -- Record types 6, 12 and 20: the record that completes a target assignment.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (
   SELECT * FROM target_assignment_metadata WHERE cluster = :cluster

@@ -1,8 +1,8 @@
--- Ends of partitions as captured.
--- num_rows: Rows.
+-- Start and end offsets of partitions at the time of each snapshot.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_snapshots: Times at which they were captured.
--- num_without_end: Partitions whose end offset was left out.
+-- num_snapshots: Number of snapshots.
+-- num_without_end: Partitions without an end offset in the snapshot.
 -- rows_failing_end_before_start: Partitions that end before they start.
 -- rule end_before_start: log_end_offset < log_start_offset
 WITH judged AS (

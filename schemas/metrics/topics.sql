@@ -1,7 +1,7 @@
 -- Topics by name and id.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_without_partitions: Topics whose number of partitions is not known.
+-- num_without_partitions: Topics whose number of partitions is unknown.
 WITH judged AS (
   SELECT * FROM topics WHERE cluster = :cluster
 )

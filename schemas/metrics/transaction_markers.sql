@@ -1,5 +1,5 @@
 -- Control records: they say whether transactional commits of the same producer before them hold.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (
   SELECT * FROM transaction_markers WHERE cluster = :cluster

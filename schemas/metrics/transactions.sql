@@ -1,10 +1,9 @@
 -- Transactions that committed offsets.
--- num_rows: Rows.
+-- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
--- num_open: Transactions without a marker so far.
+-- num_open: Open transactions: no COMMIT or ABORT marker yet.
 -- num_aborted: Transactions that were aborted.
--- rows_failing_hanging: Transactions that stay open for longer than hanging_transaction_ms: compaction and expiry wait
---   for them.
+-- rows_failing_hanging: Transactions open for longer than hanging_transaction_ms. Compaction and expiry wait for them.
 -- rule hanging: outcome = 'open' AND first_time < :hanging_transaction_ms_before
 -- rows_failing_ends_before_it_begins: Transactions whose marker is more than a minute older than their first record.
 -- rule ends_before_it_begins: end_time < first_time - INTERVAL '1' MINUTE

@@ -1,7 +1,7 @@
--- Storms: rebalances of a group that follow one another within minutes.
--- num_storms: Storms.
--- num_groups: Groups that had one.
--- most_generations_per_hour: Generations an hour in the densest one; NULL: there was none.
+-- Rebalance storms: many rebalances of a group within minutes.
+-- num_storms: Number of storms.
+-- num_groups: Number of groups that had a storm.
+-- most_generations_per_hour: Generations per hour in the worst storm; NULL if there was none.
 WITH judged AS (
   SELECT * FROM v_rebalance_storms WHERE cluster = :cluster
 )

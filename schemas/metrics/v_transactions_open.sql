@@ -1,6 +1,6 @@
--- Transactions on offsets that have no marker so far.
--- num_open: How many.
--- oldest_age_ms: Age of the oldest at the as-of time; NULL: none is open, or its record has no time.
+-- Open transactions that committed offsets: no COMMIT or ABORT marker yet.
+-- num_open: Number of open transactions.
+-- oldest_age_ms: Age of the oldest one at the as-of time; NULL if none is open, or its record has no time.
 WITH judged AS (
   SELECT * FROM v_transactions_open WHERE cluster = :cluster
 )
