@@ -1,4 +1,4 @@
-"""Everything that touches the world: Spark, files, the clock, the command line.
+"""Everything that uses Spark, files, the clock or the command line.
 
 May import `schemas`, `udfs` and every dependency. No job imports another; only `jobs.audit` and the command line do.
 """

@@ -1,11 +1,10 @@
-"""Runs ingest, replay, assignments, lag, gate and report in one run: the job to schedule.
+"""The scheduled job: everything that Groupscope knows of a cluster, brought up to date, and an exit code.
 
     groupscope audit --source kafka:broker-1:9092 --command-config client.properties --warehouse warehouse
     groupscope audit --source segments:/var/lib/kafka --snapshots snapshots.jsonl --warehouse warehouse
     spark-submit --py-files groupscope.zip jobs/audit.py --source segments:/var/lib/kafka
 
-Reads and writes what these steps read and write. Writes the report only when something changed. Prints a summary of the
-run. The exit code says whether the run succeeded and whether there are findings (see --fail-on).
+Reads and writes what its steps do, writes the report where anything has changed, and prints the run page.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Failures as users see them: one line on standard error and an exit code, no stack trace."""
+"""Failures as users see them: one line on standard error and an exit code, without a stack trace."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""Functions for the Spark jobs of others: a line of `groupscope assign`, a record as `groupscope dump` prints it.
+"""Functions for your own Spark jobs: one answers a line of `groupscope assign`, one decodes a record as `groupscope
+dump` does.
 
     from jobs.functions import register
 

@@ -1,4 +1,4 @@
-"""Keeps pandas out of processes that do not need it, and other libraries out of imports that can do without."""
+"""Keeps pandas out of processes that do not need it, and other libraries out of imports that work without them."""
 
 import importlib.util
 import sys

@@ -1,4 +1,5 @@
-"""How far a command is: a live line on a terminal, a line now and then in a log, after three seconds of silence.
+"""Shows the progress of a command after three seconds of silence: a live line on a terminal, a line now and then in a
+log.
 
 A command says what it is at by `with doing("replay")`, and the engine how much of it is done. A thread of its own
 writes, so that the time goes on while a single task takes long.

@@ -1,4 +1,4 @@
-"""Rows on standard output: as an aligned table for eyes, as CSV or JSON lines for programs.
+"""Prints rows to standard output: an aligned table for people, CSV or JSON lines for programs.
 
 A table fits the terminal that it is shown on. What a spreadsheet would take for a formula is text in CSV: it begins
 with an apostrophe there. JSON has every value as it is.

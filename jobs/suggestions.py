@@ -1,4 +1,4 @@
-"""What somebody may have meant by a word that is none of those known."""
+"""Suggests a known word for a mistyped one."""
 
 import difflib
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""How text fits a width: columns of a table, words of a line, and a row with more columns than fit side by side."""
+"""Fits text to a width: columns of a table, words of a line, and rows with too many columns to fit side by side."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The terminal that output goes to, if it does: its width, and colours where somebody wants them."""
+"""The terminal that output goes to, if any: its width, and whether to use colors."""
 
 import os
 import re

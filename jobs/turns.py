@@ -1,4 +1,4 @@
-"""Processes that work side by side and speak in turn.
+"""Lets processes that work in parallel write their output in turn.
 
 A ring of pipes: whoever holds the byte may write to standard output, then hands it to the next. When a process dies its
 pipes close, so the others notice at their next turn and end too; nothing is locked, nothing has to be cleaned up.

@@ -1,4 +1,4 @@
-"""Lines of JSON archives column by column, where nothing is unusual: half the time of a line at a time.
+"""Reads lines of JSON archives column by column if they are ordinary: twice as fast as line by line.
 
 What it gives is what udfs/archive_lines.py gives; wherever it is not sure, it gives nothing.
 """

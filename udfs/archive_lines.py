@@ -1,4 +1,4 @@
-"""Archives of JSON lines: each line becomes a row, or is kept with the reason why it is none."""
+"""Archives of JSON lines: each line becomes a row, or is kept with the reason why it is not a record."""
 
 import base64
 import binascii

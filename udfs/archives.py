@@ -1,4 +1,4 @@
-"""Archives: records of the offsets topic as rows, the way Spark's Kafka source gives them, in Parquet, Delta or JSON.
+"""Archives: records of the offsets topic as rows, in the form of Spark's Kafka source, in Parquet, Delta or JSON.
 
 What their columns are, how rows become the records that framing makes of a log's bytes, and what becomes of rows that
 are none.

@@ -1,5 +1,5 @@
-"""The text that kafka-topics --describe prints, as a snapshot: topics with ids and numbers of partitions, and the
-leaders of the offsets topic. It tells neither end offsets nor racks."""
+"""Reads the output of kafka-topics --describe as a snapshot: topics with ids and numbers of partitions, and the leaders
+of the offsets topic. It has no end offsets and no racks."""
 
 import re
 from collections.abc import Mapping, Sequence

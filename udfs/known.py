@@ -1,4 +1,5 @@
-"""One history out of overlapping copies of a log: which rows are new, which are known, and which contradict each other.
+"""Merges overlapping copies of a log into one history: which rows are new, which are known, and which contradict each
+other.
 
 Copies of an offsets partition, from several brokers or from before and after compaction, and what the warehouse holds,
 come as rows of decoded tables for one stretch of offsets. A record is known by offset and leader epoch.

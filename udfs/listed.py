@@ -1,4 +1,4 @@
-"""Names in a sentence: the first few, and how many more there are."""
+"""Lists names in a sentence: the first few, and the number of the others."""
 
 from collections.abc import Sequence
 

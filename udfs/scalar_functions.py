@@ -1,5 +1,5 @@
-"""What computes each declared function: Arrow columns in, by the names of its arguments, one of the same length out.
-Spark reads their type hints: of one that does not say `pa.Array` everywhere it makes a function of another kind."""
+"""The code of each declared function: Arrow columns in, by the names of its arguments, one column of the same length
+out. Spark reads their type hints: unless all are `pa.Array`, it makes another kind of function."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

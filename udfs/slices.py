@@ -1,4 +1,4 @@
-"""A column of byte slices over one padded buffer: how keys and values travel before they are decoded."""
+"""A column of byte slices over one padded buffer: the form of keys and values before they are decoded."""
 
 from dataclasses import dataclass
 

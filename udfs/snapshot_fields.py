@@ -1,4 +1,4 @@
-"""Fields of snapshots: how each is read, and what is said where it is none."""
+"""Reads the fields of snapshots, and says what is wrong with a field that cannot be read."""
 
 import json
 import re

@@ -1,5 +1,5 @@
-"""Snapshots of what the offsets log does not hold: our own JSON lines, or the text that kafka-get-offsets or
-kafka-topics --describe prints.
+"""Snapshots of what the offsets log does not contain: our own JSON lines, or the output of kafka-get-offsets or
+kafka-topics --describe.
 
 Which offsets kafka-get-offsets was asked for stands nowhere in its text, so all are taken for end offsets.
 """

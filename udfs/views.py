@@ -1,4 +1,4 @@
-"""Big-endian numbers at any byte position of a buffer, many at a time."""
+"""Reads big-endian numbers at any byte positions of a buffer, many at a time."""
 
 from functools import cached_property
 

@@ -1,1 +1,1 @@
-"""Flags: one module a command, which loads nothing that takes long, so that help and wrong usage answer at once."""
+"""Flags: one module per command. These modules import nothing slow, so that help and usage errors appear at once."""

@@ -1,1 +1,1 @@
-"""A client of a running cluster's brokers, on the protocol layer of kafka-python."""
+"""A client for the brokers of a live cluster, built on the protocol layer of kafka-python."""

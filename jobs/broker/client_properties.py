@@ -1,4 +1,4 @@
-"""The properties of a Kafka client, from a file as Kafka's own tools take it."""
+"""Reads the client properties file that Kafka's own tools take (--command-config)."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What the properties of a client say about TLS and SASL; what cannot be honoured is refused by name.
+"""Reads the TLS and SASL settings of a client properties file, and refuses by name those it cannot apply.
 
 No message holds a value that may be secret.
 """

@@ -1,4 +1,4 @@
-"""A running cluster: its nodes, topics, offsets and settings, and any other request to one of its brokers.
+"""A live cluster: its nodes, topics, offsets and settings. It can send any other request to one of its brokers.
 
 with KafkaCluster("broker-1:9092,broker-2:9092", client_properties(path)) as cluster:
     topic = cluster.topics(["__consumer_offsets"])["__consumer_offsets"]

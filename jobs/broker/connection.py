@@ -1,4 +1,4 @@
-"""One connection to one broker: a request, its answer, and what went wrong in between.
+"""One connection to one broker: sends a request, reads the response, and says what failed in between.
 
 Requests and answers are those of kafka-python's protocol layer. Its own network layer is left alone: that tries again
 until a time is over whatever the reason, and tells none.

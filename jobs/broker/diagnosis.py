@@ -1,4 +1,4 @@
-"""What listens at an address that has just hung up on us: brokers tell nothing to a client of the wrong kind."""
+"""Finds out what listens at an address that has just closed the connection. A broker gives a wrong client no reason."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""What can go wrong between a cluster and its client."""
+"""Errors between a cluster and its client."""
 
 from typing import Final, TypeVar
 

@@ -1,4 +1,4 @@
-"""Record batches of a partition as its leader stores them: no group is joined, nothing is committed."""
+"""Fetches record batches of a partition as its leader stores them. Joins no group and commits nothing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Settings that groups have of their own: any broker knows those of all groups."""
+"""Reads the settings that groups have of their own. Any broker knows them for all groups."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Which groups a live cluster has, and which topics they commit offsets of: each broker is asked about the groups it
+"""Lists the groups of a live cluster and the topics they commit offsets for. Each broker answers for the groups it
 coordinates."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence

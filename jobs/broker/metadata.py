@@ -1,4 +1,4 @@
-"""What a cluster says about itself: its nodes, topics and partitions."""
+"""Reads the metadata of a cluster: nodes, topics and partitions."""
 
 import base64
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""First and last offsets of many partitions, each asked of its leader."""
+"""Reads the first and last offsets of many partitions, each from its leader."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final

@@ -1,4 +1,4 @@
-"""Pauses between tries, longer ones each time, until a time is over."""
+"""Pauses between retries. Each is longer than the one before, until a total time is over."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""What a client says and hears while it logs in."""
+"""The messages that a client sends and receives while it logs in with SASL."""
 
 from collections.abc import Generator
 

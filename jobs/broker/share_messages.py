@@ -1,4 +1,4 @@
-"""A question that Kafka knows and the client library has no schema for: the offsets at which share groups stand."""
+"""A request that Kafka has and the client library lacks: the current offsets of share groups."""
 
 from functools import cache
 from typing import Any

@@ -1,1 +1,1 @@
-"""Snapshots of a live cluster: what is asked, and where it goes."""
+"""Takes snapshots of a live cluster: what is requested, and where it is written."""

@@ -1,4 +1,4 @@
-"""Lines of snapshots, appended to a file: each is in it as a whole or not at all."""
+"""Appends snapshots to a file as lines. The file gets each line completely or not at all."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""A snapshot of a live cluster: what the offsets log does not hold, as the object of one line of snapshots.
+"""Takes one snapshot of a live cluster: what the offsets log does not contain, as one JSON object.
 
     with KafkaCluster(servers, properties) as cluster:
         snapshot = captured(cluster, topics, now_ms())

@@ -1,4 +1,4 @@
-"""Which topics the groups of a cluster have committed offsets of, as far as the warehouse knows."""
+"""Lists the topics for which groups of a cluster have committed offsets, as recorded in the warehouse."""
 
 from urllib.parse import unquote
 

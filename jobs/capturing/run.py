@@ -1,4 +1,4 @@
-"""The run that writes one snapshot straight into the tables."""
+"""The run that writes one snapshot directly into the tables."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Where `capture` puts snapshots: lines of a file, or rows of a warehouse."""
+"""Where `capture` writes snapshots: lines of a file, or rows of a warehouse."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""What the checks of a warehouse share: what they find, the tables that open, and the footers of their files."""
+"""What all checks of a warehouse use: the list of problems, the tables that can be opened, the footers of their
+files."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The keys of a table in slices of bounded size: all rows that could share a key come in one slice.
+"""Reads the keys of a table in slices of limited size. All rows that could have the same key are in one slice.
 
 Rows are cut by offsets partition, and large partitions by offset. Which row groups a slice needs is told by their
 footers, so that files which are sorted, as ours are, are read about once.

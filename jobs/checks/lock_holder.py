@@ -1,4 +1,4 @@
-"""Which run holds the lock of a warehouse. Nobody is kept waiting for it."""
+"""Finds out which run holds the lock of a warehouse, without making any run wait."""
 
 import fcntl
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Checks of a warehouse that read rows: NULL where none may be, keys, and the counts of runs against the rows."""
+"""Checks that read rows: NULL in NOT NULL columns, repeated keys, and whether the counts of runs match the rows."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Checks of a warehouse that read logs and footers alone: tables, files, and what runs left behind."""
+"""Checks that read only Delta logs and Parquet footers: tables, files, and what interrupted runs left."""
 
 import json
 from collections.abc import Iterator

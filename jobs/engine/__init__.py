@@ -1,1 +1,1 @@
-"""Who runs the tasks of a job: worker processes on this machine, or the executors of a Spark application."""
+"""Runs the tasks of a job: in worker processes on this machine, or on the executors of a Spark application."""

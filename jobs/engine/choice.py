@@ -1,4 +1,4 @@
-"""Which engine a command runs on: how it was started decides, or --engine."""
+"""Chooses the engine of a command: --engine, else the way the command was started."""
 
 import argparse
 

@@ -1,5 +1,5 @@
-"""Starts the server process that workers are forks of before the driver loads its own modules: both load for about as
-long, side by side on two cores.
+"""Starts the server process that workers are forked from, before the driver loads its own modules. Both load for about
+the same time, so two cores do it in half the time.
 
 Whether there will be work for workers is not known yet, so this estimates it from file times. A wrong estimate costs
 half a second of one core, or the half second that is otherwise saved, and never changes a result.

@@ -1,4 +1,4 @@
-"""What every engine can do."""
+"""The interface that every engine implements."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,5 +1,6 @@
-"""Looks at the executors of a Spark application before their first task: what they can load, and whether they see the
-warehouse. Without it a task fails in the middle of the work, or writes to a disk that only its own host has."""
+"""Checks the executors of a Spark application before the first task: whether they can import what tasks need, and
+whether they see the warehouse. Without this check a task fails in the middle of the work, or writes to a disk that only
+its own host has."""
 
 import re
 import secrets

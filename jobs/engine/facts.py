@@ -1,5 +1,5 @@
-"""Facts of a task's result as JSON text, and back: dataclasses, named tuples and collections of plain values, by their
-declared types. A class that is more than its fields says how by `to_plain` and `from_plain`."""
+"""Converts the facts of a task's result to JSON text and back: dataclasses, named tuples and collections of plain
+values, by their declared types. A class with other state defines `to_plain` and `from_plain`."""
 
 import base64
 import json

@@ -1,4 +1,5 @@
-"""Worker processes on this machine, started once a run when there is more than one task, without Java.
+"""The local engine: worker processes on this machine, without Java. They start once per run, if there is more than one
+task.
 
 Each worker does one task after the other, and the driver knows which, so that it can say what a dead worker was at.
 Workers come from a server process that has loaded what tasks need and never used it: a fork of the driver itself could

@@ -1,4 +1,4 @@
-"""How many processors and how much memory there are to work with, as far as the system and its control group tell."""
+"""How many processors and how much memory this process may use, by the system and its control group."""
 
 import os
 from collections.abc import Iterable

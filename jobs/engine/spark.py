@@ -1,4 +1,4 @@
-"""Executors of a Spark application: a frame of what is to be read, grouped by task, and a frame of what was written.
+"""The Spark engine: a frame of the files and offsets to read, grouped by task, in; a frame of the written files out.
 
 Both have typed columns, so that Spark's pages show them. What all tasks share (rules, settings, how far earlier runs
 came) travels with the function.

@@ -1,4 +1,4 @@
-"""What an engine is given and gives back: a plain function of one argument, tasks, and their results."""
+"""The input and output of an engine: a plain function of one argument, its tasks, and their results."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""What a worker process of the local engine does: one task after the other, as long as the driver lives. While the
-files of a task are closed, which elsewhere than on a local disk is mostly to wait, it does the next one."""
+"""A worker process of the local engine: does one task after the other while the driver lives. While the files of a task
+are being closed, which on remote storage is mostly waiting, it does the next task."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""The process that workers are forks of loads this first: no task needs pandas."""
+"""Imports what tasks need before workers are forked from this process. Pandas is kept out: no task needs it."""
 
 from jobs.no_pandas import keep_pandas_out
 

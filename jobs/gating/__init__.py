@@ -1,1 +1,2 @@
-"""The gate: metrics of every table, suites of Great Expectations over them, findings, waivers; validated spans."""
+"""The gate: metrics of every table, suites of Great Expectations that judge them, findings, waivers, and validated
+spans of data."""

@@ -1,4 +1,5 @@
-"""Findings of a run: the rows of every kind, grouped, filtered, waived, worst first."""
+"""Makes the findings of a run: collects the rows of every kind, groups, filters and waives them, and sorts them worst
+first."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

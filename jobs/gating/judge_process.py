@@ -1,5 +1,5 @@
-"""A process beside the driver that loads Great Expectations while the steps before the gate are at work, and judges
-while the driver looks for findings. Loading takes longer than judging, and waits for nothing."""
+"""A process beside the driver that loads Great Expectations while earlier steps run, and judges the suites while the
+driver collects findings. Loading takes longer than judging, and it can start at once."""
 
 import signal
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Suites judged by Great Expectations, over frames of metrics in pandas. It is loaded here and nowhere else."""
+"""Judges suites with Great Expectations, over pandas frames of metrics. Great Expectations is imported only here."""
 
 import importlib.util
 import json

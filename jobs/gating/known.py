@@ -1,4 +1,4 @@
-"""What earlier runs of the gate left, and how far the cluster is known."""
+"""Reads what earlier gate runs wrote, and the time up to which the cluster's data goes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

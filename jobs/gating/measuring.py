@@ -1,4 +1,4 @@
-"""Metrics of every table: one statement a table, answered by the engine of the run."""
+"""Computes the metrics of every table: one statement per table, run by the engine of the run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

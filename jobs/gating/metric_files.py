@@ -1,4 +1,4 @@
-"""Metrics as files declare them: one portable SQL aggregate a table, documented by comments.
+"""Reads the declarations of metrics: one portable SQL aggregate per table, documented by comments.
 
     -- What is measured, in a sentence.
     -- num_rows: Rows of the table.

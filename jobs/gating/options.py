@@ -1,4 +1,4 @@
-"""What is judged, as the command line asks for it."""
+"""The options of the gate, from the command line."""
 
 import argparse
 import re

@@ -1,4 +1,5 @@
-"""Rows added to `gate_spans` beside whatever else changes the warehouse: no lock, each commit wholly or not at all.
+"""Adds rows to `gate_spans` while other runs change the warehouse: without a lock, each commit completely or not at
+all.
 
 A commit takes the version after the one that was read, or fails because somebody else has taken it. Then the table is
 read again. So rows that are there already are never added a second time, by whomever they were written.

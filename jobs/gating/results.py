@@ -1,4 +1,4 @@
-"""Rows of `gate_metrics`, `gate_results` and `gate_runs`, and the findings that come of them."""
+"""Makes the rows of `gate_metrics`, `gate_results` and `gate_runs`, and the findings that follow from them."""
 
 import hashlib
 import json

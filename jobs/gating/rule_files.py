@@ -1,4 +1,4 @@
-"""Where metrics, suites and findings are declared: files inside the packages, and files of the user.
+"""Finds the files that declare metrics, suites and findings: those of the package and those of the user.
 
 Ours lie in `schemas/metrics`, `schemas/expectations` and `schemas/findings`, and travel with the packages, into a wheel
 and into the zip for spark-submit. Users put theirs into `metrics/` and `expectations/` beside the settings file in use;

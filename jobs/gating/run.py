@@ -1,4 +1,4 @@
-"""The job: metrics of all tables, suites over them, findings, and whether they let the run pass."""
+"""The gate job: computes metrics, judges suites, lists findings, and decides whether the run passes."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Validated spans of data, recorded before a consumer commits them: `groupscope gate --span`.
+"""`groupscope gate --span`: records that a span of data was validated, before a consumer commits its offsets.
 
 It waits for no run, since a consumer must not wait for an audit.
 """

@@ -1,4 +1,4 @@
-"""Values inside portable SQL: texts and times that every engine reads alike."""
+"""Writes values into portable SQL: text and times in a form that every engine reads the same way."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Suites of expectations: Great Expectations' own suite JSON over the metrics of one table.
+"""Reads suites of expectations: Great Expectations' own suite JSON, over the metrics of one table.
 
 `meta.table` names the table or view (default: the name of the file). `meta.rows_due` names metrics of other tables,
 such as offset_commits.num_plain: when one of them is above 0 the suite's table must have rows. What is checked here

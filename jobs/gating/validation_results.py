@@ -1,4 +1,4 @@
-"""What Great Expectations said of some data, from the JSON of its result: of 1.x or 0.18, of a suite or a checkpoint.
+"""Reads a Great Expectations result from its JSON: version 1.x or 0.18, of a suite or of a checkpoint.
 
 The library itself is not loaded: it takes seconds, and a consumer waits.
 """

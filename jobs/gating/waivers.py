@@ -1,4 +1,4 @@
-"""Waivers: findings that somebody has looked at and that do not count until a term ends.
+"""Waivers: findings that somebody has reviewed and that do not count until a date.
 
 `waivers.toml` beside the settings file in use:
 

@@ -1,1 +1,1 @@
-"""What the readers of history share: groups, describe, why, owner, diff, offsets."""
+"""Code that the commands about the past share: groups, describe, why, owner, diff, offsets."""

@@ -1,4 +1,4 @@
-"""Who is in a group and owns what at an instant, as Kafka's own tools count it."""
+"""The members of a group and what each owns at one time, counted as Kafka's tools do."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

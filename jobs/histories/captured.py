@@ -1,4 +1,4 @@
-"""What only snapshots know at an instant: where topics end, and which broker coordinates a group."""
+"""What only snapshots know at one time: end offsets of topics, and the broker that coordinates a group."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

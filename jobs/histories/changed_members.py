@@ -1,4 +1,5 @@
-"""Members that an event is about, with what their own records say of them: other fields for each type of group."""
+"""The members that joined or left in an event, with the fields of their records. The fields depend on the group
+type."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

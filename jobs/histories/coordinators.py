@@ -1,5 +1,5 @@
-"""Groups whose records stand in several offsets partitions, as after these were made more: a coordinator reads one of
-them, and so do the answers."""
+"""Groups with records in several offsets partitions, as after the number of these was changed. A coordinator reads only
+one of them, and so do the answers."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Topics that are no more, by the rows of `topics`."""
+"""Topics that were deleted, by the rows of `topics`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

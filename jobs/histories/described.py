@@ -1,4 +1,4 @@
-"""A group at an instant in the columns of `kafka-consumer-groups --describe`."""
+"""A group at one time, in the columns of `kafka-consumer-groups --describe`."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What differs in a group between two instants."""
+"""What differs in a group between two times."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

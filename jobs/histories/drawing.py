@@ -1,4 +1,5 @@
-"""The moment of a rebalance in text: who owned the partitions that it moved, on an axis of time, a character a slice.
+"""Draws a rebalance in text: who owned the partitions that it moved. The horizontal axis is time, one character per
+slice.
 
 A slice in which a partition had no owner, for however short a time, has a dot; one in which its owner may no longer
 have read it has a question mark. So a gap of milliseconds is seen in a drawing of minutes.

@@ -1,4 +1,4 @@
-"""Lengths of time, for people."""
+"""Formats durations for people."""
 
 from datetime import datetime
 

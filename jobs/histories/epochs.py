@@ -1,5 +1,5 @@
-"""Epochs and targets of members at an instant, in groups that are not classic: the newest of their records, which
-Kafka's tool shows and intervals do not keep."""
+"""Epochs and targets of members at one time, in groups that are not classic, from the newest of their records: Kafka's
+tool shows them, and the interval tables do not keep them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

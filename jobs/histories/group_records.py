@@ -1,4 +1,4 @@
-"""Decoded records of one group up to a place or a time in its log."""
+"""Reads decoded records of one group, up to an offset or a time."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The history of one cluster as of one instant: what the readers' commands have in common."""
+"""The history of one cluster as of one time: what all commands about the past use."""
 
 import argparse
 import time

@@ -1,4 +1,4 @@
-"""Tables that fit a terminal: the narrow form of readers' answers. CSV, JSON and --wide have everything."""
+"""Tables that fit a terminal: a narrow form of the answers. CSV, JSON and --wide have all columns."""
 
 from collections.abc import Collection, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""An event of a group in words: who joined and left, what moved, what it cost, which records show it."""
+"""Describes an event of a group in words: who joined and left, what moved, what it cost, and which records show it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

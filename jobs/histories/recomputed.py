@@ -1,4 +1,4 @@
-"""A group's newest assignment as `groupscope assignments` left it, to ask other assignors about."""
+"""Reads a group's newest assignment from what `groupscope assignments` wrote, as input for other assignors."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Member ids cut short for eyes: as few characters as tell them apart within one answer."""
+"""Shortens member ids for display: as few characters as distinguish them within one answer."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""A rebalance in one sentence: what set it off, what moved, for how long nobody read."""
+"""Describes a rebalance in one sentence: its trigger, what moved, and how long partitions were unread."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

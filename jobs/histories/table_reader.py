@@ -1,4 +1,4 @@
-"""Few rows out of large tables: files and row groups that cannot hold any are left out, and nothing else is read."""
+"""Reads a few rows of large tables: skips files and row groups that cannot contain them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A group's events in order: rebalances, static restarts, conversions, deletions, failovers of its coordinator."""
+"""A group's events in order: rebalances, static restarts, conversions, deletions, coordinator failovers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

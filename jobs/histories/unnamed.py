@@ -1,4 +1,4 @@
-"""Topics that the history knows by their ids alone, so that no answer finds them by name."""
+"""Topics that the history knows only by id, so that a search by name cannot find them."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any

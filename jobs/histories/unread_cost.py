@@ -1,4 +1,4 @@
-"""For how long nobody read the partitions of a rebalance, in words."""
+"""Describes how long the partitions of a rebalance were unread."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What of the log was not seen, so that nobody knows what groups did then."""
+"""Which records of the log are missing, so that the state of groups is unknown there."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""One run of an ingest: what is read by whom, compared with what is known, and written."""
+"""One ingest run: plans what to read, reads it in tasks, compares it with the warehouse and writes the new rows."""

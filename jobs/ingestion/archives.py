@@ -1,4 +1,4 @@
-"""An archive's rows, sorted by offsets partition and offset, through the same steps as the bytes of segments."""
+"""Passes an archive's rows, sorted by offsets partition and offset, through the same steps as the bytes of segments."""
 
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""Lines of archives that are no records but tell an offset: rows of `rejected_records` of part batch.
+"""Archive lines that are not records but name an offset: they become rows of `rejected_records` with part `batch`.
 
 They stand for a record that another file or copy may give, and are told no more when one does.
 """

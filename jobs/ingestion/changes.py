@@ -1,4 +1,5 @@
-"""From what tasks answered to what the run changes: counts that add up, files of each table, rows of `source_files`."""
+"""Turns the results of tasks into the changes of the run: counts that add up, files per table, rows of
+`source_files`."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,5 @@
-"""One copy of a stretch of an offsets partition, read in log order: records, what could not be framed, and counts."""
+"""Reads one copy of a span of an offsets partition in log order: records, bytes that could not be framed, and
+counts."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

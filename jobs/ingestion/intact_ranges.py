@@ -1,4 +1,5 @@
-"""Which offsets the warehouse has seen undamaged: what a copy lacks of these was compacted away, not lost."""
+"""Offset ranges that the warehouse has read undamaged. If another copy lacks a record there, compaction removed it; it
+is not lost."""
 
 from collections import defaultdict
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Ranges of bytes that made no batch: which of them still are to be told, and which have been made good."""
+"""Damaged byte ranges that earlier runs reported: which of them remain, and which a copy has replaced."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Rows that the warehouse holds of an offsets partition, in log order, a stretch of offsets at a time."""
+"""Reads the warehouse's rows of an offsets partition in log order, a span of offsets at a time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A run of whole batches of an offsets partition, and what is told of it, wherever its bytes come from."""
+"""A run of whole batches of an offsets partition with its counts, from any source."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What an ingest of segments has to read, cut into units that tasks can take on without knowing of each other.
+"""Plans what an ingest of segments reads, and cuts it into units that tasks can read independently.
 
 A unit is a stretch of one offsets partition: a part of one copy of the log that nothing else overlaps, or all copies of
 a stretch that several hold. Units of what the warehouse may hold already are marked, since only they pay for looking.

@@ -1,4 +1,4 @@
-"""Records of a log a stretch at a time: as many as are decoded well together, and of several copies side by side."""
+"""Reads records in spans of a size that decodes efficiently, and several copies side by side."""
 
 from collections.abc import Iterator
 from itertools import pairwise

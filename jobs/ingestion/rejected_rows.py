@@ -1,4 +1,4 @@
-"""Rows of `rejected_records` that go, because a copy or a newer release gave what they could not."""
+"""Rows of `rejected_records` to remove, because a copy or a newer release gave the records."""
 
 from collections.abc import Collection, Iterable
 

@@ -1,4 +1,4 @@
-"""Takes up rejected records that this release understands, though an earlier one did not."""
+"""Decodes rejected records again that this release understands and an earlier release did not."""
 
 from collections.abc import Iterator
 from functools import partial

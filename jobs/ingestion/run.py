@@ -1,4 +1,4 @@
-"""What an ingest reads, and what it makes of it."""
+"""The ingest job: what it reads, and how it writes it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What a warehouse already holds of a cluster's offsets log, as far as an ingest has to know before it reads."""
+"""What a warehouse already has of a cluster's offsets log: an ingest needs this before it reads."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What a person sees of an ingest: lines while it runs, and one when it is done."""
+"""The lines that an ingest prints while it runs and when it is done."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the tasks of an ingest are told, and what they answer: plain data, since they run in other processes."""
+"""The input and results of ingest tasks: plain data, since tasks run in other processes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What a task of an ingest does: reads its units, decodes them and writes files of all tables in one pass.
+"""An ingest task: reads its units, decodes them, and writes files of all tables in one pass.
 
 It runs in a worker of Spark, which knows neither the driver's objects nor Java; what it is told and what it answers are
 plain data. A failure that a user can act on is an answer too: Spark would wrap an exception in pages of its own.

@@ -1,4 +1,4 @@
-"""How a run of an ingest writes: tasks write files of the tables, and the driver names them to Delta's logs."""
+"""How an ingest run writes: tasks write table files, and the driver adds them to the Delta logs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

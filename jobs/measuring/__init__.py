@@ -1,1 +1,1 @@
-"""Lag, verdicts and events of committed offsets, from history tables, raw commits and snapshots."""
+"""Computes lag, verdicts and events of committed offsets from history tables, raw commits and snapshots."""

@@ -1,4 +1,4 @@
-"""What the tasks of a measurement are told, and how far they came: plain data, since they run in other processes."""
+"""The input of measurement tasks and the state they return: plain data, since tasks run in other processes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""What a task reads of one offsets partition: rows of history tables and raw commits from a time on, and snapshots."""
+"""Reads what a task needs of one offsets partition: rows of history tables and raw commits from a given time on, and
+snapshots."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

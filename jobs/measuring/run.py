@@ -1,4 +1,4 @@
-"""One run of a measurement: lag, rates, verdicts and events."""
+"""The lag job: computes lag, rates, verdicts and events."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace

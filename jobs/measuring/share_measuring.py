@@ -1,4 +1,5 @@
-"""The measurement of a share: lag, rates, verdicts and events of its groups, from where earlier runs came to."""
+"""Measures one task's partition or slice: lag, rates, verdicts and events of its groups, continuing from earlier
+runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,1 +1,1 @@
-"""Pages that declarations and runs make."""
+"""Pages made from declarations and from runs."""

@@ -1,4 +1,4 @@
-"""Writes docs/commands.md from the parsers of the commands; with --check only tells whether the page is current.
+"""Writes docs/commands.md from the parsers of the commands. With --check it only says whether the page is current.
 
 python -m jobs.pages.commands_page [--check]
 """

@@ -1,4 +1,4 @@
-"""Findings as the run page shows them: by kind, worst first, with the worst rows, where their records are, and SQL."""
+"""Findings on the run page: by kind, worst first, each with its worst rows, the location of their records, and SQL."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby

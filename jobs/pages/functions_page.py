@@ -1,4 +1,4 @@
-"""Writes the declarations into docs/functions.md, between its two marks; with --check only tells whether they are
+"""Writes the declarations into docs/functions.md, between its two marks. With --check it only says whether they are
 current. The rest of the page is written by hand.
 
 python -m jobs.pages.functions_page [--check]

@@ -1,5 +1,4 @@
-"""What the gate prints: findings, worst first, and how to see the rows behind them. The run page of an audit has the
-same lines."""
+"""What the gate prints: findings, worst first, and how to see their rows. An audit prints the same lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pages of docs/ that declarations make: written, or with --check only compared."""
+"""Writes a generated page of docs/. With --check it only compares."""
 
 import sys
 from pathlib import Path

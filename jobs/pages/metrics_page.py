@@ -1,4 +1,4 @@
-"""Writes docs/metrics.md from the files of schemas/metrics; with --check only tells whether the page is current.
+"""Writes docs/metrics.md from the files of schemas/metrics. With --check it only says whether the page is current.
 
 python -m jobs.pages.metrics_page [--check]
 """

@@ -1,5 +1,4 @@
-"""Writes docs/exit_codes.md and docs/findings.md, what a run can end with; with --check only tells whether the pages
-are current.
+"""Writes docs/exit_codes.md and docs/findings.md. With --check it only says whether the pages are current.
 
 python -m jobs.pages.outcomes_pages [--check]
 """

@@ -1,4 +1,4 @@
-"""The newest audit as a text file for a node exporter's textfile collector."""
+"""Writes the metrics of the newest audit as a text file for the node exporter's textfile collector."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

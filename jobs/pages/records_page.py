@@ -1,4 +1,4 @@
-"""Writes docs/records.md from the declarations; with --check only tells whether the page is current.
+"""Writes docs/records.md from the declarations. With --check it only says whether the page is current.
 
 python -m jobs.pages.records_page [--check]
 """

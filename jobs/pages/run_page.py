@@ -1,4 +1,4 @@
-"""The page that an audit prints: what was read, what came of it, and how to look further."""
+"""The page that an audit prints: what it read, what it found, and how to look further."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from the declared settings; with --check only tells whether the page is current.
+"""Writes docs/settings.md from the declared settings. With --check it only says whether the page is current.
 
 python -m jobs.pages.settings_page [--check]
 """

@@ -1,4 +1,4 @@
-"""Writes docs/tables.md from the declarations; with --check only tells whether the page is current.
+"""Writes docs/tables.md from the declarations. With --check it only says whether the page is current.
 
 python -m jobs.pages.tables_page [--check]
 """

@@ -1,4 +1,4 @@
-"""What `groupscope whatif` prints for people: one assignor a block, and which of them wins."""
+"""What `groupscope whatif` prints for people: one block per assignor, and which assignor is best."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

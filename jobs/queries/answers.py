@@ -1,4 +1,4 @@
-"""What a statement is answered with, whoever answers it."""
+"""The result of an SQL statement, the same for every engine."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager

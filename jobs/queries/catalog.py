@@ -1,4 +1,5 @@
-"""Tables, views and functions of a warehouse put into the Spark catalog, where other programs find them by name."""
+"""Creates the tables, views and functions of a warehouse in the Spark catalog, where other programs find them by
+name."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The engines that definitions are printed for, and what their words share."""
+"""The engines that definitions can be printed for, and what their dialects share."""
 
 from collections.abc import Iterable
 from enum import StrEnum

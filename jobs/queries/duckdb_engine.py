@@ -1,4 +1,4 @@
-"""SQL answered by DuckDB inside this process, over the files of the tables at the versions that the newest run names.
+"""Runs SQL with DuckDB in this process, over the table files at the versions of the newest run.
 
 Whoever asks may read these files and nothing else: DuckDB opens no other file, loads no extension, and takes no change
 of its settings. Where the files are not on local disks DuckDB opens none at all: it reads datasets (stored_tables.py).

@@ -1,4 +1,4 @@
-"""The functions of `jobs/functions.py` for a connection of DuckDB, whose UDFs take Arrow columns too."""
+"""Registers the functions of `jobs/functions.py` in a DuckDB connection, whose UDFs take Arrow columns too."""
 
 from collections.abc import Callable
 from functools import wraps

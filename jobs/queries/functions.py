@@ -1,5 +1,4 @@
-"""Table functions in the words of each engine: to Spark temporary for one session or kept in a database, to DuckDB
-macros."""
+"""Table functions in the dialect of each engine: temporary or stored functions in Spark, macros in DuckDB."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What SQL can name, told by the schemas: the same whether the tables are there yet or not."""
+"""The names that SQL can use, from the schemas: the same before and after the tables exist."""
 
 from jobs.failure import Failure
 from jobs.queries.answers import Answer

@@ -1,4 +1,4 @@
-"""SQL line by line on a terminal: a statement ends with a semicolon, a command for the prompt begins with a backslash.
+"""The SQL prompt on a terminal: a statement ends with a semicolon, a command of the prompt begins with a backslash.
 
 What is asked is kept for the next time in `${GROUPSCOPE_CACHE:-~/.cache/groupscope}/sql_history`, for its owner alone.
 """

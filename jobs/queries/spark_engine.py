@@ -1,4 +1,4 @@
-"""SQL answered by Spark, over tables wherever Hadoop finds them."""
+"""Runs SQL with Spark, over tables on any storage that Hadoop can read."""
 
 import os
 import time

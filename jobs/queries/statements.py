@@ -1,4 +1,4 @@
-"""SQL text cut into statements as Spark does it, and whether a statement only reads."""
+"""Splits SQL text into statements as Spark does, and says whether a statement only reads."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which files hold a table at one version, by Delta's log: other files of its folder are of other versions."""
+"""Lists the files of a table at one version, from the Delta log. Other files in the folder belong to other versions."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,4 +1,5 @@
-"""Tables at one version in the words of each engine; one that is not there yet has no rows, but all its columns."""
+"""Tables at one version in the dialect of each engine. A table that does not exist yet has no rows, but all its
+columns."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

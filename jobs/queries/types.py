@@ -1,4 +1,4 @@
-"""Types of columns in the words of each engine, where they are not those of Spark."""
+"""Column types in the dialect of each engine, where they differ from Spark's."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Views in the words of each engine, and which tables a text can name."""
+"""Views in the dialect of each engine, and the tables that a text can name."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What the tasks of a recomputation are told, and how far they came: plain data, since they run in other processes."""
+"""The input of recomputation tasks and the state they return: plain data, since tasks run in other processes."""
 
 import hashlib
 import json

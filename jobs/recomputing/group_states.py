@@ -1,4 +1,4 @@
-"""What earlier runs remember of groups: for each fold its own part, read only of groups that it meets."""
+"""Reads the state of groups that earlier runs stored, each fold's own part, only for the groups that it meets."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What is known beside the log for recomputing assignments: topics and settings of snapshots, and rules of the
+"""Facts for recomputing assignments that are not in the log: topics and settings from snapshots, rules from the
 settings file."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

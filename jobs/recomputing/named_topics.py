@@ -1,4 +1,5 @@
-"""Which topics records of groups name, by name or by id: what is known of these is what their assignments rest on."""
+"""Which topics the records of groups name, by name or by id. Their assignments depend on what is known of these
+topics."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""Rows of dataclasses whose fields are columns, as Arrow tables of the declared columns."""
+"""Turns dataclass rows, whose fields are columns, into Arrow tables with the declared columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""One run of the recomputation of assignments."""
+"""The assignments job: recomputes assignments."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

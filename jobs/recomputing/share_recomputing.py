@@ -1,4 +1,5 @@
-"""The recomputation of a share: from where earlier runs came to, or from the beginning where what is new changes that.
+"""Recomputes one task's partition or slice: continues from earlier runs, or starts from the beginning if new data
+changes earlier results.
 
 Each window of the log goes through three folds: audits of classic and of modern groups, and how far upgrades have come.
 At the end each group that had records is asked what other assignors would give it.

@@ -1,5 +1,5 @@
-"""Windows of the log in which no operation of a group is cut: its records stand in one batch, and are written at one
-time. What may go on waits for the next window."""
+"""Windows of the log that never split an operation of a group: its records are in one batch and have one time. An
+operation that may continue waits for the next window."""
 
 from collections.abc import Iterable, Iterator
 

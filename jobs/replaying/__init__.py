@@ -1,1 +1,1 @@
-"""What a run of `replay` is made of."""
+"""The parts of a `replay` run."""

@@ -1,4 +1,4 @@
-"""A run that goes through the log, as its tables must know it, and how much there is to do."""
+"""The run that its tables refer to, and how much work it has."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

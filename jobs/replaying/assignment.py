@@ -1,4 +1,4 @@
-"""What the tasks of a replay are told, and how far they came."""
+"""The input of replay tasks, and the state they return."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""From what tasks answered to what the run changes: new files, and the files whose rows they take the place of."""
+"""Turns the results of tasks into the changes of the run: new files, and the files whose rows they replace."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

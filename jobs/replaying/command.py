@@ -1,4 +1,4 @@
-"""The command line of jobs that go through the log."""
+"""The command line of jobs that read the log in order."""
 
 import argparse
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The commits of an offsets partition, chunk by chunk, linked into offsets that held."""
+"""Links the commits of an offsets partition, chunk by chunk, into the offsets that were in force."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Which stretches of each offsets partition's log the sources cover, by what `source_files` says was read.
+"""Which offsets of each offsets partition were read, by the rows of `source_files`.
 
 An offset without a record inside of a stretch was compacted away, or was in bytes that are damaged; what lies outside
 has not been seen at all.

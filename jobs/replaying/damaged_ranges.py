@@ -1,4 +1,4 @@
-"""Offsets of each offsets partition that damaged bytes held and no copy has made good."""
+"""Offsets of each offsets partition whose bytes are damaged and that no copy has replaced."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""How members left: groups name those of which the log does not show it, commits show when each was active last."""
+"""How members left: for members whose records do not show it, commits show when each was last active."""
 
 from dataclasses import dataclass
 

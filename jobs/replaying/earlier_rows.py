@@ -1,4 +1,4 @@
-"""What earlier runs left of an offsets partition that may still change: open rows of history tables, and states."""
+"""Rows of earlier runs that may still change: open rows of history tables and states of one offsets partition."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,5 @@
-"""From where on the leaders of an offsets partition wrote, by what any record tells: what counts depends on it, also
-for records of kinds that a job does not read."""
+"""The first offset of each leader epoch of an offsets partition, from all records. Which records count depends on it,
+also for kinds of records that a job does not read."""
 
 from collections.abc import Collection, Mapping, Sequence
 

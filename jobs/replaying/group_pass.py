@@ -1,4 +1,4 @@
-"""The groups of an offsets partition, from their own records."""
+"""Replays the groups of an offsets partition from their own records."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

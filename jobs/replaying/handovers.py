@@ -1,4 +1,5 @@
-"""What was committed when partitions changed hands: groups ask, commits answer, and the answers go into the rows.
+"""What was committed when partitions changed owners: groups ask, commits answer, and the answers become part of the
+rows.
 
 Whatever was asked of an earlier run's log is not asked again: its answer stands in the row as that run left it.
 """

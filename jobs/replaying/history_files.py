@@ -1,4 +1,5 @@
-"""Files of the replay's tables that one task writes: for each table one of closed rows and one of what may change."""
+"""The files that one task writes for the replay's tables: per table one for closed rows and one for rows that may
+change."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Names of topics that no record and no snapshot tells, by what groups were assigned (see
+"""Infers topic names that no record and no snapshot contains, from what groups were assigned (see
 udfs.recomputing.topic_naming).
 
 What proves a name may stand in any offsets partition, so all of them are looked at where an id has no name, whatever

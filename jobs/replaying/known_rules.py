@@ -1,4 +1,4 @@
-"""What a replay rests on beside the log, as snapshots tell it.
+"""The settings and topics that a replay takes from snapshots.
 
 Each of them tells what it happens to hold: one lists all topics, the next one two of them, and few have settings. So
 each rule is that of the newest snapshot that tells it, and one that tells nothing of it takes nothing away.

@@ -1,4 +1,4 @@
-"""What a replay finds in the warehouse before it begins: where records lie, and what earlier runs left."""
+"""What a replay reads from the warehouse before it begins: where records are, and what earlier runs wrote."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the decoded tables hold of one offsets partition, read in log order, a window of offsets at a time.
+"""Reads the decoded tables of one offsets partition in log order, a window of offsets at a time.
 
 Several files may hold the same stretch of the log: copies, rewritten small files, runs that came later. So each row
 group is read when the window reaches it, and what lies behind the window waits.

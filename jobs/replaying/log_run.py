@@ -1,5 +1,5 @@
-"""One run of a job that goes on through the log where its last run ended, from what decoded tables hold to what `runs`
-says of it."""
+"""One run of a job that reads the log in order and continues where its last run ended: from reading the decoded tables
+to its row in `runs`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence

@@ -1,5 +1,5 @@
-"""Tables that a run goes through and those that it writes: tasks read and write their files, and the driver names them
-to Delta's logs."""
+"""The tables that a run reads and writes: tasks read and write their files, and the driver adds these to the Delta
+logs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Rows that are lost of tables which a job can make anew from the decoded ones, and the command that does it.
+"""Finds lost rows of tables that a job can rebuild from the decoded tables, and names the command that rebuilds them.
 
 A table is lost as a whole with its log, a file with the rows that it held. Runs on a local disk write files of one
 cluster each; Spark may have put rows of several into one.

@@ -1,4 +1,4 @@
-"""What is wrong with records before any group is asked: they cannot be read, or stand where they do not belong."""
+"""Problems of records that show without their group: they cannot be read, or are where they do not belong."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The log of one offsets partition as decoded tables hold it: which records count, and these in log order."""
+"""The log of one offsets partition from the decoded tables: the records that count, in log order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

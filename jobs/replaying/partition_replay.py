@@ -1,5 +1,5 @@
-"""The replay of one offsets partition, or of a slice of its groups: from its log, and from where the last run ended, to
-rows of every history table.
+"""Replays one offsets partition, or a slice of its groups, from where the last run ended, and makes the rows of every
+history table.
 
 First the groups, from their own records; then the commits, which are most of the log. The groups ask what was committed
 when partitions changed hands, the commits answer.

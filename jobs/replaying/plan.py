@@ -1,4 +1,4 @@
-"""Which task does which offsets partitions, or slices of them."""
+"""Assigns offsets partitions, or slices of them, to tasks."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What rebalances cost: the unread times of their moves, added up."""
+"""Adds up the unread times of the moves of each rebalance."""
 
 from dataclasses import dataclass
 

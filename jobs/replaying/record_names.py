@@ -1,4 +1,4 @@
-"""Names of topics by id, from decoded records: groups name topics by id alone, and what tells the name may stand in
+"""Names of topics by id, from decoded records. Groups name topics by id only, and the record with the name may be in
 another offsets partition."""
 
 from collections.abc import Sequence

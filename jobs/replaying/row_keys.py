@@ -1,4 +1,4 @@
-"""Rows of one table that are looked for in another, by their keys."""
+"""Looks up rows of one table in another by their keys."""
 
 import pyarrow as pa
 import pyarrow.compute as pc

@@ -1,4 +1,4 @@
-"""One run of a replay."""
+"""The replay job."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

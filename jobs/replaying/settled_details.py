@@ -1,4 +1,4 @@
-"""What commits show of members that left or timed out, in `rebalances.trigger_detail`."""
+"""Adds to `rebalances.trigger_detail` what commits show about members that left or timed out."""
 
 from collections.abc import Mapping
 

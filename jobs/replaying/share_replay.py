@@ -1,4 +1,5 @@
-"""The replay of a share: from where earlier runs came to, or from the beginning where what is new changes that."""
+"""Replays one task's partition or slice: continues from earlier runs, or starts from the beginning if new data changes
+earlier results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

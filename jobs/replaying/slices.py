@@ -1,4 +1,4 @@
-"""Groups of a large offsets partition in slices: each group falls to one of them, wherever its records stand."""
+"""Splits the groups of a large offsets partition into slices. Each group is in one slice, wherever its records are."""
 
 import zlib
 from dataclasses import dataclass

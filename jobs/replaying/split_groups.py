@@ -1,5 +1,5 @@
-"""Groups with records in several offsets partitions. Where nobody knows how many of these there are, that alone proves
-that some of a group's records stand where no coordinator looks for them."""
+"""Groups with records in several offsets partitions. If the number of offsets partitions is unknown, this alone proves
+that some records of the group are where no coordinator reads them."""
 
 from collections.abc import Collection, Mapping, Sequence
 

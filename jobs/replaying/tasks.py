@@ -1,4 +1,4 @@
-"""What a task does: its shares one after the other, into files of all tables.
+"""A task of a job that reads the log: does its shares one after the other and writes files of all tables.
 
 It runs in a process of whichever engine the run has, or in the driver when there is little to do.
 """

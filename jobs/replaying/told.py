@@ -1,5 +1,4 @@
-"""What tasks are told and what they answer, whichever job goes through the log: plain data, since they run in other
-processes."""
+"""The input and results of tasks of every job that reads the log: plain data, since tasks run in other processes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,5 @@
-"""How long nobody read the partitions that changed hands: when reading ended as timeouts bound it (`reading_ends`),
-narrowed by commits, without the times in which snapshots show that there was nothing to read."""
+"""How long partitions that changed owners were unread: timeouts bound when reading ended (`reading_ends`), commits
+narrow these bounds, and time in which snapshots show nothing to read does not count."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

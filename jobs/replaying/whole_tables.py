@@ -1,4 +1,4 @@
-"""Tables of few rows that a replay makes anew as a whole, from what is known of all offsets partitions."""
+"""Small tables that each replay writes completely, from what is known of all offsets partitions."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which tables a job writes that goes on where its last run ended, and what becomes of rows that are there."""
+"""The tables that an incremental job writes, and what it does with the rows that are already there."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""What every run has: options, an id, one manifest, one row of `runs`, one result."""
+"""What all runs have in common: options, an id, one manifest, one row of `runs`, one result."""

@@ -1,4 +1,4 @@
-"""The time that answers are about: it must be one that the cluster's records or snapshots can tell of."""
+"""Checks the as-of time: it must not be before the cluster's first record or snapshot, nor in the future."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What a run leaves for programs: `_runs/RUN.json` in the warehouse, and a copy wherever --result-file says."""
+"""The result of a run for programs: `_runs/RUN.json` in the warehouse, and a copy in --result-file."""
 
 import json
 import time

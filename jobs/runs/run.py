@@ -1,4 +1,4 @@
-"""One run of a job on one cluster: the same skeleton for every job that writes into a warehouse.
+"""One run of a job on one cluster: the same steps for every job that writes to a warehouse.
 
 options -> lock -> the job's plan, tasks and results -> manifest -> commits -> row of `runs` -> result
 """

@@ -1,1 +1,1 @@
-"""What an ingest reads: segment files, archives, a live log, snapshots."""
+"""The inputs of an ingest: segment files, archives, a live log, snapshots."""

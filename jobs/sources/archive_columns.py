@@ -1,4 +1,4 @@
-"""Archives in columns: what a frame must have, and its rows as those of every archive."""
+"""The columns that an archive must have, and how its rows become the rows of every archive."""
 
 from collections.abc import Collection, Mapping
 from functools import reduce

@@ -1,4 +1,4 @@
-"""The files of an archive on any file system that Hadoop knows: Delta tables, Parquet and JSON lines."""
+"""The files of an archive on any storage that Hadoop can read: Delta tables, Parquet and JSON lines."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The source `records:PATH`: an archive of the offsets topic's records as one frame, whatever its format.
+"""The source `records:PATH`: an archive of records of the offsets topic, as one frame for every format.
 
     frame = archive_frame(spark, path)                # columns of udfs.archives.ARCHIVE_ROWS
     frame = archive_frame(spark, path, files=[...])   # only those of archive_files(spark, path)

@@ -1,4 +1,4 @@
-"""Which snapshots the warehouse has already."""
+"""Which snapshots the warehouse already has."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

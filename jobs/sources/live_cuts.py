@@ -1,4 +1,4 @@
-"""Which offsets of a live log an ingest reads, cut into ranges that take about the same time.
+"""Cuts the offsets of a live log that an ingest reads into ranges that take about the same time.
 
 How many bytes stand between two offsets only the log knows: after compaction it may be few or none. So the plan looks
 at the log where it cuts, a little at a time.

@@ -1,4 +1,5 @@
-"""What of a live offsets topic the warehouse lacks, up to its end when the run began, as units for tasks.
+"""Plans which offsets of a live offsets topic to read: those that the warehouse lacks, up to the end when the run
+began.
 
 That it is still the log that the warehouse knows is seen by the topic's id, by its end, and, where a partition has had
 another leader since, by the last record that is known: it is read again.

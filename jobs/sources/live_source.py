@@ -1,4 +1,5 @@
-"""`kafka:HOST:PORT[,…]`: a live offsets topic, read by the tasks that decode it, and snapshots of its cluster.
+"""The source `kafka:HOST:PORT[,…]`: a live offsets topic, read by the tasks that decode it, with snapshots of its
+cluster.
 
 read = LiveSource(log, state, writer, engine, known_topics).read()
 read.answers, read.source_rows(cluster, run_id), read.snapshots

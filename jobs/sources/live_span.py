@@ -1,4 +1,4 @@
-"""A range of offsets of a live log, fetched by the task that decodes it.
+"""A range of offsets of a live log. The task that decodes it fetches it.
 
 The connection is opened by the task: what travels to it, inside the pickled function and nowhere else, is where the
 cluster is and how one signs in.

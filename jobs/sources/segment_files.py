@@ -1,4 +1,4 @@
-"""Segment files: which partition they belong to, and their bytes as framed records, a piece at a time."""
+"""Segment files: which partition they belong to, and their bytes as framed records, a span at a time."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""`segments:DIR`: the segment files of a broker's offsets partitions, wherever copies of them lie."""
+"""The source `segments:DIR`: segment files of a broker's offsets partitions, and copies of them."""
 
 import glob
 import os

@@ -1,4 +1,4 @@
-"""Files of snapshots as rows of cluster_snapshots and topic_snapshots.
+"""Reads snapshot files into rows of cluster_snapshots and topic_snapshots.
 
     read = read_snapshots(["captures/", "s3://bucket/offsets-*.txt.gz"], "prod", run_id, None, options)
     read.tables, read.files     # by name of the table; by time of the snapshot, the file that it is from

@@ -1,4 +1,4 @@
-"""`segments:URI`: segment files of storages other than local disks, found by one listing."""
+"""The source `segments:URI`: segment files on remote storage, found by one listing."""
 
 import re
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""Java and Spark: found, fetched, started, and given work."""
+"""Finds, fetches and starts Java and Spark, and gives them work."""

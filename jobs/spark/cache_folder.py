@@ -1,4 +1,4 @@
-"""The folder of everything that is fetched or built once and then used by every checkout on the machine."""
+"""The cache folder: files that are fetched or built once and then used by every checkout on the machine."""
 
 import fcntl
 import os

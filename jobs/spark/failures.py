@@ -1,4 +1,4 @@
-"""What a failed task of Spark says, on one line."""
+"""Describes a failed Spark task in one line."""
 
 import re
 import socket

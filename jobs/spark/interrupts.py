@@ -1,4 +1,4 @@
-"""Ends a run that uses Spark quietly when it is interrupted: PySpark and py4j log a stack trace of what they were at.
+"""Ends an interrupted Spark run quietly. PySpark and py4j would log a stack trace of what they were doing.
 
 Java ends with the process that started it, and every job of Spark with Java. Only a Java that is left while it starts
 goes on for good: it fails, and its threads wait for nothing. So a first interrupt waits until it has started.

@@ -1,4 +1,4 @@
-"""Named sets of Java archives, pinned, fetched once by the Ivy that comes with Spark; later uses need no network."""
+"""Named, pinned sets of Java archives. Ivy, which comes with Spark, fetches them once; later uses need no network."""
 
 import subprocess
 import tempfile

@@ -1,4 +1,4 @@
-"""Finds a Java that runs Spark and Kafka: the machine's own from 17 on, else the runtime that pip installed."""
+"""Finds a Java that runs Spark and Kafka: version 17 or later of the machine, else the runtime that pip installed."""
 
 import hashlib
 import os

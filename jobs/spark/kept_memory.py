@@ -1,5 +1,5 @@
-"""Memory that a process frees stays with it. By default what the allocator gives back to the system with every large
-array has to be zeroed by the kernel page by page when the next one is made: a quarter of a task's time.
+"""Keeps freed memory in the process. By default the allocator returns every large array to the system, and the kernel
+must zero its pages again for the next one: a quarter of a task's time.
 
 Arrow takes its memory from the same allocator as NumPy and Python. With one of its own, what either has freed would
 stay out of the other's reach: a worker held a quarter more, and spent more time in the kernel."""

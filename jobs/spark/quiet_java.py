@@ -1,4 +1,4 @@
-"""Keeps what Java and Spark say while they start off standard error, which is for lines that users can act on."""
+"""Keeps start-up messages of Java and Spark off standard error, which is for messages that users can act on."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Settings of a Spark session for a while."""
+"""Changes settings of a Spark session temporarily."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Lets `.venv/bin/spark-submit` start from an environment that is not activated, on a machine with or without Java.
+"""Makes `.venv/bin/spark-submit` work without activating the environment, on a machine with or without Java.
 
 PySpark's own script asks the first `python3` of the PATH where Spark is, which need not be the one beside it.
 

@@ -1,5 +1,4 @@
-"""Spark types of declared records and tables, by way of their Arrow types: one derivation, so that the two cannot
-differ."""
+"""Spark types of declared records and tables, derived from their Arrow types so that the two cannot differ."""
 
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType

@@ -1,1 +1,1 @@
-"""Folders of Delta tables, on local disks and on whatever Hadoop knows, changed by one run at a time."""
+"""Warehouses: folders of Delta tables on any storage, changed by one run at a time."""

@@ -1,4 +1,4 @@
-"""A warehouse wherever it is: on local disks, in object stores or in HDFS."""
+"""Opens a warehouse on any storage: local disks, object stores or HDFS."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Delta tables on disk as a run's driver sees them: created from their specs, and changed by one commit a run.
+"""Delta tables as the driver of a run uses them: created from their specs, and changed by one commit per run.
 
 Files are written elsewhere; here they are only named to Delta's log. delta-rs refuses neither a repeated nor a lower
 application version, so `commit` reads the recorded one first: committing the same change again does nothing.

@@ -1,4 +1,4 @@
-"""Named instants at which a test may end a run the hard way, to see that nothing is lost."""
+"""Named points at which a test can kill a run, to check that nothing is lost."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Files that attempts left which never came to an end: no table's log names them, so they only take room."""
+"""Files left by runs that did not finish. No Delta log names them, so they only use space."""
 
 import re
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""One writer at a time: a lock on the warehouse that the kernel frees when its holder dies, however it dies."""
+"""One writer at a time: a lock on the warehouse. The kernel frees it when its holder dies for any reason."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""What makes a run atomic over many tables: everything it changes is written down before the first table is touched.
+"""Makes a run atomic over many tables: writes down every change before it changes the first table.
 
 A run that was killed in between leaves its manifest; the next run carries it out without reading any input again.
 """

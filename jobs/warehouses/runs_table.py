@@ -1,4 +1,4 @@
-"""The table `runs`, which every run reads and adds a row to."""
+"""The table `runs`: every run reads it and adds a row."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""Rewrites small files of a table as few large ones, rows in the table's order: runs that add little leave many."""
+"""Merges small files of a table into a few large ones, with rows in the table's order. Runs that add little leave many
+small files."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

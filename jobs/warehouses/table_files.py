@@ -1,4 +1,4 @@
-"""Files of a table, written by the task that made the rows: Parquet, sorted, with statistics for Delta's log.
+"""Table files, written by the task that made the rows: sorted Parquet, with statistics for the Delta log.
 
 A task brings the rows of one offsets partition after the other, each in log order. A row group ends where the partition
 does, unless it would be tiny: who asks for one group or one time range then reads few of them.

@@ -1,4 +1,4 @@
-"""The warehouse: a folder of Delta tables, changed by one run at a time, each run wholly or not at all."""
+"""The warehouse: a folder of Delta tables. One run at a time changes it, each completely or not at all."""
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What says that a folder is a warehouse of groupscope, and of which contract version."""
+"""The file that marks a folder as a Groupscope warehouse, with its contract version."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The answer to one line of JSON that asks what an assignor gives (`groupscope assign`), errors included."""
+"""Answers one line of `groupscope assign`: a JSON question in, the assignment or an error out."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Kafka's client-side RangeAssignor where racks play no part."""
+"""Kafka's client-side RangeAssignor for groups in which racks do not matter."""
 
 import numpy as np
 from numpy.typing import NDArray

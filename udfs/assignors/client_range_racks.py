@@ -1,4 +1,4 @@
-"""Kafka's client-side RangeAssignor where members and replicas name their racks (from 3.5)."""
+"""Kafka's client-side RangeAssignor for members and replicas that name their racks (from 3.5)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

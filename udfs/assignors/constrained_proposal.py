@@ -1,4 +1,4 @@
-"""`constrained-cooperative-sticky`: the assignor that the constrained sticky assignor proposal (KIP-615) describes.
+"""`constrained-cooperative-sticky`: the assignor described by the constrained sticky assignor proposal (KIP-615).
 
 It was never shipped: its idea went into the sticky assignors' own way for equal subscriptions, which differs. Members
 keep what they own up to the ceiling of an equal share, those below the floor are filled up to it, at last with

@@ -1,4 +1,4 @@
-"""Targets that no coordinator writes, and that make its assignor fail."""
+"""Targets that no coordinator writes and that make Kafka's assignor fail."""
 
 from udfs.assignors.specs import GroupProtocol, Spec
 

@@ -1,4 +1,4 @@
-"""Members' maps of topics to sets of partitions, step by step through Java's own tables."""
+"""Members' maps of topics to sets of partitions, computed step by step with Java's own hash tables."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Maps of topic ids to sets of partitions, one for each member, in the order in which Java walks them.
+"""Maps of topic ids to sets of partitions, one per member, in Java's iteration order.
 
 The coordinator's assignors hand on such maps and walk them, so their order decides who keeps what. A map is given by
 its rows in the order in which they were put; nothing is kept in the shape of a table.

@@ -1,4 +1,4 @@
-"""The orders in which Java's hash tables are walked, for they decide what Kafka's assignors give to whom."""
+"""The iteration orders of Java's hash tables. They decide which member gets a partition from Kafka's assignors."""
 
 import math
 from collections.abc import Callable, Sequence

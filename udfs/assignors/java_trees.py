@@ -1,4 +1,4 @@
-"""A bucket of Java's hash tables that became a tree, and the order in which it is walked.
+"""A bucket of Java's hash tables that became a tree, and its iteration order.
 
 Java walks such a bucket along a list beside the tree: a new key stands there behind its parent in the tree, and the
 tree's root stands first. So the tree's shape decides, and is kept here as Java keeps it.

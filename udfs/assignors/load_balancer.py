@@ -1,4 +1,4 @@
-"""Takes turns among members by load: the least and the most loaded, as the coordinator's `uniform` asks for them."""
+"""Finds the least and the most loaded member, as the coordinator's `uniform` asks for them."""
 
 
 class LoadBalancer:

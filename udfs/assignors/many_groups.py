@@ -1,4 +1,4 @@
-"""Many groups' answers at once: plain ones as arrays over all of them, each other one by itself.
+"""Answers for many groups at once: plain groups together as arrays, each other group by itself.
 
 A call for one small group takes a third of a millisecond whatever it does; what Kafka's brokers hold is mostly small.
 """

@@ -1,4 +1,5 @@
-"""Plain groups end to end in flat arrays: no racks, no static members, everybody subscribed to the same topics.
+"""Plain groups one after another in flat arrays. Plain means: no racks, no static members, all members subscribe to the
+same topics.
 
 A position in a flat array is global; `group` tells whose it is. What an answer names is counted within its group.
 """

@@ -1,4 +1,4 @@
-"""Range and round robin of many plain groups: whom each partition goes to is a formula of its number."""
+"""Range and round robin for many plain groups: a formula gives the member for each partition number."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,5 @@
-"""Sticky and cooperative-sticky of many plain groups: `sticky_constrained` with the groups as a further sort key."""
+"""Sticky and cooperative-sticky for many plain groups: `sticky_constrained` with the group as an additional sort
+key."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""`uniform` of many plain groups: shares and what is free group by group, the maps of all members at once."""
+"""`uniform` for many plain groups: shares and free partitions group by group, the maps of all members at once."""
 
 import numpy as np
 from numpy.typing import NDArray

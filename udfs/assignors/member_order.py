@@ -1,4 +1,4 @@
-"""The order in which range and round robin take members, on either side."""
+"""The order in which range and round robin take members, in clients and in coordinators."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""The lists of members between which partitions moved: their maps are gone through step by step, as Java would."""
+"""The partition lists of members that gave or received partitions. Their maps are computed step by step, as in Java."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Kafka's names of its assignors, by who has them. What answers for each is in `registry`."""
+"""Kafka's names of its assignors, by group protocol. `registry` has the function for each."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Partitions numbered through, topic by topic."""
+"""Numbers all partitions consecutively, topic by topic."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A client-side assignor's question as arrays, and its answer: positions instead of names."""
+"""The question to a client-side assignor as arrays, and its answer: positions instead of names."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

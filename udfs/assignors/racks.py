@@ -1,4 +1,4 @@
-"""When the racks of members and replicas play a part in Kafka's client-side assignors."""
+"""When the racks of members and replicas matter in Kafka's client-side assignors."""
 
 from collections.abc import Collection, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which function stands for which of Kafka's assignors, and since which release."""
+"""Maps Kafka's assignors to functions, with the releases that have them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A coordinator's question to its assignor as arrays: positions instead of names."""
+"""The question of a coordinator to its assignor as arrays: positions instead of names."""
 
 import base64
 from collections.abc import Callable, Sequence

@@ -1,4 +1,5 @@
-"""The coordinator's `range`: of each topic every subscriber gets one stretch, static members first, then by id."""
+"""The coordinator's `range`: each subscriber of a topic gets one range of partitions, static members first, then by
+id."""
 
 import numpy as np
 from numpy.typing import NDArray

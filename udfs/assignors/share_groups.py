@@ -1,4 +1,4 @@
-"""A share group as its coordinator hands it to the assignor: members in order, their targets as Java's maps."""
+"""A share group as its coordinator passes it to the assignor: members in order, their targets as Java's maps."""
 
 import base64
 from collections.abc import Iterator

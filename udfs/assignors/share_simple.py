@@ -1,4 +1,5 @@
-"""Share groups' `simple` from 4.2 on: each partition goes to as many members as go round, each member to equal shares.
+"""The `simple` assignor of share groups from 4.2 on. Members are spread evenly over partitions, and partitions evenly
+over members.
 
 Members with the same topics share all partitions at once; others share them topic by topic.
 """

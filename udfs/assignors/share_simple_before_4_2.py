@@ -1,4 +1,5 @@
-"""Share groups' `simple` before 4.2: 4.1 hashes members to partitions, 4.0 and 3.9 give everybody everything."""
+"""The `simple` assignor of share groups before 4.2: 4.1 hashes members to partitions; 4.0 and 3.9 assign all partitions
+to all members."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Values of JSON with the paths to them, so that an error names its field."""
+"""JSON values with their paths, so that an error names its field."""
 
 import json
 from collections.abc import Collection, Mapping

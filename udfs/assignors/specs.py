@@ -1,4 +1,4 @@
-"""What an assignor is asked: topics, members and what they had, read from an object of JSON (`groupscope assign`)."""
+"""Reads the question to an assignor from a JSON object (`groupscope assign`): topics, members and what they had."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""Ids for topics whose ids nobody knows: the same one for a name, whoever asks."""
+"""Stand-in ids for topics whose ids are unknown. The same name always gets the same id."""
 
 import base64
 import hashlib

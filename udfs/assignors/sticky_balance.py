@@ -1,4 +1,4 @@
-"""The moves by which the sticky assignors' general way levels what members have."""
+"""The moves with which the general algorithm of the sticky assignors balances members."""
 
 import heapq
 from dataclasses import dataclass

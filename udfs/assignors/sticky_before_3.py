@@ -1,4 +1,4 @@
-"""The sticky assignors of releases 2.4 to 2.8, for groups of that time: one partition after the other, as they did.
+"""The sticky assignors of releases 2.4 to 2.8, for groups of that time: one partition after the other, as in Kafka.
 
 Up to 2.5.0 there is one way for all; later equal subscriptions go another way, which 3.0 replaced.
 """

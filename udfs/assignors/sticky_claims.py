@@ -1,4 +1,4 @@
-"""What members of the sticky assignors claim to own, and who is believed where claims meet."""
+"""What members of the sticky assignors claim to own, and who wins if claims conflict."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The sticky assignors' way where all members subscribe to the same topics."""
+"""The algorithm of the sticky assignors if all members subscribe to the same topics."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What members of the sticky assignors say in their user data."""
+"""The user data of members of the sticky assignors."""
 
 import struct
 from collections.abc import Iterator

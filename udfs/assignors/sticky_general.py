@@ -1,4 +1,4 @@
-"""The sticky assignors' way where members subscribe to different topics."""
+"""The algorithm of the sticky assignors if members subscribe to different topics."""
 
 import heapq
 from bisect import bisect_left, insort

@@ -1,4 +1,4 @@
-"""What the sticky assignors remember of their own moves, so as not to swap partitions of one topic to and fro."""
+"""The moves that the sticky assignors remember, so that they do not swap partitions of one topic back and forth."""
 
 from dataclasses import dataclass, field
 

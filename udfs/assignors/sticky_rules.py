@@ -1,4 +1,4 @@
-"""What the releases of Kafka's clients changed in the sticky assignors, from 3.0 on."""
+"""What each Kafka client release changed in the sticky assignors, from 3.0 on."""
 
 from dataclasses import dataclass
 

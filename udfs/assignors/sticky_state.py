@@ -1,4 +1,4 @@
-"""What the sticky assignors' general way works on."""
+"""The state of the general algorithm of the sticky assignors."""
 
 import heapq
 from collections.abc import Sequence

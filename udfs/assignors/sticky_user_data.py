@@ -1,4 +1,4 @@
-"""The user data of all members of sticky groups at once: list by list, each list of all members in one step."""
+"""Reads the user data of all members of sticky groups together: list by list, each list of all members in one step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

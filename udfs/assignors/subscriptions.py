@@ -1,4 +1,4 @@
-"""A classic member's subscription, read from the bytes that a record holds."""
+"""Reads the subscription of a classic member from the bytes in its record."""
 
 import struct
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Many texts as one matrix of their characters."""
+"""Many texts as one matrix of characters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""The coordinator's `uniform`: everybody subscribed to the same topics gets the same number of partitions, and keeps
-what it had as far as that allows. Members with unequal subscriptions: `uniform_unequal`."""
+"""The coordinator's `uniform` for members with equal subscriptions: each gets the same number of partitions and keeps
+as many of its own as possible. For other members see `uniform_unequal`."""
 
 from dataclasses import dataclass
 from functools import cached_property

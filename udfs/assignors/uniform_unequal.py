@@ -1,4 +1,4 @@
-"""The coordinator's `uniform` where members subscribe to different topics, from 4.0 on (KAFKA-17710).
+"""The coordinator's `uniform` for members that subscribe to different topics, from 4.0 on (KAFKA-17710).
 
 Members keep what they had, the rest goes to the least loaded subscriber, then partitions move from the most loaded
 subscriber of a topic to the least loaded, topic by topic, until no topic's subscribers differ by more than one.

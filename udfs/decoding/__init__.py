@@ -1,1 +1,1 @@
-"""Keys and values to typed columns, by the declarations in `schemas`. The way in is `decode.decode`."""
+"""Decodes keys and values into typed columns, by the declarations in `schemas`. Start at `decode.decode`."""

@@ -1,4 +1,5 @@
-"""What clients put into the members of classic groups, by protocol type. Equal payloads are decoded once.
+"""Decodes the payloads that clients put into members of classic groups, by protocol type. Equal payloads are decoded
+once.
 
 Nothing here rejects: any client may store any bytes, so what cannot be read is null and its bytes stay.
 """

@@ -1,4 +1,5 @@
-"""Messages of one layout as columns: walked together, gathered, and what does not fit left out."""
+"""Decodes messages of one layout into columns: walks them together, gathers the fields, and leaves out messages that do
+not fit."""
 
 import sys
 from dataclasses import dataclass, replace

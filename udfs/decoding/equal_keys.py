@@ -1,4 +1,4 @@
-"""Equal keys among many: committing groups write the same few keys again and again, and each needs decoding once."""
+"""Finds equal keys, so that each is decoded once: groups commit with the same few keys again and again."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Arrow columns from the places that a walk found."""
+"""Builds Arrow columns from the positions that a walk found."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,5 +1,5 @@
-"""One message at a time, by the same declarations: tells why bytes do not fit, and reads what is too rare or too large
-for the walk (payloads of Kafka Streams and Connect, records of many megabytes)."""
+"""Reads one message at a time, by the same declarations. It says why bytes do not fit, and reads what is too rare or
+too large for the walk (payloads of Kafka Streams and Connect, records of many megabytes)."""
 
 import base64
 import struct

@@ -1,4 +1,4 @@
-"""Where the parts of many messages stand in a buffer: what a walk finds, and what columns are gathered from.
+"""Positions of the fields of many messages in a buffer: the output of a walk, and the input of the gather.
 
 Each node has one entry a row. Rows are picked (`take_rows`) and put together (`concat_nodes`) without touching the
 bytes, so array elements found wave after wave can be brought into the order of the rows they belong to.

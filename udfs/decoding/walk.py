@@ -1,4 +1,4 @@
-"""The walk: follows a declared layout through many messages at once and notes where each field stands.
+"""The walk: follows a declared layout through many messages at once and records the position of each field.
 
 Nothing is read but lengths and counts. A message that does not fit is marked, its position held inside the buffer, and
 the walk goes on, so the happy path has no branch a row; why it does not fit is told later, by `scalar_reader`.

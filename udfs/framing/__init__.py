@@ -1,1 +1,2 @@
-"""Bytes of a log to records: batches of every format, their checksums and compression. The way in is `frame.frame`."""
+"""Turns the bytes of a log into records: batches of every format, with checksums and compression. Start at
+`frame.frame`."""

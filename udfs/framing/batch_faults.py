@@ -1,5 +1,5 @@
-"""Tells what is wrong with a batch whose records do not fit. Batches are read by column first; the few that fail are
-read here again, one field after the other, to name the first thing that is wrong."""
+"""Says what is wrong with a batch whose records do not fit. Batches are read by column first; the few that fail are
+read here again, field by field, to name the first error."""
 
 from schemas.vocabulary import RejectReason
 from udfs.framing.checksums import Bytes

@@ -1,4 +1,4 @@
-"""Records of many batches of magic 2 at once, into columns."""
+"""Reads the records of many magic 2 batches at once, into columns."""
 
 from itertools import pairwise
 

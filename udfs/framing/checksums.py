@@ -1,4 +1,4 @@
-"""Checksums of Kafka's formats: CRC-32C of record batches, CRC-32 of the older messages.
+"""Checksums of Kafka's formats: CRC-32C for record batches, CRC-32 for the older messages.
 
 Both work on the bytes of a NumPy slice without copying them.
 """

@@ -1,5 +1,5 @@
-"""Offsets that the headers in a rejected range of bytes name. Nothing proves them: the caller compares them with the
-batches around."""
+"""Offsets named by headers in a rejected range of bytes. Nothing proves them: the caller compares them with the batches
+before and after the range."""
 
 from struct import Struct
 

@@ -1,4 +1,5 @@
-"""Codecs of record batches, each with the container that Kafka puts around it, and never more output than allowed."""
+"""Decompresses record batches: every codec with the container that Kafka puts around it, and never more output than
+allowed."""
 
 from collections.abc import Iterator
 from enum import IntEnum

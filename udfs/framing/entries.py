@@ -1,4 +1,5 @@
-"""Finds the entries of a log (record batches and the older messages) and goes on behind bytes that are none."""
+"""Finds the entries of a log (record batches and the older messages), and continues after bytes that are not
+entries."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Framing: bytes of a log in, records out, whatever format and codec they are written in.
+"""Framing: bytes of a log in, records out, for every format and codec.
 
     framed = frame(data, size)      # data: the log's bytes and PADDING zero bytes; size: how many are the log's;
                                     # what is decompressed is put behind them as far as there is room

@@ -1,4 +1,4 @@
-"""What framing makes of a log's bytes."""
+"""The output of framing: records and rejected ranges of bytes."""
 
 from dataclasses import dataclass, fields
 from typing import Self

@@ -1,4 +1,5 @@
-"""Columns of what `legacy_messages` reads: these formats know no producers, transactions or leader epochs."""
+"""Columns of the messages that `legacy_messages` reads. These formats have no producers, transactions or leader
+epochs."""
 
 import numpy as np
 from numpy.typing import NDArray

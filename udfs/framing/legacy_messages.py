@@ -1,4 +1,4 @@
-"""Messages of magic 0 and 1, and wrapper messages that hold others compressed.
+"""Reads messages of magic 0 and 1, and wrapper messages that contain compressed ones.
 
 Brokers before 0.11 wrote these, and 4.0's cleaner rewrites the last of them: they are few, and read one by one.
 """

@@ -1,4 +1,4 @@
-"""Headers of record batches of magic 2, of all batches by one gather, and what can be wrong with them."""
+"""Reads the headers of all magic 2 record batches in one gather, and says what is wrong with them."""
 
 from dataclasses import dataclass
 

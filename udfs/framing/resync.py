@@ -1,4 +1,4 @@
-"""Where the next good entry stands in damaged bytes.
+"""Finds the next good entry in damaged bytes.
 
 Every position is tried. Positions are judged window by window, each window once, so the time for a buffer stays
 proportional to its size however many bytes in it are made to look like entries.

@@ -1,4 +1,4 @@
-"""One buffer for a log's bytes and for what is decompressed from them, so that all records are slices of one."""
+"""One buffer for a log's bytes and for what is decompressed from them, so that all records are slices of one buffer."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Zig-zag varints, as records of magic 2 write their numbers, at many positions at once."""
+"""Reads zig-zag varints, the numbers in magic 2 records, at many positions at once."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,1 +1,1 @@
-"""How far groups are behind, in messages and in time, at each snapshot of the topics' ends."""
+"""Lag of groups, in messages and in time, at each snapshot of end offsets."""

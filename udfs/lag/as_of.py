@@ -1,4 +1,4 @@
-"""Which interval of a key held at a time."""
+"""Finds the interval of a key that was in force at a given time."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Times at which records and snapshots cannot be compared, for the clock that wrote the log went back.
+"""Times at which records and snapshots cannot be compared, because the clock that wrote the log went back.
 
 A record that is more than a second older than one before it shows that a clock was wrong, and not which: that of the
 records before it, or its own. So every time is in doubt from the last record before it that is older, to the first

@@ -1,4 +1,4 @@
-"""How far groups were behind at each snapshot: of each partition with a live commit, an owner or a subscriber."""
+"""Computes the lag at each snapshot for each partition with a live commit, an owner or a subscriber."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""Lag of each group and topic by day and by minute, added up while points are made: percentiles need all points of a
-day, which readers would have to sort anew each time."""
+"""Adds up the lag of each group and topic by day and by minute while points are made. Percentiles need all points of a
+day, and readers would have to sort them each time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

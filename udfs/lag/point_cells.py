@@ -1,4 +1,4 @@
-"""Which rows hold at which snapshot: cells key by key, and within a key by time, so that neighbours are alike."""
+"""Which rows are in force at each snapshot: cells ordered by key, then by time, so that neighbors are alike."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

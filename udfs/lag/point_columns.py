@@ -1,4 +1,4 @@
-"""Points as arrays that are added up to days and minutes: a point has the columns of a row of few words."""
+"""Lag points as arrays, from which days and minutes are added up. Columns of a few words are codes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields

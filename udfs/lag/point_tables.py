@@ -1,4 +1,5 @@
-"""The tables that points are made from, as arrays to look rows up in. Each ends with one more value: for no row."""
+"""The tables from which points are made, as arrays for lookups. Each array has one extra value at the end: for "no
+row"."""
 
 from dataclasses import dataclass
 from functools import cached_property

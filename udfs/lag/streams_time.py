@@ -1,5 +1,5 @@
-"""The time that Kafka Streams hides in a commit: base64 of a version byte, its partition's stream time and, in
-version 2, what processors keep."""
+"""Reads the time that Kafka Streams stores in commit metadata: base64 of a version byte, the stream time of the
+partition and, in version 2, processor metadata."""
 
 import numpy as np
 import pyarrow as pa

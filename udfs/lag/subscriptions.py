@@ -1,4 +1,4 @@
-"""Which partitions groups subscribed to, from when to when, as far as snapshots know the topics."""
+"""Which partitions groups subscribed to, from when to when, for topics that snapshots contain."""
 
 import numpy as np
 import pyarrow as pa

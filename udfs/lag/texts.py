@@ -1,4 +1,4 @@
-"""Texts of rows chosen from tables, each kept once: millions of rows tell of a few groups, topics and members."""
+"""Texts of rows chosen from tables, each stored once: millions of rows name only a few groups, topics and members."""
 
 from collections.abc import Callable
 from typing import Any

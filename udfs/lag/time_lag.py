@@ -1,4 +1,4 @@
-"""When the message at an offset was written, by the ends of its partition in snapshots.
+"""Estimates when the message at an offset was written, from the end offsets of its partition in snapshots.
 
 The message at offset g was written after the last snapshot whose end is at most g, and before the next one: these are
 the bounds. Between the two it is taken to lie on a straight line, as lag exporters do; before the oldest snapshot, on

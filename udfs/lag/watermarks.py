@@ -1,4 +1,4 @@
-"""Where the logs of topic partitions began and ended at each snapshot: rows of topic_snapshots, looked up by time."""
+"""Start and end offsets of topic partitions at each snapshot: rows of topic_snapshots, looked up by time."""
 
 from dataclasses import dataclass
 from functools import cached_property

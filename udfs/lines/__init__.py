@@ -1,1 +1,1 @@
-"""Decoded records to lines of text. The way in is `record_lines.Writer`."""
+"""Turns decoded records into lines of text. Start at `record_lines.Writer`."""

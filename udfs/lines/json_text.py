@@ -1,4 +1,4 @@
-"""JSON text of Arrow columns, a column at a time.
+"""Writes Arrow columns as JSON text, a column at a time.
 
 The text of a column is a list of pieces: constant strings and string arrays, to be joined row by row. Pieces of nested
 objects stay flat, so a whole line takes one join however deep it is.

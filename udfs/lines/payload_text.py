@@ -1,4 +1,4 @@
-"""JSON text of client payloads: decoded where they are understood, else their bytes in hex."""
+"""JSON text of client payloads: decoded if they are understood, else their bytes in hex."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Decoded records as lines of JSON or CSV: what `groupscope dump` prints, a chunk of records at a time."""
+"""Decoded records as lines of JSON or CSV, as `groupscope dump` prints them, a chunk of records at a time."""
 
 import json
 import re

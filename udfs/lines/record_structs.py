@@ -1,4 +1,4 @@
-"""Decoded records as one column of structs, in the order of their keys and values: `decode_offsets_record`."""
+"""Decoded records as one column of structs, in the order of their keys and values, for `decode_offsets_record`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,5 +1,5 @@
-"""JSON text of a record's value, with the payloads of its members, and why a record could not be decoded: what lines
-and columns of decoded records share."""
+"""JSON text of a record's value with the payloads of its members, and the reason why a record could not be decoded.
+`record_lines` and `record_structs` both use it."""
 
 import pyarrow as pa
 import pyarrow.compute as pc

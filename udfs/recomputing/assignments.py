@@ -1,4 +1,4 @@
-"""Recorded assignments as arrays, many behind each other: whatever is checked of them is checked of all at once."""
+"""Many recorded assignments one after another in arrays, so that each check runs on all of them at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

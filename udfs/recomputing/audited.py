@@ -1,4 +1,4 @@
-"""What comes of recomputing: a row of `assignment_audit`, and a group's latest assignment for what-ifs."""
+"""The output of recomputing: a row of `assignment_audit`, and a group's latest assignment for what-ifs."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What was checked of one assignment, in words."""
+"""Describes in words what was checked of one assignment."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice

@@ -1,4 +1,4 @@
-"""The audit of classic groups: each generation beside what Kafka's own assignor gives for the same input."""
+"""The audit of classic groups: compares each generation with what Kafka's assignor gives for the same input."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial

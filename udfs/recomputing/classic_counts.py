@@ -1,5 +1,5 @@
-"""How many partitions topics had for a group's leader: the log of classic groups does not tell, so several answers are
-tried."""
+"""How many partitions topics had for a group's leader. The log of classic groups does not record it, so several numbers
+are tried."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence

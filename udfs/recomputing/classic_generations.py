@@ -1,4 +1,5 @@
-"""Generations of classic groups: each type 2 value by itself, with an assignor's numbering of members and topics."""
+"""Generations of classic groups: each type 2 value by itself, with members and topics numbered as an assignor orders
+them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What was found of one generation of a classic group."""
+"""The result for one generation of a classic group."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

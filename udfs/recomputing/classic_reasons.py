@@ -1,4 +1,4 @@
-"""Why a generation cannot be recomputed, or differs, in words."""
+"""Describes in words why a generation cannot be recomputed, or differs."""
 
 from collections.abc import Mapping
 from typing import Final

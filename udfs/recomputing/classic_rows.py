@@ -1,4 +1,4 @@
-"""Rows of the audit of classic groups: what was found of each generation, with what is counted and checked of it."""
+"""Makes the audit rows of classic groups: the result of each generation, with counts and checks."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

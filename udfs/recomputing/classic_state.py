@@ -1,4 +1,4 @@
-"""What is remembered of a classic group from one value to the next, and from one run to the next."""
+"""What the audit remembers of a classic group from one value to the next, and from one run to the next."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

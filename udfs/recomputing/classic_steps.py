@@ -1,4 +1,4 @@
-"""From a group's value to the next: who is who, what was carried over, and what moved."""
+"""Compares a group's value with the next: which members are the same, what they kept, and what moved."""
 
 from collections.abc import Sequence
 

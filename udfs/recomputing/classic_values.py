@@ -1,4 +1,4 @@
-"""Values of type 2 on their way into the audit, column by column. Unlike the replay's sets, lists keep their order."""
+"""Reads type 2 values for the audit, column by column. The replay makes sets of lists; here lists keep their order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

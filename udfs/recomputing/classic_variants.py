@@ -1,4 +1,4 @@
-"""Which release of Kafka's clients, with which view of the cluster, gives a recorded generation."""
+"""Finds the release of Kafka's clients, and the leader's view of the cluster, that give a recorded generation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A recorded assignment beside the one that an assignor gives."""
+"""Compares a recorded assignment with the one that an assignor gives."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which inputs of an assignment are confirmed: an accusation rests on these alone.
+"""Which inputs of an assignment are confirmed. Only confirmed inputs can prove that a recorded assignment is wrong.
 
 The log itself confirms numbers of partitions by the group's record of its topics (type 4, before 4.1) or by the hash
 over them (from 4.1). Else snapshots do: one before the record and one after it that agree, or, since topics only grow,

@@ -1,4 +1,4 @@
-"""What signatures of known defects look at: a generation, the one before it, and what members claimed."""
+"""What the signatures of known defects look at: a generation, the previous one, and what members claimed."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Known defects of the sticky assignors in what they make of members' claims."""
+"""Known defects in how the sticky assignors use members' claims."""
 
 from typing import Final
 

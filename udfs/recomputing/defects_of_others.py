@@ -1,4 +1,4 @@
-"""Known defects of leaders, coordinators and other libraries beside what the sticky assignors make of claims."""
+"""Known defects of leaders, coordinators and other libraries, apart from those in `defects_of_claims`."""
 
 from dataclasses import replace
 from itertools import combinations

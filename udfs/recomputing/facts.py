@@ -1,4 +1,5 @@
-"""What the recomputing of assignments knows beside the records: topics of snapshots, the broker's default, rules."""
+"""Facts for recomputing assignments that are not in the records: topics from snapshots, the broker's default assignor,
+rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What must hold for every assignment whoever made it, without computing it anew."""
+"""Rules that every assignment must satisfy. They can be checked without recomputing it."""
 
 from dataclasses import dataclass
 

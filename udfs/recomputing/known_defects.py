@@ -1,4 +1,4 @@
-"""Defects of Kafka's clients and coordinators by their signatures in recorded generations.
+"""Finds known defects of Kafka's clients and coordinators by their signatures in recorded generations.
 
 Each signature is a function of its own, named by what went wrong. What leaves no trace in records of type 2 is not
 here: KAFKA-8767, 9752, 12890, 13406 (rounds that were never written), 10284 (the record is missing), 13419, 14009,

@@ -1,5 +1,5 @@
-"""The hash of a group's topics that the coordinator writes with each group epoch from 4.1 on (KIP-1101): it confirms
-ids, numbers of partitions and racks that were found elsewhere."""
+"""The hash of a group's topics that the coordinator writes with each group epoch from 4.1 on (KIP-1101). It confirms
+ids, numbers of partitions and racks that come from other sources."""
 
 from collections.abc import Iterable, Sequence
 from struct import pack

@@ -1,4 +1,5 @@
-"""Every target assignment of consumer, share and streams groups beside the one that Kafka's own assignor gives."""
+"""The audit of consumer, share and streams groups: compares every target assignment with what Kafka's assignor
+gives."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

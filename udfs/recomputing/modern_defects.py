@@ -1,4 +1,5 @@
-"""Known defects of Kafka's coordinator and assignors whose signature a target assignment bears, each a JIRA issue."""
+"""Known defects of Kafka's coordinator and assignors that leave a signature in a target assignment. Each is a JIRA
+issue."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""Records of consumer, share and streams groups as the recomputing of assignments reads them: lists keep their order,
-since Kafka's answer depends on it. Column by column, as the replay reads them (`udfs.replay.modern_records`)."""
+"""Reads records of consumer, share and streams groups for recomputing assignments. Lists keep their order, since
+Kafka's answer depends on it. It reads column by column, like the replay (`udfs.replay.modern_records`)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise

@@ -1,5 +1,5 @@
-"""A consumer, share or streams group as its coordinator held it when it computed an assignment, folded record by
-record: who was a member and in which order, what each subscribed to, and the targets of the epoch before."""
+"""A consumer, share or streams group as its coordinator had it when it computed an assignment, folded record by record:
+the members in order, what each subscribed to, and the targets of the previous epoch."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

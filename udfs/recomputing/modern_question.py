@@ -1,4 +1,4 @@
-"""What a coordinator asked its assignor at a target epoch, as arrays, and what the records say came of it."""
+"""The input of a coordinator's assignor at a target epoch as arrays, and the result by the records."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Targets as they stand in the records, where nothing tells what members subscribe to."""
+"""Recorded targets of groups whose subscriptions are unknown."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,5 @@
-"""Rows of `assignment_audit` of target assignments: what was found, and what is checked of all of a window at once."""
+"""Makes the rows of `assignment_audit` for target assignments: the result, and checks that run on a whole window at
+once."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,5 @@
-"""Signatures of known defects of Kafka's coordinator that single records of consumer groups bear, before any assignment
-is computed anew. Each names its JIRA issue, or None."""
+"""Signatures of known coordinator defects in single records of consumer groups, found before any assignment is
+recomputed. Each names its JIRA issue, or None."""
 
 from collections.abc import Collection, Mapping
 

@@ -1,4 +1,4 @@
-"""A consumer, share or streams group between runs, as JSON takes it."""
+"""Stores a consumer, share or streams group between runs, as JSON."""
 
 from collections.abc import Mapping
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""A target epoch: its question, the assignor in force, the answer, and what of it goes into a row."""
+"""A target epoch: its question, the assignor in force, the answer, and what of this becomes a row."""
 
 from collections.abc import Iterator, Mapping
 

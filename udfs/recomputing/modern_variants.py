@@ -1,5 +1,5 @@
-"""What the log does not tell of a coordinator, tried in a stated order: its release line, its Java line, and the order
-of members that share a chain of its map. The first variant that gives the recorded assignment is the one."""
+"""Tries what the log does not record of a coordinator, in a fixed order: its release, its Java version, and the order
+of members in one chain of its map. The first variant that gives the recorded assignment is taken."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Who owns what in a consumer group, record by record, and the signs of known defects that show in between."""
+"""Follows who owns what in a consumer group, record by record, and finds signs of known defects in between."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What moved from an assignment to the next, and the least that had to (the KIP-429 measures of cost)."""
+"""What moved from one assignment to the next, and the minimum that had to move (the KIP-429 measures of cost)."""
 
 from dataclasses import dataclass
 

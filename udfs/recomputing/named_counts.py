@@ -1,4 +1,4 @@
-"""Since when records of any group name how many partitions of a topic, by name; topics only grow."""
+"""Since when records of any group show how many partitions a topic has, by name. Topics only grow."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

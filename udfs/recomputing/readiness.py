@@ -1,4 +1,4 @@
-"""What stands between the members of a group and the consumer protocol (KIP-848), or a cooperative assignor."""
+"""What keeps the members of a group from the consumer protocol (KIP-848) or from a cooperative assignor."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What each target assignment of a log tells of names and ids of topics: the audit's own fold without assignors."""
+"""What each target assignment of a log shows about names and ids of topics: the fold of the audit without assignors."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,5 @@
-"""The order in which the coordinator walks its members: its own hash table that grows and never shrinks
-(TimelineHashMap). From it members go into a HashMap, where that order decides among those of one chain."""
+"""The order in which the coordinator iterates over its members: that of its own hash table (TimelineHashMap), which
+grows and never shrinks. Members then go into a HashMap, where this order decides among members of one chain."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Topic ids as records print them (22 characters) and as pairs of signed 64-bit numbers, as Kafka compares them."""
+"""Topic ids as records print them (22 characters), and as pairs of signed 64-bit numbers, as Kafka compares them."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Names of topic ids that no record and no snapshot names, as far as the log proves them.
+"""Infers the names of topic ids that no record and no snapshot names, as far as the log proves them.
 
 Consumer and share groups of 4.1 and later name topics by id, their members by name. Each target assignment says which
 ids stand for topics that members subscribe to, and how many partitions these have: every partition has an owner. The

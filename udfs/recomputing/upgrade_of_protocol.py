@@ -1,4 +1,4 @@
-"""Groups that turn from the classic protocol to the consumer protocol (KIP-848), or back.
+"""Follows groups that convert from the classic protocol to the consumer protocol (KIP-848), or back.
 
 Online the coordinator rewrites the group in one operation, and members change one by one: those that have not are
 marked in their records. Offline the group is empty meanwhile, so that all change at once.

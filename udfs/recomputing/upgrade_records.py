@@ -1,4 +1,4 @@
-"""What tells of upgrades in the records of groups: of their members no more than how each of them took part."""
+"""Reads from the records of groups what upgrades need: of each member only how it takes part."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise

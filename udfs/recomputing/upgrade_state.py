@@ -1,4 +1,4 @@
-"""How far a group has come on its way to another assignor or protocol: what is remembered between records."""
+"""Progress of a group's migration to another assignor or protocol: what is remembered between records."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""KIP-429: a group leaves an assignor that stops the world, in two rolling bounces.
+"""Follows KIP-429 migrations: a group replaces an eager assignor by a cooperative one, in two rolling restarts.
 
 The first adds cooperative-sticky to what each member offers, and shows nowhere. The second takes the old assignor away:
 with the first member that lacks it the group turns to cooperative-sticky. Members that still offer both give everything

@@ -1,4 +1,4 @@
-"""How far groups have come on their way to a cooperative assignor, to the consumer protocol, or back."""
+"""Progress of groups that migrate to a cooperative assignor, to the consumer protocol, or back."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

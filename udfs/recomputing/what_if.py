@@ -1,4 +1,5 @@
-"""What each of Kafka's assignors would give a group as it stands: how even, what moves, what stops meanwhile."""
+"""What each of Kafka's assignors would give a group in its current state: balance, moves, and partitions that stop
+during the change."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

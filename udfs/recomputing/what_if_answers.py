@@ -1,4 +1,4 @@
-"""What assignors answer to groups as they stand, when the groups have come to rest."""
+"""The answers of assignors for groups in their current state, after the groups have become stable."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""A group as it would be with other members or more partitions."""
+"""A group with other members or more partitions than it has."""
 
 import difflib
 from collections import Counter

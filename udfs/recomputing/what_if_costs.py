@@ -1,4 +1,4 @@
-"""What a change of a group costs: who had each partition, who gets it, and which assignor costs least."""
+"""The cost of a change of a group: who had each partition, who gets it, and which assignor costs least."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

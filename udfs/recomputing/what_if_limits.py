@@ -1,4 +1,4 @@
-"""What keeps a group from an assignor, and what an answer about it cannot take into account."""
+"""Why a group cannot use an assignor, and what an answer about it cannot take into account."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,5 @@
-"""What groups as they stand ask an assignor: members claim what they have, all in one generation."""
+"""The questions to an assignor about groups in their current state: members claim what they have, all in one
+generation."""
 
 import struct
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The question of a what-if as lines for `groupscope assign`, which answers each as the what-if did."""
+"""Prints the question of a what-if as lines for `groupscope assign`, which gives the same answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

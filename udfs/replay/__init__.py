@@ -1,1 +1,1 @@
-"""The coordinator's state machine over decoded records: what every group was, and why it changed."""
+"""The coordinator's state machine over decoded records: what state each group was in, and why it changed."""

@@ -1,4 +1,4 @@
-"""Classic groups: a value of type 2 holds the whole group, so that what happened lies between two values."""
+"""Replays classic groups. A type 2 value holds the whole group, so every event is a difference between two values."""
 
 from collections import Counter
 

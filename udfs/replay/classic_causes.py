@@ -1,4 +1,4 @@
-"""Why a classic group rebalanced and how its members went, as far as its values tell."""
+"""Why a classic group rebalanced and how its members left, as far as its values show."""
 
 from schemas.history_words import Confidence, LeaveKind, RebalanceMode, RebalanceTrigger
 from udfs.replay.classic_records import ClassicMember

@@ -1,4 +1,4 @@
-"""Partitions of a classic group that two members were assigned, or say they own, at one time."""
+"""Partitions of a classic group that two members were assigned, or claim to own, at the same time."""
 
 from collections.abc import Iterable
 

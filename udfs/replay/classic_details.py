@@ -1,4 +1,4 @@
-"""What changed between two values of a classic group, in words with names."""
+"""Describes the difference between two values of a classic group in words, with names."""
 
 from collections.abc import Iterable, Iterator
 

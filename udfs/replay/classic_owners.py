@@ -1,6 +1,7 @@
-"""Who owns what after a round of a classic group. The log tells what members claimed as they joined and what they
-got: a stay goes on if its member claimed the partition and got it again. What it did not claim it had given up before,
-at the end of the join phase at the latest; what it claimed and did not get it gives up after the round."""
+"""Who owns what after a rebalance of a classic group. The log records what members claimed when they joined and what
+they were assigned. An ownership interval continues if its member claimed the partition and was assigned it again. A
+member that did not claim a partition had given it up before, at the end of the join phase at the latest. A member that
+claimed a partition and was not assigned it gives it up after the rebalance."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

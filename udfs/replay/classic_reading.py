@@ -1,5 +1,5 @@
-"""When the owners of a classic group's partitions stopped reading them: those that gave them up in a round, and those
-that the round is without."""
+"""When owners stopped reading partitions of a classic group: members that gave them up in a rebalance, and members that
+left."""
 
 from collections.abc import Sequence
 

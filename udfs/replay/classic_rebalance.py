@@ -1,4 +1,5 @@
-"""Rows of one rebalance of a classic group: the rebalance, its members, and the partitions that changed hands."""
+"""Makes the rows of one rebalance of a classic group: the rebalance, its members, and the partitions that changed
+owners."""
 
 from schemas.history_words import Confidence, MemberChange, RebalanceOutcome
 from udfs.replay import classic_causes

@@ -1,5 +1,5 @@
-"""Records of type 2 on their way into a replay. Column by column: a log may hold hundreds of thousands of them, each
-with all the group's members."""
+"""Reads type 2 records for a replay, column by column: a log may have hundreds of thousands of them, each with all
+members of the group."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""One step of a classic group from a value to the next, as the parts of the replay pass it on."""
+"""One step of a classic group, from one value to the next, as the modules of the replay pass it on."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

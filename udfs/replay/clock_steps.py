@@ -1,4 +1,5 @@
-"""Commits of a group whose broker's clock stood back behind the commit before: at a failover, mostly."""
+"""Commits of a group whose time is before that of the previous commit: the broker's clock went back, mostly at a
+failover."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Anomalies that whole columns of commits tell, as rows of replay_anomalies."""
+"""Anomalies found in whole columns of commits, as rows of replay_anomalies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What took effect in a chunk of commits, and the runs of equal values that it makes: the rows of offset_history."""
+"""What took effect in a chunk of commits, and its runs of equal values: the rows of offset_history."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""A chunk of commits beside what is known of their keys from before, put in order by key: what linking works on."""
+"""A chunk of commits together with the earlier state of their keys, sorted by key: the input of linking."""
 
 from dataclasses import dataclass
 from typing import TypeVar

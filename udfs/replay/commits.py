@@ -1,4 +1,4 @@
-"""Commits of one offsets partition, linked key by key into the offsets that held.
+"""Links the commits of one offsets partition, key by key, into offsets and the time each was in force.
 
 Nothing walks them one by one: a chunk is put in order by key, beside what the state says of these keys, and whole
 columns are compared with themselves shifted by one. What a chunk leaves open is the state, and so the next chunk and

@@ -1,4 +1,4 @@
-"""Groups that go on as groups of another type: members and what they own survive an online conversion."""
+"""Groups that continue as another group type: members and what they own survive an online conversion."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What of an offsets partition's log is known: stretches that sources cover, offsets in them without a record."""
+"""Which offsets of an offsets partition are known: ranges that were read, and offsets in them without a record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Records that no copy of the log could give, since their bytes are damaged: where they were, and how many."""
+"""Damaged records that no copy of the log has: where they were, and how many."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What exactly set a rebalance off, in words with names: the text of `rebalances.trigger_detail`."""
+"""What exactly triggered a rebalance, in words with names: the text of `rebalances.trigger_detail`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

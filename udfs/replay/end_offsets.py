@@ -1,5 +1,5 @@
-"""What snapshots tell of the ends of partitions: for how long an end stood at one offset, so that who had read up to it
-had nothing to read."""
+"""How long the end offset of a partition stayed the same, by snapshots. An owner that had read up to it had nothing to
+read."""
 
 import hashlib
 from collections.abc import Collection, Sequence

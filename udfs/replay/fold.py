@@ -1,4 +1,4 @@
-"""All groups of one offsets partition, or of a slice of it, replayed in log order from where the last run ended."""
+"""Replays all groups of one offsets partition, or of a slice of it, in log order, from where the last run ended."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping

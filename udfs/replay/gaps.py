@@ -1,4 +1,4 @@
-"""Which offsets of a partition have no record that is known: a state found behind missing records may be older."""
+"""Which offsets of a partition have no known record. A state that is first seen after missing records may be older."""
 
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A group in the middle of its replay, and what it shares with the others of its offsets partition."""
+"""A group during its replay, and what it shares with the other groups of its offsets partition."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""The offsets partition that a group belongs to: its leader is the group's coordinator, and reads no other."""
+"""The offsets partition that a group belongs to. Its leader is the group's coordinator, and reads no other partition
+for the group."""
 
 from udfs.assignors.java_order import string_hash
 

@@ -1,4 +1,4 @@
-"""The sets of KIP-429 between two assignments of a classic group: what each member had, claimed and got."""
+"""The sets of KIP-429 between two assignments of a classic group: what each member had, claimed and was assigned."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

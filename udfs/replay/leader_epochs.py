@@ -1,4 +1,4 @@
-"""Which records of an offsets partition count: an epoch ends where the next higher one begins.
+"""Which records of an offsets partition count: a leader epoch ends where the next higher one begins.
 
 What a leader wrote that had lost its office unnoticed is cut off by its successor, but stays in copies of its log.
 """

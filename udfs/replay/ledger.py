@@ -1,5 +1,5 @@
-"""What is so of one group at the moment, since when, and what became of what was: open intervals become rows when they
-end. Kinds of groups differ in how they tell what happened; what follows from it is written here alone."""
+"""The current state of one group, since when, and the rows of its past: open intervals become rows when they end. Group
+types differ in how they record events; the consequences are written only here."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

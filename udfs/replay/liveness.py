@@ -1,4 +1,4 @@
-"""When a group has offsets, or commits that wait for their marker: a simple group exists as long as that is so."""
+"""When a group has offsets, or commits that wait for their marker. A simple group exists only during that time."""
 
 from dataclasses import dataclass
 

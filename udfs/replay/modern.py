@@ -1,4 +1,4 @@
-"""Consumer, share and streams groups: what follows from the records of one operation, once all of them are in."""
+"""Replays consumer, share and streams groups: applies the effects of an operation once all its records are read."""
 
 from collections.abc import Mapping, Sequence
 

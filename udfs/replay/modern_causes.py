@@ -1,4 +1,4 @@
-"""What set off the target assignments of consumer, share and streams groups."""
+"""What triggered the target assignments of consumer, share and streams groups."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What changed in a consumer, share or streams group, in words with names, as its records say it."""
+"""Describes changes of a consumer, share or streams group in words, with names, from its records."""
 
 from collections.abc import Mapping, Sequence
 

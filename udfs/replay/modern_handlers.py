@@ -1,4 +1,5 @@
-"""What records of types 3 to 23 do to a group, as the coordinator loads them: any subset, in any order.
+"""What records of types 3 to 23 do to a group, as the coordinator applies them when it loads the log: any subset, in
+any order.
 
 A handler changes `group.now` alone and notes what it did in `now.operation`; what follows from it is settled once all
 records of the operation are in. A tombstone is a record like any other.

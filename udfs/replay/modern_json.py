@@ -1,4 +1,4 @@
-"""The state of a consumer, share or streams group as JSON takes it, between runs."""
+"""Stores the state of a consumer, share or streams group between runs, as JSON."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Who came to consumer, share and streams groups, and how members went."""
+"""Who joined consumer, share and streams groups, and how members left."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Which partitions changed hands or stopped under which target assignment, and for how long nobody owned them."""
+"""Which partitions changed owners or stopped under which target assignment, and how long they were unowned."""
 
 from typing import Any
 

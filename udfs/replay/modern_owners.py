@@ -1,4 +1,4 @@
-"""Who owns what in consumer, share and streams groups: what records of types 8, 14 and 22 alone say."""
+"""Who owns what in consumer, share and streams groups: only records of types 8, 14 and 22 say it."""
 
 from collections.abc import Iterable, Iterator
 

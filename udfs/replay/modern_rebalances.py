@@ -1,4 +1,5 @@
-"""Target assignments of consumer, share and streams groups: how each came, who is in it, when all had reached it."""
+"""Target assignments of consumer, share and streams groups: the trigger of each, its members, and when all had reached
+it."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,5 @@
-"""Records of consumer, share and streams groups out of decoded tables, column by column: nested lists are flattened
-once a table and never become Python objects one by one."""
+"""Reads records of consumer, share and streams groups from decoded tables, column by column. Nested lists are flattened
+once per table and never become Python objects one by one."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise

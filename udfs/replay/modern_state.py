@@ -1,4 +1,4 @@
-"""A consumer, share or streams group as its coordinator holds it, and what is remembered of it between operations."""
+"""A consumer, share or streams group as its coordinator has it, and what is remembered of it between operations."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What records of consumer, share and streams groups say, as a replay reads them: the values of `Record`.
+"""The values of records of consumer, share and streams groups as a replay reads them: the values of `Record`.
 
 Partitions stand by role (`TaskRole` of streams groups, else None): as topic partitions (see `topic_codes`), of streams
 groups as tasks, pairs of subtopology and partition.

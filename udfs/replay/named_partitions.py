@@ -1,4 +1,4 @@
-"""How many partitions topics had at least, and since when, by the records that name them.
+"""The minimum number of partitions of topics, and since when, by the records that name the partitions.
 
 A topic only grows. So a snapshot that has fewer partitions than an earlier record names is stale.
 """

@@ -1,5 +1,6 @@
-"""Partitions below 0: no topic has such, but what stands in assignments and claims is written by clients. They are left
-out of every set, since they would be taken for partitions of another topic, and told as anomalies."""
+"""Partition numbers below 0. No topic has them, but clients write assignments and claims and can put any number there.
+They are left out of every set, since they would be confused with partitions of another topic, and are reported as
+anomalies."""
 
 from collections.abc import Iterable
 from typing import Any

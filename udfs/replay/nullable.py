@@ -1,4 +1,4 @@
-"""Numbers and times of Arrow columns as NumPy arrays and back; NONE stands for NULL."""
+"""Converts Arrow columns of numbers and times to NumPy arrays and back. NONE stands for NULL."""
 
 from typing import Any
 

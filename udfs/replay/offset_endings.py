@@ -1,4 +1,4 @@
-"""Why a committed offset went: tombstones all look alike, so what else is known at their time has to tell."""
+"""Why a committed offset was removed. All tombstones look the same, so other facts of that time must decide."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Rows of offset_history: of runs that have ended, and of what holds at the end."""
+"""Makes rows of offset_history: for offsets that were replaced, and for those in force at the end."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The state of keys behind a chunk, as rows of table replayed_offsets."""
+"""The state of keys after a chunk, as rows of the table replayed_offsets."""
 
 from dataclasses import dataclass
 from typing import Any, TypeVar

@@ -1,5 +1,5 @@
-"""Offsets for which the preview coordinator of 3.7 keeps another commit. Of two commits today's coordinator keeps the
-later record, the one of 3.7 the commit whose COMMIT marker is later."""
+"""Offsets for which the preview coordinator of 3.7 keeps another commit. Of two commits, today's coordinator keeps the
+later record; the one of 3.7 keeps the commit whose COMMIT marker is later."""
 
 import numpy as np
 import pyarrow as pa

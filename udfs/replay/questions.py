@@ -1,5 +1,5 @@
 """What the fold of groups asks about commits: what was committed when a member got or lost a partition, and how long
-the commits of a partition paused when it changed hands."""
+the commits of a partition paused when it changed owners."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""When the owner of a partition stopped reading it, as far as timeouts bound it.
+"""When the owner of a partition stopped reading it: the bounds that timeouts give.
 
 Whoever leaves or gives a partition up has read until then at most, and has polled within its rebalance timeout. Whoever
 the coordinator removes after a timeout sent its last heartbeat that long before, and died within a heartbeat interval

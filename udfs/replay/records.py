@@ -1,4 +1,4 @@
-"""Records of groups on their way into a replay, and the moments at which they count."""
+"""Records of groups as the input of a replay, and the times at which they count."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby

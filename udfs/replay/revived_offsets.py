@@ -1,5 +1,6 @@
-"""Offsets of transactions that were deleted before their COMMIT. Today's coordinator forgets them with the deletion,
-and so does this replay; the older one keeps what is pending when it loads the log, and the COMMIT brings it back."""
+"""Offsets that were deleted while a transaction that committed them was open. Today's coordinator forgets the pending
+commit with the deletion, and so does this replay. The older coordinator keeps pending commits when it loads the log,
+and the COMMIT marker restores the offset."""
 
 import numpy as np
 import pyarrow as pa

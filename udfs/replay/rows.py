@@ -1,4 +1,4 @@
-"""Rows that a replay makes, on their way into Arrow tables of the declared columns.
+"""Rows that a replay makes, before they become Arrow tables with the declared columns.
 
 A row is a tuple in the order of the table's columns, without `cluster` and `evidence_partition`; times are
 microseconds; `topic, topic_id, partition` are one number (see `topic_codes`), lists of partitions are sets of them.

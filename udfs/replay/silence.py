@@ -1,4 +1,4 @@
-"""Members that went without the log telling how: a leave, a removal or a timeout.
+"""Infers how members left when the log does not say it: by leave request, removal or timeout.
 
 In a classic group each heartbeat and each commit begins a session anew, so that the coordinator drops a member no
 sooner than a session timeout after its last commit. In the other groups heartbeats alone do: the last commit may come

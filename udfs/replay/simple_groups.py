@@ -1,6 +1,6 @@
-"""Groups that have offsets and no record of their own: commits by admin tools and by consumers that assign themselves.
-They exist while they have a live or pending key, and are no simple group while records of a group say otherwise. Where
-such records may stand unseen, nobody knows of what type the group was, in which state and of how many members."""
+"""Groups that have offsets and no record of their own: admin tools and consumers that assign partitions themselves
+commit so. They exist while they have a live or pending key, and are not simple groups while records of a group say
+otherwise. Where such records may be missing, the type, state and members of the group are unknown."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Topic partitions as whole numbers: sets of them are what a replay compares all the time."""
+"""Topic partitions as whole numbers, since a replay compares sets of them all the time."""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby

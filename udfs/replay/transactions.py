@@ -1,4 +1,5 @@
-"""Commits of transactions: which marker ends each, which of them hold, and the rows of table transactions."""
+"""Commits of transactions: which marker ends each, which of them take effect, and the rows of the table
+transactions."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,5 @@
-"""Details of rebalances that name members which left or timed out: only commits tell which of the two, and only after
-the groups' own records were replayed."""
+"""Details of rebalances whose members either left or timed out. Only commits show which, and they are read after the
+groups' own records."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

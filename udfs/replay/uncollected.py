@@ -1,5 +1,5 @@
-"""Python's cycle collector, held off while many rows are made: it would walk all of them again and again, three times
-the work itself. What a replay makes has no cycles, so that nothing stays behind."""
+"""Pauses Python's cycle collector while many rows are made. It would scan all of them again and again, for three times
+the work. A replay makes no cycles, so nothing is left behind."""
 
 import gc
 from collections.abc import Iterator

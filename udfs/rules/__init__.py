@@ -1,2 +1,2 @@
-"""Judgements on committed offsets: verdicts, resets, odd commits, expiry, volume. Small functions over the columns of
+"""Rules about committed offsets: verdicts, resets, unusual commits, expiry, volume. Small functions over the columns of
 one offsets partition."""

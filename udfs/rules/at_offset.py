@@ -1,5 +1,5 @@
-"""Keys of rows as whole numbers from 0, and how far the intervals of a key reach that began before a record of the log:
-by record offsets, since times of records go back at failovers. Open ends are NONE."""
+"""Numbers the keys of rows from 0, and finds how far the intervals of a key extend that began before a given record of
+the log. It compares record offsets, since record times go back at failovers. Open ends are NONE."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,5 @@
-"""Burrow's evaluation: the verdict of each partition from its window of commits, and of each group from its partitions.
+"""Burrow's evaluation: computes the verdict of each partition from its window of commits, and of each group from its
+partitions.
 
 The rules are those of linkedin/Burrow's caching evaluator, faults included, so that both tools give the same answer."""
 

@@ -1,4 +1,4 @@
-"""Burrow's storage, commit by commit: the ring of each partition and what enters it.
+"""Burrow's storage, commit by commit: the ring of each partition, and which commits enter it.
 
 `burrow_windows` gives the same for a whole log at once, when commits come in the order of the log."""
 

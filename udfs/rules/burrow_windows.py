@@ -1,4 +1,4 @@
-"""Burrow's windows of a whole log at once, as a Burrow would have them that read the log up to a time.
+"""Burrow's windows for a whole log at once: those of a Burrow that has read the log up to a given time.
 
 `end`: it knew the newest snapshot not after a commit's record, so a commit before the first snapshot is dropped."""
 

@@ -1,4 +1,4 @@
-"""How often partitions of groups commit: the median gap between commits that counted."""
+"""How often partitions of groups commit: the median gap between effective commits."""
 
 from collections.abc import Sequence
 from functools import cached_property

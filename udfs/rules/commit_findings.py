@@ -1,4 +1,5 @@
-"""Commits by or for what should not commit: a row for each partition, kind and day.
+"""Finds unusual commits: by a member that should not commit, or of an offset that cannot be right. One row per
+partition, kind and day.
 
 What offset_resets has is left out of the kinds that are about who commits (`group_empty`, `rewind`, `after_move`), so
 that nothing is told twice. The kinds about the offset itself (`negative`, `beyond_end`, `below_start`) hold for the

@@ -1,4 +1,4 @@
-"""Commits that count, one by one as they were written: no tombstones, and of transactions those that were committed."""
+"""Commits that count, in the order they were written: no tombstones, and only committed transactions."""
 
 from dataclasses import dataclass
 

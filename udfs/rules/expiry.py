@@ -1,4 +1,4 @@
-"""When each committed offset expires if its group stays as it is, by the coordinator's own rules."""
+"""When each committed offset expires if its group stays as it is, by the coordinator's rules."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Rows of commit_findings: what single commits show, by partition, kind and day."""
+"""Makes rows of commit_findings from single commits, by partition, kind and day."""
 
 from dataclasses import dataclass
 from typing import Any

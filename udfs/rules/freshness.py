@@ -1,4 +1,4 @@
-"""How fresh groups shall be, as settings ask: by patterns of their ids."""
+"""The freshness objectives of groups from the settings, by patterns of group ids."""
 
 import re
 from collections.abc import Sequence

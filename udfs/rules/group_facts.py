@@ -1,4 +1,5 @@
-"""What the verdicts of partitions need of their groups: type, members, subscriptions, whether anybody uses them."""
+"""What the verdicts of partitions need to know about their group: type, members, subscriptions, and whether it is in
+use."""
 
 from dataclasses import dataclass
 

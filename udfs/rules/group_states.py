@@ -1,4 +1,4 @@
-"""In what state a group was at a record of the log, and whether it ever had members."""
+"""The state of a group at a given record of the log, and whether it ever had members."""
 
 from dataclasses import dataclass
 

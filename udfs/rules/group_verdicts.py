@@ -1,4 +1,5 @@
-"""Rows of group_verdicts: every partition of every group by Burrow's rules and by ours, and each group as a whole."""
+"""Makes the rows of group_verdicts: every partition of every group by Burrow's rules and by ours, and each group as a
+whole."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""Until when the log of an offsets partition is known: after that its groups only look silent."""
+"""The time up to which the log of an offsets partition was read. After that its groups only look silent."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Whether lag grows over a window of snapshots, in a way that one high or low value does not change."""
+"""Whether lag grows over a window of snapshots, by a test that one high or low value does not change."""
 
 from dataclasses import dataclass
 from typing import Any

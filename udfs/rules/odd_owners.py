@@ -1,4 +1,4 @@
-"""Commits for partitions that no member of the group owned, and for topics that none subscribed to.
+"""Finds commits for partitions that no member of the group owned, and for topics that no member subscribed to.
 
 Members of a group may commit what they like. What they lost in a rebalance they may still commit for a while, so a
 partition must have been unowned for as long as a member may take from one poll to the next; and the group must have

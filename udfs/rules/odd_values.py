@@ -1,4 +1,4 @@
-"""Commits of offsets that are no place in the log: negative ones, beyond its end, below its start."""
+"""Finds commits of offsets that cannot be right: negative, after the end of the log, or before its start."""
 
 from collections.abc import Iterator
 

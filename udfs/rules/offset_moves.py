@@ -1,4 +1,4 @@
-"""Commits that move an offset otherwise than by reading on, with the signs of who may have made them.
+"""Finds commits that move an offset in another way than by reading on, with signs of who may have made them.
 
 Of the rows of offset_history these are candidates:
 - steps back;

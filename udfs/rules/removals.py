@@ -1,4 +1,4 @@
-"""Offsets that were removed, or that ended because their topic was made anew: each by the record that ended it."""
+"""Offsets that were removed, or that ended because their topic was recreated, each with the record that ended it."""
 
 from collections.abc import Mapping
 from typing import Any

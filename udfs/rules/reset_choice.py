@@ -1,4 +1,4 @@
-"""Which moves are resets, told in offset_resets, and which are rewinds, told in commit_findings. No move is in both.
+"""Decides which moves are resets, for offset_resets, and which are rewinds, for commit_findings. No move is both.
 
 A group without members: its admin tool, or a step back by anybody. A group with members: only they can commit, so a
 step back is a reset when it goes to the start of the log, follows a log that was cut, or takes several partitions at

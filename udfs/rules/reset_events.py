@@ -1,4 +1,4 @@
-"""Rows of offset_resets: partitions of one topic in one operation, with what happened to them."""
+"""Makes the rows of offset_resets: the partitions of one topic in one operation, and what happened to them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,5 @@
-"""Offsets that were moved otherwise than by reading on, or removed: a row for each group, topic and operation."""
+"""Finds offsets that were removed or that moved in another way than by reading on: one row per group, topic and
+operation."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Steps back of committed offsets within a window that nobody is known to have asked for."""
+"""Finds steps back of committed offsets within a window that no known reset explains."""
 
 from typing import TYPE_CHECKING
 

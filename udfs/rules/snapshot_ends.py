@@ -1,4 +1,4 @@
-"""Ends of the logs of the partitions that groups read, as snapshots up to a time give them."""
+"""End offsets of the partitions that groups read, from snapshots up to a given time."""
 
 from dataclasses import dataclass
 from functools import cached_property

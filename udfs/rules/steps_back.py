@@ -1,4 +1,4 @@
-"""Steps back that are no resets: rewinds, and commits of a previous owner after a partition moved."""
+"""Finds steps back that are not resets: rewinds, and commits of a previous owner after a partition moved."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Topics that the members of groups subscribe to as of a time, by each group's newest assignment until then."""
+"""Topics that the members of groups subscribe to at a given time, from each group's newest assignment up to then."""
 
 import pyarrow as pa
 import pyarrow.compute as pc

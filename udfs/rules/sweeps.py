@@ -1,4 +1,4 @@
-"""What the coordinator may sweep away of each group, as the group is at one time. A loop over groups, not offsets."""
+"""What the coordinator may delete for each group in its state at a given time. A loop over groups, not over offsets."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

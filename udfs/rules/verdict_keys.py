@@ -1,4 +1,4 @@
-"""The partitions of groups that get a verdict, and their commits, key by key in the order of the log."""
+"""The partitions of groups that get a verdict, and their commits by key, in log order."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How much of the offsets topic each group's commits fill, by hour: arrays over all commits at once."""
+"""How many bytes and commits each group adds to the offsets topic, by hour: arrays over all commits at once."""
 
 import numpy as np
 import pyarrow as pa

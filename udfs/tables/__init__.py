@@ -1,1 +1,1 @@
-"""Decoded records to rows of the warehouse's tables. The way in is `shape.Shaper`."""
+"""Turns decoded records into rows of the warehouse's tables. Start at `shape.Shaper`."""

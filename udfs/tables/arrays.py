@@ -1,4 +1,4 @@
-"""Arrow arrays under the types of tables: fitted, merged, and numbers with their nulls taken apart."""
+"""Arrow arrays with the types of tables: converted, merged, and numbers separated from their nulls."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Members of classic groups with what their clients said, where it is understood."""
+"""Members of classic groups, with the payloads of their clients where these are understood."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Columns that records have before they are decoded: where they stand and how they came there."""
+"""Columns that records have before they are decoded: where they are stored and which run read them."""
 
 from dataclasses import dataclass, field
 from typing import Any

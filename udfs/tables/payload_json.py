@@ -1,4 +1,5 @@
-"""JSON of what members' payloads say beyond the structs of the consumer protocol. Equal payloads are decoded once."""
+"""JSON of the parts of members' payloads that the structs of the consumer protocol do not have. Equal payloads are
+decoded once."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Rejected records back as what framing made of them, for a release that understands more."""
+"""Turns rejected records back into the output of framing, for a release that can decode more."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Where each table's columns come from, declared once: column, and the field of key or value that it shows."""
+"""Declares where each table's columns come from: the column, and the field of key or value that it shows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

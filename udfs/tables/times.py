@@ -1,4 +1,4 @@
-"""Times in ms as columns of timestamps; what no timestamp can hold is listed beside them."""
+"""Millisecond times as timestamp columns. Times that no timestamp can hold are listed separately."""
 
 import numpy as np
 import pyarrow as pa
