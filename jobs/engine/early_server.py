@@ -1,8 +1,8 @@
 """Starts the server process that workers are forked from, before the driver loads its own modules. Both load for about
 the same time, so two cores do it in half the time.
 
-Whether there will be work for workers is not known yet, so this estimates it from file times. A wrong estimate costs
-half a second of one core, or the half second that is otherwise saved, and never changes a result.
+At this point nobody knows whether workers will be needed, so this estimates it from file times. A wrong estimate costs
+half a second of one core, or fails to save half a second. It never changes a result.
 """
 
 import argparse
@@ -12,14 +12,14 @@ from pathlib import Path
 from jobs.engine.processors import default_workers
 from jobs.engine.worker import start_server
 
-# Of segments that changed since the last run. Fewer are one task, which the driver does itself.
+# Bytes of segments that changed since the last run. Less is one task, which the driver does itself.
 FEWEST_BYTES = 32 << 20
 SOURCE = "segments:"
 RUN_RESULTS = "_runs"
 
 
 def start_early(arguments: argparse.Namespace) -> None:
-    """`arguments`: those of a job on the local engine."""
+    """`arguments`: of a job on the local engine."""
     source = getattr(arguments, "source", None) or ""
     if not source.startswith(SOURCE) or (arguments.workers or default_workers()) < 2:
         return
@@ -29,7 +29,7 @@ def start_early(arguments: argparse.Namespace) -> None:
 
 
 def last_run(warehouse: Path) -> float:
-    """When a run last wrote its result: in seconds, 0 where none did."""
+    """When the last run wrote its result, in seconds; 0 if none did."""
     try:
         return (warehouse / RUN_RESULTS).stat().st_mtime
     except OSError:
@@ -37,7 +37,8 @@ def last_run(warehouse: Path) -> float:
 
 
 def new_bytes(folder: Path, since: float) -> int:
-    """Of segments; none where the folder is a pattern, on another storage, or cannot be read."""
+    """Bytes of segments that changed since then; 0 if the folder is a pattern, on another storage, or cannot be
+    read."""
     size = 0
     for above, _, names in os.walk(folder):
         for name in names:

@@ -14,37 +14,37 @@ if TYPE_CHECKING:
 
 
 class Engine(ABC):
-    """`name`: of the job, for Spark's pages. Spark starts when something needs it: with the local engine that is what
-    only Spark can read."""
+    """`name`: of the job, for Spark's pages. Spark starts when something needs it; with the local engine only inputs
+    that only Spark can read need it."""
 
     def __init__(self, name: str, *, is_debug: bool) -> None:
         self.name, self.is_debug = name, is_debug
         self.session: SparkSession | None = None
-        # Of the run, where it is a folder of this machine: executors must see it.
+        # The warehouse of the run, if it is a folder of this machine: executors must see it.
         self.warehouse: Path | None = None
 
     @property
     @abstractmethod
     def num_workers(self) -> int:
-        """How many tasks run at once."""
+        """How many tasks run at the same time."""
 
     def run(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]]) -> list[Result]:
-        """The results of all tasks, in the order of the specs. A worker that dies ends the run."""
+        """Runs all tasks and returns their results in the order of the specs. If a worker dies, the run ends."""
         sizes, unit = sizes_of(specs)
         with counting(sum(sizes), unit) as activity:
             return self.run_all(step, specs, Done(activity, sizes))
 
     @abstractmethod
     def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: "Done") -> list[Result]:
-        """`done` hears of each task that is done."""
+        """`done` is notified of each finished task."""
 
     @property
     def hadoop_settings(self) -> Mapping[str, str]:
-        """What users gave Hadoop's clients: a Spark application's `spark.hadoop.*`."""
+        """Settings that users gave to Hadoop's clients: `spark.hadoop.*` of a Spark application."""
         return {}
 
     def close(self) -> None:  # noqa: B027
-        """A session of Spark ends with the process, or serves its next job."""
+        """A Spark session stays open: it ends with the process, or is used by its next job."""
 
     def __enter__(self) -> Self:
         return self
@@ -65,12 +65,12 @@ class Engine(ABC):
 
     @property
     def num_local_workers(self) -> int:
-        """Where no spark-submit decides."""
+        """Cores for Spark, unless spark-submit decides."""
         return cores()
 
 
 class Done:
-    """Tasks that are done, by their numbers: one that is done twice counts once."""
+    """Finished tasks by number. A task that finishes twice counts once."""
 
     def __init__(self, activity: Activity, sizes: Sequence[int]) -> None:
         self.activity, self.sizes = activity, sizes
@@ -83,7 +83,7 @@ class Done:
 
 
 def sizes_of(specs: Sequence[TaskSpec[Any]]) -> tuple[list[int], str]:
-    """Of each task in records, else in bytes, else in tasks."""
+    """The size of each task: in records if known, else in bytes, else 1 per task."""
     for name, unit in SIZES.items():
         sizes = [spec.size(name) for spec in specs]
         if any(sizes):

@@ -20,18 +20,18 @@ from jobs.warehouses.warehouse_marker import MARKER
 from schemas.exit_codes import ExitCode
 from schemas.tables import folder_of
 
-# `local` and `local[2]`, not `local-cluster[2,1,1024]`: executors are threads of the driver.
+# `local` and `local[2]`, not `local-cluster[2,1,1024]`: here executors are threads of the driver.
 IN_DRIVER = re.compile(r"local(\[|$)")
-# Beginning like the marker: a file that is left by a run that was killed here does not make a new folder another's.
+# The name begins like the marker. So a probe that a killed run left does not make a new folder look like a foreign one.
 PROBE = f"{MARKER}.probe-"
-# What Spark itself needs to hand frames to tasks, and what tasks load.
+# Modules that Spark needs to pass frames to tasks, and modules that tasks import.
 MODULES = ("numpy", "pandas", "pyarrow", *PRELOADED)
 MOST_HOSTS = 3
 SHARED = "Use a folder that all hosts share, or s3://, gs://, abfss:// or hdfs://"
 
 
 class Look(NamedTuple):
-    """What one executor has: the name of a module that it lacks, or why a module cannot be loaded."""
+    """What one executor found: the name of a missing module, or why a module cannot be imported."""
 
     host: str
     missing: str | None
@@ -40,7 +40,7 @@ class Look(NamedTuple):
 
 
 def check_executors(spark: SparkSession, warehouse: Path | None) -> None:
-    """`warehouse`: where it is a folder of the driver's machine."""
+    """`warehouse`: its folder, if that is on the driver's machine."""
     context = spark.sparkContext
     if IN_DRIVER.match(str(context.master)):
         return
@@ -57,7 +57,8 @@ def check_executors(spark: SparkSession, warehouse: Path | None) -> None:
 
 
 def look_for(modules: Sequence[str], probe: str | None) -> Callable[[Iterable[int]], Iterator[Any]]:
-    """A function inside a function travels by value: executors without the project could not load one of a module."""
+    """Returns a nested function, which Spark pickles by value. Executors without the project could not import one of a
+    module."""
 
     def look(_: Iterable[int]) -> Iterator[Any]:
         import importlib
@@ -80,7 +81,7 @@ def look_for(modules: Sequence[str], probe: str | None) -> Callable[[Iterable[in
 
 @contextmanager
 def probe_file(warehouse: Path | None) -> Iterator[Path | None]:
-    """A file with a name that no other folder of this path has, in which another host may hold another warehouse."""
+    """A file whose name is unique, since another host may have another warehouse under the same path."""
     if warehouse is None:
         yield None
         return
@@ -94,7 +95,7 @@ def probe_file(warehouse: Path | None) -> Iterator[Path | None]:
 
 
 def check_written(warehouse: Path | None, files: Iterable[tuple[str, DataFile]]) -> None:
-    """Executors that started after the probe may be elsewhere: they would make the folder on a disk of their own."""
+    """Executors that started after the probe may run elsewhere, and would create the folder on their own disk."""
     if warehouse is None:
         return
     for table, file in files:

@@ -29,18 +29,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, Mapping):
-        # JSON's own keys are texts.
+        # Keys of JSON objects are text.
         return [[plain(key), plain(each)] for key, each in value.items()]
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(each) for each in value]
     if isinstance(value, PLAIN):
         return value
-    # Numbers of NumPy.
+    # NumPy numbers.
     return value.item()
 
 
 def typed(kind: Any, value: Any) -> Any:
-    """The value that `plain` made this of, as its type is declared."""
+    """Converts back what `plain` made, by the declared type."""
     if hasattr(kind, "from_plain"):
         return kind.from_plain(value)
     origin, arguments = get_origin(kind), get_args(kind)

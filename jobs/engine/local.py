@@ -1,9 +1,9 @@
 """The local engine: worker processes on this machine, without Java. They start once per run, if there is more than one
 task.
 
-Each worker does one task after the other, and the driver knows which, so that it can say what a dead worker was at.
-Workers come from a server process that has loaded what tasks need and never used it: a fork of the driver itself could
-take over locks of Arrow's threads that nobody unlocks.
+Each worker does one task after the other. The driver knows which, so it can say what a dead worker was doing. Workers
+are forked from a server process that has imported what tasks need and done no work. A fork of the driver itself could
+inherit locks of Arrow's threads that nobody releases.
 """
 
 import pickle
@@ -29,12 +29,12 @@ LAST_WORDS_SECONDS = 5.0
 class Worker:
     process: BaseProcess
     pipe: Connection
-    # Numbers of those that it has not answered yet: the one that it does, and those whose files are being closed.
+    # Numbers of the tasks without a result yet: the one that it does now, and those whose files are being closed.
     tasks: set[int] = field(default_factory=set)
 
 
 class LocalEngine(Engine):
-    """`job`: the only one whose tasks its workers do; None: any."""
+    """`job`: the only job whose tasks its workers do; None: any job."""
 
     def __init__(self, name: str, num_workers: int, *, is_debug: bool, job: str | None = None) -> None:
         super().__init__(name, is_debug=is_debug)
@@ -52,7 +52,7 @@ class LocalEngine(Engine):
 
     def run_all(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
         if min(self.most_workers, len(specs)) <= 1:
-            # A process of its own would cost more than it is worth.
+            # A separate process would cost more than it saves.
             return run_here(step, specs, done)
         try:
             return self.run_in_workers(step, specs, done)
@@ -92,7 +92,7 @@ class LocalEngine(Engine):
             self.workers.append(Worker(process, ours))
 
     def ready(self) -> list[Worker]:
-        """Those that answered, or died."""
+        """Workers that sent something or died."""
         busy = {worker.pipe: worker for worker in self.workers if worker.tasks}
         return [busy[pipe] for pipe in wait(list(busy)) if isinstance(pipe, Connection)]
 
@@ -106,7 +106,7 @@ class LocalEngine(Engine):
 
 
 def hand_out(worker: Worker, waiting: Iterator[tuple[int, TaskSpec[Any]]]) -> None:
-    """The next task, if there is one."""
+    """Sends the next task, if there is one."""
     for number, spec in waiting:
         worker.tasks.add(number)
         send(worker, Given(number, spec.work))
@@ -114,13 +114,13 @@ def hand_out(worker: Worker, waiting: Iterator[tuple[int, TaskSpec[Any]]]) -> No
 
 
 def send(worker: Worker, message: Any) -> None:
-    """A worker that died meanwhile is noticed when it is listened to."""
+    """If the worker has died, that is noticed at the next receive."""
     with suppress(BrokenPipeError):
         worker.pipe.send(message)
 
 
 def run_here(step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], done: Done) -> list[Result]:
-    """Files of a task are closed while the next one is done."""
+    """Runs tasks in this process. The files of a task are closed while the next one runs."""
     found: list[Result] = []
     last: Result | Closing[Result] | None = None
     for number, spec in enumerate(specs):

@@ -4,26 +4,26 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-# What a worker holds at most, with room to spare: Python, Arrow and the windows of its task.
+# Largest memory of a worker, with a margin: Python, Arrow and the windows of its task.
 WORKER_BYTES = 900 << 20
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 MEMORY = Path("/proc/meminfo")
 
 
 def cores() -> int:
-    """Those that this process may use, and that its control group has time for."""
+    """Processors that this process may use and for which its control group has time."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(allowed, int(quota(text_of(CONTROL_GROUP / "cpu.max")) or allowed)))
 
 
 def default_workers() -> int:
-    """One a core, fewer where memory would not hold them."""
+    """One per core, fewer if memory is short."""
     room = free_bytes()
     return cores() if room is None else max(1, min(cores(), room // WORKER_BYTES))
 
 
 def quota(told: str) -> float | None:
-    """Of a line such as `150000 100000`: microseconds of processor time in every so many."""
+    """Processors from a line such as `150000 100000`: microseconds of processor time, per period in microseconds."""
     words = told.split()
     if len(words) != 2 or words[0] == "max":
         return None
@@ -31,7 +31,7 @@ def quota(told: str) -> float | None:
 
 
 def free_bytes() -> int | None:
-    """What the machine has free, and what its control group leaves."""
+    """Free memory of the machine, or what its control group leaves, if that is less."""
     limit, used = (number_of(text_of(CONTROL_GROUP / name)) for name in ("memory.max", "memory.current"))
     in_group = None if limit is None else limit - (used or 0)
     known = [each for each in (available(text_of(MEMORY).splitlines()), in_group) if each is not None]

@@ -1,7 +1,7 @@
 """The Spark engine: a frame of the files and offsets to read, grouped by task, in; a frame of the written files out.
 
-Both have typed columns, so that Spark's pages show them. What all tasks share (rules, settings, how far earlier runs
-came) travels with the function.
+Both frames have typed columns, so Spark's pages show them. What all tasks share (rules, settings, state of earlier
+runs) is pickled with the function.
 """
 
 import json
@@ -37,7 +37,7 @@ PLAN = pa.schema(
         pa.field("num_bytes", pa.int64()),
     ]
 )
-# A row for each file that was written, and one with the task's facts.
+# One row per written file, and one with the task's facts.
 RESULT = (
     "task int, table string, path string, num_rows bigint, size_bytes bigint, is_open boolean, stats string, "
     "facts string"
@@ -45,7 +45,7 @@ RESULT = (
 COLUMNS = [column.split()[0] for column in RESULT.split(", ")]
 RESULT_TYPES = [pa.int32(), *[pa.string()] * 2, *[pa.int64()] * 2, pa.bool_(), *[pa.string()] * 2]
 FILES = "files"
-# Between two looks at which tasks are done.
+# Pause between two checks of which tasks are done.
 WATCH_SECONDS = 0.5
 
 
@@ -82,7 +82,7 @@ class SparkEngine(Engine):
 
 
 def results_of(frame: DataFrame, run: Callable[[Iterator[pa.RecordBatch]], Result], kind: type[Result]) -> list[Result]:
-    """What the function makes of each partition of the frame."""
+    """The rows that the function returns for each partition of the frame."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         columns = zip(*result_rows(TaskContext().partitionId(), run(batches)), strict=True)
@@ -109,7 +109,7 @@ def result_rows(number: int, result: Any) -> list[tuple[Any, ...]]:
 
 
 def results(rows: Sequence[Row], kind: type[Result]) -> dict[int, Result]:
-    """By task."""
+    """Results by task."""
     found: dict[int, Result] = {row.task: typed(kind, json.loads(row.facts)) for row in rows if row.facts is not None}
     for row in rows:
         if row.facts is None:
@@ -120,7 +120,7 @@ def results(rows: Sequence[Row], kind: type[Result]) -> dict[int, Result]:
 
 @contextmanager
 def named_failures(specs: Sequence[TaskSpec[Any]], counts: "Counts") -> Iterator[None]:
-    """With the offsets partitions of the task that was lost, or of all that could be it."""
+    """Adds to a failure the offsets partitions of the lost task, or of all tasks that it could be."""
     try:
         with failures_told():
             yield
@@ -134,7 +134,7 @@ def named_failures(specs: Sequence[TaskSpec[Any]], counts: "Counts") -> Iterator
 
 
 class Numbers(AccumulatorParam[int]):
-    """Numbers of tasks as bits: a task that is done twice counts once."""
+    """Task numbers as bits: a task that finishes twice counts once."""
 
     def zero(self, value: int) -> int:
         return 0
@@ -144,7 +144,7 @@ class Numbers(AccumulatorParam[int]):
 
 
 class Counts:
-    """Which tasks are done, as the executors add them up."""
+    """Which tasks are done: an accumulator that the executors add to."""
 
     def __init__(self, spark: SparkSession, done: Done) -> None:
         self.done = done

@@ -6,12 +6,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    # The server of workers starts before anything that takes long to load.
+    # Nothing slow may be imported here: the server of workers starts before that.
     from jobs.warehouses.delta_tables import DataFile
 
 
 class PlanRow(NamedTuple):
-    """A part of the log that a task reads, as far as the plan knows it: a row of the plan."""
+    """A range of the log that a task reads, as far as the plan knows it: one row of the plan."""
 
     offsets_partition: int | None
     slice: int = 0
@@ -22,12 +22,12 @@ class PlanRow(NamedTuple):
     num_bytes: int | None = None
 
 
-# What sizes are known in, the best one first.
+# Units of task sizes, the best first.
 SIZES = {"num_records": "records", "num_bytes": "bytes"}
 
 
 class TaskResult(Protocol):
-    """A dataclass. What else it has is facts about the task: numbers, text, and lists of them."""
+    """A dataclass. Its other fields are facts about the task: numbers, text, and lists of them."""
 
     files: "list[tuple[str, DataFile]]"
 
@@ -57,7 +57,7 @@ class TaskSpec(Generic[Work]):
 
 
 def partitions_text(partitions: Iterable[int]) -> str:
-    """Such as `offsets partitions 3, 5-7`."""
+    """Text such as `offsets partitions 3, 5-7`."""
     ranges = []
     for _, group in groupby(enumerate(sorted(partitions)), key=lambda pair: pair[1] - pair[0]):
         run = [number for _, number in group]
@@ -68,8 +68,8 @@ def partitions_text(partitions: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class Closing(Generic[Result]):
-    """A task whose work is done while its files are still being closed. That goes on by itself, so its worker may do
-    another task meanwhile. `result` waits for it."""
+    """A task whose work is done but whose files are still being closed. That continues in the background, so its worker
+    may do another task. `result` waits for it."""
 
     result: Callable[[], Result]
 

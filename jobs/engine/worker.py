@@ -17,7 +17,7 @@ from typing import Any
 
 from jobs.engine.task import Closing
 
-# What the tasks of each job need. The process that workers are forks of loads it once.
+# Modules that the tasks of each job need. The server that workers are forked from imports them once.
 TASKS = {
     "ingest": "jobs.ingestion.tasks",
     "replay": "jobs.replaying.share_replay",
@@ -27,7 +27,7 @@ TASKS = {
 # Loaded ahead where the report is the job itself; the workers of an audit load it when there are many pages.
 OF_REPORT = {"report": "jobs.reporting.group_pages"}
 SERVER = ("jobs.engine.worker_server", "jobs.engine.worker")
-# Tasks at once whose files are being closed: what of these is not written yet is in memory.
+# Number of tasks whose files may be closing at once. What is not written yet is in memory.
 MOST_CLOSING = 2
 PRELOADED = (*SERVER, *TASKS.values())
 
@@ -42,14 +42,14 @@ def start_server(job: str | None = None) -> None:
 
 @dataclass(frozen=True)
 class Function:
-    """What is done with all that follows."""
+    """The function for all tasks that follow."""
 
     pickled: bytes
 
 
 @dataclass(frozen=True)
 class Given:
-    """A task."""
+    """A task for the worker."""
 
     number: int
     work: Any
@@ -57,23 +57,23 @@ class Given:
 
 @dataclass(frozen=True)
 class Free:
-    """It can do another task. What came of the last one follows."""
+    """The worker can do another task. The result of the last one follows."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     number: int
     result: Any = None
-    # What went wrong, where that is no answer of the task itself.
+    # A failure outside of the task's own result.
     error: str | None = None
     trace: str | None = None
 
 
 def work(pipe: Connection) -> None:
-    # The driver ends its workers; a line of each would say the same.
+    # The driver ends its workers; a message from each would only repeat the driver's.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_with_driver, daemon=True).start()
-    # Nobody listens any more: the driver has gone.
+    # The driver is gone, so nobody reads the pipe.
     with suppress(EOFError, OSError):
         serve(pipe)
 
@@ -88,7 +88,7 @@ def serve(pipe: Connection) -> None:
             pipe.send(message)
 
     def send_closed(number: int, outcome: Closing[Any]) -> None:
-        # Nobody listens any more.
+        # Nobody reads the pipe any more.
         with suppress(OSError):
             send(outcome_of(number, outcome.result))
 
@@ -116,7 +116,7 @@ def outcome_of(number: int, call: Callable[[], Any]) -> Outcome:
 
 
 def end_with_driver() -> None:
-    """Else a task would go on writing after its run."""
+    """Ends this process when the driver ends. Otherwise a task would continue to write after its run."""
     driver = parent_process()
     if driver is not None:
         driver.join()

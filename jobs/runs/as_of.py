@@ -14,7 +14,7 @@ SOURCES = (("history_coverage", "from_time", "to_time"), ("topic_snapshots", "ca
 
 
 def known_span(warehouse: Warehouse, cluster: str) -> tuple[datetime, datetime] | None:
-    """From the first record or snapshot of the cluster to the newest; None: it has none."""
+    """The times of the cluster's first and newest record or snapshot; None if it has none."""
     times: list[datetime] = []
     for table, begins, ends in SOURCES:
         rows = warehouse.rows(table, sorted({begins, ends}), cluster)

@@ -21,8 +21,8 @@ def run_row(
     config_hash: str,
     counts: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A row of `runs` but for the versions of tables. `about` has run_id, job, cluster, verdict and exit code; `counts`
-    are columns that jobs other than an ingest leave empty."""
+    """A row of `runs` without the versions of tables. `about` has run_id, job, cluster, verdict and exit code; `counts`
+    has columns that only an ingest fills."""
     return {
         **{name: about[name] for name in ("cluster", "run_id", "job", "verdict", "exit_code")},
         "started_time": started_ms,
@@ -38,7 +38,7 @@ def run_row(
 
 
 def run_id_of(sequence: int, started_ms: int) -> str:
-    """Run ids sort as the runs followed each other, also when the clock was set back."""
+    """Run ids sort in the order of the runs, even if the clock was set back."""
     return f"{sequence:08}-{datetime.fromtimestamp(started_ms / 1000, UTC):%Y%m%dT%H%M%SZ}"
 
 
@@ -47,7 +47,7 @@ def iso(time_ms: int) -> str:
 
 
 def ms_of(text: str) -> int:
-    """Of a time as `iso` writes it."""
+    """Epoch milliseconds of a time that `iso` wrote."""
     return round(datetime.fromisoformat(text).timestamp() * 1000)
 
 
@@ -61,7 +61,7 @@ def result_text(result: Mapping[str, Any]) -> str:
 
 @contextmanager
 def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
-    """Programs find a failure where they look for the result, and never the result of an earlier run."""
+    """Writes a failure to the place of the result, so that programs never read the result of an earlier run."""
     with written_where_told(result_file):
         if result_file is not None and result_file.is_file():
             result_file.unlink()
@@ -70,7 +70,7 @@ def recorded_failure(result_file: Path | None, job: str) -> Iterator[None]:
     except Exception as error:
         code, message = described(error)
         result = {"job": job, "verdict": "failed", "exit_code": int(code), "message": message}
-        # What went wrong first is what counts.
+        # The first failure is the one to report.
         with suppress(Failure):
             write_result_file(result_file, result_text(result))
         raise
@@ -81,7 +81,7 @@ def write_result_file(result_file: Path | None, text: str) -> None:
         return
     with written_where_told(result_file):
         if result_file.exists() and not result_file.is_file():
-            # Such as /dev/stdout, in whose place no file may be put.
+            # A device such as /dev/stdout: no file can take its place.
             result_file.write_text(text)
         else:
             write_whole(result_file, text)

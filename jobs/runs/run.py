@@ -27,17 +27,17 @@ from schemas.exit_codes import ExitCode
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What all jobs that write are asked. `clock` gives epoch milliseconds."""
+    """The options of all jobs that write. `clock` returns epoch milliseconds."""
 
     warehouse: str
     cluster: str | None
     settings: Settings
     lock_wait: float
     result_file: Path | None = None
-    # A name mistyped must not be a warehouse from then on, where a job reads what another one wrote.
+    # False for jobs that read what another job wrote: a mistyped name must not create a warehouse.
     may_be_new: bool = True
     clock: Callable[[], int] = now_ms
-    # When the run began, where that is not when it opened the warehouse.
+    # When the run began, if that was not when it opened the warehouse.
     started_ms: int | None = None
 
 
@@ -54,7 +54,7 @@ def run_options(arguments: argparse.Namespace, *, may_be_new: bool = True) -> Ru
 
 @dataclass(frozen=True)
 class Run:
-    """What a job is told of its run."""
+    """What a job needs to know about its run."""
 
     warehouse: Warehouse
     cluster: str
@@ -67,7 +67,7 @@ class Run:
 
     @property
     def storage_options(self) -> StorageOptions:
-        """Of other storages alone: with Spark they are asked of its session, which takes seconds to start."""
+        """Needed only for remote storage. With Spark they come from its session, which takes seconds to start."""
         return options_of(self.settings, self.engine.hadoop_settings)
 
 
@@ -77,17 +77,17 @@ def nothing() -> None:
 
 @dataclass(frozen=True)
 class Made:
-    """What a job made: the change of each table, and what it reports. `counts`: columns of `runs` of its own; `facts`:
-    what the result says of this job alone, for which the run's seconds may matter."""
+    """What a job made: the changes of each table, and its report. `counts`: the job's own columns of `runs`. `facts`:
+    the part of the result that only this job has; it may depend on the run's seconds."""
 
     changes: Mapping[str, Change]
     facts: Callable[[float], Mapping[str, Any]]
     counts: Mapping[str, Any] = field(default_factory=dict)
     exit_code: ExitCode = ExitCode.CLEAN
     verdict: str = "clean"
-    # Tables whose logs cannot be read: they begin anew.
+    # Tables whose Delta logs cannot be read: they are created again.
     anew: tuple[str, ...] = ()
-    # When all is committed: users are told what they should know.
+    # Called after all commits, to print messages for users.
     finish: Callable[[], None] = nothing
 
 
@@ -100,22 +100,23 @@ class Job(Protocol):
 
 @contextmanager
 def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]:
-    """The warehouse, locked."""
+    """Opens the warehouse and holds its lock."""
     place, wait, is_new = options.warehouse, options.lock_wait, options.may_be_new
     is_elsewhere = is_remote(place)
-    # Executors are asked whether they see a local one, which is there when Spark starts.
+    # Executors are checked for a local warehouse, which exists by the time Spark starts.
     engine.warehouse = None if is_elsewhere else local_path(place).absolute()
     with writing(place, job, wait, say, options_at(place, options, engine), may_be_new=is_new) as warehouse:
         yield warehouse
 
 
 def options_at(place: str, options: RunOptions, engine: Engine) -> StorageOptions:
-    """With Spark its session is asked, which takes seconds to start: only for a storage that they decide about."""
+    """With Spark the options come from its session, which takes seconds to start: so only for a storage that needs
+    them."""
     return options_of(options.settings, engine.hadoop_settings if is_remote(place) else None)
 
 
 def run_jobs(jobs: Sequence[Job], options: RunOptions, engine: Engine) -> list[dict[str, Any]]:
-    """The results of runs that follow each other while no other run can come between."""
+    """Runs the jobs one after the other under one lock, so that no other run comes between; returns their results."""
     with opened(jobs[0].name, options, engine) as warehouse:
         return run_all(jobs, warehouse, options, engine)
 
@@ -150,7 +151,7 @@ def begun(warehouse: Warehouse, options: RunOptions, engine: Engine) -> Run:
 
 
 def result(job: str, run: Run, made: Made, finished_ms: int) -> dict[str, Any]:
-    """The run as `_runs/RUN.json` and `--format json` give it."""
+    """The result of the run, for `_runs/RUN.json` and `--format json`."""
     seconds = (finished_ms - run.started_ms) / 1000
     about = {
         "run_id": run.run_id,

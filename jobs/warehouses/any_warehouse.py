@@ -22,29 +22,30 @@ def writing(
     *,
     may_be_new: bool = True,
 ) -> Iterator[Warehouse]:
-    """The warehouse, locked, new if there was none and there may be a new one, and with the work of a killed run
-    done."""
+    """Opens the warehouse for writing and holds its lock. Creates it if it does not exist and that is allowed, and
+    completes the work of a killed run."""
     with warehouse.writing(place_at(place, options), job, lock_wait, tell, may_be_new=may_be_new) as found:
         yield found
 
 
 def reading(place: str, options: StorageOptions | None = None) -> Warehouse:
-    """A warehouse to read: nothing is written, and runs in progress do not matter."""
+    """Opens a warehouse for reading only. Runs in progress do not matter."""
     return warehouse.reading(place_of(place) if options is None else place_at(place, options))
 
 
 def place_of(place: str) -> Place:
-    """For commands without `--config`. Settings are read only where they say how the place is reached."""
+    """The place of a warehouse, for commands without `--config`. It reads settings only if they say how to reach the
+    place."""
     if not is_remote(place):
         return local_path(place)
-    # Here, since most commands read none.
+    # Imported here, since most commands need no settings.
     from jobs.settings import load_settings, options_of
 
     return place_at(place, options_of(load_settings()))
 
 
 def one_cluster(found: Warehouse, wanted: str | None) -> str:
-    """The cluster that is meant when none is named: the only one there is."""
+    """The cluster of a command without `--cluster`: the only one there is."""
     known = found.clusters()
     if wanted is not None:
         return wanted

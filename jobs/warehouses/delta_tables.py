@@ -1,7 +1,7 @@
 """Delta tables as the driver of a run uses them: created from their specs, and changed by one commit per run.
 
-Files are written elsewhere; here they are only named to Delta's log. delta-rs refuses neither a repeated nor a lower
-application version, so `commit` reads the recorded one first: committing the same change again does nothing.
+Tasks write the files; here they are only added to the Delta log. delta-rs refuses neither a repeated nor a lower
+application version. So `commit` reads the recorded one first: committing the same change again does nothing.
 """
 
 import json
@@ -36,20 +36,20 @@ from schemas.tables import BESIDE_RUNS, CONTRACT_VERSION
 from udfs.tables.arrow_schema import table_schema
 
 APPLICATION = "groupscope"
-# What reading a damaged table or file may raise.
+# Errors that reading a damaged table or file may raise.
 UNREADABLE = (DeltaError, OSError, pa.ArrowException, ValueError)
 CONTRACT_PROPERTY = "groupscope.contract_version"
 IS_OPEN = "is_open"
-# Runs name versions of tables, which must stay readable: an audit asks for them years later.
+# Runs name versions of tables. These must stay readable: an audit may ask for them years later.
 KEPT_FOR_GOOD = "interval 36500 days"
 PROPERTIES = {
     CONTRACT_PROPERTY: str(CONTRACT_VERSION),
     "delta.logRetentionDuration": KEPT_FOR_GOOD,
     "delta.deletedFileRetentionDuration": KEPT_FOR_GOOD,
-    # Leading columns are what queries filter by; raw bytes and texts stand behind them.
+    # Queries filter by the first columns; raw bytes and long text come after them.
     "delta.dataSkippingNumIndexedCols": "12",
 }
-# Of tables that are read at their newest version: no run names an older one.
+# For tables that are read only at their newest version: no run names an older one.
 KEPT_A_WHILE = {
     "delta.logRetentionDuration": "interval 7 days",
     "delta.deletedFileRetentionDuration": "interval 7 days",
@@ -58,15 +58,15 @@ KEPT_A_WHILE = {
 
 @dataclass(frozen=True)
 class DataFile:
-    """A finished Parquet file of a table, with what Delta's log says of it."""
+    """A finished Parquet file of a table, with its entry for the Delta log."""
 
     name: str
     size: int
     num_rows: int
     stats: str
-    # False when its rows only moved here from other files: who follows the table's changes must not see them again.
+    # False if its rows only moved here from other files. Readers of the table's changes must not see them again.
     is_data_change: bool = True
-    # Of all its rows, in tables that are partitioned by it.
+    # The value for all its rows, in tables that are partitioned by it.
     is_open: bool | None = None
 
 
@@ -78,7 +78,7 @@ class Removed:
 
 @dataclass(frozen=True)
 class Change:
-    """What one run does to one table."""
+    """What one run changes in one table."""
 
     added: tuple[DataFile, ...] = ()
     removed: tuple[Removed, ...] = ()
@@ -97,7 +97,8 @@ def one_line(error: BaseException) -> str:
 
 
 def clear(path: Place, change: Change, sequence: int) -> None:
-    """Makes room for a table whose log cannot be read, unless an earlier attempt at the change has made it already."""
+    """Removes a table whose log cannot be read, unless an earlier attempt at this change has already created it
+    again."""
     try:
         if (delta := open_table(path)) is not None and is_done(delta, sequence):
             return
@@ -111,8 +112,8 @@ def clear(path: Place, change: Change, sequence: int) -> None:
 
 
 def create(path: Place, table: Table, change: Change, sequence: int, time_ms: int) -> DeltaTable:
-    """With its first files, by one commit; a table that is there already stays as it is. delta-rs would make it empty
-    first: together with files it takes no property of our own."""
+    """Creates a table with its first files in one commit. An existing table stays as it is. delta-rs would create an
+    empty table first, since it accepts no custom properties together with files."""
     with suppress(FileExistsError):
         write_new(version_file(path, 0), first_version(table, change, sequence, time_ms))
     with delta_table_at(path) as (uri, options):
@@ -120,7 +121,7 @@ def create(path: Place, table: Table, change: Change, sequence: int, time_ms: in
 
 
 def first_version(table: Table, change: Change, sequence: int, time_ms: int) -> str:
-    """As Delta's protocol names the actions of a commit, one a line."""
+    """The first commit in the format of Delta's protocol: one action per line."""
     about = {
         "id": str(uuid.uuid4()),
         "name": table.name,
@@ -157,8 +158,8 @@ def properties_of(table: Table) -> dict[str, str]:
 
 
 def partitioning(table: Table) -> list[str]:
-    """Rows that may still change lie in files of their own, so that a run can put others in their place. The column
-    stands in the files too, for readers that know nothing of Delta."""
+    """Rows that may still change are in separate files, so that a run can replace them. The column is also in the
+    files, for readers that do not use the Delta log."""
     return [column.name for column in table.columns if column.name == IS_OPEN]
 
 
@@ -169,8 +170,8 @@ def partition_values(file: DataFile) -> dict[str, str | None]:
 def commit(
     path: Place, table: Table, change: Change, sequence: int, time_ms: int, delta: DeltaTable | None
 ) -> DeltaTable:
-    """The table after the change, made with it where there is none yet (`delta` is None); `sequence` rises from one
-    change of the warehouse to the next."""
+    """Commits the change and returns the table; creates the table if there is none yet (`delta` is None). `sequence`
+    increases with each change of the warehouse."""
     if delta is None:
         delta = create(path, table, change, sequence, time_ms)
     if is_done(delta, sequence):
@@ -187,7 +188,7 @@ def commit(
 
 
 def actions_of(change: Change, time_ms: int) -> list[Any]:
-    """As delta-rs takes them."""
+    """The actions in delta-rs's form."""
     added = [
         AddAction(file.name, file.size, partition_values(file), time_ms, file.is_data_change, file.stats)
         for file in change.added
@@ -196,7 +197,7 @@ def actions_of(change: Change, time_ms: int) -> list[Any]:
 
 
 def is_newest(path: Place, version: int) -> bool:
-    """Whether nobody has changed the table since, which a look for one file tells without opening it."""
+    """Whether the table is still at its newest version. It looks for one file and opens nothing."""
     return not is_file(version_file(path, version + 1))
 
 
@@ -205,7 +206,7 @@ def version_file(path: Place, version: int) -> Place:
 
 
 def sequence_of(delta: DeltaTable) -> int:
-    """Of the last run that changed the table; 0 when none has."""
+    """The sequence number of the last run that changed the table; 0 if none has."""
     return delta.transaction_version(APPLICATION) or 0
 
 
@@ -214,7 +215,7 @@ def is_done(delta: DeltaTable, sequence: int) -> bool:
 
 
 def files_of(delta: DeltaTable) -> pa.Table:
-    """One row a file: `path`, `size_bytes`, `num_records`, and `min`, `max`, `null_count` as structs."""
+    """One row per file: `path`, `size_bytes`, `num_records`, and `min`, `max`, `null_count` as structs."""
     return pa.table(delta.get_add_actions(flatten=False))
 
 
@@ -226,10 +227,10 @@ def rows_of(
     folder: Place | None = None,
     may_hold: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> pa.Table:
-    """File after file, on this thread. delta-rs reads by threads of Arrow that call back into Python: when one of them
-    is still at it while the process ends, the process is aborted (apache/arrow#34314). Files without rows of the
-    cluster are not read: they may be damaged. `folder` is the table's, needed where it is not local. `may_hold` says of
-    a file, by what Delta's log has of it, whether it is read."""
+    """Reads rows file after file, on this thread. delta-rs reads with Arrow threads that call back into Python; if one
+    still runs when the process ends, the process aborts (apache/arrow#34314). Files without rows of the cluster are not
+    read: they may be damaged. `folder`: the table's, needed if it is not local. `may_hold` decides by a file's entry in
+    the Delta log whether to read it."""
     schema = table_schema(table)
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
     parts = [wanted.empty_table()]
@@ -247,11 +248,11 @@ def rows_of(
 
 
 def clusters_of(file: Mapping[str, Any], known: Iterable[str]) -> frozenset[str]:
-    """Clusters that the file may hold rows of, by what Delta's log says of it."""
+    """Clusters whose rows the file may contain, by the Delta log."""
     least, most = ((file[side] or {}).get("cluster") for side in ("min", "max"))
     return frozenset(each for each in known if (least is None or least <= each) and (most is None or each <= most))
 
 
 def file_path(uri: str) -> Path:
-    """delta-rs escapes a space in a path also where it leaves the scheme out."""
+    """delta-rs escapes a space in a path, even in a path without a scheme."""
     return Path(unquote(urlparse(uri).path if uri.startswith("file:") else uri))

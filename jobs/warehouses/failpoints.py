@@ -4,7 +4,7 @@ import os
 import signal
 
 VARIABLE = "GROUPSCOPE_FAILPOINT"
-# Each as `name` or `name:table`, in the order in which a run passes them.
+# Each is `name` or `name:table`, in the order in which a run reaches them.
 FAILPOINTS = (
     "file_written",
     "files_written",

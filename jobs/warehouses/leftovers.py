@@ -13,9 +13,9 @@ NAME = re.compile(r"part-(?P<run>\d{8}-\d{8}T\d{6}Z)-.+\.parquet")
 def leftovers(
     root: Place, finished: Collection[str], manifest: Manifest | None = None, runs_files: Collection[str] = ()
 ) -> list[Place]:
-    """Files of runs other than the finished ones, and those of the manifest's run that it does not name: a task that
-    was tried again has written its files twice."""
-    # Files of the others may just be written.
+    """Files of runs other than the finished ones, and files of the manifest's run that the manifest does not name: a
+    task that was retried has written its files twice."""
+    # Files of tables that change outside of runs may be in the middle of being written.
     tables = {name: table for name, table in TABLES.items() if name not in BESIDE_RUNS}
     by_folder = files_by_folder(root, ["", RUNS_FOLDER, *(table.folder for table in tables.values())])
     found = [path for files in by_folder.values() for path in files if path.name.endswith(".begun")]
@@ -33,12 +33,12 @@ def is_unnamed(run_id: str, table: str, name: str, manifest: Manifest | None, ru
     if manifest is None or run_id != manifest.run_id:
         return False
     if table == RUNS:
-        # It names the versions that the commits lead to, so it is written after the manifest.
+        # It names the versions that the commits make, so it is written after the manifest.
         return name not in runs_files
     return table not in manifest.changes or name not in {file.name for file in manifest.changes[table].added}
 
 
 def remove_leftovers(root: Place, finished: Collection[str], manifest: Manifest, runs_files: Collection[str]) -> None:
-    """`runs_files`: those that the table `runs` names."""
+    """`runs_files`: the files of the table `runs`."""
     for path in leftovers(root, finished, manifest, runs_files):
         delete(path)

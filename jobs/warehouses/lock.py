@@ -18,12 +18,12 @@ PAUSE_SECONDS = 0.2
 
 @contextmanager
 def locked(folder: Path, wait_seconds: float, job: str, tell: Callable[[str], None]) -> Iterator[None]:
-    """Holds the lock of the warehouse; waits for another holder, and gives up with a line that names it."""
+    """Holds the lock of the warehouse. Waits for another holder, then gives up with a line that names it."""
     path = folder / LOCK_FILE
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         wait_for(descriptor, path, wait_seconds, tell)
-        # For whoever waits; what counts is the kernel's lock.
+        # Information for those who wait. Only the kernel's lock counts.
         holder = {"job": job, "pid": os.getpid(), "host": socket.gethostname()}
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(holder).encode(), 0)

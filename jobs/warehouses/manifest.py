@@ -1,6 +1,6 @@
 """Makes a run atomic over many tables: writes down every change before it changes the first table.
 
-A run that was killed in between leaves its manifest; the next run carries it out without reading any input again.
+If a run is killed after that, its manifest stays. The next run completes it without reading any input again.
 """
 
 import json
@@ -27,13 +27,13 @@ SUFFIX = ".manifest.json"
 @dataclass(frozen=True)
 class Manifest:
     run_id: str
-    # Rises from run to run of a warehouse; Delta's logs keep it, so that no change is made twice.
+    # Increases from run to run of a warehouse. Delta logs record it, so that no change is made twice.
     sequence: int
     time_ms: int
     changes: dict[str, Change]
-    # The rows of `runs`, but for the versions of tables, which are known when these are committed.
+    # The rows of `runs` without the versions of tables, which are known after the commits.
     runs: tuple[dict[str, Any], ...]
-    # Tables whose logs cannot be read: they begin anew.
+    # Tables whose logs cannot be read: they are created again.
     anew: tuple[str, ...] = ()
 
 
@@ -48,7 +48,7 @@ def run_rows(manifest: Manifest, versions: Mapping[str, int]) -> pa.Table:
 
 
 def versions_of(run: Mapping[str, Any]) -> dict[str, int]:
-    """By table, as a row of `runs` names them by their folders."""
+    """Versions by table. A row of `runs` names tables by their folders."""
     return {folder.rpartition("/")[2]: version for folder, version in dict(run["table_versions"]).items()}
 
 
@@ -57,7 +57,7 @@ def manifest_path(warehouse: Place, run_id: str) -> Place:
 
 
 def write_manifest(warehouse: Place, manifest: Manifest, wait_for_files: Callable[[], None] = nothing) -> None:
-    """It does not appear before the files that it names."""
+    """The manifest appears only after the files that it names."""
     write_whole(manifest_path(warehouse, manifest.run_id), manifest_text(manifest), wait_for_files)
 
 

@@ -12,12 +12,12 @@ from schemas.columns import Table
 from schemas.tables import TABLES
 
 MOST_FILES = 16
-# What runs ask of earlier ones. The counts of ingests, which are many, are for people.
+# Columns that runs read of earlier ones. The counts of ingests are long, and only people read them.
 ASKED_OF_RUNS = tuple(column.name for column in TABLES[RUNS].columns if column.name != "ingest_counts")
 
 
 def with_few_files(delta: DeltaTable, folder: Place, table: Table, new: DataFile, run_id: str) -> Change:
-    """A file a run would be thousands after some weeks, and every run reads all rows."""
+    """One file per run would be thousands of files after some weeks, and every run reads all rows."""
     held = files_of(delta).column("path").to_pylist()
     if len(held) < MOST_FILES:
         return Change((new,))

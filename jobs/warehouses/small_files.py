@@ -18,23 +18,23 @@ from schemas.columns import Table
 from schemas.tables import TABLES
 from udfs.tables.arrow_schema import table_schema
 
-# Of all files that are rewritten together, as their values are written before compression: they lie in memory, where
-# they take up to ten times as much.
+# Limit for all files that are merged together: the size of their values before compression. In memory they take up to
+# ten times as much.
 MOST_RAW_BYTES = {"auto": 16 << 20, "full": 64 << 20}
-# Fewer are not worth the work, unless the settings ask for it.
+# Merging fewer files is not worth the work, unless the settings ask for it.
 FEWEST_TOGETHER = {"auto": 4, "full": 2}
 
 
 @dataclass(frozen=True)
 class Rewriting:
-    """Of which table, by which run, and how many small files are too many."""
+    """Which table, by which run, and how many small files are too many."""
 
     root: Place
     table: str
     run_id: str
     limits: Tables
     mode: str = "auto"
-    # The run's own files may still be being closed.
+    # Waits for files of this run that are still being closed.
     wait_for_files: Callable[[], None] = nothing
 
     @property
@@ -50,11 +50,11 @@ class Small:
 
 
 def with_small_files_rewritten(of: Rewriting, change: Change, held: Iterable[str]) -> Change:
-    """`held`: files that the table has of earlier runs, by name. They are rewritten apart from those of the run itself,
-    which nobody has seen: only these bring rows that followers of the table do not know."""
+    """`held`: names of files that earlier runs wrote. They are merged separately from the files of this run, which no
+    reader has seen yet: only these have rows that are new to readers of the table's changes."""
     gone = {file.name for file in change.removed}
     old = [name for name in held if name not in gone]
-    # Open rows are put into new files by each run anyway.
+    # Each run writes open rows to new files anyway.
     new = [file.name for file in change.added if not file.is_open]
     again, made = together(of, old), together(of, new)
     rewritten = {file.name for files in (*again, *made) for file in files}
@@ -65,7 +65,7 @@ def with_small_files_rewritten(of: Rewriting, change: Change, held: Iterable[str
 
 
 def together(of: Rewriting, names: Sequence[str]) -> list[tuple[Small, ...]]:
-    """Which small files become one. Of so few that nothing becomes of them none is opened."""
+    """Chooses the small files that are merged into one. If there are too few, none is opened."""
     fewest = of.limits.small_files if of.mode == "auto" else FEWEST_TOGETHER["full"]
     if of.mode == "never" or len(names) < fewest:
         return []
@@ -121,7 +121,7 @@ def ordered(rows: pa.Table, table: Table) -> pa.Table:
 
 
 def by_partition(rows: pa.Table) -> Iterable[tuple[int | None, pa.Table]]:
-    """Rows of each offsets partition, which stand together."""
+    """Rows of each offsets partition; they are next to each other."""
     ends = pc.run_end_encode(rows.column("offsets_partition").combine_chunks())
     start = 0
     for end, partition in zip(ends.run_ends.to_pylist(), ends.values.to_pylist(), strict=True):

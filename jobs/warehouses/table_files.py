@@ -1,7 +1,7 @@
 """Table files, written by the task that made the rows: sorted Parquet, with statistics for the Delta log.
 
-A task brings the rows of one offsets partition after the other, each in log order. A row group ends where the partition
-does, unless it would be tiny: who asks for one group or one time range then reads few of them.
+A task writes the rows of one offsets partition after the other, each in log order. A row group ends where the partition
+ends, unless it would be tiny. So a query for one group or one time range reads only a few row groups.
 """
 
 import json
@@ -25,11 +25,11 @@ from udfs.tables.arrow_schema import table_schema
 
 MOST_ROWS = 131_072
 FEWEST_ROWS = 16_384
-# Groups of thousands of members make rows of a megabyte.
+# Groups with thousands of members make rows of a megabyte.
 MOST_BYTES = 24 << 20
 STATISTICS_COLUMNS = 12
-# Of a column: bounds of texts that are codes are looked for anew in each batch, which with Parquet's usual 1,024 values
-# takes longer than writing them.
+# Values of a column per batch. For dictionary columns Parquet computes the bounds again for each batch, which with its
+# usual 1,024 values takes longer than writing them.
 VALUES_AT_ONCE = 32_768
 RISING = frozenset(
     {
@@ -42,13 +42,14 @@ RISING = frozenset(
 
 
 class TableFile:
-    """One table's file of one task. Nothing is made on disk before there is a row."""
+    """One task's file of one table. Nothing is created on disk before there is a row."""
 
     def __init__(self, folder: Place, table: Table, run_id: str) -> None:
         self.folder, self.table = folder, table
-        # Of its first rows: texts of the table may be dictionaries, which Parquet writes without looking each up.
+        # The schema of its first rows: text columns may be dictionaries, which Parquet writes without looking up each
+        # value.
         self.schema: pa.Schema | None = None
-        # By the run's id a later run tells the files of attempts that never came to an end.
+        # The run's id shows a later run which files belong to runs that did not finish.
         self.name = f"part-{run_id}-{uuid.uuid4()}.parquet"
         self.waiting: list[pa.Table] = []
         self.num_waiting = self.waiting_bytes = self.num_rows = 0
@@ -58,7 +59,7 @@ class TableFile:
         self.done: DataFile | None = None
 
     def write(self, rows: pa.Table, partition: int | None = None) -> None:
-        """Rows of one offsets partition, that of the rows before or a later one."""
+        """Writes rows of one offsets partition: the same as before, or a later one."""
         check_required(self.table, rows)
         if partition != self.partition and self.num_waiting >= FEWEST_ROWS:
             self.flush()
@@ -78,14 +79,14 @@ class TableFile:
         if self.writer is None:
             self.begun = BegunParquet(self.folder / self.name)
             self.writer = writer_of(self.begun.sink, self.schema)
-        # Parquet gives a dictionary up for good when another one follows in a row group.
+        # Parquet stops using a dictionary for a row group when a second one follows.
         rows = pa.concat_tables(self.waiting).unify_dictionaries()
         self.writer.write_table(rows, row_group_size=self.num_waiting)
         self.num_rows += self.num_waiting
         self.waiting, self.num_waiting, self.waiting_bytes = [], 0, 0
 
     def end(self) -> DataFile | None:
-        """What it will be when it is closed, which is only to wait, where it is not on a local disk."""
+        """Returns the finished file's entry before the file is closed; on remote storage closing is mostly waiting."""
         self.flush()
         if self.done is None and self.writer is not None and self.begun is not None:
             self.writer.close()
@@ -100,9 +101,9 @@ class TableFile:
         return done
 
     def abandon(self) -> None:
-        """What a failed task has begun is of no use to anyone."""
+        """The files of a failed task are of no use."""
         if self.writer is not None and self.begun is not None:
-            # A disk that is full does not take the end of the file either.
+            # On a full disk closing the file fails too.
             with suppress(OSError):
                 self.writer.close()
             self.begun.abandon()
@@ -116,8 +117,8 @@ Waiting = Callable[[], object]
 
 
 def closing(root: Place, files: Sequence[TableFile]) -> tuple[list[DataFile | None], Waiting]:
-    """Closes files while the caller does something else: what they will be, None for those without a row; and what
-    waits until they are."""
+    """Closes files while the caller continues: returns their entries (None for those without a row), and a function
+    that waits until they are closed."""
     ended = [file.end() for file in files]
     return ended, begun_together(root, close, [file for file in files if file.begun is not None])
 
@@ -129,7 +130,7 @@ def close(file: TableFile) -> None:
 
 @dataclass
 class RowFiles:
-    """One file of each table that there are rows for."""
+    """One file for each table that has rows."""
 
     root: Place
     run_id: str
@@ -141,7 +142,7 @@ class RowFiles:
         self.files[name].write(rows, partition)
 
     def closing(self) -> tuple[list[tuple[str, DataFile]], Waiting]:
-        """What the files will be, and what waits until they are."""
+        """The entries of the files, and a function that waits until they are closed."""
         ended, wait = closing(self.root, list(self.files.values()))
         return [(name, file) for name, file in zip(self.files, ended, strict=True) if file is not None], wait
 
@@ -155,10 +156,10 @@ def writer_of(sink: Any, schema: pa.Schema) -> pq.ParquetWriter:
         sink,
         schema,
         compression="zstd",
-        # Offsets and times nearly all differ: a dictionary of them is built in vain and thrown away.
+        # Offsets and times are nearly all different: a dictionary would be built and thrown away.
         use_dictionary=[leaf for field in schema if field.name not in RISING for leaf in leaves(field)],
         column_encoding={name: "DELTA_BINARY_PACKED" for name in RISING if name in schema.names},
-        # Nobody looks for files or row groups by what stands inside of a list.
+        # No query selects files or row groups by values inside lists.
         write_statistics=[field.name for field in schema if not pa.types.is_nested(field.type)],
         store_schema=False,
         write_batch_size=VALUES_AT_ONCE,
@@ -181,14 +182,15 @@ def leaves(field: pa.Field, above: str = "") -> Iterator[str]:
 
 
 def check_required(table: Table, rows: pa.Table) -> None:
-    """Spark refuses to read a table in which a column that says NOT NULL holds one, so none may ever be written."""
+    """Spark refuses to read a table whose NOT NULL column contains a NULL, so none may ever be written."""
     for column in table.columns:
         if not column.is_nullable and rows.column(column.name).null_count:
             raise AssertionError(f"{table.name}.{column.name}: NULL in a column that takes none")
 
 
 def statistics(metadata: pq.FileMetaData) -> str:
-    """Delta's statistics of a file from those of its row groups; a column that some group lacks them for has none."""
+    """Delta's statistics of a file, from those of its row groups. A column without statistics in some row group gets
+    none."""
     minimum: dict[str, Any] = {}
     maximum: dict[str, Any] = {}
     nulls: dict[str, int] = {}
@@ -199,7 +201,8 @@ def statistics(metadata: pq.FileMetaData) -> str:
         each = [column.statistics for column in found]
         nulls[name] = sum(one.null_count for one in each)
         bounded = [one for one in each if one.has_min_max]
-        # Parquet keeps no bounds of values longer than 4096 bytes: those of the other row groups would hide such rows.
+        # Parquet keeps no bounds of values longer than 4,096 bytes. The bounds of the other row groups would hide such
+        # rows.
         if bounded and all(one.has_min_max or not one.num_values for one in each):
             minimum[name] = plain(min(one.min for one in bounded))
             maximum[name] = plain(max(one.max for one in bounded))

@@ -53,14 +53,14 @@ from udfs.tables.arrow_schema import table_schema
 @dataclass(frozen=True)
 class Warehouse:
     root: Place
-    # Where no kernel keeps it: looked at before each commit.
+    # The lock on storage without a kernel lock: checked before each commit.
     lock: StorageLock | None = None
-    # Where nobody else may change `runs`, or a reader shall see one state of it: what was read of it, at most one.
-    # None: nothing is remembered.
+    # The content of `runs` that was read, at most one entry: kept while nobody else may change `runs`, or so that a
+    # reader sees one state. None: nothing is kept.
     seen: list[tuple[int, pa.Table]] | None = field(default=None, compare=False, repr=False)
-    # Elsewhere each opening costs requests, and several steps of a run look at the same tables.
+    # On remote storage each opening costs requests, and several steps of a run open the same tables.
     tables: dict[str, DeltaTable] = field(default_factory=dict, compare=False, repr=False)
-    # Of files of the run's driver, which are being closed while it goes on.
+    # Functions that wait for files of the run's driver, which are closed in the background.
     closings: list[Waiting] = field(default_factory=list, compare=False, repr=False)
 
     @property
@@ -75,12 +75,12 @@ class Warehouse:
         return self.root / folder_of(table)
 
     def place(self, table: str) -> str:
-        """As Spark takes it, whatever its default file system is."""
+        """The location in Spark's form, independent of its default file system."""
         path = self.path(table)
         return f"file:{path.absolute()}" if isinstance(path, Path) else str(path)
 
     def open(self, table: str) -> DeltaTable | None:
-        """The table as the newest finished run left it, or as it is now; None when there is none yet."""
+        """The table as the newest finished run left it, or its current state; None if there is none yet."""
         version = self.readable_versions([table]).get(table)
         return None if version is None else self.open_at(table, version)
 
@@ -90,7 +90,7 @@ class Warehouse:
         return self.tables.get(table)
 
     def newest(self, table: str) -> DeltaTable | None:
-        """As it is now, also where others have rewritten its files since a run named it; None when no run names it."""
+        """The current state, also if others rewrote its files since a run named it; None if no run names it."""
         if table != RUNS and table not in self.versions():
             return None
         if table not in self.tables or not is_newest(self.path(table), self.tables[table].version()):
@@ -109,7 +109,8 @@ class Warehouse:
         return {} if newest is None else {**versions_of(newest), RUNS: self.runs_version()}
 
     def readable_versions(self, tables: Collection[str] = tuple(USER_TABLES)) -> dict[str, int]:
-        """Of these tables: by the newest row of `runs`, or as they are now where they change beside runs."""
+        """Versions of these tables: by the newest row of `runs`; for tables that change outside of runs, the current
+        one."""
         versions = self.versions() if set(tables) - BESIDE_RUNS else {}
         newest = ((name, open_table(self.path(name))) for name in BESIDE_RUNS.intersection(tables))
         now = {name: delta.version() for name, delta in newest if delta is not None}
@@ -127,7 +128,7 @@ class Warehouse:
         return found
 
     def runs(self) -> tuple[int, pa.Table]:
-        """The version of `runs`, and what every run asks of it."""
+        """The version of `runs`, and the columns that every run reads."""
         seen = [] if self.seen is None else self.seen
         if not seen:
             seen.append(self.read_runs(ASKED_OF_RUNS))
@@ -144,7 +145,7 @@ class Warehouse:
         return None if delta is None else rows_of(delta, TABLES[table], columns, cluster, self.path(table))
 
     def num_rows(self) -> dict[str, int]:
-        """Delta's log knows how many rows each file has."""
+        """Row counts by table, from the Delta logs."""
         versions = self.readable_versions()
         opened = ((name, self.open_at(name, versions[name])) for name in USER_TABLES if name in versions)
         return {name: sum(files_of(delta).column("num_records").to_pylist()) for name, delta in opened if delta}
@@ -157,10 +158,11 @@ class Warehouse:
         return 1 + (0 if runs is None else sequence_of(runs))
 
     def finish(self, manifest: Manifest, result: str | None = None) -> None:
-        """Carries out a manifest, from wherever an earlier attempt at it ended. `result`: what programs read of it."""
+        """Carries out a manifest, from the point where an earlier attempt stopped. `result`: text for programs to
+        read."""
         self.finish_files(manifest, result)
         failpoint("runs_committed")
-        # While the manifest is there to tell which files are none.
+        # The manifest must still exist, since it shows which files are leftovers.
         remove_leftovers(self.root, {row["run_id"] for row in self.run_rows(["run_id"])}, manifest, self.runs_files())
         delete(manifest_path(self.root, manifest.run_id))
         failpoint("manifest_removed")
@@ -177,14 +179,14 @@ class Warehouse:
         def commit_table(name: str) -> None:
             versions[name] = self.commit_table(manifest, before, name)
 
-        # With the manifest the run is as good as done, so these wait for none of the commits.
+        # Once the manifest is written, the run will complete. So these steps need not wait for the commits.
         steps: list[Callable[[], object]] = [rows.close]
         if result is not None:
             steps.append(partial(self.write_result, manifest.run_id, result))
         steps += [partial(commit_table, name) for name in manifest.changes]
         file, *_ = done_together(self.root, called, steps)
         if versions != expected:
-            # Others have rewritten files of a table meanwhile.
+            # Others have rewritten files of a table in the meantime.
             delete(self.path(RUNS) / rows.name)
             rows = TableFile(self.path(RUNS), TABLES[RUNS], manifest.run_id)
             rows.write(run_rows(manifest, versions))
@@ -193,7 +195,7 @@ class Warehouse:
         self.commit_runs(manifest, versions, file)
 
     def runs_files(self) -> frozenset[str]:
-        """Of the table's newest version, by name."""
+        """Names of the files in the newest version of `runs`."""
         delta = self.newest(RUNS)
         return frozenset() if delta is None else frozenset(files_of(delta).column("path").to_pylist())
 
@@ -237,14 +239,15 @@ class Warehouse:
             self.lock.check()
 
     def write(self, manifest: Manifest, result: str | None = None) -> None:
-        """Everything that a run changes, at once: when this returns it is done, and when it is killed it will be."""
+        """Writes everything that a run changes. When this returns, it is done; if the process is killed, the next run
+        completes it."""
         self.check_lock()
         write_manifest(self.root, manifest, self.wait_for_files)
         failpoint("manifest_written")
         self.finish(manifest, result)
 
     def wait_for_files(self) -> None:
-        """Before somebody reads them, or is told of them."""
+        """Call this before files are read, or before a result names them."""
         while self.closings:
             self.closings.pop()()
 
@@ -254,7 +257,7 @@ def called(step: Callable[[], object]) -> object:
 
 
 def version_after(manifest: Manifest, name: str, before: int | None) -> int:
-    """The one that the table will have, where nobody else changes it."""
+    """The version that the table will have if nobody else changes it."""
     if before is None or name in manifest.anew:
         return 0
     return before + (manifest.changes[name] != Change())
@@ -269,8 +272,8 @@ def writing(
     *,
     may_be_new: bool = True,
 ) -> Iterator[Warehouse]:
-    """The warehouse, locked, new if there was none and there may be a new one, and with the work of a killed run
-    done."""
+    """Opens the warehouse for writing and holds its lock. Creates it if it does not exist and that is allowed, and
+    completes the work of a killed run."""
     KEPT.forget()
     with unusable_when_full(root):
         if may_be_new:
@@ -288,7 +291,7 @@ def writing(
 
 @contextmanager
 def locked_here(root: Place, wait: float, job: str, tell: Callable[[str], None]) -> Iterator[StorageLock | None]:
-    """By the kernel where there is one that sees all writers."""
+    """Uses the kernel's lock if one kernel sees all writers."""
     if isinstance(root, Path):
         with locked(root, wait, job, tell):
             yield None
@@ -302,7 +305,8 @@ def prepare(root: Place) -> None:
         if root.exists() and not root.is_dir():
             raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is a file, a folder was expected")
         root.mkdir(parents=True, exist_ok=True)
-    # What a run left that was ended as it wrote the marker, or another one is just writing, is ours too.
+    # A folder with only these files is ours too: a run that was killed while it wrote the marker left them, or another
+    # run is writing it now.
     is_new = all(name == LOCK_FILE or name.startswith(MARKER) for name in names_in(root))
     if is_new and marker_of(root) is None:
         write_whole(root / MARKER, marker_text())
@@ -311,13 +315,13 @@ def prepare(root: Place) -> None:
 
 
 def check_writable(root: Place) -> None:
-    """A storage tells when it is written to: the lock is."""
+    """Remote storage reports a refusal at the first write, which is the lock."""
     if isinstance(root, Path) and not os.access(root, os.W_OK):
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: is read-only, a folder to write to was expected")
 
 
 def reading(root: Place) -> Warehouse:
-    """A warehouse to read: nothing is written, and runs in progress do not matter."""
+    """Opens a warehouse for reading only. Runs in progress do not matter."""
     KEPT.forget()
     with unusable_when_full(root):
         check_made(root)
@@ -343,7 +347,7 @@ def marker_of(root: Place) -> str | None:
 
 @contextmanager
 def unusable_when_full(root: Place) -> Iterator[None]:
-    """Whatever the disk refuses is told as a matter of the warehouse, since input is read with its own care."""
+    """Reports every disk error as a problem of the warehouse, since code that reads input handles its own errors."""
     try:
         yield
     except OSError as error:

@@ -7,7 +7,7 @@ from schemas.exit_codes import ExitCode
 from schemas.tables import CONTRACT_VERSION
 
 MARKER = "_warehouse.json"
-# What those expect that make none where there is none.
+# What is expected by commands that never create a warehouse.
 MADE = "a warehouse that `ingest` made"
 NEW_OR_MADE = "a new or empty folder or a warehouse of groupscope"
 
@@ -17,7 +17,7 @@ def marker_text() -> str:
 
 
 def check_marker(text: str | None, root: str, expected: str) -> None:
-    """`text` is that of the marker, None where there is none."""
+    """`text`: the marker's content, None if there is no marker."""
     if text is None:
         told = f"{root}: no {MARKER} in it, {expected} was expected"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
