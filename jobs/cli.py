@@ -17,6 +17,7 @@ from jobs.commands import COMMANDS, EXAMPLES, JOBS, NAMES, SECTIONS, WITHOUT_PAN
 from jobs.failure import Failure, guarded, say
 from jobs.help_text import HYPHENS, HelpText, commands_text, description_of
 from jobs.no_pandas import keep_pandas_out
+from jobs.storage.closes import wait_for_closes
 from schemas.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -79,7 +80,9 @@ def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     if is_own_process:
         prepare_process(parsed)
     with progress_of(parsed):
-        return int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
+        code = int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
+        wait_for_closes()
+    return code
 
 
 def help_flags(words: Sequence[str]) -> Sequence[str]:

@@ -43,6 +43,9 @@ class Engine(ABC):
         """Settings that users gave to Hadoop's clients: `spark.hadoop.*` of a Spark application."""
         return {}
 
+    def wait_for_closes(self) -> None:  # noqa: B027
+        """When the last task is done: files that its workers wrote are there, but some may still be being closed."""
+
     def close(self) -> None:  # noqa: B027
         """A Spark session stays open: it ends with the process, or is used by its next job."""
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from jobs.engine.engine import Done, Engine
 from jobs.engine.task import Closing, Result, Step, TaskSpec, Work, closed
-from jobs.engine.worker import Free, Function, Given, Outcome, start_server, work
-from jobs.failure import Failure
+from jobs.engine.worker import Closed, Free, Function, Given, Outcome, WaitForCloses, start_server, work
+from jobs.failure import Failure, os_error_line
 from schemas.exit_codes import ExitCode
 
 LAST_WORDS_SECONDS = 5.0
@@ -96,6 +96,14 @@ class LocalEngine(Engine):
         busy = {worker.pipe: worker for worker in self.workers if worker.tasks}
         return [busy[pipe] for pipe in wait(list(busy)) if isinstance(pipe, Connection)]
 
+    def wait_for_closes(self) -> None:
+        for worker in self.workers:
+            send(worker, WaitForCloses())
+        # Of a worker that died since its last task the name node closes what is open.
+        for error in [answered(worker) for worker in self.workers]:
+            if error is not None:
+                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, "the warehouse"))
+
     def close(self) -> None:
         for worker in self.workers:
             worker.process.kill()
@@ -141,6 +149,13 @@ def received(worker: Worker, specs: Sequence[TaskSpec[Any]], unfinished: str) ->
         told = f"{name}: a task failed, please report it: {message.error} (--debug shows where)"
         raise Failure(ExitCode.FAILED, told) from RuntimeError(message.trace)
     return message
+
+
+def answered(worker: Worker) -> OSError | None:
+    with suppress(EOFError, OSError):
+        message: Closed = worker.pipe.recv()
+        return message.error
+    return None
 
 
 def name_of(specs: Sequence[TaskSpec[Any]], numbers: Iterable[int]) -> str:

@@ -22,6 +22,7 @@ from jobs.engine.facts import text_of, typed
 from jobs.engine.task import Result, Step, TaskSpec, Work, closed
 from jobs.failure import Failure
 from jobs.spark.failures import failures_told, noted, task_in
+from jobs.storage.closes import wait_for_closes
 from jobs.warehouses.delta_tables import DataFile
 from schemas.exit_codes import ExitCode
 
@@ -70,6 +71,8 @@ class SparkEngine(Engine):
             number = int(rows["task"].iloc[0])
             with noted(number):
                 result = closed(run(works[number]))
+                # Spark ends its workers as it likes.
+                wait_for_closes()
             numbers.add(1 << number)
             return pd.DataFrame(result_rows(number, result), columns=COLUMNS)
 
@@ -85,7 +88,9 @@ def results_of(frame: DataFrame, run: Callable[[Iterator[pa.RecordBatch]], Resul
     """The rows that the function returns for each partition of the frame."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        columns = zip(*result_rows(TaskContext().partitionId(), run(batches)), strict=True)
+        result = run(batches)
+        wait_for_closes()
+        columns = zip(*result_rows(TaskContext().partitionId(), result), strict=True)
         yield pa.record_batch(list(map(pa.array, columns, RESULT_TYPES)), COLUMNS)
 
     with failures_told():

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from jobs.engine.task import Closing
+from jobs.storage.closes import wait_for_closes
 
 # Modules that the tasks of each job need. The server that workers are forked from imports them once.
 TASKS = {
@@ -69,6 +70,17 @@ class Outcome:
     trace: str | None = None
 
 
+@dataclass(frozen=True)
+class WaitForCloses:
+    """No task follows. What the worker has written is there already; its storage may still be at it."""
+
+
+@dataclass(frozen=True)
+class Closed:
+    # What went wrong.
+    error: OSError | None
+
+
 def work(pipe: Connection) -> None:
     # The driver ends its workers; a message from each would only repeat the driver's.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -83,7 +95,7 @@ def serve(pipe: Connection) -> None:
     is_sending = threading.Lock()
     closing: deque[threading.Thread] = deque()
 
-    def send(message: Free | Outcome) -> None:
+    def send(message: Free | Outcome | Closed) -> None:
         with is_sending:
             pipe.send(message)
 
@@ -96,6 +108,8 @@ def serve(pipe: Connection) -> None:
         given = pipe.recv()
         if isinstance(given, Function):
             run = pickle.loads(given.pickled)
+        elif isinstance(given, WaitForCloses):
+            send(Closed(close_error()))
         elif run is not None:
             outcome = outcome_of(given.number, partial(run, given.work))
             if len(closing) >= MOST_CLOSING:
@@ -106,6 +120,14 @@ def serve(pipe: Connection) -> None:
                 closing[-1].start()
             else:
                 send(outcome)
+
+
+def close_error() -> OSError | None:
+    try:
+        wait_for_closes()
+    except OSError as error:
+        return error
+    return None
 
 
 def outcome_of(number: int, call: Callable[[], Any]) -> Outcome:

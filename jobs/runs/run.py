@@ -107,6 +107,7 @@ def opened(job: str, options: RunOptions, engine: Engine) -> Iterator[Warehouse]
     engine.warehouse = None if is_elsewhere else local_path(place).absolute()
     with writing(place, job, wait, say, options_at(place, options, engine), may_be_new=is_new) as warehouse:
         yield warehouse
+    engine.wait_for_closes()
 
 
 def options_at(place: str, options: RunOptions, engine: Engine) -> StorageOptions:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from hdfs_native import Client, WriteOptions
 
+from jobs.storage.closes import Close, begin_close
 from jobs.storage.options import StorageOptions
 from jobs.storage.processes import once_a_process
 from jobs.storage.refusals import refusals_told
@@ -128,7 +129,8 @@ class HdfsFile:
         self.storage, self.name = storage, name
         self.begun = f"{name}.{uuid.uuid4().hex}.begun"
         self.waiting = bytearray()
-        self.is_ended = False
+        self.size = 0
+        self.closing: Close | None = None
         with storage.told(name):
             self.file: Any = storage.client.create(storage.path(self.begun), WriteOptions(create_parent=True))
 
@@ -141,15 +143,28 @@ class HdfsFile:
     def flush_waiting(self) -> None:
         with self.storage.told(self.name):
             self.file.write(bytes(self.waiting))
+        self.size += len(self.waiting)
         self.waiting.clear()
 
     def end(self) -> None:
-        """What takes time: the name node hears of the last block later than the client asks for it."""
-        if not self.is_ended:
+        """All of it can be read, by every client. The close goes on: the name node has not heard of the last block yet
+        when the client first asks it, and the client asks again half a second later."""
+        if self.closing is None:
             self.flush_waiting()
-            with self.storage.told(self.name):
-                self.file.close()
-            self.is_ended = True
+            self.closing = begin_close(self.close)
+        self.closing.wait_until(self.is_readable)
+
+    def close(self) -> None:
+        # Closed by its number, whatever its name is by then. It may have been deleted, or replaced by another one.
+        with suppress(FileNotFoundError), self.storage.told(self.name):
+            self.file.close()
+
+    def is_readable(self) -> bool:
+        """A file's length counts its last block before readers get it; the length of its located blocks does not."""
+        # A name node that does not say so says it of the close.
+        with suppress(Exception):
+            return len(self.storage.client.read(self.storage.path(self.begun))) == self.size
+        return False
 
     def finish(self, *, is_new: bool = True) -> None:
         path = self.storage.path
@@ -162,8 +177,9 @@ class HdfsFile:
             raise
 
     def abandon(self) -> None:
-        # Where nothing can be written any more it cannot be closed or removed either.
-        with suppress(Exception):
-            self.file.close()
+        if self.closing is None:
+            # Where nothing can be written any more it cannot be closed or removed either.
+            with suppress(Exception):
+                self.file.close()
         with suppress(OSError):
             self.storage.delete(self.begun)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from jobs.failure import Failure, os_error_line
+from jobs.storage.closes import wait_for_closes
 from jobs.storage.kept_files import KEPT
 from jobs.storage.storage_lock import StorageLock
 from jobs.storage.stored_path import Place, delete, names_in, text_of, write_whole
@@ -287,6 +288,8 @@ def writing(
                 tell(f"{root}: finishing run {path.name.split('.')[0]}, which was ended while it wrote")
                 warehouse.finish(read_manifest(path))
             yield warehouse
+        # The lock's files too.
+        wait_for_closes()
 
 
 @contextmanager

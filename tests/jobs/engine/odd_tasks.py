@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from jobs.engine.task import Closing
+from jobs.storage.closes import begin_close
 from jobs.warehouses.delta_tables import DataFile
 
 
@@ -54,6 +55,17 @@ def closed_after_a_later_one(what: tuple[str, int]) -> Closing[Done]:
         return told(("sleep", number))
 
     return Closing(result)
+
+
+def closed_later(place: str) -> Done:
+    """Its file is there half a second after it is done."""
+
+    def close() -> None:
+        time.sleep(0.5)
+        Path(place).touch()
+
+    begin_close(close).wait_until(lambda: True)
+    return told(("sleep", 0))
 
 
 def wait_for_file(place: str) -> Done:

@@ -1,0 +1,122 @@
+"""Files are closed while their run goes on: whoever ends waits, and what fails is said once."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jobs.engine.local import LocalEngine
+from jobs.engine.task import PlanRow, Step, TaskSpec
+from jobs.failure import Failure
+from jobs.storage import closes
+from jobs.storage.closes import begin_close, wait_for_closes
+from schemas.exit_codes import ExitCode
+from tests.jobs.engine.odd_tasks import Done, closed_later
+from tests.jobs.ingested import ROOT
+
+
+@pytest.fixture(autouse=True)
+def none_left() -> Iterator[None]:
+    wait_for_closes()
+    yield
+    wait_for_closes()
+
+
+def refused() -> None:
+    raise OSError(5, "the lease is gone", "hdfs://host/f")
+
+
+def test_a_file_that_is_readable_is_not_waited_for() -> None:
+    may_end, looks = threading.Event(), iter([False, False, True])
+    close = begin_close(may_end.wait)
+    close.wait_until(lambda: next(looks))
+    assert not close.ended.is_set()
+    assert list(looks) == []
+    threading.Timer(0.1, may_end.set).start()
+    wait_for_closes()
+    assert close.ended.is_set()
+
+
+def test_a_close_that_fails_before_anything_is_readable_is_said_at_once_and_once() -> None:
+    close = begin_close(refused)
+    with pytest.raises(OSError, match="the lease is gone"):
+        close.wait_until(lambda: False)
+    wait_for_closes()
+
+
+def test_a_close_that_fails_later_is_said_at_the_end_also_when_others_have_begun_meanwhile() -> None:
+    may_end = threading.Event()
+
+    def refused_later() -> None:
+        may_end.wait()
+        refused()
+
+    begin_close(refused_later).wait_until(lambda: True)
+    may_end.set()
+    for _ in range(3):
+        begin_close(lambda: None).wait_until(lambda: False)
+    with pytest.raises(OSError, match="the lease is gone"):
+        wait_for_closes()
+    wait_for_closes()
+
+
+def test_no_more_than_so_many_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closes, "MOST_AT_ONCE", 2)
+    running, most = 0, 0
+    is_counting = threading.Lock()
+
+    def close() -> None:
+        nonlocal running, most
+        with is_counting:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.02)
+        with is_counting:
+            running -= 1
+
+    for _ in range(10):
+        begin_close(close)
+    wait_for_closes()
+    assert (running, most) == (0, 2)
+
+
+# Ends while its file is being closed.
+ENDS = """
+import sys, time
+from pathlib import Path
+from jobs.storage.closes import begin_close
+
+def close():
+    time.sleep(0.5)
+    Path(sys.argv[1]).touch()
+
+begin_close(close).wait_until(lambda: True)
+sys.exit(3)
+"""
+
+
+def test_a_process_that_ends_waits(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", ENDS, str(tmp_path / "closed")], cwd=ROOT, timeout=60, check=False)
+    assert ended.returncode == 3
+    assert (tmp_path / "closed").exists()
+
+
+def test_workers_are_waited_for_and_say_what_failed(tmp_path: Path) -> None:
+    with LocalEngine("test", 2, is_debug=False) as engine:
+        names = [str(tmp_path / name) for name in ("a", "b")]
+        specs = [TaskSpec(name, (PlanRow(number),)) for number, name in enumerate(names)]
+        engine.run(Step(closed_later, Done), specs)
+        assert list(tmp_path.iterdir()) == []
+        engine.wait_for_closes()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+        missing = [TaskSpec(str(tmp_path / "none" / "f"), (PlanRow(number),)) for number in range(2)]
+        engine.run(Step(closed_later, Done), missing)
+        with pytest.raises(Failure, match="No such file or directory") as failed:
+            engine.wait_for_closes()
+        assert failed.value.code == ExitCode.UNUSABLE_WAREHOUSE
+        assert str(failed.value).startswith(f"{tmp_path}/none/f: ")
+        engine.wait_for_closes()
