@@ -49,6 +49,10 @@ PROPERTIES = {
     # Queries filter by the first columns; raw bytes and long text come after them.
     "delta.dataSkippingNumIndexedCols": "12",
 }
+# Of readers and of writers.
+PROTOCOL = (1, 2)
+# Delta's own number, where a table does not set another one.
+CHECKPOINT_VERSIONS = 100
 # For tables that are read only at their newest version: no run names an older one.
 KEPT_A_WHILE = {
     "delta.logRetentionDuration": "interval 7 days",
@@ -134,11 +138,15 @@ def first_version(table: Table, change: Change, sequence: int, time_ms: int) -> 
     }
     actions: list[dict[str, Any]] = [
         {"commitInfo": {"timestamp": time_ms, "operation": "CREATE TABLE", "operationParameters": {}}},
-        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
+        {"protocol": dict(zip(("minReaderVersion", "minWriterVersion"), PROTOCOL, strict=True))},
         {"metaData": about},
         *({"add": added_file(file, time_ms)} for file in change.added),
         {"txn": {"appId": APPLICATION, "version": sequence, "lastUpdated": time_ms}},
     ]
+    return lines_of(actions)
+
+
+def lines_of(actions: Iterable[Mapping[str, Any]]) -> str:
     return "".join(f"{json.dumps(action, ensure_ascii=False)}\n" for action in actions)
 
 
@@ -176,15 +184,64 @@ def commit(
         delta = create(path, table, change, sequence, time_ms)
     if is_done(delta, sequence):
         return delta
-    if actions := actions_of(change, time_ms):
-        properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])
-        schema = Schema.from_arrow(table_schema(table))
+    if not actions_of(change, time_ms):
+        return delta
+    if is_written(path, table, change, sequence, time_ms, delta):
         with delta_table_at(path):
-            delta.create_write_transaction(
-                actions, "append", schema, partitioning(table) or None, commit_properties=properties
-            )
             delta.update_incremental()
+        return delta
+    if isinstance(path, StoredPath) and (newest := open_table(path)) is not None and is_done(newest, sequence):
+        # A server whose answer was lost on the way had written it.
+        return newest
+    properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])
+    schema = Schema.from_arrow(table_schema(table))
+    with delta_table_at(path):
+        delta.create_write_transaction(
+            actions_of(change, time_ms),
+            "append",
+            schema,
+            partitioning(table) or None,
+            commit_properties=properties,
+        )
+        delta.update_incremental()
     return delta
+
+
+def is_written(path: Place, table: Table, change: Change, sequence: int, time_ms: int, delta: DeltaTable) -> bool:
+    """As the next version, by us: delta-rs asks an object store for more than that, and on HDFS it waits half a second
+    for the close. It commits to local disks, what it makes a checkpoint of, tables that others have changed the
+    properties of, and after a version that somebody else has written meanwhile: it looks for conflicts."""
+    version = delta.version() + 1
+    if isinstance(path, Path) or (version + 1) % CHECKPOINT_VERSIONS == 0 or not is_as_made(delta, table):
+        return False
+    try:
+        write_new(version_file(path, version), next_version(table, change, sequence, time_ms))
+    except FileExistsError:
+        return False
+    return True
+
+
+def is_as_made(delta: DeltaTable, table: Table) -> bool:
+    protocol = delta.protocol()
+    versions = (protocol.min_reader_version, protocol.min_writer_version)
+    return versions == PROTOCOL and delta.metadata().configuration == properties_of(table)
+
+
+def next_version(table: Table, change: Change, sequence: int, time_ms: int) -> str:
+    """What delta-rs would write."""
+    how = {"mode": "Append", "partitionBy": json.dumps(partitioning(table))}
+    return lines_of(
+        [
+            {"commitInfo": {"timestamp": time_ms, "operation": "WRITE", "operationParameters": how}},
+            *({"add": added_file(file, time_ms)} for file in change.added),
+            *({"remove": removed_file(file, time_ms)} for file in change.removed),
+            {"txn": {"appId": APPLICATION, "version": sequence, "lastUpdated": time_ms}},
+        ]
+    )
+
+
+def removed_file(file: Removed, time_ms: int) -> dict[str, Any]:
+    return {"path": file.name, "dataChange": file.is_data_change, "deletionTimestamp": time_ms}
 
 
 def actions_of(change: Change, time_ms: int) -> list[Any]:
