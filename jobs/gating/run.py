@@ -35,7 +35,6 @@ from jobs.gating.suites import Suite, suites
 from jobs.gating.waivers import Waiver, waivers
 from jobs.progress import counting
 from jobs.queries.answers import Answer
-from jobs.queries.duckdb_engine import scope_of
 from jobs.runs.as_of import check_as_of, known_span
 from jobs.runs.run import Made, Run
 from jobs.settings import settings_hash
@@ -151,6 +150,9 @@ class Gate:
         """What the clock alone makes a finding, of unchanged tables."""
         if not self.run.settings.gate.max_source_age_hours:
             return []
+        # Here, since a run without anything new may ask nothing.
+        from jobs.queries.duckdb_engine import scope_of
+
         (file,) = (each for each in finding_files() if each.kind == FindingKind.SOURCE_NOT_ADVANCING)
         statement = file.rows(self.parameters, self.events)
         with scope_of(self.run.warehouse, [statement]) as answer:
@@ -184,6 +186,8 @@ class Gate:
     def asked(self) -> tuple[dict[str, Frame], Found]:
         """By DuckDB inside the driver, on either engine: over tables that are opened once all statements take less than
         a second, where Spark takes seconds to plan each of them."""
+        from jobs.queries.duckdb_engine import scope_of
+
         gate = self.run.settings.gate
         choice = Choice(self.options.group, self.options.exclude_group, gate.tool_groups)
         statements = [each.statement(self.parameters) for each in self.rules.metrics.values()]

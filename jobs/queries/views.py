@@ -14,6 +14,10 @@ from schemas.views import VIEWS, View
 NAMES_ANY = re.compile(
     r"\b(show|execute|information_schema|(duckdb|pragma|pg|sqlite)_\w+)\b|\b(identifier|query|query_table)\b[\"`]?\s*\("
 )
+# Comments and texts, where the word `show` is a word; names in quotes stay.
+SAID = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|(\"[^\"]*\"|`[^`]*`)", flags=re.DOTALL)
+# Texts that end elsewhere than at the next quote.
+OTHER_QUOTES = ("$", "\\")
 
 
 def view_definitions(dialect: Dialect) -> Iterator[str]:
@@ -59,15 +63,21 @@ class Named(NamedTuple):
 
 def named_in(texts: Iterable[str]) -> Named:
     """What the statements may name, with the tables that views and functions read; rather too much than too little."""
-    text = " ".join(texts).lower()
+    text = "\n".join(texts).lower()
     words = set(re.findall(r"\w+", text))
-    if NAMES_ANY.search(text):
+    if NAMES_ANY.search(without_texts(text)):
         return Named(list(USER_TABLES), list(VIEWS), list(FUNCTIONS), list(SCALAR_FUNCTIONS))
     views = with_read(words & VIEWS.keys())
     functions = words & FUNCTIONS.keys()
     tables = words.union(*(VIEWS[name].reads for name in views), (FUNCTIONS[name].reads for name in functions))
     return Named(*([name for name in known if name in named] for known, named in (
         (USER_TABLES, tables), (VIEWS, views), (FUNCTIONS, functions), (SCALAR_FUNCTIONS, words))))  # fmt: skip
+
+
+def without_texts(text: str) -> str:
+    if any(mark in text for mark in OTHER_QUOTES):
+        return text
+    return SAID.sub(lambda found: found[1] or " ", text)
 
 
 def with_read(names: set[str]) -> set[str]:

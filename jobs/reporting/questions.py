@@ -8,12 +8,12 @@ from importlib.resources import files
 
 from jobs.queries.answers import Answer
 from jobs.queries.dialects import text_literal
-from jobs.queries.duckdb_engine import scope_of
 from jobs.queries.views import named_in
 from jobs.reporting.listings import Row
 from jobs.warehouses.warehouse import Warehouse
 
-OVERVIEW, GROUPS, REDACTION = "overview", "groups", "redaction"
+# Those of rows are shown, and asked by whoever wants to see the rows behind a number.
+OVERVIEW, GROUPS, REDACTION, ROWS = "overview", "groups", "redaction", "rows"
 # Newest rows of each group: more would make a drawing that nobody can read.
 MOST_OF_GROUP: Mapping[str, int] = {
     "audits": 100,
@@ -45,6 +45,10 @@ def questions(folder: str) -> Mapping[str, str]:
 
 def overview_statements(cluster: str) -> dict[str, str]:
     return {name: filled(text, cluster) for name, text in questions(OVERVIEW).items()}
+
+
+def row_statements(cluster: str) -> dict[str, str]:
+    return {name: filled(text, cluster) for name, text in questions(ROWS).items()}
 
 
 def group_statements(cluster: str, groups: Sequence[str], share: int = 1) -> dict[str, str]:
@@ -84,6 +88,9 @@ def asking_of_groups(warehouse: Warehouse, cluster: str) -> Iterator[Ask]:
 
 @contextmanager
 def asking_these(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[Ask]:
+    # Here, since an audit without anything new asks nothing, only which tables a report rests on.
+    from jobs.queries.duckdb_engine import scope_of
+
     with scope_of(warehouse, statements) as answer:
         yield lambda asked: {name: rows_of(answer, text) for name, text in asked.items()}
 

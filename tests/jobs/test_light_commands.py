@@ -73,7 +73,11 @@ def test_a_job_on_the_local_engine_loads_no_spark_and_only_the_gate_loads_pandas
     found = loaded("audit", *words, "--fail-on", "never")
     assert {"pandas", "great_expectations"} <= set(found)
     assert "pyspark" not in found
-    assert not {"pandas", "great_expectations"} & set(loaded("audit", *words, "--fail-on", "never"))
+    # With nothing new there is nothing to ask either, but how old a source may be.
+    (tmp_path / "groupscope.toml").write_text("[gate]\nmax_source_age_hours = 0\n")
+    words += ["--config", str(tmp_path / "groupscope.toml")]
+    loaded("audit", *words, "--fail-on", "never")
+    assert not {"pandas", "great_expectations", "duckdb"} & set(loaded("audit", *words, "--fail-on", "never"))
 
 
 def test_pandas_is_found_again_when_spark_needs_it() -> None:

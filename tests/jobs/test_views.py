@@ -58,6 +58,11 @@ def test_every_view_is_defined_once_in_every_dialect(dialect: Dialect) -> None:
         ("SHOW TABLES", list(USER_TABLES), list(VIEWS)),
         ("SELECT message, query FROM findings", ["findings"], []),
         ("SELECT (query) FROM findings", ["findings"], []),
+        ("-- it's what snapshots show\nSELECT 'they ''show'' it' /* execute */ FROM runs", ["runs"], []),
+        ("-- it's all\nFROM (SHOW TABLES)", list(USER_TABLES), list(VIEWS)),
+        ("SELECT \"it's\", 1 FROM runs; SHOW TABLES; SELECT 'x'", list(USER_TABLES), list(VIEWS)),
+        ("SELECT $$it's$$; SHOW TABLES; SELECT ''", list(USER_TABLES), list(VIEWS)),
+        ("SELECT 'it\\'s'; SHOW TABLES; SELECT ''", list(USER_TABLES), list(VIEWS)),
         ("FROM \"query\" ('FROM ' || 'runs')", list(USER_TABLES), list(VIEWS)),
         (
             "SELECT * FROM v_decode_coverage",
