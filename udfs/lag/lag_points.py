@@ -11,7 +11,7 @@ from schemas.history_words import Confidence
 from schemas.lag_words import LagUnknown, TimeLagMethod
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
-from udfs.lag.point_cells import Cells, Held, cells_of, marks_of_cells, spans_of
+from udfs.lag.point_cells import Cells, cells_of, marks_of_cells, spans_of
 from udfs.lag.point_tables import NO_ROWS, PointTables
 from udfs.lag.texts import chosen, of_codes
 from udfs.lag.time_lag import written_times
@@ -44,7 +44,7 @@ def lag_point_pieces(history: PartitionHistory, settled_from: int | None, settle
 def points_at(tables: PointTables, asked: range) -> Iterator[pa.Table]:
     """`asked`: places of the snapshots."""
     marks = tables.history.watermarks
-    held = [Held.of(*intervals, marks.times, asked) for intervals in tables.intervals]
+    held = [each.within(asked) for each in tables.held]
     for spans in spans_of(held):
         places = tables.first_places[spans.begin : spans.begin + len(spans.number)]
         cells = cells_of(spans, held, marks_of_cells(marks, spans, places))
@@ -55,7 +55,7 @@ def points_at(tables: PointTables, asked: range) -> Iterator[pa.Table]:
 
 def without_old_marks(tables: PointTables, cells: Cells) -> Cells:
     marks = tables.history.watermarks
-    if marks.times[-1] - marks.times[0] <= LOOKBACK:
+    if not marks.reach_far_back:
         return cells
     is_old = (cells.mark >= 0) & (tables.mark_times[cells.mark] < marks.times[cells.snapshot] - LOOKBACK)
     return Cells(cells.key, cells.snapshot, cells.held, np.where(is_old, NOWHERE, cells.mark))

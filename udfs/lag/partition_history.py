@@ -105,7 +105,7 @@ def named_topics(tables: Mapping[str, pa.Table], commits: pa.Table) -> pa.Array:
     """All that offsets, owners and members are about, and the one that tells until when the log is known."""
     named = [rows.column("topic") for rows in (tables["offset_history"], tables["ownership_intervals"], commits)]
     named.append(pc.list_flatten(tables["generation_members"].column("subscribed_topics")))
-    known = [pc.unique(each.cast(pa.string())).drop_null() for each in named]
+    known = [pc.unique(each.combine_chunks()).cast(pa.string()).drop_null() for each in named]
     return pc.unique(pa.concat_arrays([*known, pa.array([OFFSETS_TOPIC])]))
 
 

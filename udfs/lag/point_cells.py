@@ -11,8 +11,9 @@ from udfs.lag.watermarks import Watermarks
 from udfs.replay.nullable import NONE, Numbers, first_of
 
 STILL = np.iinfo(np.int64).max
-# More at once would not stay in the processor's cache from one column to the next.
-CELLS = 65_536
+# Nearly as many as a row group holds: a piece is written as it is, without being put together with others. The last key
+# of a piece may go beyond.
+CELLS = 122_880
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,21 @@ class Held:
     number: Numbers
 
     @classmethod
-    def of(cls, keys: Numbers, begun: Numbers, ended: Numbers, times: Numbers, asked: range) -> "Held":
-        """Half-open intervals; NONE as an end: still so. `asked`: which of the snapshots' times count. Rows that hold
-        at none of them are left out."""
-        first = np.clip(np.searchsorted(times, begun, side="left"), asked.start, asked.stop)
-        last = np.searchsorted(times, np.where(ended == NONE, STILL, ended), side="left")
-        number = np.minimum(last, asked.stop) - first
+    def of(cls, keys: Numbers, begun: Numbers, ended: Numbers, times: Numbers) -> "Held":
+        """Half-open intervals; NONE as an end: still so. Rows that hold at none of the snapshots are left out."""
+        first = np.searchsorted(times, begun, side="left")
+        number = np.searchsorted(times, np.where(ended == NONE, STILL, ended), side="left") - first
         rows = np.flatnonzero((number > 0) & (begun != NONE))
         if not (keys[rows][1:] >= keys[rows][:-1]).all():
             rows = rows[np.argsort(keys[rows], kind="stable")]
         return cls(keys[rows], rows, first[rows], number[rows])
+
+    def within(self, asked: range) -> "Held":
+        """Of these snapshots alone."""
+        first = np.maximum(self.first, asked.start)
+        number = np.minimum(self.first + self.number, asked.stop) - first
+        which = np.flatnonzero(number > 0)
+        return Held(self.keys[which], self.rows[which], first[which], number[which])
 
     def of_keys(self, begin: int, end: int) -> "Held":
         part = slice(*np.searchsorted(self.keys, (begin, end)))

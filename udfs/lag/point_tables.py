@@ -14,6 +14,7 @@ from schemas.vocabulary import GroupType
 from udfs.lag.as_of import first_rows, key_codes, newest_at
 from udfs.lag.doubtful_times import Doubt
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.point_cells import Held
 from udfs.lag.streams_time import stream_times
 from udfs.lag.subscriptions import subscribed_partitions
 from udfs.lag.texts import encoded, is_value, same, together
@@ -53,6 +54,10 @@ class PointTables:
             (codes, numbers(table.column("from_time")), numbers(table.column("to_time")))
             for codes, table in zip(self.codes, self.sources, strict=True)
         ]
+
+    @cached_property
+    def held(self) -> list[Held]:
+        return [Held.of(*intervals, self.history.watermarks.times) for intervals in self.intervals]
 
     @cached_property
     def keys(self) -> pa.Table:

@@ -4,41 +4,78 @@ A bucket has a row where the group committed in it. What the topic grew by is re
 bucket's beginning and end, on a straight line between two of them.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.lag_words import EtaUnknown
 from schemas.vocabulary import GroupType
-from udfs.lag.as_of import key_codes, newest_at
+from udfs.lag.as_of import dense, key_codes, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts, or_else, texts
 from udfs.lag.watermarks import LOOKBACK, Watermarks
-from udfs.replay.nullable import NONE, Flags, Numbers, every, integers, numbers, times
+from udfs.replay.nullable import NONE, Flags, Numbers, every, first_of, integers, numbers, times
 
 BUCKETS = (300_000_000, 3_600_000_000)
 KEY = ("group_id", "topic", "topic_id", "partition")
 SUBJECT = ("group_id", "topic", "topic_id")
 
 
+@dataclass(frozen=True)
+class RateKeys:
+    """Group, topic, topic id and partition as one number a key, in their order. `of_rows`: of the rows of
+    offset_history; `row`: of each key one of them; `subject`: of each key a number for all but the partition, in order
+    too."""
+
+    of_rows: Numbers
+    row: Numbers
+    subject: Numbers
+
+    @classmethod
+    def of(cls, history: PartitionHistory) -> "RateKeys":
+        (keys,) = key_codes(KEY, history.offset_keys)
+        row = np.zeros(int(keys.max(initial=-1)) + 1, np.int64)
+        row[keys] = np.arange(len(keys))
+        (subject,) = key_codes(SUBJECT, history.offset_keys.take(pa.array(row)))
+        return cls(keys, row, subject)
+
+    def of_subjects(self, subjects: Numbers) -> tuple[Numbers, Numbers]:
+        """All keys of each of these: places in `subjects`, and keys."""
+        first, end = (np.searchsorted(self.subject, subjects, side=side) for side in ("left", "right"))
+        number = end - first
+        place = np.repeat(np.arange(len(subjects)), number)
+        return place, np.arange(len(place)) + np.repeat(first - (np.cumsum(number) - number), number)
+
+
+@dataclass(frozen=True)
+class Consumed:
+    """What was read of each subject in each bucket, by bucket and subject. `row`: one of offset_history that it is
+    about; `first`, `last`: offsets of the records."""
+
+    bucket: Numbers
+    subject: Numbers
+    row: Numbers
+    messages: Numbers
+    num_partitions: Numbers
+    first: Numbers
+    last: Numbers
+
+
 def rate_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
     """Columns of consumption_rates but `cluster` and `is_open`."""
-    (keys,) = key_codes(KEY, history.offset_keys)
+    keys = RateKeys.of(history)
     return pa.concat_tables([of_buckets(history, keys, settled_from, length) for length in BUCKETS])
 
 
-def of_buckets(history: PartitionHistory, keys: Numbers, settled_from: int | None, length: int) -> pa.Table:
-    """`keys`: of the rows of offset_history."""
-    moved = read_messages(history, settled_from, length)
-    rows = moved.group_by([*SUBJECT, "bucket"], use_threads=False).aggregate(
-        [("messages", "sum"), ("partition", "count_distinct"), ("first", "min"), ("last", "max")]
-    )
-    rows = as_texts(rows).sort_by([(name, "ascending") for name in ("bucket", *SUBJECT)])
-    bucket = numbers(rows.column("bucket"))
-    consumed = numbers(rows.column("messages_sum"))
+def of_buckets(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> pa.Table:
+    found = read_messages(history, keys, settled_from, length)
+    rows = as_texts(history.offset_keys.select(list(SUBJECT)).take(pa.array(found.row)))
+    bucket, consumed = found.bucket, found.messages
     read_s = seconds(*within(bucket, length, log_span(history)))
     captured = within(bucket, length, snapshot_span(history.watermarks))
-    grown, lag = growth(history, keys, rows, *captured)
+    grown, lag = growth(history, keys, found.subject, *captured)
     # Of a bucket that no two snapshots are about nothing is known at its end.
     lag = np.where(captured[1] > captured[0], lag, NONE)
     is_doubtful = history.doubtful.within(bucket, bucket + length)
@@ -54,33 +91,51 @@ def of_buckets(history: PartitionHistory, keys: Numbers, settled_from: int | Non
             "group_type": group_types(history, rows, bucket + length),
             "topic": rows.column("topic"),
             "topic_id": rows.column("topic_id"),
-            "num_partitions": rows.column("partition_count_distinct").cast(pa.int32()),
+            "num_partitions": pa.array(found.num_partitions, pa.int32()),
             "messages_consumed": integers(consumed),
             "messages_consumed_per_s": pa.array(consumed_per_s, mask=np.isnan(consumed_per_s)),
             "messages_produced_per_s": pa.array(produced, mask=np.isnan(produced)),
             "lag_floor": integers(lag),
             **etas(consumed_per_s, produced, lag, is_doubtful),
             "evidence_partition": every(history.offsets_partition, pa.int32(), len(bucket)),
-            "evidence_first_offset": rows.column("first_min"),
-            "evidence_last_offset": rows.column("last_max"),
+            "evidence_first_offset": pa.array(found.first),
+            "evidence_last_offset": pa.array(found.last),
             "confidence": every("certain", pa.string(), len(bucket)),
         }
     )
 
 
-def read_messages(history: PartitionHistory, settled_from: int | None, length: int) -> pa.Table:
-    """Each committed value with the bucket in which it began, of buckets that are not settled."""
+def read_messages(history: PartitionHistory, keys: RateKeys, settled_from: int | None, length: int) -> Consumed:
+    """Each committed value counts in the bucket in which it began; of buckets that are not settled."""
     offsets = history.table("offset_history")
     begun = numbers(offsets.column("from_time"))
-    bucket = np.where(begun == NONE, NONE, begun // length * length)
     is_asked = (begun != NONE) & (begun <= history.as_of_time)
     if settled_from is not None:
-        is_asked &= bucket + length > settled_from
-    rows = history.offset_keys.filter(pa.array(is_asked))
-    delta = np.maximum(numbers(offsets.column("delta"))[is_asked], 0)
-    offset = pa.array(numbers(offsets.column("from_offset"))[is_asked])
-    made = {"bucket": pa.array(bucket[is_asked]), "messages": pa.array(delta), "first": offset, "last": offset}
-    return pa.table({**{name: rows.column(name) for name in KEY}, **made})
+        is_asked &= begun // length * length + length > settled_from
+    asked = np.flatnonzero(is_asked)
+    bucket, key = begun[asked] // length, keys.of_rows[asked]
+    cell = cells_of(bucket, keys.subject[key])
+    order = np.argsort(cell * len(keys.row) + key)
+    starts = np.flatnonzero(first_of(cell[order]))
+    first = order[starts]
+    delta = np.maximum(numbers(offsets.column("delta"))[asked], 0)[order]
+    offset = numbers(offsets.column("from_offset"))[asked][order]
+    is_new_key = first_of(cell[order]) | first_of(key[order])
+    return Consumed(
+        bucket[first] * length, keys.subject[key[first]], asked[first],
+        *(sums.reduceat(values, starts) if len(starts) else values for sums, values in (
+            (np.add, delta), (np.add, is_new_key.astype(np.int64)), (np.minimum, offset), (np.maximum, offset),
+        )),
+    )  # fmt: skip
+
+
+def cells_of(bucket: Numbers, subject: Numbers) -> Numbers:
+    """A number for each bucket and subject, in their order and without gaps."""
+    if not len(bucket):
+        return bucket
+    width = int(subject.max()) + 1
+    nearest = bucket - bucket.min()
+    return dense(nearest * width + subject, (int(nearest.max()) + 1) * width)
 
 
 def within(bucket: Numbers, length: int, span: tuple[int, int]) -> tuple[Numbers, Numbers]:
@@ -105,22 +160,22 @@ def snapshot_span(watermarks: Watermarks) -> tuple[int, int]:
 
 
 def growth(
-    history: PartitionHistory, keys: Numbers, rows: pa.Table, begun: Numbers, ended: Numbers
+    history: PartitionHistory, keys: RateKeys, subjects: Numbers, begun: Numbers, ended: Numbers
 ) -> tuple[np.ndarray, Numbers]:
-    """By how many messages the partitions grew from one time to the other that the group had committed for by then
-    (NaN: not known), and its lag at the end (NONE: not known)."""
+    """By how many messages those partitions of each subject grew from one time to the other that the group had
+    committed for by then (NaN: not known), and its lag at the end (NONE: not known)."""
     offsets = history.table("offset_history")
-    row, key = partitions_of(history, keys, rows)
+    row, key = keys.of_subjects(subjects)
     # What is committed at the very end is of the next bucket.
-    held = newest_at(keys, numbers(offsets.column("from_time")), keys[key], ended[row] - 1)
+    held = newest_at(keys.of_rows, numbers(offsets.column("from_time")), key, ended[row] - 1)
     is_there = (held >= 0) & ended_after(offsets, held, ended[row] - 1)
     row, key, held = row[is_there], key[is_there], held[is_there]
-    places = history.watermarks.first_places(history.offset_keys.take(key))
+    places = history.watermarks.first_places(history.offset_keys.take(pa.array(keys.row)))[key]
     before = ends_at(history.watermarks, places, begun[row])
     after = ends_at(history.watermarks, places, ended[row])
     # What a commit for an earlier topic of this name has to do with the ends of this one is not known.
     after[is_of_other_topic(history, places, ended[row], held)] = np.nan
-    size = rows.num_rows
+    size = len(subjects)
     has_any = np.bincount(row, minlength=size) > 0
     grown = np.bincount(row, after - before, size)
     lag = np.bincount(row, np.maximum(after - taken(offsets, "committed_offset", held), 0), size)
@@ -133,21 +188,6 @@ def is_of_other_topic(history: PartitionHistory, places: Numbers, at: Numbers, h
     return history.watermarks.are_of_other_topic(
         snapshots, offsets.column("topic_id").take(pa.array(held)), taken(offsets, "from_time", held)
     )
-
-
-def partitions_of(history: PartitionHistory, keys: Numbers, rows: pa.Table) -> tuple[Numbers, Numbers]:
-    """Each row with each partition that was ever committed for its group and topic: places of the rows, and of one row
-    of offset_history of the partition."""
-    partitions = np.zeros(int(keys.max(initial=-1)) + 1, np.int64)
-    partitions[keys] = np.arange(len(keys))
-    subjects, wanted = key_codes(SUBJECT, history.offset_keys, rows)
-    partitions = partitions[np.argsort(subjects[partitions], kind="stable")]
-    ordered = subjects[partitions]
-    first = np.searchsorted(ordered, wanted, side="left")
-    number = np.searchsorted(ordered, wanted, side="right") - first
-    row = np.repeat(np.arange(len(wanted)), number)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
-    return row, partitions[first[row] + place]
 
 
 def ended_after(offsets: pa.Table, rows: Numbers, at: Numbers) -> np.ndarray:

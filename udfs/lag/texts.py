@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.replay.nullable import Flags, Numbers
+from udfs.replay.nullable import Flags, Numbers, known_integers
 
 KIND = pa.dictionary(pa.int32(), pa.string())
 
@@ -28,7 +28,10 @@ def codes_of(texts: pa.DictionaryArray) -> Numbers:
 
 def of_codes(codes: Numbers, values: pa.Array) -> pa.DictionaryArray:
     """-1: NULL."""
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=codes < 0), values.cast(pa.string()))
+    is_known = codes >= 0
+    # Arrow looks up what stands below NULL too, where it puts dictionaries together.
+    places = known_integers(np.maximum(codes, 0).astype(np.int32), is_known)
+    return pa.DictionaryArray.from_arrays(places, values if values.type == pa.string() else values.cast(pa.string()))
 
 
 def of_texts(column: pa.ChunkedArray, ask: Callable[[pa.Array], pa.Array], otherwise: Any) -> np.ndarray:

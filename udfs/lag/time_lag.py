@@ -26,7 +26,9 @@ class WrittenTimes:
 def written_times(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> WrittenTimes:
     """Of the messages at these offsets, each below the end of the watermark's row `rows`."""
     ends, times = watermarks.ends, watermarks.row_times
-    oldest = np.maximum(watermarks.run_starts[rows], first_within(watermarks, rows))
+    oldest = watermarks.run_starts[rows]
+    if watermarks.reach_far_back:
+        oldest = np.maximum(oldest, first_within(watermarks, rows))
     before = last_at_most(watermarks, rows, offsets)
     is_known = before >= oldest
     left = np.where(is_known, before, oldest)

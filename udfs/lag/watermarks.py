@@ -126,6 +126,11 @@ class Watermarks:
         return starts, firsts, np.diff(starts, append=len(self.place))
 
     @property
+    def reach_far_back(self) -> bool:
+        """Whether the oldest snapshot tells nothing of the newest one."""
+        return bool(len(self.times)) and bool(self.times[-1] - self.times[0] > LOOKBACK)
+
+    @property
     def row_times(self) -> Numbers:
         return self.with_no_row[2][:-1]
 

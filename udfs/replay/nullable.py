@@ -35,12 +35,13 @@ def integers(values: NDArray[Any], kind: pa.DataType | None = None) -> pa.Array:
     return found if kind is None else found.cast(kind)
 
 
-def known_integers(values: Numbers, is_known: Flags) -> pa.Array:
+def known_integers(values: Numbers | Codes, is_known: Flags) -> pa.Array:
     """NULL where it is not known, whatever stands there. Without a look at the values."""
     if is_known.all():
         return pa.array(values)
     bits = pa.py_buffer(np.packbits(is_known, bitorder="little"))
-    return pa.Array.from_buffers(pa.int64(), len(values), [bits, pa.py_buffer(np.ascontiguousarray(values))])
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [bits, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def times(values: Numbers) -> pa.Array:

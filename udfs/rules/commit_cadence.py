@@ -1,43 +1,38 @@
 """How often partitions of groups commit: the median gap between effective commits."""
 
-from collections.abc import Sequence
-from functools import cached_property
-
 import numpy as np
 
-from udfs.replay.nullable import Numbers
-from udfs.rules.lag_trend import median
+from udfs.lag.lag_sums import sorted_within
+from udfs.replay.nullable import NONE, Numbers
 from udfs.rules.verdict_keys import KeyedCommits
 
 # One gap may be chance.
 LEAST_GAPS = 2
 
 
-class Cadences:
-    """`group`: of each key. Worked out for the keys that are asked for."""
+def cadences(commits: KeyedCommits, group: Numbers) -> Numbers:
+    """Of each key in microseconds, else the median of the other partitions of its group; NONE: not known. `group`: of
+    each key."""
+    own = own_cadences(commits, len(group))
+    known = np.flatnonzero(own != NONE)
+    known = known[np.argsort(group[known], kind="stable")]
+    of_groups = medians_of_cells(group[known], own[known], int(group.max(initial=-1)) + 1)
+    return np.where(own != NONE, own, of_groups[group])
 
-    def __init__(self, commits: KeyedCommits, group: Numbers) -> None:
-        self.commits = commits
-        self.group = group
-        self.of_groups: dict[int, int | None] = {}
 
-    def of(self, key: int) -> int | None:
-        """In microseconds, of the key itself, else the median of the other partitions of its group."""
-        return own if (own := self.own(key)) is not None else self.of_group(int(self.group[key]))
+def own_cadences(commits: KeyedCommits, num_keys: int) -> Numbers:
+    key, times = commits.key[commits.is_effective], commits.commit_time[commits.is_effective]
+    is_gap = key[1:] == key[:-1]
+    number = np.bincount(key, minlength=num_keys)
+    found = medians_of_cells(key[1:][is_gap], np.diff(times)[is_gap].clip(0), num_keys)
+    return np.where(number > LEAST_GAPS, found, NONE)
 
-    def own(self, key: int) -> int | None:
-        rows = slice(self.commits.bounds[key], self.commits.bounds[key + 1])
-        times = self.commits.commit_time[rows][self.commits.is_effective[rows]]
-        return int(median(np.diff(times).clip(0))) if len(times) > LEAST_GAPS else None
 
-    def of_group(self, group: int) -> int | None:
-        if group not in self.of_groups:
-            gaps = [gap for key in self.keys_of[group] if (gap := self.own(key)) is not None]
-            self.of_groups[group] = int(median(np.array(gaps))) if gaps else None
-        return self.of_groups[group]
-
-    @cached_property
-    def keys_of(self) -> Sequence[list[int]]:
-        order = np.argsort(self.group, kind="stable")
-        bounds = np.cumsum(np.bincount(self.group))[:-1]
-        return [part.tolist() for part in np.split(order, bounds)]
+def medians_of_cells(cell: Numbers, values: Numbers, num_cells: int) -> Numbers:
+    """Whole numbers; NONE for a cell without values. Cells are in order."""
+    number = np.bincount(cell, minlength=num_cells)
+    begin = np.cumsum(number) - number
+    ordered = np.append(sorted_within(cell, values), 0)
+    is_there = number > 0
+    low, high = (ordered[np.where(is_there, begin + place, 0)] for place in ((number - 1) // 2, number // 2))
+    return np.where(is_there, ((low + high) / 2).astype(np.int64), NONE)

@@ -3,6 +3,7 @@ whole."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from udfs.rules.burrow import SEVERITY, VERDICT_OF, BurrowRules, confirmed_rules
 from udfs.rules.burrow_windows import MILLISECOND, SECOND, BurrowWindows, burrow_windows, snapshot_rows
 from udfs.rules.freshness import Objective, objective_ms
 from udfs.rules.own_facts import OwnFacts, known_only
-from udfs.rules.own_verdict import OwnAnswer, OwnRules, own_verdict
+from udfs.rules.own_verdict import OwnAnswer, OwnRules, own_verdicts
 from udfs.rules.verdict_keys import UNNAMED, keyed_commits, keys_at
+from udfs.rules.window_lags import window_lags
 from udfs.tables.arrow_schema import table_schema
 
 COLUMNS = tuple(column.name for column in GROUP_VERDICTS.columns if column.name != "cluster")
@@ -94,7 +96,7 @@ def partition_rows(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRule
 
 def columns_of_keys(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRules) -> dict[str, Sequence[Any]]:
     windows, names = by_burrow.windows, facts.keys.rows
-    answers = [own_verdict(standing, facts.rules) for standing in facts.standings()]
+    answers = own_verdicts(list(facts.standings()), facts.rules, partial(window_lags, facts))
     now_s, log_until_s = facts.history.as_of_time // SECOND, facts.log_until // SECOND
     decided = partition_rules(windows, burrow, now_s)
     rules = confirmed_rules(decided, windows, now_s, log_until_s, facts.rules.least_time_lag_s).tolist()

@@ -25,22 +25,24 @@ class Trend:
         return self.end - self.begin > max(self.noise, allowed) and not self.is_falling
 
 
-def lag_trend(lags: Numbers) -> Trend:
-    """Of two lags or more, in the order of time."""
-    size = len(lags)
+def lag_trends(lags: Numbers) -> list[Trend]:
+    """Of each row of lags: two or more, in the order of time."""
+    size = lags.shape[1]
     third = -(-size // 3)
-    begin, end = int(np.sort(lags[:third])[third // 2]), int(np.sort(lags[-third:])[(third - 1) // 2])
+    begin = np.sort(lags[:, :third], axis=1)[:, third // 2]
+    end = np.sort(lags[:, -third:], axis=1)[:, (third - 1) // 2]
     # Each median belongs to the middle of its third.
     middle = (third - 1) / 2
     places = (np.arange(size) - middle) / (size - 1 - 2 * middle)
-    noise = median(np.abs(lags - (begin + (end - begin) * places)))
-    second = lags[size // 2 :]
-    half = len(second) // 2
-    is_falling = half > 0 and median(second[half:]) < median(second[:half])
-    return Trend(begin, end, noise, is_falling)
+    noise = medians(np.abs(lags - (begin[:, None] + (end - begin)[:, None] * places)))
+    second = lags[:, size // 2 :]
+    half = second.shape[1] // 2
+    is_falling = medians(second[:, half:]) < medians(second[:, :half]) if half else np.zeros(len(lags), np.bool_)
+    columns = (column.tolist() for column in (begin, end, noise, is_falling))
+    return [Trend(*row) for row in zip(*columns, strict=True)]
 
 
-def median(values: NDArray[Any]) -> float:
-    """As np.median, which takes many times as long for the few values of one partition."""
-    ordered, half = np.sort(values), len(values) // 2
-    return float(ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2)
+def medians(rows: NDArray[Any]) -> NDArray[Any]:
+    """Of each row, as np.median, which looks for values that are no numbers first."""
+    ordered, half = np.sort(rows, axis=1), rows.shape[1] // 2
+    return ordered[:, half] if rows.shape[1] % 2 else (ordered[:, half - 1] + ordered[:, half]) / 2

@@ -1,4 +1,4 @@
-"""What our own verdict rests on, gathered for all partitions at once; what only late ones need, one by one."""
+"""What our own verdict rests on, gathered for all partitions at once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.history_words import OffsetEnd, OwnershipPhase
-from udfs.lag.as_of import NOWHERE, at
+from udfs.lag.as_of import NOWHERE, at, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import is_value
 from udfs.replay.nullable import NONE, Flags, Numbers, numbers
 from udfs.rules.burrow_windows import SnapshotRows
-from udfs.rules.commit_cadence import Cadences
+from udfs.rules.commit_cadence import cadences
 from udfs.rules.group_facts import NEVER, GroupFacts, group_facts
 from udfs.rules.known_log import known_until
 from udfs.rules.own_verdict import OwnRules, Standing
@@ -165,17 +165,14 @@ class OwnFacts:
         has_commit, has_owner = self.live >= 0, self.owner >= 0
         is_late = has_commit & self.ends.are_known & (self.lag_available > self.rules.allowed_lag)
         back = rewinds(self)
-        cadences = Cadences(self.commits, self.group)
-        columns = self.of_all()
+        columns = self.of_all() | {
+            "cadence": known_only(cadences(self.commits, self.group), is_late | (has_owner & ~has_commit)),
+            "num_repeats": np.where(is_late, self.num_repeats(), 0).tolist(),
+        }
+        now, log_until = self.history.as_of_time, self.log_until
         for key, values in enumerate(zip(*columns.values(), strict=True)):
             about = dict(zip(columns, values, strict=True))
-            if is_late[key]:
-                about |= self.of_late(key, cadences)
-            elif has_owner[key] and not has_commit[key]:
-                about["cadence"] = cadences.of(key)
-            yield Standing(
-                now=self.history.as_of_time, log_until=self.log_until, rewind=back.get(key), **about
-            )  # fmt: skip
+            yield Standing(now=now, log_until=log_until, rewind=back.get(key), **about)
 
     def of_all(self) -> dict[str, list[Any]]:
         ends, has_commit, has_owner = self.ends, self.live >= 0, self.owner >= 0
@@ -209,15 +206,11 @@ class OwnFacts:
         lags = np.maximum(self.history.as_of_time - beyond.written, 0)
         return known_only(np.where(beyond.is_there, lags, 0), is_known)
 
-    def of_late(self, key: int, cadences: Cadences) -> dict[str, Any]:
-        begin, end = self.commits.bounds[key], self.commits.bounds[key + 1]
-        is_repeat = self.commits.is_effective[begin:end] & (
-            self.commits.record_offset[begin:end] >= self.from_offset[key]
-        )
-        times, lags = self.window_lags(key)
-        return {
-            "cadence": cadences.of(key), "num_repeats": int(is_repeat.sum()), "lag_times": times, "lags": lags,
-        }  # fmt: skip
+    def num_repeats(self) -> Numbers:
+        """Of each key, how often the value that holds was committed."""
+        commits = self.commits
+        is_repeat = commits.is_effective & (commits.record_offset >= self.from_offset[commits.key])
+        return np.bincount(commits.key[is_repeat], minlength=self.keys.size)
 
     @cached_property
     def from_offset(self) -> Numbers:
@@ -227,21 +220,13 @@ class OwnFacts:
     def values(self) -> "Values":
         return Values.of(self.keys)
 
-    def window_lags(self, key: int) -> tuple[Numbers, Numbers]:
-        """At the snapshots of the window at which a committed offset is known."""
-        times, ends = self.ends.of_window(key, self.since)
-        committed, is_known = self.values.at(key, times)
-        # Lag of later snapshots rests on commits that may be missing.
-        is_known &= times <= self.log_until
-        return times[is_known], np.maximum(ends[is_known] - committed[is_known], 0)
-
 
 @dataclass(frozen=True)
 class Values:
     """Rows of offset_history by key and in the order of the log."""
 
-    bounds: Numbers
     rows: Numbers
+    key: Numbers
     from_time: Numbers
     to_time: Numbers
     committed: Numbers
@@ -253,17 +238,16 @@ class Values:
         if not is_by_key(keys.of_offsets, offsets):
             rows = np.argsort(offsets, kind="stable")
             rows = rows[key_order(keys.of_offsets[rows], keys.size)]
-        bounds = np.append(0, np.cumsum(np.bincount(keys.of_offsets, minlength=keys.size)))
         return cls(
-            bounds, rows, numbers(keys.offsets.column("from_time"))[rows], ends_of(keys.offsets)[rows],
+            rows, keys.of_offsets[rows], numbers(keys.offsets.column("from_time"))[rows], ends_of(keys.offsets)[rows],
             keys.offsets.column("committed_offset").to_numpy()[rows],
         )  # fmt: skip
 
-    def at(self, key: int, times: Numbers) -> tuple[Numbers, Flags]:
-        of_key = slice(self.bounds[key], self.bounds[key + 1])
-        found = np.searchsorted(self.from_time[of_key], times, side="right") - 1
-        is_known = (found >= 0) & (at(self.to_time[of_key], found, 0) > times)
-        return at(self.committed[of_key], found, 0), is_known
+    def at(self, key: Numbers, times: Numbers) -> tuple[Numbers, Flags]:
+        """The value of each key at each time, and whether there is one."""
+        found = newest_at(self.key, self.from_time, key, times)
+        is_known = (found != NOWHERE) & (at(self.to_time, found, 0) > times)
+        return at(self.committed, found, 0), is_known
 
 
 def ends_of(rows: pa.Table) -> Numbers:

@@ -4,14 +4,14 @@ They mend what Burrow's rules are known for: every rewind within the window coun
 the window decides instead of one lower lag, short lags alarm nobody, silence is held against the partition's own
 cadence, and commits of transactions count once they are committed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.lag_words import LagVerdict, OwnRule
 from udfs.counted import counted
-from udfs.replay.nullable import Numbers
 from udfs.rules.durations import SECOND, clock_time, in_words
-from udfs.rules.lag_trend import Trend, lag_trend
+from udfs.rules.lag_trend import Trend
+from udfs.rules.window_lags import WindowLags
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,6 @@ class Standing:
     # The usual gap between commits, of the partition or else of the others of the group.
     cadence: int | None = None
     num_repeats: int = 0
-    # The known lags of the window, by time.
-    lag_times: Numbers | None = None
-    lags: Numbers | None = None
 
     @property
     def heard_until(self) -> int:
@@ -103,25 +100,35 @@ class OwnAnswer:
     since: int | None = None
 
 
-# What commits that the log does not hold any more, or not yet, would change.
-NEED_THE_LOG = frozenset({
-    OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.SILENT, OwnRule.STANDS_STILL, OwnRule.FALLS_BEHIND,
-    OwnRule.KEEPS_UP, OwnRule.TOO_FEW,
-})  # fmt: skip
+# What commits that the log does not hold any more, or not yet, would change; a trend too.
+NEED_THE_LOG = frozenset({OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.SILENT, OwnRule.STANDS_STILL})
 
 
 # A step back is one by the order of the log, whatever its clock says.
 COMPARE_TIMES = (NEED_THE_LOG | {OwnRule.NOT_IN_USE}) - {OwnRule.REWOUND}
 
 
-def own_verdict(standing: Standing, rules: OwnRules) -> OwnAnswer:
+def own_verdicts(
+    standings: Sequence[Standing], rules: OwnRules, windows_of: Callable[[list[int]], Mapping[int, WindowLags]]
+) -> list[OwnAnswer]:
+    """`windows_of`: the lags of the standings at these places, where any is known: most are decided without."""
+    answers = [verdict_without_trend(each, rules) for each in standings]
+    windows = windows_of([place for place, answer in enumerate(answers) if answer is None])
+    return [
+        trend_verdict(standing, windows.get(place), rules) if answer is None else answer
+        for place, (standing, answer) in enumerate(zip(standings, answers, strict=True))
+    ]
+
+
+def verdict_without_trend(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    """None: how its lag went decides."""
     answer = next((found for rule in RULES if (found := rule(standing, rules)) is not None), None)
-    answer = trend_verdict(standing, rules) if answer is None else answer
-    if standing.is_clock_doubtful and answer.rule in COMPARE_TIMES:
+    if standing.is_clock_doubtful and (answer is None or answer.rule in COMPARE_TIMES):
         return clock_went_back()
-    if standing.is_now_doubtful and answer.rule == OwnRule.CAUGHT_UP:
+    if standing.is_now_doubtful and answer is not None and answer.rule == OwnRule.CAUGHT_UP:
         return clock_went_back()
-    return log_ended(standing) if answer.rule in NEED_THE_LOG and is_log_old(standing, rules) else answer
+    needs_the_log = answer is None or answer.rule in NEED_THE_LOG
+    return log_ended(standing) if needs_the_log and is_log_old(standing, rules) else answer
 
 
 def is_log_old(standing: Standing, rules: OwnRules) -> bool:
@@ -257,16 +264,16 @@ def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     return OwnAnswer(LagVerdict.STALL, OwnRule.STANDS_STILL, reason, standing.held_since)
 
 
-def trend_verdict(standing: Standing, rules: OwnRules) -> OwnAnswer:
-    times, lags = standing.lag_times, standing.lags
-    if times is None or lags is None or len(lags) < 2:
-        num = "no snapshot" if lags is None or not len(lags) else "1 snapshot"
+def trend_verdict(standing: Standing, window: WindowLags | None, rules: OwnRules) -> OwnAnswer:
+    """`window`: None: no lag of it is known."""
+    if window is None or window.trend is None:
+        num = "no snapshot" if window is None else "1 snapshot"
         reason = f"{messages(standing.available_lag)} to read; {num} of the last {in_words(rules.window)} shows its lag"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOO_FEW, reason)
-    trend = lag_trend(lags)
-    over = f"over {in_words(int(times[-1] - times[0]))} ({counted(len(lags), 'snapshot')})"
+    trend = window.trend
+    over = f"over {in_words(window.last_time - window.first_time)} ({counted(window.number, 'snapshot')})"
     if trend.grows(rules.allowed_lag):
-        return OwnAnswer(LagVerdict.WARN, OwnRule.FALLS_BEHIND, f"lag grew {from_to(trend)} {over}", int(times[0]))
+        return OwnAnswer(LagVerdict.WARN, OwnRule.FALLS_BEHIND, f"lag grew {from_to(trend)} {over}", window.first_time)
     return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"lag changed {from_to(trend)} {over}{why_not(trend)}")
 
 

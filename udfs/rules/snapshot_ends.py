@@ -87,11 +87,13 @@ class SnapshotEnds:
         came = np.maximum(self.newest - self.ends[np.where(is_known, found, 0)], 0)
         return [value if known else None for value, known in zip(came.tolist(), is_known.tolist(), strict=True)]
 
-    def of_window(self, key: int, since: int) -> tuple[Numbers, Numbers]:
-        """Times and ends of the snapshots of a key from then on."""
-        rows = slice(self.rows.first[key], self.rows.last[key] + 1)
-        begin = int(np.searchsorted(self.times[rows], since))
-        return self.times[rows][begin:], self.ends[rows][begin:]
+    def of_window(self, keys: Numbers, since: int) -> tuple[Numbers, Numbers]:
+        """The rows of the snapshots of these keys from then on: the first of each, and how many there are. All keys
+        have snapshots."""
+        marks, first = self.watermarks, self.rows.first[keys]
+        partition = marks.place[first] - marks.place[first] % max(len(marks.times), 1)
+        first = np.maximum(first, np.searchsorted(marks.place, partition + np.searchsorted(marks.times, since)))
+        return first, np.maximum(self.rows.last[keys] + 1 - first, 0)
 
 
 def padded(column: pa.ChunkedArray) -> Numbers:

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from udfs.rules.durations import clock_time, in_words
-from udfs.rules.lag_trend import lag_trend
+from udfs.rules.lag_trend import Trend, lag_trends
+
+
+def trend_of(lags: list[int]) -> Trend:
+    (found,) = lag_trends(np.array([lags]))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -28,20 +33,20 @@ from udfs.rules.lag_trend import lag_trend
     ],
 )
 def test_lag_grows_where_its_end_is_above_its_begin_and_it_does_not_fall_again(lags: list[int], grows: bool) -> None:
-    assert lag_trend(np.array(lags)).grows(allowed=0) is grows
+    assert trend_of(lags).grows(allowed=0) is grows
 
 
 def test_growth_of_no_more_than_the_allowed_lag_is_none() -> None:
-    assert lag_trend(np.array([0, 10])).grows(allowed=9)
-    assert not lag_trend(np.array([0, 10])).grows(allowed=10)
+    assert trend_of([0, 10]).grows(allowed=9)
+    assert not trend_of([0, 10]).grows(allowed=10)
 
 
 def test_the_parts_of_a_trend() -> None:
-    trend = lag_trend(np.array([0, 10, 20, 30, 40, 50]))
+    trend = trend_of([0, 10, 20, 30, 40, 50])
     # Through 10 at 0.5 and 40 at 4.5: distances of 6.25, 3.75, 1.25 on either side.
     assert (trend.begin, trend.end, trend.noise, trend.is_falling) == (10, 40, 3.75, False)
-    assert lag_trend(np.array([0, 12, 10])).noise == 0
-    assert lag_trend(np.array([9, 8, 9, 9, 5, 0])).is_falling
+    assert trend_of([0, 12, 10]).noise == 0
+    assert trend_of([9, 8, 9, 9, 5, 0]).is_falling
 
 
 @pytest.mark.parametrize(

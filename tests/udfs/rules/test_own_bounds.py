@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from udfs.rules.commit_cadence import Cadences
+from udfs.replay.nullable import NONE
+from udfs.rules.commit_cadence import cadences
 from udfs.rules.group_facts import NEVER
 from udfs.rules.own_facts import Values
-from udfs.rules.own_verdict import OwnRules, Rewind, Standing, own_verdict
+from udfs.rules.own_verdict import OwnAnswer, OwnRules, Rewind, Standing, own_verdicts
 from udfs.rules.rewinds import of_chains
 from udfs.rules.verdict_keys import KeyedCommits
 
@@ -25,8 +26,14 @@ OWNED = Standing(
 )
 
 
+def answer(standing: Standing) -> OwnAnswer:
+    """No lag of the window is known."""
+    (found,) = own_verdicts([standing], RULES, lambda _: {})
+    return found
+
+
 def rule(standing: Standing) -> str:
-    return own_verdict(standing, RULES).rule
+    return answer(standing).rule
 
 
 @pytest.mark.parametrize(("last_commit", "decides"), [(160 * SECOND - 1, "too_few"), (160 * SECOND, "stands_still")])
@@ -55,7 +62,7 @@ def test_an_offset_stands_still_from_the_least_repeats_on(repeats: int, decides:
     ],
 )
 def test_an_owner_has_to_commit_within_the_usual_silence(owned_since: int, cadence: int | None, verdict: str) -> None:
-    found = own_verdict(replace(OWNED, owned_since=owned_since, cadence=cadence), RULES)
+    found = answer(replace(OWNED, owned_since=owned_since, cadence=cadence))
     assert (found.verdict, found.rule) == (verdict, "never_committed")
 
 
@@ -110,8 +117,9 @@ def test_steps_back_count_from_the_last_time_at_the_peak() -> None:
 
 
 def test_a_value_is_known_from_its_begin_up_to_its_end() -> None:
-    values = Values(np.array([0, 2]), np.arange(2), np.array([10, 30]), np.array([20, NEVER]), np.array([5, 7]))
-    committed, is_known = values.at(0, np.array([9, 10, 19, 20, 29, 30, 99]))
+    rows = np.arange(2)
+    values = Values(rows, np.array([3, 3]), np.array([10, 30]), np.array([20, NEVER]), np.array([5, 7]))
+    committed, is_known = values.at(np.full(7, 3), np.array([9, 10, 19, 20, 29, 30, 99]))
     assert is_known.tolist() == [False, True, True, False, False, True, True]
     assert committed[is_known].tolist() == [5, 5, 7, 7]
 
@@ -126,7 +134,7 @@ def test_a_value_is_known_from_its_begin_up_to_its_end() -> None:
     ],
 )
 def test_two_gaps_are_the_least_that_shows_how_often_a_partition_commits(times: list[int], usual: int | None) -> None:
-    assert cadences_of([times]).of(0) == usual
+    assert cadence_of_first([times]) == usual
 
 
 @pytest.mark.parametrize(
@@ -135,10 +143,10 @@ def test_two_gaps_are_the_least_that_shows_how_often_a_partition_commits(times: 
 def test_a_partition_that_shows_no_cadence_has_the_median_of_its_group(gaps: list[int], usual: int | None) -> None:
     """Not the mean, nor that of another group."""
     others = [[0, gap, 2 * gap] for gap in gaps]
-    assert cadences_of([[0, 7], *others, [0, 500, 1000]], [0] * (len(gaps) + 1) + [1]).of(0) == usual
+    assert cadence_of_first([[0, 7], *others, [0, 500, 1000]], [0] * (len(gaps) + 1) + [1]) == usual
 
 
-def cadences_of(times: list[list[int]], groups: Sequence[int] = (0,)) -> Cadences:
+def cadence_of_first(times: list[list[int]], groups: Sequence[int] = (0,)) -> int | None:
     """`times`: of the commits of each key; `groups`: of each key."""
     sizes = [len(each) for each in times]
     column = np.array([time for each in times for time in each])
@@ -146,4 +154,5 @@ def cadences_of(times: list[list[int]], groups: Sequence[int] = (0,)) -> Cadence
         np.append(0, np.cumsum(sizes)), np.repeat(np.arange(len(sizes)), sizes), column, column, column, column,
         np.ones(len(column), np.bool_),
     )  # fmt: skip
-    return Cadences(commits, np.array(groups))
+    found = int(cadences(commits, np.array(groups))[0])
+    return None if found == NONE else found
