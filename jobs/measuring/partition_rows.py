@@ -21,7 +21,7 @@ from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes, doubtful_times
 from udfs.lag.partition_history import CODED, COMMITS, READ, only
 from udfs.lag.texts import KIND, encoded
 from udfs.lag.watermarks import COLUMNS as CAPTURED
-from udfs.lag.watermarks import Watermarks
+from udfs.lag.watermarks import Snapshots
 from udfs.replay.leader_epochs import LeaderEpochs
 from udfs.replay.nullable import NONE, Flags, flags, numbers
 from udfs.tables.arrow_schema import table_schema
@@ -168,7 +168,7 @@ def leader_epochs(rows: pa.Table) -> np.ndarray:
 
 
 @lru_cache(maxsize=1)
-def watermarks_of(files: tuple[LogFile, ...], cluster: str) -> Watermarks:
+def snapshots_of(files: tuple[LogFile, ...], cluster: str) -> Snapshots:
     """All shares of a task look at the same snapshots."""
     schema = with_codes(schema_of("topic_snapshots", CAPTURED))
     parts = [schema.empty_table()]
@@ -180,4 +180,4 @@ def watermarks_of(files: tuple[LogFile, ...], cluster: str) -> Watermarks:
         if names.dictionary.to_pylist() != [cluster]:
             rows = rows.filter(pc.equal(rows.column("cluster").cast(pa.string()), cluster))
         parts.append(rows.select(schema.names).cast(schema))
-    return Watermarks.of(pa.concat_tables(parts))
+    return Snapshots.of(pa.concat_tables(parts))

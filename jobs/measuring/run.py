@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from jobs.measuring.brief import Brief, Progress, Replayed, basis_of, progress_of
 from jobs.replaying.about import Sizes
@@ -21,6 +22,7 @@ from jobs.replaying.written_tables import WrittenTables
 from jobs.runs.as_of import check_as_of, known_span
 from jobs.runs.run import Run
 from jobs.settings import settings_hash
+from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
 from schemas.event_tables import EXPIRY_FORECAST
 from schemas.lag_tables import GROUP_VERDICTS, JOB, MEASURED_PARTITIONS
@@ -93,10 +95,16 @@ class Measurement(LogRun):
     @cached_property
     def captured(self) -> pa.Table:
         """When snapshots were taken, and which run brought them."""
-        rows = self.warehouse.rows(SNAPSHOTS, ["captured_time", "run_id"], self.cluster)
-        empty = table_schema(TOPIC_SNAPSHOTS).empty_table().select(["captured_time", "run_id"])
-        rows = empty if rows is None else rows
-        return rows.group_by(["captured_time", "run_id"]).aggregate([])
+        # Millions of rows: one text for each would take longer than all else before the first task.
+        names = ("captured_time", "run_id", "cluster")
+        schema = pa.schema([table_schema(TOPIC_SNAPSHOTS).field(name) for name in names])
+        parts = [schema.empty_table()]
+        for file in self.snapshot_files():
+            with pq.ParquetFile(parquet_source(file.path), pre_buffer=False, read_dictionary=names[1:]) as parquet:
+                rows = parquet.read([*names], use_threads=False).select(names).unify_dictionaries()
+            parts.append(rows.group_by([*names], use_threads=False).aggregate([]).cast(schema))
+        found = pa.concat_tables(parts)
+        return found.filter(pc.equal(found.column("cluster"), self.cluster)).select(names[:2])
 
     @cached_property
     def newest_snapshot(self) -> int | None:

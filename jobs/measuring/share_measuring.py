@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.measuring.brief import Brief, Progress
-from jobs.measuring.partition_rows import Since, history_rows, raw_commits, watermarks_of
+from jobs.measuring.partition_rows import Since, history_rows, raw_commits, snapshots_of
 from jobs.replaying.history_files import HistoryFiles
 from jobs.replaying.log_files import Opened, Wanted
 from jobs.replaying.slices import Slice
@@ -170,7 +170,7 @@ def history_of(brief: Brief, share: Share, opened: Opened, earlier: Progress | N
         for name in READ
     }
     commits, doubtful = raw_commits(brief.files.get("offset_commits", ()), wanted, opened, epochs, groups, needed)
-    marks = watermarks_of(tuple(brief.snapshots), brief.cluster).of_topics(named_topics(tables, commits))
+    marks = snapshots_of(tuple(brief.snapshots), brief.cluster).of_topics(named_topics(tables, commits))
     return PartitionHistory(share.partition, tables, commits, marks, brief.as_of_time, brief.broker, doubtful)
 
 

@@ -113,6 +113,7 @@ def holding_at(keys: Numbers, begins: Numbers, ends: Numbers, wanted_keys: Numbe
 
 def at(values: NDArray[Any], rows: Numbers, otherwise: int | bool = NONE) -> NDArray[Any]:
     """The values of these rows, and another one for NOWHERE."""
-    if not len(values):
-        return np.full(len(rows), otherwise)
+    if len(values) <= len(rows):
+        # NOWHERE is the last place.
+        return np.asarray(np.append(values, otherwise)[rows])
     return np.where(rows < 0, otherwise, values[np.maximum(rows, 0)])

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.lag.texts import codes_of, encoded, of_texts
-from udfs.replay.nullable import NONE, Flags, Numbers, first_of, numbers
+from udfs.replay.nullable import NONE, Flags, Numbers, Positions, first_of, numbers
 
 NOWHERE = -1
 # An end that is older tells nothing of now, and what was written before nothing of how fast the topic grows.
@@ -32,34 +32,9 @@ class Watermarks:
 
     @classmethod
     def of(cls, snapshots: pa.Table) -> "Watermarks":
-        """Of rows of topic_snapshots of one cluster. A snapshot that does not hold an end, or one before the start,
-        is none of its partition."""
-        times = np.unique(numbers(snapshots.column("captured_time")))
-        rows = snapshots.select(list(COLUMNS))
-        for name in ("topic", "topic_id"):
-            rows = rows.set_column(rows.column_names.index(name), name, encoded(rows.column(name)))
-        ends, starts = rows.column("log_end_offset"), rows.column("log_start_offset")
-        # No log ends before it begins: what says so tells neither.
-        is_known = pc.and_(ends.is_valid(), pc.fill_null(pc.greater_equal(ends, starts), True))
-        if not pc.all(is_known, min_count=0).as_py():
-            rows = rows.filter(is_known)
-        topics = encoded(rows.column("topic")).dictionary.cast(pa.string()).sort()
-        place = places(topics, rows, len(times)) + np.searchsorted(times, numbers(rows.column("captured_time")))
-        order = np.argsort(place, kind="stable")
-        return cls(times, rows.take(order).combine_chunks(), topics, place[order])
-
-    def of_topics(self, names: pa.Array) -> "Watermarks":
-        """The same with the rows of these topics alone: few of a cluster's topics are of one offsets partition, and
-        their arrays stay in the processor's cache."""
-        wanted = np.flatnonzero(pc.is_in(self.topics, value_set=names).to_numpy(zero_copy_only=False))
-        first, end = (np.searchsorted(self.place, each * self.room) for each in (wanted, wanted + 1))
-        rows = np.concatenate([np.empty(0, np.int64), *map(np.arange, first, end)])
-        return Watermarks(self.times, self.rows.take(pa.array(rows)).combine_chunks(), self.topics, self.place[rows])
-
-    @property
-    def room(self) -> int:
-        """Of a topic, in `place`."""
-        return MOST_PARTITIONS * max(len(self.times), 1)
+        """Of rows of topic_snapshots of one cluster."""
+        found = Snapshots.of(snapshots)
+        return found.rows_at(np.arange(len(found.place)))
 
     def first_places(self, wanted: pa.Table) -> Numbers:
         """For each row of `wanted` (`topic`, `partition`) the number of its partition, which the look-ups below take
@@ -229,6 +204,48 @@ class Watermarks:
         last_of_run = np.flatnonzero(np.append(first_of(starts)[1:], True)[: len(starts)])
         before = np.append(0, np.cumsum(relative[last_of_run] + 2))
         return np.asarray(before[np.cumsum(first_of(starts)) - 1] + relative)
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """All that was captured, as it stands in the files: millions of rows, of which an offsets partition needs few.
+    `place`: as of `Watermarks`, in order; `order`: the row of each."""
+
+    times: Numbers
+    rows: pa.Table
+    topics: pa.Array
+    place: Numbers
+    order: Positions
+
+    @classmethod
+    def of(cls, snapshots: pa.Table) -> "Snapshots":
+        """Of rows of topic_snapshots of one cluster. A snapshot that does not hold an end, or one before the start,
+        is none of its partition."""
+        times = np.unique(numbers(snapshots.column("captured_time")))
+        rows = snapshots.select(list(COLUMNS))
+        for name in ("topic", "topic_id"):
+            rows = rows.set_column(rows.column_names.index(name), name, encoded(rows.column(name)))
+        ends, starts = rows.column("log_end_offset"), rows.column("log_start_offset")
+        # No log ends before it begins: what says so tells neither.
+        is_known = pc.and_(ends.is_valid(), pc.fill_null(pc.greater_equal(ends, starts), True))
+        if not pc.all(is_known, min_count=0).as_py():
+            rows = rows.filter(is_known)
+        topics = encoded(rows.column("topic")).dictionary.cast(pa.string()).sort()
+        place = places(topics, rows, len(times)) + np.searchsorted(times, numbers(rows.column("captured_time")))
+        order = np.argsort(place, kind="stable")
+        return cls(times, rows.combine_chunks(), topics, place[order], order)
+
+    def of_topics(self, names: pa.Array) -> Watermarks:
+        """Few of a cluster's topics are of one offsets partition, and their arrays stay in the processor's cache."""
+        wanted = np.flatnonzero(pc.is_in(self.topics, value_set=names).to_numpy(zero_copy_only=False))
+        room = MOST_PARTITIONS * max(len(self.times), 1)
+        first, end = (np.searchsorted(self.place, each * room) for each in (wanted, wanted + 1))
+        return self.rows_at(np.concatenate([np.empty(0, np.int64), *map(np.arange, first, end)]))
+
+    def rows_at(self, which: Numbers) -> Watermarks:
+        """`which`: places in the order."""
+        rows = self.rows.take(pa.array(self.order[which])).combine_chunks()
+        return Watermarks(self.times, rows, self.topics, self.place[which])
 
 
 def places(topics: pa.Array, rows: pa.Table, num_times: int) -> Numbers:

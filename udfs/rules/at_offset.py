@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.lag.as_of import NOWHERE
+from udfs.lag.as_of import NOWHERE, time_ranks
 from udfs.lag.texts import of_texts
 from udfs.replay.nullable import NONE, Flags, Numbers
 
@@ -32,13 +32,9 @@ def begun(
 ) -> tuple[Numbers, Numbers]:
     """The rows by key, beginning and end; and for each wanted key and place how many of them lie before it."""
     order = np.lexsort((ends, froms, keys))
-    # By their ranks, since times times keys are more than fits into a number.
-    distinct = np.unique(froms)
-    base = len(distinct) + 1
-    have = keys[order] * base + np.searchsorted(distinct, froms[order], side="right")
-    return order, np.searchsorted(
-        have, wanted_keys * base + np.searchsorted(distinct, wanted, side="right"), side="right"
-    )
+    rank, wanted_rank, width = time_ranks(froms, wanted, max(int(keys.max()), int(wanted_keys.max(initial=0))))
+    have, want = keys * width + rank, wanted_keys * width + wanted_rank
+    return order, np.searchsorted(have[order], want, side="right")
 
 
 def latest_end(keys: Numbers, froms: Numbers, ends: Numbers, wanted_keys: Numbers, wanted: Numbers) -> Numbers:

@@ -1,7 +1,6 @@
 """Offsets that were removed, or that ended because their topic was recreated, each with the record that ended it."""
 
-from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +50,8 @@ def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa
     after = rows.column("after").combine_chunks()
     num_after = np.append(0, np.cumsum(after.is_valid().to_numpy(zero_copy_only=False)))
     offset = numbers(rows.column("to_offset"))
-    kinds, actors, confidences = zip(*map(what_happened, firsts.select(list(TOLD)).to_pylist()), strict=True)
+    told = (firsts.column(name).to_pylist() for name in TOLD)
+    kinds, actors, confidences = zip(*map(what_happened, *told), strict=True)
     partitions, committed = (rows.column(name).combine_chunks() for name in ("partition", "committed_offset"))
     columns = {name: firsts.column(name) for name in ("group_id", "group_type", "topic", "topic_id", "num_members")}
     columns |= {
@@ -110,17 +110,21 @@ def rows_after(table: pa.Table, place: Numbers) -> Numbers:
     return np.where(is_after, later, NOWHERE)
 
 
-def what_happened(row: Mapping[str, Any]) -> tuple[ResetKind, ResetActor, Confidence]:
-    """`row`: `TOLD` of the operation's first partition."""
-    if row["ended_by"] != OffsetEnd.TOPIC_RECREATED:
-        return DONE_BY[row["ended_by"]]
+# Expiry removes very many alike.
+@lru_cache
+def what_happened(
+    ended_by: str, via_after: str | None, num_members: int | None, is_empty: bool
+) -> tuple[ResetKind, ResetActor, Confidence]:
+    """By `TOLD` of the operation's first partition."""
+    if ended_by != OffsetEnd.TOPIC_RECREATED:
+        return DONE_BY[ended_by]
     # The group went on with another topic of the same name.
-    return ResetKind.TRUNCATION, who_went_on(row), Confidence.CERTAIN
+    return ResetKind.TRUNCATION, who_went_on(via_after, num_members, is_empty), Confidence.CERTAIN
 
 
-def who_went_on(row: Mapping[str, Any]) -> ResetActor:
-    if row["via_after"] == "transaction":
+def who_went_on(via_after: str | None, num_members: int | None, is_empty: bool) -> ResetActor:
+    if via_after == "transaction":
         return ResetActor.TRANSACTION
-    if row["num_members"] is None:
+    if num_members is None:
         return ResetActor.UNKNOWN
-    return ResetActor.SIMPLE_CONSUMER if row["is_empty"] else ResetActor.MEMBER
+    return ResetActor.SIMPLE_CONSUMER if is_empty else ResetActor.MEMBER

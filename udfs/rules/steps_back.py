@@ -8,6 +8,7 @@ import pyarrow as pa
 from schemas.lag_words import CommitFindingKind
 from udfs.lag.as_of import NOWHERE, at, key_codes
 from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import codes_of, encoded
 from udfs.replay.nullable import NONE, Flags, Numbers, first_of, numbers
 from udfs.rules.finding_days import Findings
 from udfs.rules.odd_owners import MAY_LINGER_US
@@ -45,7 +46,7 @@ def are_after_move(history: PartitionHistory, moves: Moves) -> Flags:
     if not found.any():
         return np.asarray(found, np.bool_)
     committed = numbers(table.column("committed_offset"))
-    begins = np.flatnonzero(begin_keys(table))
+    begins = np.flatnonzero(begin_keys(history.offset_keys))
     for move in np.flatnonzero(found):
         place = moves.place[move]
         first = begins[np.searchsorted(begins, place, side="right") - 1]
@@ -76,5 +77,6 @@ def has_moved(owned: pa.Table, owner: Numbers) -> Flags:
 def begin_keys(table: pa.Table) -> Flags:
     """Whether a row is the first of its key; the table is in the order of keys. Rows without a topic's name may be of
     several."""
-    (key,) = key_codes(KEY, table)
-    return np.asarray(first_of(key) | ~table.column("topic").is_valid().to_numpy(), np.bool_)
+    group, topic = (codes_of(encoded(table.column(name))) for name in ("group_id", "topic"))
+    found = first_of(group) | first_of(topic) | first_of(numbers(table.column("partition")))
+    return np.asarray(found | (topic == NOWHERE), np.bool_)
