@@ -39,7 +39,7 @@ class ScalarCursor:
 
 
 def fault_of_chain(data: Bytes, start: int, end: int, count: int) -> Fault:
-    """Why `count` records do not fill a batch exactly."""
+    """Why the batch does not consist of exactly `count` records."""
     cursor = ScalarCursor(data, start, end)
     try:
         for index in range(count):

@@ -14,12 +14,12 @@ from udfs.framing.record_fields import SMALLEST_RECORD, RecordFields, joined_fie
 from udfs.slices import Slices
 from udfs.views import Positions, Views
 
-# Records are read in groups of batches with about this many: what is in hand then stays in the processor's cache.
+# Batches are read in groups with about this many records, so that the data stays in the processor's cache.
 RECORDS_AT_ONCE = 1 << 15
 
 
 def records_of(views: Views, headers: BatchHeaders) -> tuple[Records, dict[int, Fault]]:
-    """Records of all batches but those at fault, and the faults by batch."""
+    """The records of all batches without a fault, and the faults by batch."""
     pieces: list[RecordFields] = []
     faults: dict[int, Fault] = {}
     for group in groups(headers.num_records):
@@ -34,7 +34,7 @@ def records_of(views: Views, headers: BatchHeaders) -> tuple[Records, dict[int, 
 
 
 def groups(count: Positions) -> list[slice]:
-    """Runs of batches with about RECORDS_AT_ONCE records."""
+    """Groups of consecutive batches with about RECORDS_AT_ONCE records."""
     behind = np.cumsum(count)
     if not len(count) or behind[-1] <= RECORDS_AT_ONCE:
         return [slice(0, len(count))]
@@ -55,7 +55,7 @@ def read_group(views: Views, headers: BatchHeaders, pieces: list[RecordFields]) 
     is_broken = walked.is_bad | (walked.after != headers.records_end)
     end = record_ends(walked.position, headers)
     good = []
-    # One batch may hold more than a group should.
+    # One batch may have more records than a group should.
     for first in range(0, max(len(end), 1), 2 * RECORDS_AT_ONCE):
         piece = slice(first, first + 2 * RECORDS_AT_ONCE)
         fields, is_good = read_records(views, walked.position[piece], walked.word[piece], end[piece])
@@ -65,7 +65,7 @@ def read_group(views: Views, headers: BatchHeaders, pieces: list[RecordFields]) 
 
 
 def record_ends(position: Positions, headers: BatchHeaders) -> Positions:
-    """A record ends where the next one begins, and a batch's last record where the batch ends."""
+    """A record ends where the next one begins; the last record of a batch ends where the batch ends."""
     end = np.empty_like(position)
     end[:-1] = position[1:]
     has_records = np.flatnonzero(headers.num_records)
@@ -74,7 +74,7 @@ def record_ends(position: Positions, headers: BatchHeaders) -> Positions:
 
 
 def with_headers(data: Bytes, headers: BatchHeaders, fields: RecordFields) -> Records:
-    """Completes the records by what all of a batch share."""
+    """Adds to the records what all records of a batch share."""
 
     def repeated(column: NDArray, dtype: type = np.int64) -> NDArray:  # type: ignore[type-arg]
         return np.repeat(column.astype(dtype, copy=False), headers.num_records)

@@ -25,7 +25,7 @@ def crc32(data: Bytes) -> int:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A CRC of 32 bits; the polynomial is written with its lowest power in the highest bit."""
+    """A CRC with 32 bits. The polynomial has its lowest power in the highest bit."""
 
     polynomial: int
     extend: Callable[[int, Bytes], int]
@@ -34,9 +34,9 @@ class Algorithm:
 CRC32C = Algorithm(0x82F63B78, google_crc32c.extend)
 CRC32 = Algorithm(0xEDB88320, lambda crc, data: zlib.crc32(data.data, crc))
 
-# How many bytes lie between two remembered prefixes: looking one up costs this many bytes of checksum at most.
+# Bytes between two stored prefixes. Looking up a prefix costs a checksum over up to this many bytes.
 GRID = 1024
-# Longest shift is 2^(2 * HALF_BITS) bytes.
+# The longest shift is 2^(2 * HALF_BITS) bytes.
 HALF_BITS = 14
 
 
@@ -44,7 +44,7 @@ class RangeChecksums:
     """Checksums of many overlapping ranges of one buffer, in time that does not grow with their lengths.
 
     The checksum of a range follows from those of two prefixes: crc(AB) is crc(A) shifted by the length of B, plus
-    crc(B). Without this, bytes made to look like many long batches would take quadratic time to refuse.
+    crc(B). Without this, bytes made to look like many long batches would take quadratic time to reject.
     """
 
     def __init__(self, algorithm: Algorithm, data: Bytes) -> None:
@@ -57,14 +57,14 @@ class RangeChecksums:
         if not len(start):
             return np.empty(0, np.uint32)
         if not self.grid:
-            # Ranges are asked for in rising order, so nothing before the first is ever needed.
+            # Ranges are requested in ascending order, so nothing before the first one is needed.
             self.origin, self.grid = int(start.min()), [0]
         before = np.array([self.prefix(p) for p in start.tolist()], np.uint32)
         through = np.array([self.prefix(p) for p in end.tolist()], np.uint32)
         return through ^ shifted(self.algorithm.polynomial, before, end - start)
 
     def prefix(self, position: int) -> int:
-        """Checksum of everything from the origin to a position."""
+        """The checksum of all bytes from the origin to a position."""
         line = (position - self.origin) // GRID
         while len(self.grid) <= line:
             last = self.origin + (len(self.grid) - 1) * GRID
@@ -73,7 +73,7 @@ class RangeChecksums:
 
 
 def shifted(polynomial: int, crc: Remainders, size: NDArray[np.int64]) -> Remainders:
-    """The checksums' share in those of data that goes on for `size` more bytes."""
+    """What these checksums contribute to the checksum of data that continues for `size` more bytes."""
     low, high = shift_tables(polynomial)
     mask = (1 << HALF_BITS) - 1
     return multiplied(polynomial, multiplied(polynomial, crc, low[size & mask]), high[size >> HALF_BITS])
@@ -94,7 +94,7 @@ def shift_tables(polynomial: int) -> tuple[Remainders, Remainders]:
 
 
 def multiplied(polynomial: int, a: Remainders, b: Remainders) -> Remainders:
-    """Products of polynomials over GF(2), modulo the CRC's own; bit 31 is the power 0."""
+    """Products of polynomials over GF(2), modulo the polynomial of the CRC; bit 31 is the power 0."""
     product = np.zeros(np.broadcast_shapes(a.shape, b.shape), np.uint32)
     term = b.copy()
     for bit in range(31, -1, -1):

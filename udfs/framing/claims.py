@@ -8,16 +8,17 @@ from udfs.framing.framed import Claim
 from udfs.framing.legacy_messages import CODEC_BITS, KEY_LENGTH_AT, read_int32
 from udfs.framing.resync import LARGEST_ENTRY, PREFIX_SIZE, SHORTEST_LOOK, SMALLEST_ENTRY
 
-# A range of more entries has been made to look so.
+# A range with more entries was made to look like that.
 MOST_CLAIMS = 10_000
 
-read_prefix = Struct(">qi4xbB").unpack_from  # offset, size, past the checksum, magic, attributes of the older formats
+# Offset, size, magic, and attributes of the older formats. It skips the four bytes after the size.
+read_prefix = Struct(">qi4xbB").unpack_from
 LAST_DELTA_AT, COUNT_AT = 23, 57
 LENGTH_BYTES = 4
 
 
 def claims(data: Bytes, start: int, end: int) -> tuple[Claim, ...]:
-    """Of every entry of the range; none unless their lengths lead from its begin exactly to its end."""
+    """The claims of all entries of the range; none unless their lengths lead exactly from its beginning to its end."""
     found: list[Claim] = []
     position = start
     while position < end:
@@ -30,7 +31,7 @@ def claims(data: Bytes, start: int, end: int) -> tuple[Claim, ...]:
 
 
 def claim_at(data: Bytes, position: int, end: int) -> tuple[Claim | None, int]:
-    """With the size of the entry."""
+    """The claim of an entry, and the entry's size."""
     if end - position < SHORTEST_LOOK:
         return None, 0
     offset, length, magic, attributes = read_prefix(data.data, position)
@@ -40,14 +41,14 @@ def claim_at(data: Bytes, position: int, end: int) -> tuple[Claim | None, int]:
     if magic == 2:
         delta, count = (read_int32(data.data, position + at)[0] for at in (LAST_DELTA_AT, COUNT_AT))
         return Claim(offset, offset + delta, count), size
-    # How many messages a compressed one holds is inside of it.
+    # A compressed message says only inside how many messages it has.
     is_one = not attributes & CODEC_BITS and is_filled(data, position + KEY_LENGTH_AT[magic], position + size)
     return (Claim(offset, offset, 1), size) if is_one else (None, 0)
 
 
 def next_offset(data: Bytes, position: int, size: int) -> int | None:
-    """The first offset that a batch names of which only the begin may be here. Compressed messages of the older formats
-    name their last one."""
+    """The first offset in the header of a batch that may be cut off. In compressed messages of the older formats it is
+    the last offset."""
     if size - position < SHORTEST_LOOK:
         return None
     offset, length, magic, attributes = read_prefix(data.data, position)
@@ -56,7 +57,7 @@ def next_offset(data: Bytes, position: int, size: int) -> int | None:
 
 
 def is_filled(data: Bytes, position: int, end: int) -> bool:
-    """Whether a key and a value fill a message. One without a key holds others."""
+    """Whether a key and a value fill a message. A message without a key contains others."""
     for lowest in (0, -1):
         if end - position < LENGTH_BYTES:
             return False

@@ -18,11 +18,11 @@ class Codec(IntEnum):
     ZSTD = 4
 
 
-# A few kilobytes of any codec can hold gigabytes. No broker writes batches of this size.
+# A few kilobytes can decompress to gigabytes. No broker writes batches of this size.
 LARGEST_OUTPUT = 128 << 20
 PIECE = 1 << 18
 
-# What snappy-java puts before its blocks: a magic, its version and the oldest one that can read it.
+# What snappy-java writes before its blocks: a magic, its version, and the oldest version that can read it.
 XERIAL_MAGIC = bytes.fromhex("82534e4150505900")
 XERIAL_HEADER_SIZE = 16
 
@@ -30,7 +30,7 @@ STREAM_CODECS = {Codec.GZIP: "gzip", Codec.LZ4: "lz4", Codec.ZSTD: "zstd"}
 
 
 class Source:
-    """What a stream reads from: one payload after the other, with an end of file behind each."""
+    """The input of a stream: one payload after the other, each followed by an end of file."""
 
     closed = False
 
@@ -42,17 +42,17 @@ class Source:
         return read
 
     def close(self) -> None:
-        """Arrow asks for it when the stream goes."""
+        """Arrow calls it when the stream is deleted."""
 
 
 class Decompressor:
-    """Opening a stream takes longer than reading an ordinary batch, so streams are kept from one to the next."""
+    """Opening a stream takes longer than reading an ordinary batch, so streams are reused."""
 
     def __init__(self) -> None:
         self.streams: dict[str, tuple[Source, pa.CompressedInputStream]] = {}
 
     def decompressed(self, codec: Codec, payload: bytes, magic: int) -> bytes:
-        """What the payload holds. Raises Wrong."""
+        """The decompressed payload. Raises Wrong."""
         found, size = [], 0
         try:
             for piece in self.pieces(codec, payload, magic):
@@ -73,7 +73,7 @@ class Decompressor:
         return self.stream(STREAM_CODECS[codec], payload)
 
     def stream(self, name: str, payload: bytes) -> Iterator[bytes]:
-        # Taken out until all went well: one that has failed, or was left in the midst, is of no more use.
+        # Removed until the read succeeds: a stream that failed, or stopped in the middle, cannot be used again.
         source, stream = self.streams.pop(name) if name in self.streams else opened(name)
         source.payload = pa.BufferReader(payload)
         while piece := stream.read(PIECE):
@@ -87,14 +87,14 @@ def opened(name: str) -> tuple[Source, pa.CompressedInputStream]:
 
 
 def snappy_blocks(payload: bytes) -> Iterator[bytes]:
-    """snappy-java's stream of blocks, or one bare block, as librdkafka and others write it."""
+    """Decompresses snappy-java's stream of blocks, or one bare block, as librdkafka and others write it."""
     if not payload.startswith(XERIAL_MAGIC):
         if payload:
             yield snappy_block(payload)
         return
     position = 0
     while position < len(payload):
-        # The header may come again where streams were concatenated; as a length it would be negative.
+        # The header may appear again where streams were concatenated. Read as a length it would be negative.
         if payload.startswith(XERIAL_MAGIC, position):
             position += XERIAL_HEADER_SIZE
             continue
@@ -108,7 +108,8 @@ def snappy_blocks(payload: bytes) -> Iterator[bytes]:
 
 
 def snappy_block(block: bytes) -> bytes:
-    """A raw block says in front how much it holds: memory for that is taken at once, so it is checked first."""
+    """A raw block starts with its decompressed size. That much memory is allocated at once, so the size is checked
+    first."""
     size = 0
     for place, byte in enumerate(block[:5]):
         size |= (byte & 0x7F) << 7 * place
@@ -125,8 +126,8 @@ LZ4_CONTENT_SIZE_FLAG = 0x08
 
 
 def with_right_header_checksum(frame: bytes) -> bytes:
-    """For messages of magic 0 Kafka wrote a wrong checksum of the frame's header (it took the frame's magic in), and
-    still must; the codec would refuse it."""
+    """In messages of magic 0 Kafka wrote a wrong checksum of the frame header (it included the frame's magic), and
+    still must. The codec would reject it."""
     if not frame.startswith(LZ4_MAGIC) or len(frame) < 7:
         return frame
     end = 14 if frame[4] & LZ4_CONTENT_SIZE_FLAG else 6
@@ -135,7 +136,7 @@ def with_right_header_checksum(frame: bytes) -> bytes:
 
 
 def xxh32_of_few(data: bytes) -> int:
-    """xxHash32 with seed 0 of less than 16 bytes, as the LZ4 frame format checks its header with."""
+    """xxHash32 with seed 0 of fewer than 16 bytes: the header checksum of the LZ4 frame format."""
     prime1, prime2, prime3, prime4, prime5 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1
 
     def turned(value: int, bits: int) -> int:

@@ -13,17 +13,17 @@ from udfs.framing.resync import CHECKED_FROM, LARGEST_ENTRY, PREFIX_SIZE, SHORTE
 SHORTEST_BATCH_LENGTH = SMALLEST_ENTRY[2] - PREFIX_SIZE
 LONGEST_LENGTH = LARGEST_ENTRY - PREFIX_SIZE
 
-read_batch_prefix = Struct(">i4xBI").unpack_from  # size, past the leader epoch, magic, checksum
+read_batch_prefix = Struct(">i4xBI").unpack_from  # size, magic, checksum; skips the leader epoch
 read_message_prefix = Struct(">iIB").unpack_from  # size, checksum, magic
 
-# The first bytes of an entry may all be zero (offset 0, a small size), so as many are never taken for a tail of zeros
-# while more may come.
+# The first bytes of an entry may all be zero (offset 0, a small size). So this many zeros at the end are not treated as
+# a tail of zeros while more bytes may follow.
 ZEROS_THAT_MAY_BEGIN_AN_ENTRY = SHORTEST_LOOK - 1
 
 
 @dataclass
 class Entries:
-    """Entries with the right checksum, and what else was met."""
+    """Entries with the right checksum, and everything else in the bytes."""
 
     start: list[int] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
@@ -44,7 +44,7 @@ def find_entries(data: Bytes, size: int, is_last: bool) -> Entries:
 
 
 def is_entry(data: Bytes, size: int) -> bool:
-    """Whether the bytes are one good entry and no more."""
+    """Whether the bytes are exactly one good entry."""
     return EntryWalk(data, size, is_last=True).check(0) == size
 
 
@@ -55,8 +55,8 @@ class EntryWalk:
         self.is_last = is_last
         self.entries = Entries()
         self.resync = Resync(data, size)
-        # A wrong checksum has cost time for nothing, and hostile bytes can claim very many over very much. When this
-        # many bytes are spent, checksums are asked from `resync`, whose time does not grow with their lengths.
+        # Each wrong checksum wastes time, and hostile bytes can claim many long batches. Once this many bytes are
+        # wasted, checksums come from `resync`, whose time does not grow with their lengths.
         self.bytes_to_waste = 8 * size
 
     def run(self) -> Entries:
@@ -76,11 +76,11 @@ class EntryWalk:
         return self.entries
 
     def take_batches(self, position: int) -> int:
-        """The hot loop: record batches of magic 2 for as long as they are good. All else is left to `check`."""
+        """The hot loop: record batches of magic 2 as long as they are good. `check` does everything else."""
         data, view, size, checksum = self.data, self.data.data, self.size, crc32c
         add_start = self.entries.start.append
         while True:
-            # The padding lets this read a header that is cut off.
+            # The padding makes it safe to read a header that is cut off.
             length, magic, crc = read_batch_prefix(view, position + 8)
             end = position + PREFIX_SIZE + length
             if magic != 2 or not SHORTEST_BATCH_LENGTH <= length <= LONGEST_LENGTH or end > size:
@@ -93,7 +93,7 @@ class EntryWalk:
         return position
 
     def check(self, position: int) -> int | BadEntry:
-        """Where the entry at a position ends, if it is good."""
+        """Where the entry at a position ends if it is good; else what is wrong."""
         left = self.size - position
         if left < SHORTEST_LOOK:
             torn = Fault(RejectReason.TORN_BATCH, "batch_length", f"{left} bytes left, fewer than any entry has")
@@ -128,11 +128,12 @@ class EntryWalk:
         return is_right
 
     def go_on_behind(self, position: int, bad: BadEntry) -> int | None:
-        """Where to go on; None where all that can be said of these bytes is said."""
+        """Where to continue after a bad entry; None if nothing more can be said about these bytes."""
         if position > self.last_nonzero:
             self.stop_in_zeros(position)
             return None
-        # The caller cannot be asked for more for ever: bytes that hold any entry whole are judged as they are.
+        # Do not ask the caller for more bytes without end: bytes that could contain the largest entry are decided as
+        # they are.
         may_wait = not self.is_last and (position > 0 or self.size < LARGEST_ENTRY)
         if may_wait and (bad.is_incomplete or self.is_end_unclear(bad.claimed_end)):
             self.entries.consumed = position
@@ -149,13 +150,14 @@ class EntryWalk:
         self.reject(position, behind, fault)
         if position > 0 or self.is_last:
             return behind
-        # A wrong length may have made the caller bring far more than it wants to hold: the rest comes in small again.
+        # A wrong length may have made the caller read far more than it wants in memory: it brings the rest again in
+        # small spans.
         self.entries.consumed = behind
         return None
 
     def is_good_end(self, end: int) -> bool:
-        """Whether a bad entry's own length can be trusted. If so the search does not look inside of it, where a value
-        might hold the bytes of a batch."""
+        """Whether the length of a bad entry can be trusted. If so, the search skips the entry: a value in it might
+        contain the bytes of a batch."""
         return end == self.size or end > self.last_nonzero or isinstance(self.check(end), int)
 
     def is_end_unclear(self, end: int | None) -> bool:
@@ -167,13 +169,13 @@ class EntryWalk:
         return isinstance(following, BadEntry) and following.is_incomplete
 
     def stop_in_zeros(self, position: int) -> None:
-        """Brokers may preallocate segments: what was not written yet is zero."""
+        """Brokers may preallocate segments: the unwritten rest is zeros."""
         behind = self.size if self.is_last else max(position, self.size - ZEROS_THAT_MAY_BEGIN_AN_ENTRY)
         self.entries.zero_tail_bytes = behind - position
         self.entries.consumed = behind
 
     def stop_in_damage(self, position: int, fault: Fault, hit: int | None) -> None:
-        """No good entry follows, or (not the last bytes) none that can be told yet."""
+        """No good entry follows, or (if more bytes may come) none that can be recognized yet."""
         behind = self.size
         if not self.is_last:
             behind = hit if hit is not None else max(position + 1, self.size - SHORTEST_LOOK + 1)

@@ -1,12 +1,12 @@
 """Framing: bytes of a log in, records out, for every format and codec.
 
-    framed = frame(data, size)      # data: the log's bytes and PADDING zero bytes; size: how many are the log's;
-                                    # what is decompressed is put behind them as far as there is room
-    framed.records                  # offset, time, producer, key, value … one row a record, in log order
-    framed.rejected                 # ranges of bytes that are no batch, with the reason
-    framed.consumed                 # the caller goes on from here, until everything is consumed
+    framed = frame(data, size)      # data: the log's bytes, then PADDING zero bytes; size: of the log's bytes;
+                                    # decompressed data follows them as far as there is room
+    framed.records                  # offset, time, producer, key, value … one row per record, in log order
+    framed.rejected                 # ranges of bytes that are not batches, with the reason
+    framed.consumed                 # the caller continues here, until everything is consumed
 
-Total: each byte belongs to a batch, a rejected range or a tail, whatever the bytes are. Nothing is raised.
+Total: for any input, each byte belongs to a batch, a rejected range or a tail. Nothing is raised.
 """
 
 from dataclasses import replace
@@ -35,17 +35,17 @@ from udfs.views import Views, column
 
 __all__ = ["Batches", "Framed", "Records", "Rejected", "frame"]
 
-# Compressed batches of one call may grow to about this much, or this many records, together; the rest is left to the
-# next call. A call's memory is then bounded by what the caller brings, this, and the largest batch.
+# Limits for the decompressed bytes and records of one call; the rest is left to the next call. So the memory of a call
+# is bounded by the caller's bytes, these limits, and the largest batch.
 DECOMPRESSED_AT_ONCE = 64 << 20
 DECOMPRESSED_RECORDS_AT_ONCE = 1 << 20
 
 
 def frame(data: Bytes, size: int, *, base_position: int = 0, is_last: bool = True) -> Framed:
-    """Positions in the answer count from the buffer's begin, `base_position` added.
+    """Positions in the result count from the start of the buffer, plus `base_position`.
 
-    What is left when `consumed` is below `size` is brought again, with more bytes behind it if there are any. With
-    `is_last` that happens only where decompressed data would have become too much for one call.
+    If `consumed` is below `size`, the caller passes the rest again, with more bytes after it if there are any. With
+    `is_last` that happens only if one call would have to decompress too much.
     """
     framing = Framing(data, size, find_entries(data, size, is_last))
     framing.decompress()
@@ -53,7 +53,7 @@ def frame(data: Bytes, size: int, *, base_position: int = 0, is_last: bool = Tru
 
 
 class Framing:
-    """Entries, numbered in log order, on their way to records. What is at fault leaves by `faults`."""
+    """Entries, numbered in log order, while they become records. Faulty entries go to `faults`."""
 
     def __init__(self, data: Bytes, size: int, entries: Entries) -> None:
         self.data = data
@@ -64,13 +64,13 @@ class Framing:
         blocks = header_blocks(Views(data), self.start)
         self.end = self.start + PREFIX_SIZE + column(blocks, 8, ">i4")
         self.is_modern = column(blocks, 16, "u1") == 2
-        # Batches of magic 2, and which entries they are.
+        # The entry numbers of magic 2 batches.
         self.numbers = np.flatnonzero(self.is_modern)
         if len(self.numbers) == len(self.start):
             self.headers = read_headers(blocks, self.start, self.end)
         else:
             self.headers = read_headers(blocks[self.numbers], self.start[self.numbers], self.end[self.numbers])
-        # Older messages by entry.
+        # Older messages, by entry number.
         self.legacy: dict[int, Entry] = {}
         self.faults: dict[int, Fault] = {}
         self.reject(header_faults(self.headers))
@@ -98,7 +98,7 @@ class Framing:
         self.reject({row: self.faults[number] for number, row in row_of.items() if number in self.faults})
 
     def cut(self, number: int) -> None:
-        """Leaves everything from an entry on to the next call."""
+        """Leaves this entry and all that follow to the next call."""
         position = int(self.start[number])
         kept = slice(int(np.searchsorted(self.numbers, number)))
         self.numbers, self.headers = self.numbers[kept], self.headers.slice(kept)
@@ -107,7 +107,7 @@ class Framing:
         self.entries = Entries(rejected=before, consumed=position)
 
     def reject(self, faults: dict[int, Fault]) -> None:
-        """Takes out batches, given by row."""
+        """Removes batches, given by row."""
         if not faults:
             return
         self.faults.update({int(self.numbers[row]): fault for row, fault in faults.items()})
@@ -135,7 +135,7 @@ class Framing:
         )
 
     def with_legacy(self, buffer: Bytes, records: Records, batches: Batches) -> tuple[Records, Batches]:
-        """Formats may be mixed in one file: the rows of both, in the order of the log."""
+        """A file may mix formats: merges the rows of both in log order."""
         numbers, entries = np.array(list(self.legacy), np.int64), list(self.legacy.values())
         batches = Batches.concat(batches, legacy_batches(self.start[numbers], entries))
         records = Records.concat(records, legacy_records(buffer, entries))

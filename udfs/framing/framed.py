@@ -11,7 +11,7 @@ from udfs.slices import Slices
 
 
 class Columns:
-    """For dataclasses whose fields are columns of one length."""
+    """Base of dataclasses whose fields are columns of one length."""
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         columns = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
@@ -23,7 +23,7 @@ class Columns:
 
     @classmethod
     def concat(cls, first: Self, second: Self) -> Self:
-        """The rows of both. Their slices must be of one buffer."""
+        """The rows of both, one after the other. Their slices must be in the same buffer."""
         names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
         return cls(**{name: joined(getattr(first, name), getattr(second, name)) for name in names})
 
@@ -37,13 +37,13 @@ def joined(first: Slices | NDArray[np.generic], second: Slices | NDArray[np.gene
 
 @dataclass(frozen=True)
 class Records(Columns):
-    """One row a record, in log order. Keys and values share one buffer. Control records are among them: their keys must
-    not be read as record types, since a COMMIT marker's key would pass for a record of type 0."""
+    """One row per record, in log order. Keys and values share one buffer. Control records are included. Their keys must
+    not be read as record types: the key of a COMMIT marker would look like record type 0."""
 
     offset: NDArray[np.int64]
-    timestamp_ms: NDArray[np.int64]  # -1: magic 0 has none
+    timestamp_ms: NDArray[np.int64]  # -1: magic 0 has no time
     batch_first_offset: NDArray[np.int64]
-    record_bytes: NDArray[np.int32]  # uncompressed, the record's own length included
+    record_bytes: NDArray[np.int32]  # uncompressed size, with the length field of the record
     partition_leader_epoch: NDArray[np.int32]
     producer_id: NDArray[np.int64]
     producer_epoch: NDArray[np.int16]
@@ -58,7 +58,7 @@ class Records(Columns):
 
 @dataclass(frozen=True)
 class Batches(Columns):
-    """One row a record batch, or an entry of the older formats. Batches without records are among them."""
+    """One row per record batch, or per entry of the older formats, also for batches without records."""
 
     position: NDArray[np.int64]
     size_bytes: NDArray[np.int64]
@@ -82,7 +82,7 @@ class Batches(Columns):
 
 @dataclass(frozen=True)
 class Fault:
-    """Why bytes do not make a batch."""
+    """Why bytes are not a good batch."""
 
     reason: RejectReason
     field: str
@@ -90,7 +90,7 @@ class Fault:
 
 
 class Wrong(Exception):
-    """Carries a fault out of nested reading; never leaves framing."""
+    """Carries a fault out of nested reads. It never leaves framing."""
 
     def __init__(self, reason: RejectReason, field: str, detail: str) -> None:
         super().__init__(detail)
@@ -99,7 +99,7 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """The offsets that the header of a rejected batch names, and how many records."""
+    """The offsets and the number of records in the header of a rejected batch."""
 
     base_offset: int
     last_offset: int
@@ -108,7 +108,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Rejected:
-    """One range of bytes from which no record was read. `claims`: what the headers in it say, if they can be read."""
+    """One range of bytes from which no record was read. `claims`: the contents of its headers, if they can be read."""
 
     byte_position: int
     size_bytes: int
@@ -120,9 +120,11 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Framed:
-    """`consumed` bytes became records, batches, rejected ranges or a tail of zeros; the caller brings the rest again.
+    """The first `consumed` bytes became records, batches, rejected ranges or a tail of zeros. The caller passes the
+    rest again.
 
-    A torn tail is among the rejected ranges too (reason torn_batch): in a partition's newest segment it is no error.
+    A torn tail is one of the rejected ranges (reason torn_batch). In the newest segment of a partition it is not an
+    error.
     """
 
     records: Records
@@ -131,5 +133,5 @@ class Framed:
     consumed: int
     zero_tail_bytes: int
     torn_tail_bytes: int
-    # What the batch that comes next names as its first offset; None: not known. Nothing proves it.
+    # The first offset in the header of the next batch; None if unknown. Nothing proves it.
     next_offset: int | None = None

@@ -49,7 +49,7 @@ def legacy_batches(start: Positions, entries: list[Entry]) -> Batches:
         is_transactional=np.zeros(count, bool),
         is_control=np.zeros(count, bool),
         has_delete_horizon=np.zeros(count, bool),
-        # Magic 0 has no time at all, whatever its bits say.
+        # Magic 0 has no time, so its time type bit means nothing.
         is_log_append_time=column([w.magic == 1 and bool(w.attributes & LOG_APPEND_TIME) for w in wrappers]) == 1,
         max_timestamp_ms=column([wrapper.timestamp for wrapper in wrappers]),
     )

@@ -1,6 +1,7 @@
 """Reads messages of magic 0 and 1, and wrapper messages that contain compressed ones.
 
-Brokers before 0.11 wrote these, and 4.0's cleaner rewrites the last of them: they are few, and read one by one.
+Brokers before 0.11 wrote these, and the cleaner of 4.0 rewrites the last of them. They are few, so they are read one by
+one.
 """
 
 from collections.abc import Iterator
@@ -24,13 +25,13 @@ read_int64 = Struct(">q").unpack_from
 
 KEY_LENGTH_AT = (18, 26)
 
-# Messages are objects while they are read, each many times its size: what hostile wrappers can hold is bounded.
+# While they are read, messages are objects many times their size. This bounds what hostile wrappers can cost.
 MOST_INNER_MESSAGES = 1 << 18
 
 
 @dataclass(slots=True)
 class Message:
-    """One message; positions are in the room's buffer, a length of -1 is null."""
+    """One message. Positions are in the room's buffer; a length of -1 is null."""
 
     offset: int
     timestamp: int
@@ -45,7 +46,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands at one place of the log: a message, or a wrapper and those in it."""
+    """One entry of the log: a message, or a wrapper with the messages in it."""
 
     wrapper: Message
     messages: list[Message]
@@ -74,10 +75,11 @@ def read_legacy_entry(room: Room, start: int, end: int) -> Entry:
 
 
 def unwrap(wrapper: Message, messages: list[Message]) -> None:
-    """What inner messages leave to their wrapper. Magic 0 leaves nothing: its inner offsets are the log's own."""
+    """The fields that inner messages take from their wrapper. Magic 0 takes none: its inner offsets are the real
+    ones."""
     if wrapper.magic == 0:
         return
-    # The wrapper carries the offset of the *last* message; 0 there means that the broker has not set it.
+    # The wrapper has the offset of its *last* message. 0 means that the broker has not set it.
     base = wrapper.offset - messages[-1].offset if wrapper.offset else 0
     for message in messages:
         message.offset += base
@@ -86,7 +88,7 @@ def unwrap(wrapper: Message, messages: list[Message]) -> None:
 
 
 def inner_messages(data: Bytes, position: int, magic: int) -> Iterator[Message]:
-    """Messages that fill `data`, which itself stands at `position` of the buffer."""
+    """The messages in `data`, which starts at `position` of the buffer."""
     start = 0
     while start < len(data):
         left = len(data) - start
@@ -114,7 +116,7 @@ def inner_message(data: Bytes, start: int, end: int, position: int, magic: int) 
 
 
 def read_message(data: Bytes, start: int, end: int) -> Message:
-    """A message whose size and checksum are right."""
+    """Reads a message and checks its size and checksum."""
     offset, _, _, magic, attributes = read_entry(data.data, start)
     timestamp = read_int64(data.data, start + 18)[0] if magic == 1 else NONE
     key_start, key_length = read_slice(data, start + KEY_LENGTH_AT[magic], end, "key")
@@ -126,7 +128,7 @@ def read_message(data: Bytes, start: int, end: int) -> Message:
 
 
 def read_slice(data: Bytes, position: int, end: int, field: str) -> tuple[int, int]:
-    """Start and length (-1 null) of a key or value."""
+    """Start and length (-1 for null) of a key or value."""
     if end - position < 4:
         raise Wrong(RejectReason.UNDERRUN, field, f"4 bytes wanted, {end - position} left")
     length: int = read_int32(data.data, position)[0]

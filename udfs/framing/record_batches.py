@@ -15,21 +15,21 @@ from udfs.views import Positions, Views, column
 
 HEADER_SIZE = SMALLEST_ENTRY[2]
 
-# Bits of a batch's attributes.
+# Bits of the batch attributes.
 CODEC_BITS = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
 DELETE_HORIZON = 0x40
 
-# A few bytes of compressed data can hold as many records as fit into LARGEST_OUTPUT, each of which takes ten times its
-# size in columns. No broker writes batches of this many.
+# A few compressed bytes can contain as many records as fit into LARGEST_OUTPUT, each of which takes ten times its size
+# in columns. No broker writes batches with this many.
 MOST_RECORDS = 1 << 20
 
 
 @dataclass(frozen=True)
 class BatchHeaders(Columns):
-    """One row a batch; `records_start` to `records_end` in the room's buffer hold its records, decompressed."""
+    """One row per batch. Its decompressed records are at `records_start` to `records_end` in the room's buffer."""
 
     start: Positions
     end: Positions
@@ -54,7 +54,8 @@ class BatchHeaders(Columns):
 
 
 def header_blocks(views: Views, start: Positions) -> NDArray[np.void]:
-    """The bytes in which entries begin. Of an older message, which may be shorter, what follows it is among them."""
+    """The bytes at the beginning of each entry. An older message may be shorter; then the bytes after it are
+    included."""
     return views.blocks(start, HEADER_SIZE)
 
 
@@ -104,7 +105,7 @@ def decompress(room: Room, headers: BatchHeaders, row: int) -> None:
 
 
 def count_faults(headers: BatchHeaders) -> dict[int, Fault]:
-    """Batches that are too small for what they claim: found before memory is taken for that many records."""
+    """Finds batches that are too small for the number of records they claim, before memory is allocated for these."""
     size = headers.records_end - headers.records_start
     rows = np.flatnonzero(headers.num_records * SMALLEST_RECORD > size)
     return {

@@ -1,7 +1,7 @@
 """Reads the records inside batches of magic 2: length, attributes, time, offset, key, value, headers.
 
-Nearly all records are plain: numbers of one or two bytes, no headers. They are read from the eight bytes in which they
-begin. What is not plain is read again in full, still many at a time.
+Nearly all records are plain: numbers of one or two bytes, no headers. They are read from their first eight bytes. The
+others are read again in full, still many at a time.
 """
 
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ from udfs.framing.chains import lengths_of_elements, prefix_table, walk
 from udfs.framing.varints import LONGEST_INT32, LONGEST_INT64, read_signed
 from udfs.views import Positions, Views
 
-# A record of seven bytes has no key, no value and no headers.
+# A record of seven bytes has no key, value or headers.
 SMALLEST_RECORD = 7
 
-# In a record's first bytes: both set where its length takes three bytes or more.
+# In the first bytes of a record: both bits are set if its length takes three bytes or more.
 LONG_LENGTH = 0x8080
-# In the bytes behind a record's length (attributes, time, offset, …): set where time or offset is negative or longer
-# than one byte.
+# In the bytes after the length of a record (attributes, time, offset, …): set if time or offset is negative or takes
+# more than one byte.
 NOT_PLAIN = 0x818100
 
-# Each costs memory while it is read; the coordinator writes none.
+# Each header costs memory while it is read. The coordinator writes none.
 MOST_HEADERS = 1 << 16
-# Headers are read for so many records at a time that this many headers are in hand: hostile records hold nothing else.
+# Limit for the headers in memory at once: hostile records may contain nothing else.
 HEADERS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
 class RecordFields:
-    """One row a record."""
+    """One row per record."""
 
     size: NDArray[np.int32]
     timestamp_delta: Positions
@@ -52,22 +52,23 @@ def joined_fields(pieces: list[RecordFields]) -> RecordFields:
     return RecordFields(*(np.concatenate(columns) for columns in zip(*(vars(p).values() for p in pieces), strict=True)))
 
 
-# Fields, and which rows of them hold: the others are meaningless.
+# Fields, and for which rows they are valid. Other rows are meaningless.
 FieldsAndGood: TypeAlias = tuple[RecordFields, NDArray[np.bool_]]
 
 
 def read_plain(views: Views, start: Positions, word: Positions, end: Positions) -> FieldsAndGood:
-    """Fields of records that begin at `start` with the eight bytes `word` (little-endian) and claim to end at `end`."""
+    """Reads the fields of records that begin at `start` with the eight bytes `word` (little-endian) and claim to end at
+    `end`."""
     lengths = prefix_table(-1).length
     has_two = word >> 7 & 1
     body = word >> (has_two << 3) + 8
     key_prefix = body >> 24 & 0xFFFF
     key_length = lengths.take(key_prefix, mode="clip")
-    # Behind one byte each of length, attributes, time, offset and key length.
+    # The position after one byte each of length, attributes, time, offset and key length.
     key_start = start + has_two
     key_start += key_prefix >> 7 & 1
     key_start += 5
-    # Lengths that two bytes do not tell lead far beyond the end, and the record is not found good.
+    # A length of more than two bytes gives a position far after the end, so the record is not good.
     value_at = np.maximum(key_length, 0)
     value_at += key_start
     np.minimum(value_at, end, out=value_at)
@@ -104,7 +105,8 @@ def read_in_full(views: Views, start: Positions, end: Positions) -> FieldsAndGoo
 
 
 class RecordCursor:
-    """Where a set of records is being read. Positions never pass the records' ends; trying to makes a record bad."""
+    """Reading positions in a set of records. A position never passes the end of its record; a read that would do so
+    marks the record as bad."""
 
     def __init__(self, views: Views, start: Positions, end: Positions) -> None:
         self.views = views
@@ -131,7 +133,7 @@ class RecordCursor:
         return start, length
 
     def headers(self, count: Positions) -> None:
-        """Headers are led through, not kept: the coordinator writes none."""
+        """Skips headers without keeping them: the coordinator writes none."""
         self.is_good &= (count >= 0) & (count <= np.minimum((self.end - self.position) // 2, MOST_HEADERS))
         rows = np.flatnonzero(self.is_good & (count > 0))
         piece = np.cumsum(count[rows]) // HEADERS_AT_ONCE
@@ -139,7 +141,7 @@ class RecordCursor:
             self.some_headers(rows[piece == number], count)
 
     def some_headers(self, rows: Positions, count: Positions) -> None:
-        """Each header is a key, which is never null, and a value, which may be: two elements of a chain."""
+        """Each header has a key, which is never null, and a value, which may be null: two elements of a chain."""
         elements = 2 * count[rows]
         walked = walk(self.views, self.position[rows], elements, self.end[rows], lowest=-1)
         length = lengths_of_elements(self.views, walked, lowest=-1)

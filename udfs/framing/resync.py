@@ -1,7 +1,7 @@
 """Finds the next good entry in damaged bytes.
 
-Every position is tried. Positions are judged window by window, each window once, so the time for a buffer stays
-proportional to its size however many bytes in it are made to look like entries.
+Every position is tried, window by window, each window once. So the time is proportional to the size of the buffer, even
+if many of its bytes are made to look like entries.
 """
 
 from bisect import bisect_left
@@ -15,17 +15,18 @@ from udfs.views import Positions, Views
 
 WINDOW = 1 << 16
 
-# Offset and size come before the bytes that the size counts; byte 16, the magic, tells how to read the rest.
+# Offset and size come before the bytes that the size counts. Byte 16, the magic, says how to read the rest.
 PREFIX_SIZE = 12
 SHORTEST_LOOK = 17
 
-# Least sizes by magic, prefix included: a message with two lengths, one with a timestamp too, the header of a batch.
+# Smallest sizes by magic, prefix included: a message with two lengths, one that also has a timestamp, the header of a
+# batch.
 SMALLEST_ENTRY = (26, 34, 61)
-# What claims more is taken for damage. Kafka's own bound is the segment, 100 MiB for this topic; batches are refused
-# above message.max.bytes, 1 MiB if not set.
+# An entry that claims more is damage. Kafka's own limit is the segment, 100 MiB for this topic; brokers refuse batches
+# above message.max.bytes, 1 MiB by default.
 LARGEST_ENTRY = 64 << 20
 
-# Where the checksum of magic 0, 1 and 2 stands, and where the bytes begin that it covers.
+# Positions of the checksum of magic 0, 1 and 2, and of the first byte that it covers.
 CHECKSUM_AT = (12, 12, 17)
 CHECKED_FROM = (16, 16, 21)
 
@@ -33,7 +34,7 @@ CHECKED_FROM = (16, 16, 21)
 @dataclass(frozen=True)
 class Window:
     good: list[int]
-    incomplete: list[int]  # might be good, but reaches beyond the bytes at hand
+    incomplete: list[int]  # might be good, but ends after the bytes in the buffer
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Resync:
         self.checksums = {magic: RangeChecksums(CRC32C if magic == 2 else CRC32, data) for magic in (0, 2)}
 
     def next_entry(self, position: int, with_incomplete: bool) -> Hit | None:
-        """The first entry at or behind a position."""
+        """The first entry at or after a position."""
         for number in range(position // WINDOW, max(self.size - SHORTEST_LOOK, 0) // WINDOW + 1):
             window = self.window(number)
             good = first_from(window.good, position)

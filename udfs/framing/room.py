@@ -8,16 +8,16 @@ from udfs.slices import PADDING
 
 
 class Room:
-    """The caller's own buffer, until more is decompressed than there is place for behind the log's bytes."""
+    """The caller's own buffer, until the space after the log's bytes is too small for decompressed data."""
 
     def __init__(self, data: Bytes, size: int) -> None:
         self.data = data
-        # What is decompressed stands behind the padding, which nobody writes to.
+        # Decompressed data starts after the padding, which stays unwritten.
         self.size = self.end = size + PADDING
         self.decompressor = Decompressor()
 
     def decompress(self, codec: Codec, start: int, end: int, magic: int) -> tuple[int, int]:
-        """Where in the buffer the decompressed bytes stand. Raises Wrong."""
+        """Decompresses into the buffer and returns begin and end there. Raises Wrong."""
         found = self.decompressor.decompressed(codec, self.data[start:end].tobytes(), magic)
         begin, self.end = self.end, self.end + len(found)
         if self.end + PADDING > len(self.data):
@@ -31,13 +31,13 @@ class Room:
         self.data = larger
 
     def bytes_of(self, start: int, end: int) -> Bytes:
-        """A copy, since what is decompressed may still move."""
+        """A copy, since decompressed data may still move."""
         return self.data[start:end].copy()
 
     def decompressed_bytes(self) -> int:
         return self.end - self.size
 
     def buffer(self) -> Bytes:
-        """Nothing may be decompressed any more."""
+        """The final buffer. Nothing may be decompressed after this."""
         self.data[self.end : self.end + PADDING] = 0
         return self.data[: self.end + PADDING]

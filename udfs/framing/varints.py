@@ -5,15 +5,15 @@ from numpy.typing import NDArray
 
 from udfs.views import Positions
 
-# Bytes of the longest encoding of an int32 and of an int64.
+# Length in bytes of the longest encoding of an int32 and of an int64.
 LONGEST_INT32 = 5
 LONGEST_INT64 = 10
 
 
 def read_unsigned(data: NDArray[np.uint8], position: Positions, longest: int) -> tuple[Positions, Positions]:
-    """Values and sizes in bytes; size 0 where more than `longest` bytes would be needed.
+    """Values and sizes in bytes; size 0 if the number takes more than `longest` bytes.
 
-    Bits beyond the number's own width are dropped, as Kafka's reader drops them.
+    Bits beyond the width of the number are dropped, as in Kafka's reader.
     """
     last = len(data) - 1
     byte = data[np.minimum(position, last)].astype(np.int64)
