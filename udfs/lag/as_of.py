@@ -12,13 +12,13 @@ from udfs.lag.texts import as_texts
 from udfs.replay.nullable import NONE, Numbers
 
 NOWHERE = -1
-# So many numbers have room in one.
+# Codes must stay below this, so that they fit into an int64.
 MOST_PLACES = 1 << 62
 
 
 def key_codes(names: tuple[str, ...], *tables: pa.Table) -> list[Numbers]:
-    """For each table a number a row: rows of equal values in these columns have equal numbers, in all the tables.
-    Numbers stand in the order of the values, NULL last."""
+    """Numbers the rows of each table: rows with equal values in these columns get equal numbers, across all tables.
+    Numbers are in the order of the values, NULL last."""
     codes, size = np.zeros(sum(table.num_rows for table in tables), np.int64), 1
     for name in names:
         values = ranks([chunk for table in tables for chunk in table.column(name).chunks])
@@ -32,7 +32,8 @@ def key_codes(names: tuple[str, ...], *tables: pa.Table) -> list[Numbers]:
 
 
 def dense(codes: Numbers, size: int) -> Numbers:
-    """The same numbers without gaps. `size`: all are below. Few numbers are looked up in a list; many are sorted."""
+    """Renumbers without gaps, in the same order. `size`: all codes are below it. A small range is looked up in a list,
+    a large one is sorted."""
     if size > 4 * len(codes) + 1024:
         return np.unique(codes, return_inverse=True)[1]
     is_used = np.zeros(size, np.bool_)
@@ -43,7 +44,7 @@ def dense(codes: Numbers, size: int) -> Numbers:
 def ranks(chunks: list[pa.Array]) -> Numbers:
     if not chunks:
         return np.empty(0, np.int64)
-    # Chunks of one table may be texts, those of another codes of texts.
+    # Some chunks of a table may be text, others dictionary codes.
     codes = [each if pa.types.is_dictionary(each.type) else each.dictionary_encode() for each in chunks]
     found = pa.chunked_array(codes).unify_dictionaries().combine_chunks()
     found = found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
@@ -52,8 +53,8 @@ def ranks(chunks: list[pa.Array]) -> Numbers:
 
 
 def first_rows(names: tuple[str, ...], tables: Sequence[pa.Table], codes: Numbers) -> pa.Table:
-    """These columns of the first row of each code. `codes`: of the rows of all tables, one after the other; all numbers
-    below the largest are in use."""
+    """These columns of the first row with each code. `codes`: for the rows of all tables, one after the other, without
+    unused codes below the largest."""
     first = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     parts, places, begin = [], [], 0
@@ -66,8 +67,8 @@ def first_rows(names: tuple[str, ...], tables: Sequence[pa.Table], codes: Number
 
 
 def newest_at(keys: Numbers, times: Numbers, wanted_keys: Numbers, wanted_times: Numbers) -> Numbers:
-    """For each wanted key and time the row of the key whose time is the largest not above it, of equal times the last
-    row; NOWHERE: there is none. Rows stand in the order of events."""
+    """For each wanted key and time: the key's row with the largest time that is not after it; of equal times, the last
+    row; NOWHERE if there is none. Rows are in the order of events."""
     if not len(keys):
         return np.full(len(wanted_keys), NOWHERE)
     rank, wanted_rank, width = time_ranks(times, wanted_times, max(int(keys.max()), int(wanted_keys.max(initial=0))))
@@ -83,26 +84,27 @@ def newest_at(keys: Numbers, times: Numbers, wanted_keys: Numbers, wanted_times:
 
 
 def time_ranks(times: Numbers, wanted: Numbers, largest_key: int) -> tuple[Numbers, Numbers, int]:
-    """Numbers in the order of both times, and how many there may be: so few that each key has room for all. The
+    """Ranks of both kinds of times, and the number of possible ranks, small enough to combine with every key. Ranks are
     distances from the first time, unless times are too far apart."""
     known = times[times != NONE]
     first, last = int(known.min(initial=MOST_PLACES)), int(known.max(initial=-MOST_PLACES))
     if first > last or (last - first + 3) * (largest_key + 2) > MOST_PLACES:
         every_time = np.unique(np.concatenate([times, wanted]))
         return np.searchsorted(every_time, times), np.searchsorted(every_time, wanted), len(every_time) + 1
-    # Without a time is before all; what is wanted outside of all times comes just before or after them.
+    # A row without a time comes before all. A wanted time outside of all times comes just before or after them.
     rank = np.where(times == NONE, 0, times - first + 1)
     return rank, np.clip(wanted, first - 1, last + 1) - first + 1, last - first + 3
 
 
 def holding_at(keys: Numbers, begins: Numbers, ends: Numbers, wanted_keys: Numbers, wanted: Numbers) -> Numbers:
-    """For each wanted key and place, which is a time or an offset of the log, the row that holds there, of half-open
-    intervals that do not overlap within a key; NOWHERE: none, and where the key is below 0. NONE as an end: none."""
+    """For each wanted key and place (a time or an offset of the log): the row whose half-open interval contains it;
+    NOWHERE if there is none, or if the key is below 0. Intervals of a key do not overlap. An end of NONE means: no
+    end."""
     if not len(keys):
         return np.full(len(wanted), NOWHERE)
     is_empty = (ends != NONE) & (ends <= begins)
     if is_empty.any():
-        # One record may begin two intervals and end the first of them: the other one holds, and must come last.
+        # One record may begin two intervals and end the first of them. The other is in force, so it must come last.
         order = np.argsort(~is_empty, kind="stable")
         found = at(order, newest_at(keys[order], begins[order], wanted_keys, wanted), NOWHERE)
     else:

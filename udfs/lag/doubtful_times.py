@@ -1,8 +1,8 @@
 """Times at which records and snapshots cannot be compared, because the clock that wrote the log went back.
 
-A record that is more than a second older than one before it shows that a clock was wrong, and not which: that of the
-records before it, or its own. So every time is in doubt from the last record before it that is older, to the first
-record after it that is younger than all before it."""
+A record that is more than a second older than an earlier record shows that a clock was wrong, but not which one: that
+of the earlier records, or its own. So every time is in doubt from the last earlier record that is older, to the first
+later record that is newer than all before it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from udfs.replay.group import CLOCK_STEP_US
 from udfs.replay.nullable import NONE, Flags, Numbers
 
 STILL = np.iinfo(np.int64).max
-# Twice as many records each time, to find one that is mostly near.
+# Looks at this many records first, then at twice as many each time: the record is usually near.
 FIRST_LOOK = 1024
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """From one time to another, without these two. NONE as the begin: as far back as the log goes; STILL as the end:
-    the clock is still behind. `last_offset`: of the newest record that it rests on."""
+    """The times between `begin` and `end`, without these two. NONE as the begin: since the log begins. STILL as the
+    end: the clock has not caught up yet. `last_offset`: of the newest record that shows it."""
 
     begin: int
     end: int
@@ -47,18 +47,19 @@ class DoubtfulTimes:
         return found
 
     def within(self, begins: Numbers, ends: Numbers) -> Flags:
-        """Whether any time between them is in doubt."""
+        """Whether any time between begin and end is in doubt."""
         found = np.zeros(len(begins), np.bool_)
         for each in self.doubts:
             found |= each.overlaps(begins, ends)
         return found
 
     def without(self, times: Numbers) -> Numbers:
-        """NONE where the time is in doubt."""
+        """The times, with NONE for those in doubt."""
         return np.where(self.at(times), NONE, times) if self else times
 
     def touched(self, keys: Numbers, *columns: Numbers, size: int) -> Iterator[tuple[Doubt, Flags]]:
-        """Each doubt with the keys that have a row one of whose times is in it. What holds all the while is sure."""
+        """Each doubt with the keys that have a row with a time in it. A value that is in force during the whole doubt
+        is certain."""
         for each in self.doubts:
             found = np.zeros(size, np.bool_)
             for times in columns:
@@ -67,7 +68,7 @@ class DoubtfulTimes:
 
 
 def doubtful_times(offsets: Numbers, times: Numbers) -> DoubtfulTimes:
-    """Of records in log order. What overlaps is one doubt."""
+    """The doubts of records in log order. Overlapping ones become one."""
     offsets, times = offsets[times != NONE], times[times != NONE]
     if not len(times):
         return DoubtfulTimes()
@@ -78,7 +79,7 @@ def doubtful_times(offsets: Numbers, times: Numbers) -> DoubtfulTimes:
     for step in steps.tolist():
         if step < reached:
             continue
-        # Until the clock has caught up all is one doubt, however often it goes back meanwhile.
+        # Until the clock has caught up everything is one doubt, even if the clock goes back again.
         reached = int(np.searchsorted(latest, latest[step], side="right"))
         is_over = reached < len(times)
         begin = newest_below(times[:step], int(times[step:reached].min()))
@@ -91,7 +92,7 @@ def doubtful_times(offsets: Numbers, times: Numbers) -> DoubtfulTimes:
 
 
 def newest_below(times: Numbers, bound: int) -> int:
-    """The last of these times that lies below; NONE: there is none."""
+    """The last of these times that is below the bound; NONE if there is none."""
     size = FIRST_LOOK
     while True:
         found = np.flatnonzero(times[-size:] < bound)

@@ -23,14 +23,14 @@ METHODS, REASONS = [each.value for each in TimeLagMethod], [each.value for each 
 
 
 def lag_point_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
-    """Columns of lag_points but `cluster` and `is_open`."""
+    """Rows of lag_points without `cluster` and `is_open`."""
     found = list(lag_point_pieces(history, settled_from, None))
     return pa.concat_tables(found, promote_options="permissive") if found else NO_ROWS
 
 
 def lag_point_pieces(history: PartitionHistory, settled_from: int | None, settled_to: int | None) -> Iterator[pa.Table]:
-    """The same by group, topic, partition and snapshot, a piece after the other: first of snapshots from `settled_to`
-    on, then of those before; None: there are none before."""
+    """The same rows by group, topic, partition and snapshot, in pieces: first for snapshots from `settled_to` on, then
+    for those before. `settled_to` None: there are none before."""
     every_time = history.watermarks.times
     begin = 0 if settled_from is None else int(np.searchsorted(every_time, settled_from))
     end = int(np.searchsorted(every_time, history.as_of_time, side="right"))
@@ -42,7 +42,7 @@ def lag_point_pieces(history: PartitionHistory, settled_from: int | None, settle
 
 
 def points_at(tables: PointTables, asked: range) -> Iterator[pa.Table]:
-    """`asked`: places of the snapshots."""
+    """`asked`: positions of the snapshots."""
     marks = tables.history.watermarks
     held = [each.within(asked) for each in tables.held]
     for spans in spans_of(held):
@@ -62,8 +62,8 @@ def without_old_marks(tables: PointTables, cells: Cells) -> Cells:
 
 
 def shown(tables: PointTables, cells: Cells) -> Cells:
-    """At which a row holds. A topic may get partitions later, and may go: of those that are only subscribed to those
-    that the very snapshot has."""
+    """Cells at which a row is in force. A topic may get more partitions later, and may be deleted. So partitions that
+    are only subscribed to count only if this snapshot has them."""
     commit, owner, subscriber = cells.held
     marks = tables.history.watermarks
     wanted = np.flatnonzero(subscriber >= 0)
@@ -148,8 +148,9 @@ class Points:
         }
 
     def topic_ids(self) -> pa.DictionaryArray:
-        """Of the commit, else of the owner, else of the topic that has the name at the snapshot. Records of classic
-        groups name no ids: that of an owner was learnt later, when the group changed its protocol."""
+        """The id from the commit, else from the owner, else that of the topic with this name at the snapshot. Records
+        of classic groups contain no topic ids: the owner's id became known later, when the group changed its
+        protocol."""
         (of_commits, of_owners, _), values = self.tables.topic_ids
         (types, _, (classic, _)), _ = self.tables.group_types
         found = of_commits[self.commit]
@@ -161,7 +162,7 @@ class Points:
         return of_codes(found, values)
 
     def group_types(self) -> tuple[Numbers, pa.Array]:
-        """As the group was then; a simple group counts as classic, as Kafka has it."""
+        """The type of the group at that time. A simple group counts as classic, as in Kafka."""
         (of_owners, of_states, (classic, _)), values = self.tables.group_types
         found = of_owners[self.owner]
         if (rows := np.flatnonzero(found < 0)).size:
@@ -171,8 +172,9 @@ class Points:
         return found, values
 
     def is_recreated(self) -> Flags:
-        """The commit names another topic id than the snapshot, or none, and was made before a snapshot had this
-        topic, when one before had another."""
+        """Whether the topic was recreated after the commit: the commit names another topic id than the snapshot; or it
+        names none and is older than the first snapshot of this topic, while an earlier snapshot has another topic of
+        the name."""
         tables, marks = self.tables, self.tables.history.watermarks
         ours, theirs = tables.topic_ids[0][0][self.commit], tables.known_topics_of(self.mark)
         found = (ours != theirs) & (ours >= 0) & (theirs >= 0)
@@ -181,7 +183,7 @@ class Points:
         return np.asarray(found, np.bool_)
 
     def reasons(self, has_commit: Flags, is_recreated: Flags, is_negative: Flags) -> Numbers:
-        """Why lag is not known, as a place in `REASONS`; -1 where it is. The later ones win."""
+        """Why lag is unknown, as an index into `REASONS`; -1 if it is known. Later reasons override earlier ones."""
         found = np.full(len(has_commit), -1)
         for flags, why in (
             (is_recreated, LagUnknown.TOPIC_RECREATED),
@@ -203,7 +205,7 @@ class Points:
         estimate, low, high = (np.where(nothing, 0, NONE) for _ in range(3))
         method = np.where(nothing, METHODS.index(TimeLagMethod.NO_LAG.value), METHODS.index(TimeLagMethod.NONE.value))
         rows = np.flatnonzero(has_lag)
-        # What is deleted cannot be read: the oldest message that can be counts.
+        # Deleted messages cannot be read, so the oldest message that still exists counts.
         first = np.maximum(committed, start)[rows]
         is_left = first < self.tables.mark_ends[self.mark[rows]]
         rows, first = rows[is_left], first[is_left]
@@ -221,8 +223,8 @@ class Points:
         return {**found, "time_lag_method": chosen(method, METHODS)}
 
     def take_stream_times(self, rows: Numbers, lags: tuple[Numbers, Numbers, Numbers], method: Numbers) -> None:
-        """Where Kafka Streams says itself what time it has come to. That is the time that producers gave its messages:
-        the bounds, of when brokers wrote them, make room for it."""
+        """Uses the stream time that Kafka Streams puts into commits. This is the time that producers gave the messages,
+        while the bounds are about when brokers wrote them: they are widened to include it."""
         estimate, low, high = lags
         told = self.tables.stream_times[self.commit[rows]]
         is_told = told != NONE
@@ -233,8 +235,8 @@ class Points:
         method[here] = METHODS.index(TimeLagMethod.STREAMS_METADATA.value)
 
     def evidence(self) -> dict[str, pa.Array]:
-        """The record of the commit, else of what made the member an owner or a subscriber. How sure the end of an
-        offset is comes later, and says nothing of the time before."""
+        """The record of the commit, else the record that made the member an owner or a subscriber. The confidence of
+        how an offset ended is about a later time, and does not matter here."""
         record = self.tables.from_offsets[0][self.commit]
         for rows, offsets in zip(self.cells.held[1:], self.tables.from_offsets[1:], strict=True):
             record = np.where(record == NONE, offsets[rows], record)

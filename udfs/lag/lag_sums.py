@@ -14,13 +14,13 @@ from udfs.lag.texts import chosen
 from udfs.replay.nullable import NONE, Numbers, Positions, every, first_of, integers, times
 
 MINUTE, DAY = 60_000_000, 86_400_000_000
-# About so many points are added up at once: fewer cost more calls, more do not stay in the processor's cache.
+# About this many points are added up at once. Fewer need more calls; more do not fit into the processor's cache.
 MOST_POINTS = 262_144
 MOST = int(np.iinfo(np.int64).max)
 
 
 class Sums(NamedTuple):
-    """Columns of both tables but `cluster` and `is_open`."""
+    """Columns of both tables without `cluster` and `is_open`."""
 
     offsets_partition: int
     days: pa.Table
@@ -29,15 +29,15 @@ class Sums(NamedTuple):
 
 @dataclass
 class LagSums:
-    """Points come a piece after the other, by group and topic: first those that may still change, then the settled
-    ones. `settled_to`: where these end; None: all may change."""
+    """Takes points in pieces, by group and topic: first those that may still change, then the settled ones.
+    `settled_to`: where the settled ones end; None: all may change."""
 
     offsets_partition: int
     settled_to: int | None
     subjects: Subjects = field(default_factory=Subjects)
-    # Of the newest group and topic more may come.
+    # Points of the newest group and topic, for which more may come.
     waiting: list[PointColumns] = field(default_factory=list)
-    # Open points of a day that has settled ones too, which come later.
+    # Open points of a day that also has settled points, which come later.
     kept: list[PointColumns] = field(default_factory=list)
 
     def take(self, rows: pa.Table) -> Iterator[Sums]:
@@ -88,7 +88,8 @@ class LagSums:
 
 @dataclass(frozen=True)
 class Cells:
-    """Points by subject and then by time. `starts`: where each cell begins; `subject` and `number`: what it is of."""
+    """Points sorted by subject and then by time. `starts`: where each cell begins; `subject` and `number`: which
+    subject and which day or minute it is."""
 
     starts: Positions
     subject: Numbers
@@ -102,7 +103,7 @@ class Cells:
 
 
 def sums_of(points: PointColumns, subjects: Subjects, offsets_partition: int) -> Sums:
-    """Of all points that some subjects have on some days."""
+    """The sums of all points that some subjects have on some days."""
     points = points.take(by_minute(points))
     minutes = Cells.of(points.subject, points.time // MINUTE)
     days = Cells.of(points.subject, points.time // DAY)
@@ -132,7 +133,7 @@ def sums_of(points: PointColumns, subjects: Subjects, offsets_partition: int) ->
 
 
 def by_minute(points: PointColumns) -> Positions:
-    """The order by subject and minute, by one sort of numbers that are nearly in order."""
+    """The order by subject and minute, by one sort of numbers that are nearly sorted."""
     starts = np.flatnonzero(first_of(points.subject))
     _, places = np.unique(points.subject[starts], return_inverse=True)
     minute = points.time // MINUTE
@@ -157,7 +158,7 @@ def shared(points: PointColumns, cells: Cells, offsets_partition: int) -> dict[s
 
 
 def minute_counts(points: PointColumns, minutes: Cells, days: Cells) -> dict[str, pa.Array]:
-    """Of each day. Each of its minutes counts once, however many partitions and snapshots are in it."""
+    """Counts minutes of each day. Each minute counts once, even if it has several partitions and snapshots."""
     first = np.searchsorted(minutes.starts, days.starts)
     is_unknown = np.minimum.reduceat(points.lag, minutes.starts) == NONE
     is_known = np.maximum.reduceat(points.time_lag, minutes.starts) != NONE
@@ -169,7 +170,7 @@ def minute_counts(points: PointColumns, minutes: Cells, days: Cells) -> dict[str
 
 
 def percentiles(name: str, values: Numbers, cells: Cells) -> dict[str, pa.Array]:
-    """Of nearest rank, and the largest, of the values that are known."""
+    """Nearest-rank percentiles and the maximum of the known values."""
     is_known = values != NONE
     number = np.add.reduceat(is_known, cells.starts, dtype=np.int64)
     ordered = sorted_within(np.repeat(np.arange(len(number)), number), values[is_known])
@@ -181,13 +182,13 @@ def percentiles(name: str, values: Numbers, cells: Cells) -> dict[str, pa.Array]
 
 
 def picked(values: Numbers, places: Numbers, number: Numbers) -> Numbers:
-    """NONE where there are none."""
+    """NONE for cells without values."""
     return np.append(values, NONE)[np.where(number > 0, places, len(values))]
 
 
 def sorted_within(cell: Numbers, values: Numbers) -> Numbers:
-    """Values of each cell in order, cells as they are. As one number each, where they fit: that sorts many times as
-    fast."""
+    """Sorts the values within each cell; cells keep their order. Cell and value become one number if it fits, which
+    sorts many times faster."""
     if not len(values):
         return values
     least = int(values.min())
@@ -201,7 +202,7 @@ def sorted_within(cell: Numbers, values: Numbers) -> Numbers:
 
 
 def only_method(points: PointColumns, cells: Cells) -> pa.DictionaryArray:
-    """NULL where values are known in several ways, or none is."""
+    """The method, if all known values of a cell have the same; else NULL."""
     is_known = points.time_lag != NONE
     least = np.minimum.reduceat(np.where(is_known, points.method, len(METHODS)), cells.starts)
     most = np.maximum.reduceat(np.where(is_known, points.method, -1), cells.starts)
@@ -209,8 +210,8 @@ def only_method(points: PointColumns, cells: Cells) -> pa.DictionaryArray:
 
 
 def lateness(points: PointColumns, cells: Cells) -> dict[str, pa.Array]:
-    """Of points that do not change any more the latest, of others the least late: the first tells what is over an
-    objective, the second whether anything is surely within it."""
+    """Of settled points the largest time lag, of open points the smallest: the first shows what exceeds an objective,
+    the second whether anything is certainly within it."""
     is_open = points.is_open
     settled = np.maximum.reduceat(np.where(is_open, NONE, points.time_lag), cells.starts)
     known = np.where(is_open & (points.time_lag != NONE), points.time_lag, MOST)

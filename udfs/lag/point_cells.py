@@ -18,7 +18,8 @@ CELLS = 122_880
 
 @dataclass(frozen=True)
 class Held:
-    """Rows of a table in the order of their keys, each with the snapshots at which it holds: so many from `first`."""
+    """Rows of a table in the order of their keys, each with the snapshots at which it is in force: `number` of them
+    from `first` on."""
 
     keys: Numbers
     rows: Numbers
@@ -49,8 +50,8 @@ class Held:
 
 @dataclass(frozen=True)
 class Cells:
-    """`key`, `snapshot`: of each cell. `held`: by source, the row that holds there, or NOWHERE; `mark`: likewise the
-    row of the partition's newest snapshot until then."""
+    """`key`, `snapshot`: of each cell. `held`: for each source the row in force there, or NOWHERE. `mark`: the row of
+    the partition's newest snapshot at that time, or NOWHERE."""
 
     key: Numbers
     snapshot: Numbers
@@ -63,7 +64,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Spans:
-    """Of some keys that follow each other, from `begin` on: the first snapshot of each, and how many there are."""
+    """For consecutive keys from `begin` on: the first snapshot of each key, and its number of snapshots."""
 
     begin: int
     first: Numbers
@@ -71,12 +72,13 @@ class Spans:
 
     @property
     def places(self) -> Numbers:
-        """Of each key's first cell."""
+        """The position of the first cell of each key."""
         return np.asarray(np.cumsum(self.number) - self.number)
 
 
 def spans_of(sources: Sequence[Held]) -> Iterator[Spans]:
-    """From the first snapshot at which a row of any source holds to the last one, in pieces of whole keys."""
+    """For each key, from the first snapshot at which a row of any source is in force to the last one; in pieces of
+    whole keys."""
     size = max((int(each.keys.max(initial=-1)) + 1 for each in sources), default=0)
     first, end = np.full(size, STILL), np.zeros(size, np.int64)
     for each in sources:
@@ -93,7 +95,7 @@ def spans_of(sources: Sequence[Held]) -> Iterator[Spans]:
 def cells_of(spans: Spans, sources: Sequence[Held], mark: Numbers) -> Cells:
     """`mark`: of each cell."""
     size = len(mark)
-    # Of each key, how much larger the place of a cell is than its snapshot.
+    # For each key, the position of a cell minus its snapshot.
     ahead = spans.places - spans.first
     stop = spans.begin + len(spans.number)
     return Cells(
@@ -105,7 +107,7 @@ def cells_of(spans: Spans, sources: Sequence[Held], mark: Numbers) -> Cells:
 
 
 def rows_of_cells(source: Held, begin: int, ahead: Numbers, size: int) -> Numbers:
-    """Of several rows the last, as of two owners the later one."""
+    """If several rows are in force, the last one counts: of two owners the later."""
     found = np.full(size, NOWHERE)
     if len(source.rows):
         places = source.first + ahead[source.keys - begin]
@@ -116,15 +118,14 @@ def rows_of_cells(source: Held, begin: int, ahead: Numbers, size: int) -> Number
 
 
 def marks_of_cells(watermarks: Watermarks, spans: Spans, first_places: Numbers) -> Numbers:
-    """For each cell the row of the newest snapshot until then that has an end of the partition, and is not older than
-    `LOOKBACK`; NOWHERE: there is none. `first_places`: of each of these keys, as `Watermarks.place` counts them, at the
-    snapshot 0."""
+    """For each cell, the row of the newest snapshot up to then that has an end offset of the partition; NOWHERE if
+    there is none. `first_places`: the place of each key at snapshot 0, as in `Watermarks.place`."""
     if not len(watermarks.place):
         return np.full(int(spans.number.sum()), NOWHERE)
     used = np.flatnonzero(spans.number)
     base, number, begin = first_places[used], spans.number[used], spans.places[used]
     first = base + spans.first[used]
-    # Rows after the first cell's; its own row, which may be older, stands before them.
+    # Rows after the first cell's snapshot. The first cell's own row, which may be older, comes before them.
     low, high = (np.searchsorted(watermarks.place, each, side="right") for each in (first, first + number - 1))
     is_known = (low > 0) & (watermarks.place[np.maximum(low - 1, 0)] >= base)
     counts = high - low + 1

@@ -14,10 +14,10 @@ from udfs.lag.texts import codes_of, encoded
 from udfs.replay.nullable import Flags, Numbers, Positions, numbers
 
 Ranks = NDArray[np.int8]
-# A subject is one number: group, topic and topic id, each in so many bits.
+# A subject is one number: group, topic and topic id, with this many bits each.
 BITS = 21
 LAST = (1 << BITS) - 1
-# Codes stand in the order of the words, so that the largest one is the last word.
+# Codes are in the order of the words, so that the largest code is the last word.
 GROUP_TYPES, METHODS, CERTAINTY = (
     sorted(each.value for each in words) for words in (GroupType, TimeLagMethod, Confidence)
 )
@@ -25,7 +25,7 @@ GROUP_TYPES, METHODS, CERTAINTY = (
 
 @dataclass(frozen=True)
 class PointColumns:
-    """Times are microseconds; `subject` as `Subjects` knows it; `is_open`: what may still change."""
+    """Times are microseconds; `subject` as in `Subjects`; `is_open`: may still change."""
 
     subject: Numbers
     time: Numbers
@@ -54,7 +54,7 @@ class PointColumns:
 
 @dataclass
 class Codes:
-    """Of the texts of a column, the same from piece to piece."""
+    """Codes of the texts of a column, the same in all pieces."""
 
     values: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
     seen: pa.Array | None = None
@@ -66,14 +66,14 @@ class Codes:
             self.seen, known = texts.dictionary, len(self.values)
             both = pa.concat_arrays([self.values, self.seen.cast(pa.string())]).dictionary_encode()
             self.values = both.dictionary
-            # -1 is the last place: what is NULL stays so.
+            # Index -1 is the last place, so NULL stays NULL.
             self.places = np.append(both.indices.to_numpy()[known:].astype(np.int64), -1)
         return self.places[codes_of(texts)]
 
 
 @dataclass
 class Subjects:
-    """Groups, topics and topic ids as numbers; those of one group and topic differ in their last bits alone."""
+    """Groups, topics and topic ids as numbers. Those of one group and topic differ only in their last bits."""
 
     groups: Codes = field(default_factory=Codes)
     topics: Codes = field(default_factory=Codes)
@@ -99,7 +99,7 @@ def text_or_null(values: pa.Array, codes: Numbers) -> pa.Array:
 
 
 def point_columns(rows: pa.Table, subjects: Subjects, settled_to: int | None) -> PointColumns:
-    """Of rows of lag_points."""
+    """Converts rows of lag_points."""
     time = numbers(rows.column("snapshot_time"))
     return PointColumns(
         subject=subjects.of(rows),
@@ -116,7 +116,7 @@ def point_columns(rows: pa.Table, subjects: Subjects, settled_to: int | None) ->
 
 
 def ranks(column: pa.ChunkedArray, words: Sequence[str]) -> Ranks:
-    """Places of texts in words, in few bytes: millions of them are held."""
+    """Positions of texts in a list of words, as small integers: millions of them are kept."""
     texts = encoded(column)
     places = np.array([words.index(each) for each in texts.dictionary.to_pylist()], np.int8)
     return np.asarray(places[codes_of(texts)], np.int8)

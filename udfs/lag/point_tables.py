@@ -24,7 +24,7 @@ from udfs.tables.arrow_schema import table_schema
 
 KEY = ("group_id", "name", "partition")
 KEPT = ("group_id", "topic", "partition")
-# No topic's name has it, and it stands behind all of them.
+# No topic name contains it, and it sorts after all of them.
 UNNAMED = "\U0010ffff/"
 MADE_BY_JOB = ("cluster", "is_open")
 NO_ROWS = table_schema(LAG_POINTS).empty_table().drop_columns(list(MADE_BY_JOB))
@@ -38,13 +38,13 @@ class PointTables:
 
     @cached_property
     def sources(self) -> tuple[pa.Table, pa.Table, pa.Table]:
-        """offset_history, owners, subscribed partitions."""
+        """offset_history, owners, and subscribed partitions."""
         owners = reading_owners(self.history.table("ownership_intervals"))
         return self.history.table("offset_history"), owners, subscribed_partitions(self.history)
 
     @cached_property
     def codes(self) -> list[Numbers]:
-        """Of each source, the key of each row; keys are in the order of lag_points."""
+        """For each source, the key of each row. Keys are in the order of lag_points."""
         _, owners, subscribed = self.sources
         return key_codes(KEY, *map(named, (self.history.offset_keys, owners, subscribed)))
 
@@ -61,7 +61,7 @@ class PointTables:
 
     @cached_property
     def keys(self) -> pa.Table:
-        """A row of each key."""
+        """One row per key."""
         return first_rows(KEPT, self.sources, np.concatenate(self.codes))
 
     @cached_property
@@ -85,7 +85,7 @@ class PointTables:
 
     @cached_property
     def topic_ids(self) -> Coded:
-        """Of commits, owners and the ids of marks, which are few."""
+        """Topic ids of commits and owners, and the few of marks."""
         known = [encoded(table.column("topic_id")) for table in (self.history.offset_keys, self.sources[1])]
         return together([*known, self.history.watermarks.topic_ids.dictionary.dictionary_encode()])
 
@@ -104,7 +104,7 @@ class PointTables:
 
     @cached_property
     def group_types(self) -> Coded:
-        """Of owners, of states, and of a group that no state tells of."""
+        """Types of owners, of states, and of a group for which no state is known."""
         owners, states = self.sources[1], self.history.table("group_state_intervals")
         known = [encoded(table.column("group_type")) for table in (owners, states)]
         return together([*known, same(GroupType.CLASSIC.value, 1)])
@@ -115,7 +115,8 @@ class PointTables:
 
     @cached_property
     def begun(self) -> Numbers:
-        """When each committed value began to hold: it may have been committed again since, as the log may say later."""
+        """When each committed value came into force. It may have been committed again since then, as later records may
+        show."""
         return padded(self.sources[0], "from_time")
 
     @cached_property
@@ -132,7 +133,7 @@ class PointTables:
 
     @cached_property
     def are_possible(self) -> Flags:
-        """Whether a commit may be of a transaction that was aborted."""
+        """Whether a commit may belong to a transaction that was aborted."""
         return np.append(is_value(self.sources[0].column("confidence"), Confidence.POSSIBLE), False)
 
     @property
@@ -148,18 +149,19 @@ class PointTables:
         return self.history.watermarks.with_no_row[2]
 
     def states_at(self, keys: Numbers, times: Numbers) -> Numbers:
-        """Rows of group_state_intervals; NOWHERE: none."""
+        """Rows of group_state_intervals; NOWHERE if there is none."""
         states, of_keys = self.state_groups
         from_times = numbers(self.history.table("group_state_intervals").column("from_time"))
         return newest_at(states, from_times, of_keys[keys], times)
 
     @cached_property
     def state_groups(self) -> list[Numbers]:
-        """A number for the group of each row of group_state_intervals, and of each key."""
+        """A number for the group of each row of group_state_intervals, and for that of each key."""
         return key_codes(("group_id",), self.history.table("group_state_intervals"), self.keys)
 
     def are_in_hole(self, keys: Numbers, times: Numbers) -> Flags:
-        """The newest commit before ended with what is covered: which one holds now is not known."""
+        """Whether the newest earlier commit ended where a range of unread records begins: then the offset in force is
+        unknown."""
         if not self.are_holes.any():
             return np.zeros(len(keys), np.bool_)
         codes, begun, _ = self.intervals[0]
@@ -167,7 +169,7 @@ class PointTables:
         return np.asarray(self.are_holes[found], np.bool_)
 
     def are_in_doubt(self, keys: Numbers, times: Numbers) -> Flags:
-        """The clock of the log went back around the time, and the key's offset changed then."""
+        """Whether the clock of the log went back around the time and the key's offset changed then."""
         found = np.zeros(len(keys), np.bool_)
         for doubt, is_touched in self.doubts:
             found |= doubt.holds_at(times) & is_touched[keys]
@@ -188,7 +190,7 @@ def padded(table: pa.Table, name: str) -> Numbers:
 
 
 def named(rows: pa.Table) -> pa.Table:
-    """With the name of the topic, or its id where that alone is known."""
+    """Adds the name of the topic, or its id if only that is known."""
     names = rows.column("topic")
     if names.null_count:
         by_id = pc.binary_join_element_wise("", rows.column("topic_id").cast(pa.string()), UNNAMED)
@@ -197,7 +199,7 @@ def named(rows: pa.Table) -> pa.Table:
 
 
 def reading_owners(owners: pa.Table) -> pa.Table:
-    """Share groups commit nothing here, and standby tasks read nothing."""
+    """Leaves out share groups, which commit nothing here, and standby tasks, which do not read for the group."""
     is_share = pc.equal(owners.column("group_type"), GroupType.SHARE.value)
     is_standby = pc.fill_null(pc.not_equal(owners.column("role"), "active"), False)
     is_known = pc.or_(owners.column("topic").is_valid(), owners.column("topic_id").is_valid())

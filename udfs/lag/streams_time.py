@@ -18,13 +18,13 @@ SIX_BITS[np.frombuffer(ALPHABET, np.uint8)] = np.arange(64)
 
 
 def stream_times(metadata: pa.ChunkedArray) -> Numbers:
-    """Microseconds; NONE: the text is not of Kafka Streams, or it has seen no time yet."""
+    """Microseconds; NONE if the text is not from Kafka Streams, or if it has seen no time yet."""
     return np.asarray(of_texts(metadata, times_of, NONE), np.int64)
 
 
 def times_of(texts: pa.Array) -> pa.Array:
     lengths = pc.binary_length(texts).to_numpy()
-    # Nearly all commits of others have none, or a short one. Base64 comes in fours.
+    # Nearly all other commits have no metadata, or a short text. The length of base64 is a multiple of four.
     rows = np.flatnonzero((lengths >= LENGTH) & (lengths % 4 == 0))
     chosen = texts.take(pa.array(rows))
     is_ours = pc.match_substring_regex(chosen, PATTERN)
@@ -34,11 +34,11 @@ def times_of(texts: pa.Array) -> pa.Array:
 
 
 def of_nine_bytes(texts: pa.Array) -> Numbers:
-    """The last 64 of their first 72 bits are the time."""
+    """The time is the last 64 of the first 72 bits."""
     firsts = pc.utf8_slice_codeunits(texts, 0, LENGTH)
     letters = np.frombuffer("".join(firsts.to_pylist()).encode(), np.uint8).reshape(-1, LENGTH)
     millis = SIX_BITS[letters[:, 1]] & 15
     for place in range(2, LENGTH):
         millis = (millis << 6) | SIX_BITS[letters[:, place]]
-    # The pattern leaves only the lowest of the first four bits, so that no time is below 0.
+    # The pattern allows only the lowest of the first four bits, so no time is negative.
     return np.where(millis <= LAST_MS, millis * 1000, NONE)

@@ -24,7 +24,7 @@ SCHEMA = pa.schema(
 
 
 def subscribed_partitions(history: PartitionHistory) -> pa.Table:
-    """Rows of `SCHEMA`: each assignment's topics with all partitions that any snapshot has of them. Share groups commit
+    """Rows of `SCHEMA`: the topics of each assignment with all partitions that any snapshot has. Share groups commit
     nothing here."""
     members = history.table("generation_members")
     is_there = pc.and_(
@@ -41,7 +41,7 @@ def subscribed_partitions(history: PartitionHistory) -> pa.Table:
 
 
 def pairs(names: tuple[str, ...], some: pa.Table, others: pa.Table) -> tuple[Numbers, Numbers]:
-    """Rows of both that are equal in these columns, each with each."""
+    """Joins the rows of both tables that are equal in these columns."""
     codes, known = key_codes(names, plain(some, names), plain(others, names))
     order = np.argsort(known, kind="stable")
     first = np.searchsorted(known[order], codes, side="left")
@@ -52,7 +52,7 @@ def pairs(names: tuple[str, ...], some: pa.Table, others: pa.Table) -> tuple[Num
 
 
 def plain(table: pa.Table, names: tuple[str, ...]) -> pa.Table:
-    """Texts of one kind, however each table keeps them."""
+    """Text in one type, since tables use different ones."""
     kinds = {name: table.column(name).type for name in names}
     return pa.table(
         {
@@ -63,7 +63,7 @@ def plain(table: pa.Table, names: tuple[str, ...]) -> pa.Table:
 
 
 def subscriptions(members: pa.Table, rebalances: pa.Table) -> pa.Table:
-    """One row for each assignment and topic, from the assignment to the next one of the group."""
+    """One row for each assignment and topic, from the assignment to the group's next one."""
     spans = assignment_spans(rebalances)
     lengths = pc.fill_null(pc.list_value_length(members.column("subscribed_topics")), 0).to_numpy()
     rows = members.select(["group_id", "assignment_offset"]).take(np.repeat(np.arange(len(lengths)), lengths))

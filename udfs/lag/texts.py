@@ -13,7 +13,7 @@ KIND = pa.dictionary(pa.int32(), pa.string())
 
 
 def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
-    """In one dictionary."""
+    """Encodes with one dictionary for all chunks."""
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if not pa.types.is_dictionary(chunked.type):
         chunked = chunked.dictionary_encode()
@@ -22,7 +22,7 @@ def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
 
 
 def codes_of(texts: pa.DictionaryArray) -> Numbers:
-    """Places in the dictionary; -1: NULL."""
+    """Positions in the dictionary; -1 for NULL."""
     return np.asarray(texts.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
 
@@ -35,20 +35,20 @@ def of_codes(codes: Numbers, values: pa.Array) -> pa.DictionaryArray:
 
 
 def of_texts(column: pa.ChunkedArray, ask: Callable[[pa.Array], pa.Array], otherwise: Any) -> np.ndarray:
-    """For each row what is answered about its text, asked once for each; `otherwise`: of NULL, and where the answer
-    is NULL."""
+    """Computes an answer for each row's text, once per distinct text. `otherwise`: the answer for NULL, and if the
+    answer is NULL."""
     known = encoded(column)
     answers = pc.fill_null(ask(known.dictionary.cast(pa.string())), otherwise).to_numpy(zero_copy_only=False)
     return np.asarray(np.append(answers, otherwise)[codes_of(known)])
 
 
 def is_value(column: pa.ChunkedArray, value: str) -> Flags:
-    """FALSE for NULL."""
+    """False for NULL."""
     return np.asarray(of_texts(column, lambda texts: pc.equal(texts, value), False), np.bool_)
 
 
 def as_texts(rows: pa.Table) -> pa.Table:
-    """Without codes, for few rows. Tables differ in which columns may be NULL: here all may."""
+    """Decodes all text, for a few rows. Tables differ in which columns may be NULL; here all may."""
     return pa.table(
         {
             name: column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
@@ -58,14 +58,14 @@ def as_texts(rows: pa.Table) -> pa.Table:
 
 
 def texts(table: pa.Table, name: str, rows: Numbers) -> pa.DictionaryArray:
-    """NULL where there is no row."""
+    """NULL for rows that do not exist."""
     known = encoded(table.column(name))
     codes = np.append(codes_of(known), -1)
     return of_codes(codes[np.where(rows >= 0, rows, -1)], known.dictionary)
 
 
 def together(columns: list[pa.DictionaryArray]) -> tuple[list[Numbers], pa.Array]:
-    """Codes of each column, with -1 for no row as the last one, in values that all of them share."""
+    """Codes of several columns in one shared list of values. Each column gets -1 as an extra last entry, for no row."""
     values = pa.concat_arrays([each.dictionary.cast(pa.string()) for each in columns]).dictionary_encode()
     places = np.asarray(values.indices.to_numpy(zero_copy_only=False), np.int64)
     found, first = [], 0
@@ -82,10 +82,10 @@ def or_else(texts: pa.DictionaryArray, other: str) -> pa.DictionaryArray:
 
 
 def same(value: str, size: int) -> pa.DictionaryArray:
-    """One text in all rows."""
+    """The same text in all rows."""
     return of_codes(np.zeros(size, np.int64), pa.array([value]))
 
 
 def chosen(codes: Numbers, values: list[str]) -> pa.DictionaryArray:
-    """-1: NULL."""
+    """-1 becomes NULL."""
     return of_codes(codes, pa.array(values, pa.string()))

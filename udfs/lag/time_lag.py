@@ -1,8 +1,8 @@
 """Estimates when the message at an offset was written, from the end offsets of its partition in snapshots.
 
-The message at offset g was written after the last snapshot whose end is at most g, and before the next one: these are
-the bounds. Between the two it is taken to lie on a straight line, as lag exporters do; before the oldest snapshot, on
-the line through the oldest and the newest one.
+The message at offset g was written after the last snapshot whose end offset is g or below, and before the next one:
+these are the bounds. Between the two, a straight line gives the estimate, as in lag exporters. Before the oldest
+snapshot, it is the line through the oldest and the newest one.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from udfs.replay.nullable import NONE, Flags, Numbers
 
 @dataclass(frozen=True)
 class WrittenTimes:
-    """Microseconds; NONE: not known. `is_extrapolated`: by the line through the oldest and the newest snapshot."""
+    """Microseconds; NONE if unknown. `is_extrapolated`: by the line through the oldest and the newest snapshot."""
 
     estimate: Numbers
     earliest: Numbers
@@ -24,7 +24,7 @@ class WrittenTimes:
 
 
 def written_times(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> WrittenTimes:
-    """Of the messages at these offsets, each below the end of the watermark's row `rows`."""
+    """For messages at these offsets, each below the end offset in the watermark row of `rows`."""
     ends, times = watermarks.ends, watermarks.row_times
     oldest = watermarks.run_starts[rows]
     if watermarks.reach_far_back:
@@ -37,7 +37,7 @@ def written_times(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> Wr
     span = np.maximum(ends[right] - ends[left], 1)
     share = (ends[right] - offsets) / span
     line = times[right] - np.rint(share * (times[right] - times[left])).astype(np.int64)
-    # Written before the oldest snapshot, whatever the line says.
+    # Written before the oldest snapshot, even if the line says otherwise.
     estimate = np.where(is_known, line, np.where(is_extrapolated, np.minimum(line, times[oldest]), NONE))
     return WrittenTimes(
         estimate,
@@ -55,7 +55,8 @@ def first_within(watermarks: Watermarks, rows: Numbers) -> Numbers:
 
 
 def last_at_most(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> Numbers:
-    """The last row of the same run whose end is at most the offset; the one before the run where none is."""
+    """The last row of the same run whose end offset is not above the offset; if there is none, the row before the
+    run."""
     first_end = watermarks.ends[watermarks.run_starts[rows]]
     relative = watermarks.ends[rows] - first_end
     base = watermarks.rising[rows] - relative

@@ -11,7 +11,7 @@ from udfs.lag.texts import codes_of, encoded, of_texts
 from udfs.replay.nullable import NONE, Flags, Numbers, Positions, first_of, numbers
 
 NOWHERE = -1
-# An end that is older tells nothing of now, and what was written before nothing of how fast the topic grows.
+# An older end offset says nothing about now, and older growth says nothing about how fast the topic grows.
 LOOKBACK = 30 * 24 * 3600 * 1_000_000
 NO_TOPIC = -(1 << 62)
 MOST_PARTITIONS = 1 << 31
@@ -22,8 +22,8 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Watermarks:
-    """`times`: of all snapshots, ascending, in microseconds. `rows`: by topic, partition and time, each of which has an
-    end; `place` is a number for each row, in this order."""
+    """`times`: of all snapshots, ascending, in microseconds. `rows`: sorted by topic, partition and time; each has an
+    end offset. `place`: a number for each row, in this order."""
 
     times: Numbers
     rows: pa.Table
@@ -37,13 +37,13 @@ class Watermarks:
         return found.rows_at(np.arange(len(found.place)))
 
     def first_places(self, wanted: pa.Table) -> Numbers:
-        """For each row of `wanted` (`topic`, `partition`) the number of its partition, which the look-ups below take
-        in its place: who asks several times saves the look at the texts."""
+        """For each row of `wanted` (`topic`, `partition`) the number of its partition. The lookups below take it
+        instead of `wanted`: several lookups then compare the text only once."""
         return places(self.topics, wanted, len(self.times))
 
     def at(self, wanted: pa.Table | Numbers, times: Numbers) -> Numbers:
-        """For each row of `wanted` (`topic`, `partition`) the row of its newest snapshot not after the time, and within
-        `LOOKBACK` of it; NOWHERE: there is none."""
+        """For each row of `wanted` (`topic`, `partition`): the row of its newest snapshot at or before the time, not
+        older than `LOOKBACK`; NOWHERE if there is none."""
         found = self.found(wanted, np.searchsorted(self.times, times, side="right") - 1)
         if not len(self.place) or times.max(initial=0) - self.times[0] <= LOOKBACK:
             return found
@@ -51,8 +51,8 @@ class Watermarks:
         return np.where(is_old, NOWHERE, found)
 
     def after(self, wanted: pa.Table | Numbers, times: Numbers) -> Numbers:
-        """Likewise the row of the first snapshot at or after the time; NOWHERE also where that leaves it out. What a
-        later one says is no answer: it may not be there yet when another run asks."""
+        """Like `at`, for the first snapshot at or after the time; NOWHERE also if that snapshot lacks the partition. A
+        later snapshot is not used: another run might not have it yet, and would answer differently."""
         snapshot = np.searchsorted(self.times, times, side="left")
         found = self.found(wanted, snapshot)
         is_it = (found >= 0) & (snapshot < len(self.times))
@@ -60,12 +60,11 @@ class Watermarks:
         return np.where(is_it, found, NOWHERE)
 
     def own_after(self, wanted: pa.Table, times: Numbers) -> Numbers:
-        """Likewise the row of the first snapshot at or after the time that holds the partition: for answers that each
-        run gives anew."""
+        """Like `after`, for the first snapshot that has the partition: for answers that every run computes again."""
         return self.first_from(wanted, np.searchsorted(self.times, times, side="left"))
 
     def oldest(self, wanted: pa.Table) -> Numbers:
-        """Likewise the row of its first snapshot at all."""
+        """Like `at`, for the first of all snapshots."""
         return self.first_from(wanted, np.zeros(wanted.num_rows, np.int64))
 
     def first_from(self, wanted: pa.Table, snapshot: Numbers) -> Numbers:
@@ -78,7 +77,7 @@ class Watermarks:
         return np.where(is_it, found, NOWHERE)
 
     def found(self, wanted: pa.Table | Numbers, snapshot: Numbers) -> Numbers:
-        """The row of the newest snapshot not after that one; most partitions are in all snapshots."""
+        """The row of the newest snapshot up to that one. Most partitions are in all snapshots."""
         first = wanted if isinstance(wanted, np.ndarray) else self.first_places(wanted)
         if not len(self.place):
             return np.full(len(first), NOWHERE)
@@ -95,7 +94,7 @@ class Watermarks:
 
     @cached_property
     def blocks(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Rows of one partition follow each other: where they begin, the partition's number, and how many they are."""
+        """Blocks of rows of one partition: where each begins, the partition's number, and its number of rows."""
         starts = np.flatnonzero(first_of(self.partition_places))
         firsts = self.place[starts] - self.place[starts] % max(len(self.times), 1)
         return starts, firsts, np.diff(starts, append=len(self.place))
@@ -129,17 +128,17 @@ class Watermarks:
 
     @cached_property
     def topic_codes(self) -> np.ndarray:
-        """Places in the dictionary of `topic_ids`; below 0: NULL, and after the last row: no row."""
+        """Positions in the dictionary of `topic_ids`. Below 0: NULL; the extra last entry is for no row."""
         return np.append(codes_of(self.topic_ids), NOWHERE).astype(np.int32)
 
     def codes_of_ids(self, ids: pa.ChunkedArray) -> Numbers:
-        """Likewise of any ids; what no snapshot has is none of theirs."""
+        """The same codes for other ids. An id that no snapshot has gets the next free number; NULL gets NOWHERE."""
         known = self.topic_ids.dictionary.cast(pa.string())
         return of_texts(ids, lambda texts: pc.fill_null(pc.index_in(texts, value_set=known), len(known)), NOWHERE)
 
     @cached_property
     def known_topics(self) -> np.ndarray:
-        """Like `topic_codes`. A snapshot that names no id is of the topic that the one before it named."""
+        """Like `topic_codes`, but a snapshot without an id gets the topic of the previous one."""
         codes = self.topic_codes[:-1]
         is_known = codes >= 0
         if is_known.all():
@@ -150,30 +149,30 @@ class Watermarks:
 
     @cached_property
     def is_other_topic(self) -> Flags:
-        """Whether the partition's row before is of another topic of this name."""
+        """Whether the partition's previous row is of another topic with the same name."""
         codes = self.known_topics[:-1]
         before = np.append(NOWHERE, codes[:-1])[: len(codes)]
         return np.asarray((codes != before) & (codes >= 0) & (before >= 0) & ~first_of(self.partition_places), np.bool_)
 
     @cached_property
     def topic_since(self) -> Numbers:
-        """For each row, and for no row: the first snapshot of its topic, where an earlier one is of another topic of
-        this name; NONE: all are of this one."""
+        """For each row, and for no row: the first snapshot of its topic, if an earlier snapshot has another topic with
+        the same name; NONE if all have this one."""
         begins = self.is_other_topic | first_of(self.partition_places)
         first = np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))
         return np.append(np.where(self.is_other_topic[first], self.row_times[first], NONE), NONE)
 
     def are_of_other_topic(self, rows: Numbers, topic_ids: pa.ChunkedArray, begun: Numbers) -> Flags:
-        """Whether commits are of another topic of the name than these rows, or may be. `topic_ids`: that they name;
-        NULL: one made before a snapshot had the topic of the row may be of the topic that was there before. `begun`:
-        when they were made."""
+        """Whether commits are, or may be, for another topic with the name than these rows. `topic_ids`: those in the
+        commits. NULL: a commit older than the first snapshot of the row's topic may be for the previous topic. `begun`:
+        times of the commits."""
         ours, theirs = self.codes_of_ids(topic_ids), self.known_topics[rows]
         is_other = (ours >= 0) & (theirs >= 0) & (ours != theirs)
         return np.asarray(is_other | ((ours < 0) & (begun < self.topic_since[rows])), np.bool_)
 
     @cached_property
     def with_no_row(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Ends, starts and times, with one more value for no row."""
+        """End offsets, start offsets and times, each with an extra value for no row."""
         end, start, time = (
             np.append(numbers(self.rows.column(name)), NONE)
             for name in ("log_end_offset", "log_start_offset", "captured_time")
@@ -182,13 +181,13 @@ class Watermarks:
 
     @property
     def partition_places(self) -> Numbers:
-        """Equal for rows of one topic partition."""
+        """Equal numbers for rows of one topic partition."""
         return np.asarray(self.place // max(len(self.times), 1))
 
     @cached_property
     def run_starts(self) -> Numbers:
-        """For each row the first of its run: rows of one topic partition and id, within which the log only grew. A log
-        that was cut or made anew begins another."""
+        """For each row, the first row of its run: rows of one topic partition and id, in which the log only grew. If
+        the log was truncated or recreated, a new run begins."""
         if not len(self.place):
             return np.empty(0, np.int64)
         is_first = first_of(self.partition_places) | self.is_other_topic
@@ -197,8 +196,8 @@ class Watermarks:
 
     @cached_property
     def rising(self) -> Numbers:
-        """Ends rise within a run; counted on from one run to the next, with room for one value below a run's first
-        end, they rise throughout, and one search serves all."""
+        """End offsets, made ascending over all runs, so that one search serves all: each run continues where the
+        previous one ends, with room for one value below its first end offset."""
         starts = self.run_starts
         relative = self.ends - self.ends[starts]
         last_of_run = np.flatnonzero(np.append(first_of(starts)[1:], True)[: len(starts)])
@@ -249,8 +248,8 @@ class Snapshots:
 
 
 def places(topics: pa.Array, rows: pa.Table, num_times: int) -> Numbers:
-    """A number for each row's topic and partition, in their order and with room for each time; `NO_TOPIC`: no such
-    topic. A thousand topics of the highest number of partitions that Kafka takes leave room for four million times."""
+    """A number for the topic and partition of each row, in their order, with room for every time; `NO_TOPIC` if the
+    topic is unknown. Even a thousand topics with Kafka's highest partition number leave room for four million times."""
     names = encoded(rows.column("topic"))
     known = pc.fill_null(pc.index_in(names.dictionary.cast(pa.string()), value_set=topics), NOWHERE)
     # NULL is the last one.
