@@ -26,7 +26,7 @@ CONSUMER = "consumer"
 
 
 def take(group: Group, record: Record) -> None:
-    """A value replaces the group, whatever it was; a tombstone removes it, but not its offsets."""
+    """A value replaces the group, even one of another type. A tombstone removes the group, but not its offsets."""
     if record.value is None:
         group.now = None
         return
@@ -37,7 +37,7 @@ def take(group: Group, record: Record) -> None:
 
 
 def once(group: Group, record: Record) -> ClassicValue:
-    """The value as coordinators load it: they put one member after the other into a map by id."""
+    """The value as coordinators load it: they put the members one by one into a map by id."""
     value: ClassicValue = record.value
     members = {member.member_id: member for member in value.members}
     if len(members) == len(value.members):
@@ -50,9 +50,9 @@ def once(group: Group, record: Record) -> ClassicValue:
 
 
 def settle(group: Group, before: Classic | None, operation: list[Record], at: Moment) -> None:
-    """What an operation made of a classic group, or of nothing."""
+    """Applies an operation to a classic group, or to no group."""
     mine = [record for record in operation if record.type == TYPE]
-    # Each record counts as seen, also behind one that is not exact.
+    # Every record must be marked as seen, also those after one that is not exact.
     found = [group.is_exact(KEY, record) for record in mine]
     is_exact = all(found)
     now: Classic | None = group.now
@@ -71,8 +71,9 @@ def settle(group: Group, before: Classic | None, operation: list[Record], at: Mo
 
 
 def adopt(group: Group, at: Moment, *, is_rebalancing: bool = False) -> None:
-    """After a conversion to the classic protocol: the value is a copy, no rebalance. The ledger holds what went over;
-    `is_rebalancing`: a member went with the conversion, so that the others are asked to join at once."""
+    """Continues a group that was converted to the classic protocol: the value is a copy, not a rebalance. The ledger
+    already has what was converted. `is_rebalancing`: a member left with the conversion, so the others are asked to join
+    again at once."""
     now: Classic = group.now
     now.is_copied = True
     record = Record(now.offset, at.time, now.offset, now.leader_epoch, TYPE, None, now.value)
@@ -110,22 +111,24 @@ def new_round(
 
 
 def join_phase_end(before: Classic | None, value: ClassicValue, at: Moment, is_exact: bool) -> tuple[int | None, bool]:
-    """As the value tells, within what the log allows; else the value's own time, which is a bound."""
+    """The end of the join phase: by the value's own time, within the bounds of the log; else the record's time, which
+    is an upper bound. Also whether the value records it."""
     if value.state_time is None or at.time is None:
         return at.time, False
-    # Where values may be missing, that of a static instance that came back may stand here: it tells another moment.
+    # If values may be missing, the value's time may be that of a static member that came back: another moment.
     is_told = is_exact or all(member.group_instance_id is None for member in value.members)
     time = min(value.state_time, at.time)
-    # Clocks of two brokers may differ: nothing ends before the value that began it.
+    # Clocks of two brokers may differ. Nothing may end before the value that began it.
     since = None if before is None else before.time
     return (time if since is None else max(time, since)), is_told
 
 
-# -- what a value can be
+# -- kinds of values
 
 
 def is_same_round(round_: Round) -> bool:
-    """A static instance under another id, or the same once more: same generation, everybody has what they had."""
+    """Whether a static member only came back under another id, or the same value was written again: same generation,
+    same assignments."""
     assert round_.before is not None
     before, now = round_.before.value, round_.now.value
     if before.generation != now.generation or before.protocol != now.protocol:
@@ -168,11 +171,11 @@ def rebalance(round_: Round) -> None:
     }
     cause = classic_causes.cause(round_, joined, left, sets)
     classic_conflicts.check_claims(round_, sets)
-    # Owners first: their rows tell of members that are about to go.
+    # Owners first: their rows need the members that are removed next.
     done = classic_owners.hand_over(round_, lost, sets)
     changes = classic_details.round_changes(round_, joined, left, cause[0])
     move_members(round_, left)
-    # The state last: what went before looks at the one that ends.
+    # The state last: the calls before it look at the state that ends.
     move_state(round_)
     if is_creation(value):
         return
@@ -182,15 +185,16 @@ def rebalance(round_: Round) -> None:
 
 
 def is_creation(value: ClassicValue) -> bool:
-    """The coordinator writes this when a group that is new to it is asked for: no generation was completed."""
+    """The coordinator writes this value when a client asks for a group that is new to it. No generation was
+    completed."""
     return value.generation == 0 and not value.members
 
 
-# -- what follows from it
+# -- consequences of a value
 
 
 def move_members(round_: Round, left: list[str]) -> None:
-    """Who came or went did so in the join phase: at its end at the latest."""
+    """Members joined or left during the join phase: at its end at the latest."""
     ledger, generation = round_.group.ledger, round_.now.value.generation
     for member_id in left:
         member = round_.members_before[member_id]
@@ -224,12 +228,13 @@ def join(round_: Round, member: ClassicMember, time: int | None, is_exact: bool)
 def move_state(round_: Round) -> None:
     ledger, value, at = round_.group.ledger, round_.now.value, round_.at
     if is_first_join(round_):
-        # The value before was written as the first member asked to join: the group was waiting for others since.
+        # The previous value was written when the first member asked to join. Since then the group was waiting for other
+        # members.
         assert ledger.state is not None
         ledger.state.state, ledger.state.confidence = GroupState.PREPARING_REBALANCE, Confidence.LIKELY
     ledger.end_state(at, StateEnd.NEXT_STATE, until=round_.stop, is_exact=False)
     if not value.members:
-        # A group that came to be with this value was nothing, or of another type, until then.
+        # If this value created the group, it was nothing, or of another type, before.
         enter(round_, GroupState.EMPTY, at.time if is_creation(value) else round_.stop)
         return
     if round_.has_stop and round_.stop is not None and at.time is not None and round_.stop < at.time:
@@ -261,8 +266,8 @@ def enter(round_: Round, state: GroupState, time: int | None, confidence: Confid
 
 
 def confirm(group: Group, newest: Classic) -> None:
-    """All that is so rests on the newest value, which names it: written down where it is looked at, not in each
-    round."""
+    """The newest value confirms everything that is open. This is written here, when somebody looks at it, and not at
+    every rebalance."""
     ledger, offset = group.ledger, newest.offset
     for member in ledger.members.values():
         member.last_offset = offset
@@ -271,7 +276,7 @@ def confirm(group: Group, newest: Classic) -> None:
 
 
 def delete(group: Group, before: Classic, record: Record, at: Moment, is_exact: bool, *, was_emptied: bool) -> None:
-    """`was_emptied`: in the same operation, or in one of the same batch and time."""
+    """`was_emptied`: an empty value is in the same operation, that is in the same batch with the same time."""
     if before.value.members and is_exact and not was_emptied and before.value.state_time is not None:
         told = f"deleted with {len(before.value.members)} members; expected an empty group"
         group.anomaly(record, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told, before.offset)
@@ -279,7 +284,7 @@ def delete(group: Group, before: Classic, record: Record, at: Moment, is_exact: 
     group.ledger.end_all(at, *ends, is_exact=is_exact)
 
 
-# -- what should not be
+# -- checks
 
 
 def check_value(group: Group, value: ClassicValue, record: Record) -> None:

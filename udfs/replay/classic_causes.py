@@ -7,7 +7,7 @@ from udfs.replay.kip429 import RESET, GroupSets, union
 
 Cause = tuple[RebalanceTrigger, Confidence]
 
-# Assignors whose members keep what they own while they join.
+# Assignors whose members keep their partitions while they join.
 COOPERATIVE = frozenset({"cooperative-sticky", "stream"})
 
 
@@ -34,15 +34,15 @@ def unknown() -> Cause:
 
 
 def change(round_: Round, joined: list[str], left: list[str], sets: GroupSets) -> Cause:
-    """What differs between two values that follow each other."""
+    """The difference between two consecutive values."""
     assert round_.before is not None
     before = round_.before.value
-    # With rounds between that left no value, what differs is certain, but not that it came about at once.
+    # If rebalances in between left no value, the difference is certain, but it may not have happened in one step.
     sure = Confidence.CERTAIN if round_.now.value.generation == before.generation + 1 else Confidence.LIKELY
     if before.protocol and round_.now.value.protocol != before.protocol:
         return RebalanceTrigger.ASSIGNOR_CHANGED, sure
     if joined:
-        # Who left may have left before or after that.
+        # Members that left may have left before or after that rebalance.
         return RebalanceTrigger.MEMBER_JOINED, Confidence.LIKELY if left else sure
     if left:
         return RebalanceTrigger.MEMBER_LEFT, sure
@@ -63,7 +63,8 @@ def is_other_subscription(before: ClassicMember, now: ClassicMember) -> bool:
 
 
 def is_other_metadata(round_: Round, sets: GroupSets) -> bool:
-    """Whether partitions came or went that no round withheld: topics created, deleted or enlarged."""
+    """Whether partitions appeared or disappeared that no rebalance withheld: topics were created, deleted or
+    enlarged."""
     had = round_.had
     if had == sets.assigned:
         return False
@@ -75,7 +76,7 @@ def is_other_metadata(round_: Round, sets: GroupSets) -> bool:
 
 
 def mode(round_: Round, sets: GroupSets) -> RebalanceMode | None:
-    """By what members claim; where nobody had anything to claim, by the assignor's name."""
+    """The rebalance mode: by what members claim; if no member had anything to claim, by the assignor's name."""
     members = round_.now.value.members
     if not sets.assigned and all(member.assigned is None for member in members):
         return None
@@ -89,7 +90,7 @@ def mode(round_: Round, sets: GroupSets) -> RebalanceMode | None:
 
 
 def leave_kind(round_: Round, member: ClassicMember) -> tuple[LeaveKind, Confidence]:
-    """Of a member of the value before that is not in this one, its static instance neither."""
+    """For a member of the previous value that is missing in this one, and whose static instance is missing too."""
     assert round_.before is not None
     step = round_.now.value.generation - round_.before.value.generation
     if not round_.is_exact and step != 1:
@@ -97,13 +98,14 @@ def leave_kind(round_: Round, member: ClassicMember) -> tuple[LeaveKind, Confide
     if is_overdue(round_, member):
         return LeaveKind.REBALANCE_TIMEOUT_LIKELY, Confidence.LIKELY
     if member.group_instance_id is not None:
-        # Static members do not say that they go.
+        # Static members leave without a request.
         return LeaveKind.STATIC_EXPIRED_LIKELY, Confidence.LIKELY
     return LeaveKind.LEFT_OR_TIMED_OUT, Confidence.CERTAIN
 
 
 def is_overdue(round_: Round, member: ClassicMember) -> bool:
-    """Whether it was asked to give partitions up, and went about when its time for that was over."""
+    """Whether the member was asked to give up partitions and left at about the time when its rebalance timeout
+    ended."""
     state = round_.group.ledger.state
     if state is None or state.from_time is None or round_.stop is None or member.rebalance_timeout_ms is None:
         return False

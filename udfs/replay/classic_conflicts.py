@@ -19,7 +19,7 @@ def check_claims(round_: Round, sets: GroupSets) -> None:
             two_owners(round_, f"{told_of(round_, [tp])} was assigned to {' and '.join(ids)}")
     if not sets.claimed or sum([len(member.claimed or ()) for member in members]) == len(sets.claimed):
         return
-    # A claim of an older generation is void; of one generation two claims are one too many.
+    # A claim of an older generation does not count. Two claims of the same generation are a conflict.
     for generation in {member.generation_id for member in members if member.claimed}:
         of_one = {each.member_id: each.claimed or NOTHING for each in members if each.generation_id == generation}
         for tp, ids in shared_by(of_one).items():

@@ -25,7 +25,7 @@ MEMBERS_ONLY = (RebalanceTrigger.GROUP_CREATED, RebalanceTrigger.GROUP_EMPTIED)
 
 
 def round_changes(round_: Round, joined_ids: Iterable[str], left_ids: Iterable[str], trigger: str) -> list[Change]:
-    """Of members. Taken before the ledger forgets who left."""
+    """Changes of members. Call this before the ledger forgets members that left."""
     found = [*(joined(name_of(round_.members_now[each])) for each in joined_ids), *departures(round_, left_ids)]
     for old_id, new_id in round_.replaced.items():
         found.append(restarted(round_.members_now[new_id].group_instance_id, old_id, new_id))
@@ -36,7 +36,7 @@ def round_changes(round_: Round, joined_ids: Iterable[str], left_ids: Iterable[s
 
 
 def departures(round_: Round, left_ids: Iterable[str]) -> Iterator[Change]:
-    """Clients are in the ledger: stored states of groups have them nowhere else."""
+    """Client names come from the ledger: stored states of groups do not have them."""
     for member_id in left_ids:
         of = round_.group.ledger.members.get(member_id)
         name = member_id if of is None else member_name(member_id, of.client_id, of.client_host, of.group_instance_id)
@@ -54,16 +54,16 @@ def subscriptions(round_: Round) -> Iterator[Change]:
 
 
 def trigger_detail(round_: Round, done: Handover, trigger: str, changes: list[Change], sets: GroupSets) -> str | None:
-    """`changes`: of members."""
+    """`changes`: those of members."""
     if trigger != RebalanceTrigger.UNKNOWN:
         changes = [*changes, *metadata(round_, trigger, sets), *of_the_round(round_, done, trigger)]
     return round_.group.detail(round_.at.offset, trigger, changes)
 
 
 def metadata(round_: Round, trigger: str, sets: GroupSets) -> list[Change]:
-    """Topics that were there before and after; sets of one size are left alone, as they mostly are."""
+    """Topics that existed before and after. Sets of equal size are skipped, which are most."""
     before = round_.before
-    # A conversion copies what those have that stay.
+    # A conversion copies only what the members had that stay.
     if before is None or before.is_copied or not before.value.members or not round_.now.value.members:
         return []
     is_cause = trigger == RebalanceTrigger.METADATA_CHANGED

@@ -21,32 +21,32 @@ ASSIGNED, REVOKING = OwnershipPhase.ASSIGNED, OwnershipPhase.REVOKING
 MOVED, READY_TO_MIGRATE = MoveKind.MOVED, MoveKind.READY_TO_MIGRATE
 CERTAIN = Confidence.CERTAIN
 
-# With more members than these, partitions are looked up one by one: else each member is held against each other.
+# With more members than this, partitions are looked up one by one; with fewer, each pair of members is compared.
 FEW = 4
 
 
 @dataclass(slots=True)
 class Handover:
-    """What a round did to owners, and the rows of `partition_moves` that tell of it."""
+    """What a rebalance did to owners, and its rows of `partition_moves`."""
 
     # Members that came back without what they had before.
     lost: set[str]
     sets: GroupSets
-    # By member, what it keeps of what it is given.
+    # By member: which of its assigned partitions it keeps.
     kept: dict[str, Tps] = field(default_factory=dict)
-    # Told already, as left by who had it before.
+    # Partitions whose new owner already has a row, written when the old owner lost them.
     passed_on: set[int] = field(default_factory=set)
-    # Members that gave up all they had and got the very same back.
+    # Members that gave up everything and were assigned the same again.
     restored: set[str] = field(default_factory=set)
-    # By partition, who gets it: made where it is needed.
+    # By partition, the members it is assigned to. Filled when first needed.
     given: dict[int, list[ClassicMember]] = field(default_factory=dict)
-    # Withheld by the round before, and given now.
+    # Withheld by the previous rebalance and assigned now.
     num_handed_out: int = 0
     num_moved: int = 0
     num_returned: int = 0
     stopped_ms: int = 0
     moves: list[tuple[Any, ...]] = field(default_factory=list)
-    # Beside each of them, when reading ended.
+    # For each move, when reading ended.
     ends: list[tuple[Any, ...]] = field(default_factory=list)
 
 
@@ -71,9 +71,9 @@ def hand_over(round_: Round, lost: set[str], sets: GroupSets) -> Handover:
 
 
 def stays_of(group: Group, before: Classic) -> list[tuple[str, Tps, Tps]]:
-    """By member, what it owns and what it still owns but was asked to give up."""
+    """By member: what it owns, and what it still owns but was asked to give up."""
     if not before.is_copied:
-        # After a round everybody has what they were given.
+        # After a rebalance every member has what it was assigned.
         return [(each.member_id, each.assigned or NOTHING, before.revoking.get(each.member_id, NOTHING))
                 for each in before.value.members]  # fmt: skip
     blocks = group.ledger.blocks.items()
@@ -85,7 +85,7 @@ def in_phase(blocks: list[OwnerStretch], phase: OwnershipPhase) -> Tps:
 
 
 def pass_on(round_: Round, done: Handover, old_id: str, member: ClassicMember | None, held: Tps, revoking: Tps) -> None:
-    """`member`: as which the old owner goes on."""
+    """`member`: the old owner in the new value; None if it left."""
     if member is None or not member.claimed:
         if member is not None and is_given_back(round_, done, old_id, member, held, revoking):
             restore(round_, done, member, held)
@@ -108,7 +108,8 @@ def pass_on(round_: Round, done: Handover, old_id: str, member: ClassicMember | 
 
 
 def is_given_back(round_: Round, done: Handover, old_id: str, member: ClassicMember, held: Tps, revoking: Tps) -> bool:
-    """Most often, of assignors whose members give up all before they join: found without looking into the sets."""
+    """The most frequent case, with assignors whose members give up everything before they join. Found without comparing
+    the sets."""
     return (
         held is member.assigned and bool(held) and not revoking and done.sets.is_disjoint
         and member.member_id == old_id
@@ -116,7 +117,7 @@ def is_given_back(round_: Round, done: Handover, old_id: str, member: ClassicMem
 
 
 def restore(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None:
-    """What `end_stays` and `give` come to, where these are the same partitions."""
+    """The same result as `end_stays` and `give`, if both are about the same partitions."""
     member_id = member.member_id
     kind = MoveKind.LOST if member_id in done.lost else MoveKind.RETURNED
     ends = reading_ends(round_, member_id, member, tps)
@@ -129,7 +130,8 @@ def restore(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> N
 def end_stays(
     round_: Round, done: Handover, old_id: str, member: ClassicMember | None, tps: Tps, kind: MoveKind
 ) -> None:
-    """Given up before the member joined, or left behind by a member that went. `kind`: where another one gets it."""
+    """Ends ownership of partitions that a member gave up before it joined, or had when it left. `kind`: the kind of
+    move if another member gets them."""
     if not tps:
         return
     new_id = None if member is None else member.member_id
@@ -159,7 +161,7 @@ def end_stays(
 
 
 def shares(round_: Round, done: Handover, tps: Tps, first: ClassicMember | None) -> Iterable[tuple[ClassicMember, Tps]]:
-    """Who gets how much of these. `first`: who most likely does."""
+    """Which member is assigned which of these. `first`: the most likely one."""
     if first is not None and done.sets.is_disjoint and first.assigned and tps <= first.assigned:
         return ((first, tps),) if tps else ()
     members = round_.now.value.members
@@ -177,7 +179,7 @@ def shares(round_: Round, done: Handover, tps: Tps, first: ClassicMember | None)
 
 
 def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPhase) -> None:
-    """Without a stop, under another id or in another phase."""
+    """Continues ownership without a stop, under another member id or in another phase."""
     if tps:
         why = OwnershipEnd.PHASE_CHANGED if old_id == new_id else OwnershipEnd.STATIC_REPLACED
         round_.group.ledger.release_block(round_.at, tps, old_id, why)
@@ -185,7 +187,7 @@ def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPha
 
 
 def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, revoking: Tps) -> None:
-    """The member learns with the assignment that it has to give these up. `revoking`: it knew before."""
+    """The member learns with the assignment that it has to give these up. `revoking`: those it already knew of."""
     if not tps:
         return
     go_on(round_, old_id, new_id, tps - revoking, REVOKING)
@@ -204,7 +206,7 @@ def tell_withheld(round_: Round, done: Handover, tps: Tps, member_id: str) -> No
 
 
 def claim_without_stay(round_: Round, done: Handover) -> None:
-    """Where records are missing a member may claim what nobody is known to own."""
+    """If records are missing, a member may claim a partition without a known owner."""
     missing = done.sets.withheld | done.sets.unknown_owned
     if not missing:
         return
@@ -222,9 +224,9 @@ def claim_without_stay(round_: Round, done: Handover) -> None:
 
 
 def give(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None:
-    """What it has not had up to now."""
+    """Starts ownership of partitions that the member did not have before."""
     claimed, member_id, idle = member.claimed or NOTHING, member.member_id, round_.now.idle
-    # What it claims without a stay that is known it may have owned for long.
+    # It may have owned for long what it claims, if no interval of it is known.
     sure, unsure = (tps - claimed, tps & claimed) if claimed else (tps, NOTHING)
     for some, is_exact in ((sure, round_.is_exact), (unsure, False)):
         if some:
@@ -233,7 +235,7 @@ def give(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None
     rested = {tp: idle[tp] for tp in fresh if tp in idle} if idle else {}
     for since in set(rested.values()):
         some = frozenset(tp for tp, of in rested.items() if of == since)
-        # While the group was empty no rebalance kept anybody from reading.
+        # While the group was empty, no rebalance kept members from reading.
         end = known_end(since) if round_.members_before else None
         tell(round_, done, some, MoveKind.ASSIGNED, None, member_id, milliseconds(since, round_.at.time), [(some, end)])
     tell(round_, done, fresh.difference(rested), MoveKind.ASSIGNED, None, member_id, None)
@@ -249,7 +251,7 @@ def tell(
     round_: Round, done: Handover, tps: Tps, kind: MoveKind, from_id: str | None, to_id: str | None,
     idle_ms: int | None, ends: Ends = (),
 ) -> None:  # fmt: skip
-    """`ends`: when reading ended, of these partitions and maybe others."""
+    """`ends`: when reading ended, for these partitions and possibly others."""
     if not tps:
         return
     offset, time = round_.at
@@ -275,7 +277,7 @@ def stretch(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_e
 
 
 def swap(round_: Round) -> None:
-    """Static instances came back under other ids, without a rebalance: what the old id was given the new one has."""
+    """Static members came back under other ids, without a rebalance: the new id gets what the old id was assigned."""
     assert round_.before is not None
     ledger = round_.group.ledger
     for old_id, held, revoking in stays_of(round_.group, round_.before):

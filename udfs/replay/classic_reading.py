@@ -23,7 +23,7 @@ Ends = Sequence[tuple[Tps, ReadingEnd | None]]
 
 
 def reading_ends(round_: Round, old_id: str, member: ClassicMember | None, tps: Tps) -> Ends:
-    """Of some of what the member had, who goes on as `member` or went."""
+    """For some of a member's partitions. `member`: the same member in the new value; None if it left."""
     old = round_.members_before.get(old_id)
     if old is None:
         return [(tps, known_end(round_.stop))]
@@ -37,7 +37,8 @@ def reading_ends(round_: Round, old_id: str, member: ClassicMember | None, tps: 
 
 
 def by_beginning(round_: Round, member_id: str, tps: Tps) -> dict[int | None, Tps]:
-    """By when the member got them, or was asked to give them up: until then it can have read. None: not known."""
+    """Partitions by the time when the member got them, or was asked to give them up. Reading cannot have ended before.
+    None: unknown."""
     found: dict[int | None, Tps] = {}
     left = tps
     for of in round_.group.ledger.blocks.get(member_id, ()):
@@ -63,8 +64,8 @@ def end_of_gone(round_: Round, kind: LeaveKind, of: Timeouts, since: int | None)
 
 
 def timeouts_of_gone(round_: Round, old: ClassicMember) -> Timeouts:
-    """The record shows the removal at the end of the join phase. Until then pass the heartbeats by which the others
-    learn of it; where nobody else was there, the removal itself ended it."""
+    """The record shows the removal at the end of the join phase. Before that end, the other members must learn of it by
+    their next heartbeats. Without other members, the removal itself ends the phase."""
     has_others = any(each.member_id in round_.members_now or each.member_id in round_.replaced
                      for each in round_.members_before.values())  # fmt: skip
     found = timeouts_of_record(old.session_timeout_ms, old.rebalance_timeout_ms)

@@ -41,7 +41,7 @@ def write_rebalance(
 
 
 def unpersisted(round_: Round) -> int | None:
-    """Rounds since the value before that left none of their own; every join phase adds one to the generation."""
+    """Rebalances since the previous value that left no value: every join phase adds one to the generation."""
     if not round_.is_exact:
         return None
     last = 0 if round_.before is None else round_.before.value.generation

@@ -17,10 +17,10 @@ from udfs.replay.uncollected import uncollected
 from udfs.tables.arrays import bounds_of
 
 TYPE = 2
-# Of archives that do not tell batches: equal time alone makes an operation then.
+# For archives without batch information: then records with the same time are one operation.
 NO_BATCH = -1
 NO_EPOCH = -1
-# From this version on a subscription says what the member owns.
+# From this version on, a subscription contains the partitions that the member owns.
 OWNED_SINCE = 1
 
 Tps = frozenset[int]
@@ -34,11 +34,11 @@ class ClassicMember(NamedTuple):
     client_host: str | None
     rebalance_timeout_ms: int | None
     session_timeout_ms: int
-    # Topics subscribed; None: cannot be read.
+    # Subscribed topics; None if unreadable.
     topics: tuple[str, ...] | None
-    # What it said it owned as it joined; None: cannot be read, or of a version that cannot say.
+    # What it claimed to own when it joined; None if unreadable, or if the version has no such field.
     claimed: Tps | None
-    # -1: it was reset; None: not told.
+    # -1: it was reset; None: not in the record.
     generation_id: int | None
     rack_id: str | None
     # None: cannot be read.
@@ -50,15 +50,15 @@ class ClassicValue(NamedTuple):
     generation: int
     protocol: str | None
     leader: str | None
-    # Microseconds; None: not told.
+    # Microseconds; None: not in the record.
     state_time: int | None
     members: tuple[ClassicMember, ...]
 
 
 @uncollected()
 def classic_records(rows: pa.Table, topics: TopicCodes) -> list[tuple[str, Record]]:
-    """Of rows of `classic_group_metadata`, in their order. Of members it needs neither `subscription_bytes` nor
-    `payload_json`."""
+    """From rows of `classic_group_metadata`, in their order. It needs neither `subscription_bytes` nor `payload_json`
+    of members."""
     if rows.num_rows == 0:
         return []
     rows = rows.unify_dictionaries().combine_chunks()
@@ -103,7 +103,7 @@ def members_of(lists: pa.ListArray, topics: TopicCodes) -> list[tuple[ClassicMem
 
 
 def left_out_of(lists: pa.ListArray) -> dict[int, str]:
-    """By row, what its members name that no topic has, for people."""
+    """By row: partition numbers below 0 that its members name, as text."""
     bounds = bounds_of(lists)
     items = lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
     fields = {"claims": ("subscription", "owned_partitions"), "has": ("assignment", "partitions")}
@@ -123,7 +123,7 @@ def can_claim(subscription: pa.StructArray) -> pa.BooleanArray:
 def assigned(
     items: pa.StructArray, assignment: pa.StructArray, topics: TopicCodes, known: dict[bytes, Tps]
 ) -> list[Tps | None]:
-    """Bytes of length 0 are nothing at all: the leader named nothing for the member."""
+    """Zero bytes mean that the leader's assignment did not name the member."""
     is_omitted = pc.equal(pc.binary_length(items.field("assignment_bytes")), 0).fill_null(False)
     found = masked(partition_sets(assignment.field("partitions"), topics, known), assignment.is_valid())
     for place in np.flatnonzero(is_omitted.to_numpy(zero_copy_only=False)).tolist():
@@ -132,7 +132,7 @@ def assigned(
 
 
 def partition_sets(lists: pa.ListArray, topics: TopicCodes, known: dict[bytes, Tps]) -> list[Tps]:
-    """Of lists of topics with their partitions. `known`: the sets met so far."""
+    """Sets of topic partitions, from lists of topics with partitions. `known`: sets made so far."""
     of_topic = bounds_of(lists)
     partitions = lists.values.field("partitions")
     encoded = lists.values.field("topic").dictionary_encode()
@@ -146,7 +146,7 @@ def partition_sets(lists: pa.ListArray, topics: TopicCodes, known: dict[bytes, T
 
 
 def shared_sets(tps: bytes, places: list[int], known: dict[bytes, Tps]) -> list[Tps]:
-    """Equal ones as one object: most stand in many records, and are claimed as they are assigned."""
+    """Equal sets become one object: most appear in many records, and members claim what they were assigned."""
     found = []
     for first, last in pairwise(places):
         raw = tps[first:last]
@@ -171,7 +171,7 @@ def masked(values: Sequence[Any], is_valid: pa.BooleanArray) -> list[Any]:
 
 
 def shared(column: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """Texts, equal ones as one object: most stand there thousands of times."""
+    """Equal texts become one object: most appear thousands of times."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
         column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column

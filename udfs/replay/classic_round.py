@@ -15,18 +15,18 @@ GROUP_TYPE = "classic"
 
 @dataclass
 class Classic:
-    """What is known of a classic group: its newest value."""
+    """The known state of a classic group: its newest value."""
 
     value: ClassicValue
     offset: int
     leader_epoch: int
-    # In history time.
+    # History time.
     time: int | None = None
-    # By partition that nobody owns, since when: the end of its last stay.
+    # For partitions without an owner: since when, which is when their last ownership ended.
     idle: dict[int, int | None] = field(default_factory=dict)
-    # By member, what it still owns and was asked to give up.
+    # By member: partitions that it still owns and was asked to give up.
     revoking: dict[str, Tps] = field(default_factory=dict)
-    # The value was written by a conversion, no join phase stands behind it.
+    # A conversion wrote the value, without a join phase.
     is_copied: bool = False
 
     group_type: ClassVar[str] = GROUP_TYPE
@@ -38,11 +38,11 @@ class Classic:
 
     @cached_property
     def assigned(self) -> Tps:
-        """To all members together."""
+        """Partitions assigned to any member."""
         return union([member.assigned for member in self.value.members])
 
     def plain(self, topics: TopicCodes) -> dict[str, Any]:
-        """As JSON takes it. What members claimed matters to their own round alone, their clients the ledger has."""
+        """In the form for JSON. Claims matter only to their own rebalance, and the ledger has the clients."""
         members = [
             (each.member_id, each.group_instance_id, each.rebalance_timeout_ms, each.session_timeout_ms, each.topics,
              None if each.assigned is None else topics.plain(each.assigned))
@@ -82,40 +82,40 @@ class Classic:
 @dataclass(slots=True)
 class Round:
     group: Group
-    # None: no group, or nothing is known of it.
+    # None: there was no group, or nothing is known of it.
     before: Classic | None
     now: Classic
-    # Where the newest value stands.
+    # The record of the newest value.
     record: Record
     at: Moment
-    # The end of the join phase: until then at the latest members gave up what they do not claim.
+    # The end of the join phase. By then members gave up what they do not claim.
     stop: int | None
-    # Whether the value tells that moment.
+    # Whether the value records that moment.
     has_stop: bool
     # No record of the group can be missing between the two values.
     is_exact: bool
-    # By id before, id now, of static instances that came back under another one.
+    # Old id to new id, of static members that came back under another id.
     replaced: dict[str, str]
-    # Generations of values between, within the same operation.
+    # Generations of values in between, in the same operation.
     passed: frozenset[int] = frozenset()
     members_before: dict[str, ClassicMember] = field(default_factory=dict)
     members_now: dict[str, ClassicMember] = field(default_factory=dict)
-    # First record that its rows rest on.
+    # First record that shows it.
     first_offset: int = 0
 
     @property
     def had(self) -> Tps:
-        """Assigned at the value before, to all members together."""
+        """Partitions assigned to any member by the previous value."""
         return NOTHING if self.before is None else self.before.assigned
 
     def previous(self, member_id: str) -> Tps | None:
-        """Assigned at the value before."""
+        """What the previous value assigned to the member."""
         member = self.members_before.get(member_id)
         return NOTHING if member is None else member.assigned
 
 
 def replaced_ids(before: dict[str, ClassicMember], now: dict[str, ClassicMember]) -> dict[str, str]:
-    """By id before, id now, of the static instances of which only the id changed."""
+    """Old id to new id, of static members of which only the id changed."""
     if before.keys() == now.keys():
         return {}
     fresh = {

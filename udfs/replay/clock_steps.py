@@ -12,7 +12,7 @@ from udfs.replay.nullable import NONE, Numbers
 
 
 def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:
-    """One row at each step back, not at each record until the clock has caught up: there may be millions."""
+    """One row for each step back, not for each record until the clock has caught up: those may be millions."""
     group, offset, time, before = steps(frame)
     told = [f"record time lies {(old - new) // 1000:,} ms before that of the group's commit before"
             for new, old in zip(time.tolist(), before.tolist(), strict=True)]  # fmt: skip
@@ -21,7 +21,8 @@ def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:
 
 
 def steps(frame: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Group, offset and time of each record that lies back, and the time of the one before, in log order."""
+    """Group, offset and time of each record that is older than the one before, and the time of that one, in log
+    order."""
     carried = np.flatnonzero(frame.is_carried)
     before = frame.carried("group_seen_time", carried)
     if not goes_back(np.append(np.max(before, initial=NONE), frame.log.time)):
@@ -29,7 +30,7 @@ def steps(frame: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         return nothing, nothing, nothing, nothing
     rows = np.flatnonzero(~frame.is_carried)
     time = frame.record_time[rows]
-    # What the state says of a group stands before the group's records.
+    # The state of a group comes before its records.
     group = frame.keys.group[frame.key[np.append(carried, rows)]].astype(np.int64)
     place = np.append(np.full(len(carried), -1), frame.place[rows])
     order = np.lexsort((place, group))
@@ -44,7 +45,7 @@ def steps(frame: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:
 
 
 def goes_back(time: Numbers) -> bool:
-    """Whether any record lies back behind any other before it: mostly none does, and sorting is saved."""
+    """Whether any record is older than any earlier one. Mostly none is, and then sorting is unnecessary."""
     if not (time[1:] < time[:-1]).any():
         return False
     latest = np.maximum.accumulate(time)

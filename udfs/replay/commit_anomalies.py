@@ -15,7 +15,7 @@ SCHEMA = table_schema(REPLAY_ANOMALIES)
 
 @dataclass(frozen=True)
 class Found:
-    """Of each row the record at which it shows; `first_offset` is where its evidence begins."""
+    """For each row, the record at which it shows; `first_offset` is where its evidence begins."""
 
     group: pa.Array
     offset: Numbers
@@ -25,7 +25,7 @@ class Found:
 
 
 def certain_rows(kind: AnomalyKind, found: Found, cluster: str, partition: int) -> pa.Table:
-    """Nothing that harms: the log is read right, but not as somebody may expect."""
+    """Rows that do no harm: the log is read correctly, but not as some users may expect."""
     size = len(found.messages)
     columns = {
         "cluster": every(cluster, pa.string(), size),

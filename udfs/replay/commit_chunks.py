@@ -12,12 +12,12 @@ from udfs.replay.transactions import Waiting
 
 @dataclass(frozen=True)
 class Effects:
-    """Commits and deletions that hold, key by key in the order in which they took effect, which for those that hold
-    is also the order of their records. `at` is their row in the frame."""
+    """Commits and deletions that took effect, by key, in the order in which they did. Among those in force this is also
+    the order of their records. `at`: their rows in the frame."""
 
     at: Positions
     key: Codes
-    # Record, or marker of the transaction.
+    # Offset of the record, or of the transaction's marker.
     offset: Numbers
     place: Numbers
     # History time: it never goes back within a key.
@@ -27,7 +27,7 @@ class Effects:
 
 @dataclass(frozen=True)
 class Runs:
-    """Equal values one after the other: places among the effects. `ender` is -1 while nothing has followed."""
+    """Runs of equal values, as positions among the effects. `ender` is -1 if nothing followed yet."""
 
     first: Positions
     last: Positions
@@ -66,7 +66,7 @@ def effects_of(frame: Frame, waiting: Waiting) -> Effects:
 
 
 def running_max(values: Numbers, segment: Codes) -> Numbers:
-    """The largest so far within each segment; segments ascend."""
+    """The running maximum within each segment; segments ascend."""
     goes_back = (values[1:] < values[:-1]) & (segment[1:] == segment[:-1])
     if not goes_back.any():
         return values
@@ -82,7 +82,7 @@ def runs_of(frame: Frame, effects: Effects) -> Runs:
     differs[1:] |= ~is_value[:-1]
     same = (frame.committed, frame.leader_epoch, frame.topic_id, frame.text, frame.producer_id)
     for column in same:
-        # One value for all rows: see `ordered`.
+        # All rows have the same value: see `ordered`.
         if column.strides != (0,):
             differs |= first_of(column[effects.at])
     starts = np.flatnonzero(differs)
@@ -95,7 +95,7 @@ def runs_of(frame: Frame, effects: Effects) -> Runs:
 
 
 def previous_of(frame: Frame, effects: Effects, starts: Positions, is_new_key: Flags) -> tuple[Numbers, Flags]:
-    """The value that held directly before, of the same topic."""
+    """The value directly before, if it is of the same topic."""
     row = effects.at[starts]
     previous = np.zeros(len(starts), np.int64)
     previous[1:] = frame.committed[row[:-1]]
@@ -112,12 +112,12 @@ def previous_of(frame: Frame, effects: Effects, starts: Positions, is_new_key: F
 
 
 def is_other_topic(before: Codes, after: Codes) -> Flags:
-    """Both name an id, and not the same one."""
+    """Whether both have a topic id, and the ids differ."""
     return np.asarray((before != after) & (before >= 0) & (after >= 0), np.bool_)
 
 
 def exactness(frame: Frame, effects: Effects, gaps: Gaps) -> Flags:
-    """Of each effect, whether no record of its key can be missing between the one before it and the effect."""
+    """For each effect, whether no record of its key can be missing between the previous effect and this one."""
     found = np.ones(len(effects.at), np.bool_)
     carried = frame.is_carried[effects.at]
     found[carried] = flags(frame.state["is_from_exact"])[frame.row[effects.at[carried]]]
@@ -130,14 +130,14 @@ def exactness(frame: Frame, effects: Effects, gaps: Gaps) -> Flags:
 
 
 def seen_before(frame: Frame) -> Numbers:
-    """The newest record of the key before each row; -1: none."""
+    """The newest earlier record of the key, for each row; -1 if there is none."""
     before = np.full(len(frame.seen), -1)
     before[1:] = np.where(first_of(frame.key)[1:], -1, frame.seen[:-1])
     return before
 
 
 def are_complete(gaps: Gaps, after: Numbers, upto: Numbers) -> Flags:
-    """`Gaps.is_complete` for many."""
+    """`Gaps.is_complete` for many rows."""
     lasts, firsts = np.asarray(gaps.lasts, np.int64), np.asarray(gaps.firsts, np.int64)
     place = np.searchsorted(lasts, after + 1)
     return np.asarray((place == len(lasts)) | (np.append(firsts, 0)[place] >= upto), np.bool_)

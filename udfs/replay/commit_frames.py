@@ -13,7 +13,7 @@ from udfs.replay.nullable import NONE, Codes, Flags, Numbers, Positions, flags, 
 T = TypeVar("T", np.int64, np.int32, np.bool_)
 NAMES = pa.dictionary(pa.int32(), pa.string())
 LIVE, GONE, PENDING = "live", "gone", "pending"
-# Of the commits, as a replay reads them: nothing else is needed of the decoded table.
+# The columns of commits that a replay reads from the decoded table.
 COMMIT_COLUMNS = (
     "record_offset", "record_time", "group_id", "topic", "partition", "topic_id", "committed_offset", "leader_epoch",
     "commit_time", "expire_time", "is_tombstone", "is_transactional", "producer_id", "producer_epoch", "metadata",
@@ -23,7 +23,7 @@ MARKER_COLUMNS = ("record_offset", "record_time", "producer_id", "marker")
 
 @dataclass(frozen=True)
 class Markers:
-    """Of one chunk, in log order; `place` is theirs among all of its records and markers."""
+    """Markers of one chunk, in log order; `place` is their position among all of its records and markers."""
 
     offset: Numbers
     time: Numbers
@@ -34,7 +34,7 @@ class Markers:
 
 @dataclass(frozen=True)
 class Log:
-    """The chunk's commits in log order."""
+    """The commits of the chunk in log order."""
 
     offset: Numbers
     time: Numbers
@@ -51,15 +51,16 @@ class Keys:
 
 @dataclass(frozen=True)
 class Frame:
-    """Columns stand in the order of keys. Of a key its row of the state comes first (live or gone), then its pending
-    commits, then the records of the chunk as they stand in the log."""
+    """Columns in the order of keys. For each key: its row of the state (live or deleted), then its pending commits,
+    then the chunk's records in log order."""
 
     groups: pa.Array
     topics: pa.Array
     topic_ids: pa.Array
     texts: pa.Array
     keys: Keys
-    # The rows of the state that are part of it, and for each row of the frame which of them it is; beyond: the chunk's.
+    # Rows of the state in this frame, and for each row of the frame its row of the state; larger numbers belong to the
+    # chunk.
     state: pa.Table
     row: Positions
     is_carried: Flags
@@ -68,7 +69,7 @@ class Frame:
     size: int
     key: Codes
     offset: Numbers
-    # Place in the log of the chunk, markers counted; -1: before it.
+    # Position in the log of the chunk, markers counted; -1: before the chunk.
     place: Numbers
     # Newest record of the key up to the row.
     seen: Numbers
@@ -87,15 +88,15 @@ class Frame:
 
     @property
     def base(self) -> int:
-        """More than any place: keys and places together make one number."""
+        """Larger than any position, so that key and position fit into one number."""
         return self.size + 2
 
     def carried(self, name: str, rows: Positions) -> Numbers:
-        """A column of the state for these rows of the frame, all of which are carried."""
+        """A column of the state for these rows of the frame, all of which come from the state."""
         return numbers(self.state[name])[self.row[rows]]
 
     def at_places(self, place: Numbers) -> tuple[Numbers, Numbers]:
-        """Offset and time of records and markers at these places of the chunk."""
+        """Offset and time of records and markers at these positions of the chunk."""
         before = np.searchsorted(self.markers.place, place)
         is_marker = np.append(self.markers.place, -1)[before] == place
         record, marker = place[~is_marker] - before[~is_marker], before[is_marker]
@@ -106,7 +107,7 @@ class Frame:
 
 
 def names_of(columns: list[pa.ChunkedArray]) -> tuple[pa.Array, Codes]:
-    """Distinct names in their order, and the code of each row; -1 for NULL."""
+    """Distinct names in order, and the code of each row; -1 for NULL."""
     encoded = pa.chunked_array(
         [encoded for column in columns for chunk in column.chunks for encoded in as_dictionary(chunk)], NAMES
     )
@@ -124,14 +125,15 @@ def names_of(columns: list[pa.ChunkedArray]) -> tuple[pa.Array, Codes]:
 
 
 def as_dictionary(names: pa.Array) -> list[pa.Array]:
-    """Files read as dictionaries come as such."""
+    """Columns that were read as dictionaries stay dictionaries."""
     if not len(names):
         return []
     return [names if pa.types.is_dictionary(names.type) else names.dictionary_encode()]
 
 
 def distinct(values: Numbers) -> tuple[Numbers, Codes]:
-    """Distinct values ascending and the code of each, by hashing: sorting a million costs several times as much."""
+    """Distinct values in ascending order and the code of each row, by hashing: sorting a million rows costs several
+    times as much."""
     encoded = pa.array(values).dictionary_encode()
     found = encoded.dictionary.to_numpy()
     order = np.argsort(found)
@@ -162,7 +164,7 @@ def keys_of(group: Codes, topic: Codes, partition: Numbers, num_topics: int) -> 
 
 
 def stable_order(codes: Codes, count: int) -> Positions:
-    """Sixteen bits a pass: NumPy sorts these by counting, wider numbers by comparing."""
+    """Sorts sixteen bits per pass: NumPy sorts these by counting, wider numbers by comparing."""
     order = np.argsort((codes & 0xFFFF).astype(np.uint16), kind="stable")
     if count <= 1 << 16:
         return order
@@ -181,7 +183,7 @@ def markers_of(markers: pa.Table, offsets: Numbers) -> Markers:
 
 
 def frame_of(state: pa.Table, commits: pa.Table, marker_rows: pa.Table) -> Frame:
-    """Within the state, key rows stand before pending ones, and these by offset."""
+    """In the state, key rows come before pending ones, and pending ones are in offset order."""
     groups, group = names_of([state["group_id"], commits["group_id"]])
     topics, topic = names_of([state["topic"], commits["topic"]])
     topic_ids, topic_id = names_of([state["topic_id"], commits["topic_id"]])
@@ -220,7 +222,8 @@ def frame_of(state: pa.Table, commits: pa.Table, marker_rows: pa.Table) -> Frame
 
 
 def ordered(values: NDArray[T], row: Positions) -> NDArray[T]:
-    """A column in which all rows say the same is one value, not as many: to tell that is cheaper than to sort it."""
+    """A column in which all rows are equal becomes one broadcast value. Checking that is cheaper than sorting the
+    column."""
     if len(values) and values[0] == values[-1] and (values == values[0]).all():
         return np.broadcast_to(values[:1].copy(), values.shape)
     return values[row]
@@ -235,8 +238,8 @@ def is_kind(state: pa.Table, *kinds: str) -> Flags:
 
 
 def transactional(commits: pa.Table) -> tuple[Flags, Flags]:
-    """Which commits wait for a marker, and of which that is sure. Of an archive that lacks the flag a producer tells,
-    as it does to the coordinator. A deletion never waits."""
+    """Which commits wait for a marker, and for which of them that is certain. If an archive lacks the flag, a producer
+    id shows it, as it does to the coordinator. A deletion never waits."""
     told = commits["is_transactional"]
     has_producer = commits["producer_id"].is_valid().to_numpy()
     is_told = told.is_valid().to_numpy()

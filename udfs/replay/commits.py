@@ -1,8 +1,8 @@
 """Links the commits of one offsets partition, key by key, into offsets and the time each was in force.
 
-Nothing walks them one by one: a chunk is put in order by key, beside what the state says of these keys, and whole
-columns are compared with themselves shifted by one. What a chunk leaves open is the state, and so the next chunk and
-the next run go on in one and the same way."""
+There is no loop over commits: a chunk is sorted by key, together with the earlier state of these keys, and whole
+columns are compared with themselves shifted by one row. What a chunk leaves open becomes the state, so the next chunk
+and the next run continue in the same way."""
 
 from dataclasses import dataclass
 
@@ -39,20 +39,20 @@ EMPTY_MARKERS = table_schema(TRANSACTION_MARKERS).empty_table().select(MARKER_CO
 
 @dataclass(frozen=True)
 class Finished:
-    """`closed` are rows of what was held back until it was clear that no more of its write follows."""
+    """`closed`: rows that were held back until it was clear that no more records of their write follow."""
 
     closed: dict[str, pa.Table]
     open: dict[str, pa.Table]
-    # Of table replayed_offsets: every key that the state before had or the chunks touched.
+    # Rows of table replayed_offsets: every key of the earlier state or of the chunks.
     state: pa.Table
     answers: Answers
-    # Stretches in which a group has an offset or one pending, those that ended in this replay and open ones:
-    # group_id, from_offset, from_time, to_offset, to_time (NULL: still so), is_cut.
+    # Intervals in which a group has an offset or a pending one; those that ended in this replay, and open ones:
+    # group_id, from_offset, from_time, to_offset, to_time (NULL: still open), is_cut.
     liveness: pa.Table
 
 
 class OffsetReplay:
-    """Chunks go in by log order, commits and markers of the same stretch of the log; rows come out when closed, of
+    """Takes chunks in log order, with commits and markers of the same span of the log. Returns closed rows of
     offset_history, transactions and replay_anomalies."""
 
     def __init__(
@@ -81,7 +81,7 @@ class OffsetReplay:
         return self.link(commits.slice(0, size), markers.filter(pa.array(is_before)), cut - 1)
 
     def hole(self, last_offset: int, last_time: int | None) -> dict[str, pa.Table]:
-        """The log behind that offset was not seen (time in microseconds)."""
+        """Records after this offset are missing (time in microseconds)."""
         closed = self.release(last_offset)
         self.state = in_order(self.state)
         hole = (last_offset, last_time)
@@ -101,7 +101,7 @@ class OffsetReplay:
         return Finished(closed, opened, self.state, self.asked.answers, liveness)
 
     def release(self, through: int) -> dict[str, pa.Table]:
-        """What was held back, and all questions up to there."""
+        """Releases rows that were held back, and answers all questions up to there."""
         if self.held_back is None and not len(self.asked.upto(through)):
             return NO_ROWS
         commits, markers = self.held_back or (EMPTY_COMMITS, EMPTY_MARKERS)
@@ -143,7 +143,8 @@ class OffsetReplay:
         return pa.concat_tables([steps, revived, preview]).sort_by(order)
 
     def split(self, commits: pa.Table, markers: pa.Table, through: int) -> tuple[pa.Table, pa.Table]:
-        """The state of groups that this chunk tells or is asked of, and of the others: these stay as they are."""
+        """Splits the state: groups that this chunk, or a question, is about, and others. The others stay as they
+        are."""
         state = self.state
         if not state.num_rows:
             return state, state
@@ -163,8 +164,8 @@ class OffsetReplay:
 
 
 def whole_writes(commits: pa.Table) -> int:
-    """Rows up to the last write, if that deletes: why an offset went is told by all that its write deletes, and more of
-    it may follow. Records of one write share their time."""
+    """Rows up to the last write, if that deletes offsets. The reason of a deletion depends on everything the same write
+    deletes, and more of it may follow. Records of one write have the same time."""
     size = commits.num_rows
     if not size:
         return 0
@@ -181,7 +182,7 @@ def last_offset(commits: pa.Table, markers: pa.Table) -> int:
 
 
 def together(parts: list[dict[str, pa.Table]]) -> dict[str, pa.Table]:
-    """One after the other, in the order of each table."""
+    """The tables of all parts, each in its table's order."""
     found = {}
     for name, table in TABLES.items():
         rows = pa.concat_tables([table_schema(table).empty_table(), *(part[name] for part in parts if name in part)])

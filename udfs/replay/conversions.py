@@ -24,7 +24,7 @@ COPIED_EPOCH_TYPE = 6
 
 
 def settle(group: Group, before: Any, operation: Sequence[Record], at: Moment) -> None:
-    """After an operation that made another type of group of this one."""
+    """Handles an operation that changed the type of this group."""
     now = group.now
     if isinstance(before, Classic) and set(group.ledger.members) & now.members.keys():
         upgrade(group, before, now, operation, at)
@@ -35,7 +35,7 @@ def settle(group: Group, before: Any, operation: Sequence[Record], at: Moment) -
 
 
 def replace(group: Group, before: Any, operation: list[Record], at: Moment) -> None:
-    """Offline: nobody was in the group. The generation starts again, offsets stay."""
+    """Offline: the group had no members. Its generation starts again, its offsets stay."""
     if isinstance(before, Modern) and before.rebalance is not None:
         close(group, before, RebalanceOutcome.SUPERSEDED, at)
     group.ledger.end_all(at, *ENDS)
@@ -53,7 +53,8 @@ def replace(group: Group, before: Any, operation: list[Record], at: Moment) -> N
 
 
 def upgrade(group: Group, before: Classic, now: Modern, operation: Sequence[Record], at: Moment) -> None:
-    """The batch copies the classic group first, its generation as epoch; then follow the joiner's own records."""
+    """The batch first copies the classic group, with its generation as the epoch. Then come the joining member's own
+    records."""
     is_exact = seen_whole(group, operation)
     ledger, topics = group.ledger, group.context.topics
     ledger.end_state(at, StateEnd.CONVERTED)
@@ -73,7 +74,7 @@ def upgrade(group: Group, before: Classic, now: Modern, operation: Sequence[Reco
 
 
 def take_over_copy(group: Group, now: Modern, operation: Sequence[Record]) -> None:
-    """The first target of the batch is the classic group's last assignment, no rebalance."""
+    """The first target in the batch is the last assignment of the classic group, not a rebalance."""
     copied: dict[str, Target] = {}
     for record in operation:
         if record.type == COPIED_TARGET_TYPE and record.value is not None:
@@ -92,7 +93,7 @@ def take_over_copy(group: Group, now: Modern, operation: Sequence[Record]) -> No
 
 
 def codes_by_name(now: Modern, topics: TopicCodes) -> dict[str, int]:
-    """Of topics with ids: classic groups know names alone."""
+    """Codes of topics with ids: classic groups know only names."""
     owned = [by_role for member in now.members.values() for by_role in (member.assigned, member.pending)]
     shares = [share for by_role in (*owned, *now.targets.values()) for share in by_role.values()]
     codes = {tp >> SHIFT for share in shares for tp in share if isinstance(tp, int)}
@@ -103,8 +104,8 @@ def codes_by_name(now: Modern, topics: TopicCodes) -> dict[str, int]:
 
 
 def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Record], at: Moment) -> None:
-    """The last native member went, by itself or by a static one of the classic protocol in its place. The others stay
-    with what their targets say; the epoch goes on as generation."""
+    """The last member with the consumer protocol left by itself, or a static member with the classic protocol replaced
+    it. The others stay with what their targets assign, and the epoch continues as the generation."""
     seen_whole(group, operation)
     for record in operation:
         if record.type == CLASSIC_TYPE:
@@ -126,7 +127,7 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
         has_left |= not is_replaced
         why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
         release_shown(ledger, at, member_id, own, why)
-        # The next generation hands out what no copied assignment names.
+        # The next generation assigns what no copied assignment names.
         given = frozenset().union(*stay.values())
         now.idle.update((tp, at.time) for tps in own.values() for tp in tps - given)
         kind = LeaveKind.STATIC_REPLACED if is_replaced else kind_of(before, member_id, at)
@@ -156,7 +157,7 @@ def names_of(ledger: Ledger, topics: TopicCodes) -> set[str]:
 
 
 def rekey(ledger: Ledger, topics: TopicCodes, codes: Mapping[str, int]) -> None:
-    """Open stays go on under the topics' other codes, found by name."""
+    """Open ownership intervals continue under the topics' other codes, found by name."""
     owners = list(ledger.owners.values())
     ledger.owners = {}
     for of_members in owners:
