@@ -10,41 +10,41 @@ from numpy.typing import NDArray
 from udfs.replay.gaps import Gaps
 
 Numbers = NDArray[np.int64]
-# Of records without a time: below every real one.
+# For records without a time: below every real time.
 NO_TIME = np.iinfo(np.int64).min
 
 
 @dataclass
 class Stretch:
-    """A part of the log without holes; both ends included. Times are microseconds."""
+    """A part of the log that was read without holes; both ends included. Times are microseconds."""
 
     first_offset: int
     last_offset: int
     from_time: int | None = None
     to_time: int | None = None
-    # Of the record behind the last gap.
+    # The first record after the last gap.
     complete_from_offset: int | None = None
     complete_from_time: int | None = None
     num_records: int = 0
     has_transactions: bool = True
-    # In batches and ranges of bytes that could not be read.
+    # Records in batches and byte ranges that could not be read.
     damaged_records: int = 0
 
 
 @dataclass
 class Coverage:
-    """Grows by records in log order."""
+    """The coverage so far. It grows with records in log order."""
 
     stretches: list[Stretch]
     gap_firsts: list[Numbers] = field(default_factory=list)
     gap_lasts: list[Numbers] = field(default_factory=list)
-    # The last record seen, and the largest time.
+    # The last record read, and the largest time.
     last_offset: int | None = None
     last_time: int | None = None
 
     def add(self, offsets: Numbers, times: Numbers, is_replayable: NDArray[np.bool_], is_plain: bool) -> None:
-        """`offsets` ascend, each once; records that cannot be read are known, but may have told something; `is_plain`:
-        whether the source knows no producers."""
+        """`offsets` are ascending and distinct. Records that cannot be decoded are covered, but what they say is
+        unknown. `is_plain`: the source does not record producers."""
         self.add_gaps(offsets[is_replayable], times[is_replayable])
         starts = np.searchsorted(offsets, [each.first_offset for each in self.stretches])
         stops = np.searchsorted(offsets, [each.last_offset for each in self.stretches], "right")
@@ -93,7 +93,7 @@ class Coverage:
         return Gaps(firsts.tolist(), lasts.tolist())
 
     def holes(self) -> list[tuple[int, int | None]]:
-        """Where the log behind was not seen: last offset before it and the largest time up to there."""
+        """Where records are missing: the last offset before each hole, and the largest time up to there."""
         found: list[tuple[int, int | None]] = []
         time: int | None = None
         for stretch in self.stretches[:-1]:
@@ -104,7 +104,7 @@ class Coverage:
 
 
 def coverage_rows(cluster: str, partition: int, stretches: Sequence[Stretch]) -> list[dict[str, Any]]:
-    """Rows of history_coverage; the last stretch may still grow."""
+    """Rows of history_coverage. The last part may still grow."""
     return [
         {
             "cluster": cluster,
@@ -126,5 +126,5 @@ def coverage_rows(cluster: str, partition: int, stretches: Sequence[Stretch]) ->
 
 
 def num_compacted(stretch: Stretch) -> int:
-    """At most: nothing else is known of these offsets."""
+    """An upper bound: nothing else is known of these offsets."""
     return stretch.last_offset - stretch.first_offset + 1 - stretch.num_records - stretch.damaged_records

@@ -9,20 +9,21 @@ from numpy.typing import NDArray
 
 
 class Damage(NamedTuple):
-    """Offsets that damaged bytes may have held, both ends included, and how many records these were."""
+    """Offsets that damaged bytes may have held, both ends included, and the number of these records."""
 
     first_offset: int
     last_offset: int
     num_records: int
 
     def num_left(self, known: NDArray[np.int64]) -> int:
-        """Records of it without those whose offsets are known from another copy."""
+        """Its number of records, without those whose offsets are known from another copy."""
         size = self.last_offset - self.first_offset + 1
         return min(self.num_records, size - len(np.unique(known)))
 
 
 def joined_damage(ranges: Iterable[tuple[str, Damage]]) -> list[Damage]:
-    """`ranges` with the file of each. Several ranges of one file may share their bounds, copies may share damage."""
+    """`ranges` with the file of each. Several ranges of one file may have the same bounds, and copies may have the same
+    damage."""
     by_bounds: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     for source_file, each in ranges:
         by_bounds[each.first_offset, each.last_offset][source_file] += each.num_records
@@ -36,7 +37,7 @@ def joined_damage(ranges: Iterable[tuple[str, Damage]]) -> list[Damage]:
 
 
 def union(one: Damage, other: Damage) -> Damage:
-    """Of two that overlap; `one` begins first."""
+    """The union of two that overlap; `one` begins first."""
     return Damage(one.first_offset, max(one.last_offset, other.last_offset), one.num_records + other.num_records)
 
 

@@ -7,7 +7,7 @@ from schemas.history_words import LeaveKind, RebalanceTrigger
 from udfs.listed import listed as listed_up_to
 from udfs.replay.topic_codes import SHIFT, TopicCodes
 
-# Names in one list; of more only their number is said.
+# Names in one list. If there are more, only their number is shown.
 MOST_NAMED = 3
 
 JOINED = "joined"
@@ -18,24 +18,24 @@ DEPARTED: Mapping[str, str] = {
     LeaveKind.REBALANCE_TIMEOUT_LIKELY: "kept partitions beyond the rebalance timeout",
 }
 LEFT = "left"
-# Changes that say everything by themselves.
+# Changes that need no further words.
 PLAIN = ""
 
 
 class Change(NamedTuple):
-    """`text` is what members did, with `name` being one of them; without a text `name` is a sentence of its own."""
+    """`text` is what members did, and `name` is one of them. Without a text, `name` is a sentence of its own."""
 
     trigger: str
     text: str
     name: str
-    # It holds only where it is the trigger: another trigger explains it as well.
+    # Shown only if it is the trigger: any other trigger already explains it.
     needs_trigger: bool = False
-    # Of a member that left or timed out: its id, and the record without it, by which commits may tell more.
+    # For a member that left or timed out: its id, and the record without it. Commits may show which of the two it was.
     gone: tuple[str, int] | None = None
 
 
 def detail(trigger: str, changes: Iterable[Change]) -> str | None:
-    """What set it off first, then what else changed; NULL where nothing is known."""
+    """First the trigger, then what else changed; NULL if nothing is known."""
     names: dict[tuple[str, str], list[str]] = {}
     for change in changes:
         if change.needs_trigger and change.trigger != trigger:
@@ -58,7 +58,7 @@ def listed(names: Sequence[str], gap: str = ", ") -> str:
 
 
 def member_name(member_id: str, client_id: str | None, client_host: str | None, instance: str | None = None) -> str:
-    """With where it runs, and with those of its names that its id does not begin with."""
+    """The member with its host, and with its other names unless its id begins with them."""
     others = [each for each in (instance and f"instance {instance}", client_id) if each]
     told = [each for each in dict.fromkeys(others) if not member_id.startswith(each.removeprefix("instance "))]
     told += [client_host.removeprefix("/")] if client_host else []
@@ -70,7 +70,7 @@ def joined(name: str) -> Change:
 
 
 def departed(name: str, leave_kind: str | None, gone: tuple[str, int] | None = None) -> Change:
-    """`gone`: its id and the record without it, where commits may tell whether it timed out."""
+    """`gone`: its id and the record without it, if commits may show whether it timed out."""
     return Change(RebalanceTrigger.MEMBER_LEFT, DEPARTED.get(leave_kind or "", LEFT), name, gone=gone)
 
 
@@ -79,7 +79,7 @@ def timed_out(change: Change) -> Change:
 
 
 def from_plain(fields: Sequence[Any]) -> Change:
-    """As JSON has it."""
+    """From the form in JSON."""
     *others, gone = fields
     return Change(*others)._replace(gone=None if gone is None else (gone[0], gone[1]))
 
@@ -102,7 +102,7 @@ def subscription(name: str, before: Collection[str], after: Collection[str]) -> 
 
 
 def subscription_texts(before: set[str], after: set[str]) -> list[str]:
-    """More members may have changed theirs alike: they are named together."""
+    """If several members changed their subscription in the same way, they are named together."""
     added, removed = listed(sorted(after - before)), listed(sorted(before - after))
     too = " too" if before & after else ""
     texts = [f"subscribes {added}{too}" if added else "", f"no longer subscribes {removed}" if removed else ""]
@@ -112,8 +112,8 @@ def subscription_texts(before: set[str], after: set[str]) -> list[str]:
 def partition_changes(
     before: Collection[int], after: Collection[int], topics: TopicCodes, *, is_cause: bool
 ) -> list[Change]:
-    """By what members were assigned, which proves no more than that. `is_cause`: nothing else can have changed, so
-    that topics without any partition before or after were created or deleted."""
+    """Changes of partitions, as far as members were assigned them. `is_cause`: nothing else can have changed, so topics
+    without any partition before or after were created or deleted."""
     had, has = by_topic(before, topics), by_topic(after, topics)
     found = []
     for topic in sorted(had.keys() | has.keys()):
@@ -131,7 +131,7 @@ def partition_changes(
 
 
 def by_topic(tps: Collection[int], topics: TopicCodes) -> dict[str, dict[str | None, int]]:
-    """By name, or by id where it has none: how many partitions of each id."""
+    """By name, or by id if there is no name: the number of partitions for each id."""
     codes: dict[int, int] = {}
     for tp in tps:
         codes[tp >> SHIFT] = codes.get(tp >> SHIFT, 0) + 1
@@ -158,8 +158,8 @@ def topic_changes(
     *,
     needs_trigger: bool,
 ) -> list[Change]:
-    """By records that list a group's topics with how many partitions each has. `needs_trigger`: a topic may also be
-    listed because a member has subscribed it."""
+    """Changes in records that list a group's topics with their numbers of partitions. `needs_trigger`: a topic may also
+    be new in the list because a member has subscribed to it."""
     metadata, found = RebalanceTrigger.METADATA_CHANGED, []
     for topic in sorted(before.keys() | after.keys()):
         old, new = before.get(topic), after.get(topic)

@@ -28,10 +28,11 @@ TP = ("topic", "partition")
 
 @dataclass(frozen=True)
 class EndOffsets:
-    """Rows by `SCHEMA`: stretches seen by two snapshots or more, and of each partition the newest one."""
+    """Rows by `SCHEMA`: periods with the same end offset in two or more snapshots, and the newest period of each
+    partition."""
 
     stretches: pa.Table
-    # Of the newest snapshot; None: there is none.
+    # Time of the newest snapshot; None if there is none.
     through_time: int | None = None
 
     @classmethod
@@ -40,8 +41,8 @@ class EndOffsets:
 
     @classmethod
     def of(cls, rows: pa.Table) -> "EndOffsets":
-        """Of rows of topic_snapshots. A topic that was made anew has another id and another stretch."""
-        # The text of kafka-topics has none.
+        """From rows of topic_snapshots. A recreated topic has another id, so a new period begins."""
+        # The output of kafka-topics has no end offsets.
         rows = rows.filter(rows.column("log_end_offset").is_valid())
         if not rows.num_rows:
             return cls.none()
@@ -78,8 +79,8 @@ class EndOffsets:
 
 @dataclass(frozen=True, order=True)
 class Awaited:
-    """A partition that changed hands after its newest snapshot, of `seen_time`, with all read that there was then: the
-    next snapshot tells whether there was anything to read."""
+    """A partition that changed owners after its newest snapshot, at `seen_time`, when everything up to the end offset
+    had been read. The next snapshot shows whether there was more to read."""
 
     topic: str
     partition: int
@@ -90,31 +91,31 @@ class Awaited:
 def fingerprint(
     ends: EndOffsets, seen_through: int | None, log_through: int | None, awaited: Collection[Awaited]
 ) -> str:
-    """Of what rows rest on that were made when the newest snapshot was of `seen_through` and the log reached to
-    `log_through`. A later snapshot changes it only if it changes one of them."""
+    """A hash of what rows depend on that were made when the newest snapshot was at `seen_through` and the log was read
+    up to `log_through`. Later snapshots change it only if they change one of these."""
     seen = NONE if seen_through is None else seen_through
     until = NONE if log_through is None else log_through
     second, following = ends.column("second_time"), ends.column("next_time")
     is_known = (second != NONE) & (second <= seen)
     begins_late = (second != NONE) & (ends.column("from_time") > seen) & (ends.column("from_time") < until)
-    # Where it ended was not known yet if the next end came later.
+    # The end of the period was not known yet if the next end offset came later.
     to_time = np.where((following != NONE) & (following <= seen), ends.column("to_time"), NONE)
     chosen = np.flatnonzero(is_known | begins_late)
     some = ends.stretches.take(pa.array(chosen)).set_column(5, "to_time", pa.array(to_time[chosen]))
-    # In order: so are the stretches.
+    # Sorted, since the periods are sorted too.
     found = [*texts(some, [*SCHEMA.names[:4], "to_time"]), *texts(longer(ends, awaited), list(TP))]
     return hashlib.sha256("\n".join(found).encode()).hexdigest()[:32] if found else ""
 
 
 def texts(rows: pa.Table, names: Sequence[str]) -> list[str]:
-    """One a row. No topic's name has a space."""
+    """One text per row. Topic names contain no spaces."""
     columns = [rows.column(name).cast(pa.string()) for name in names]
     found: list[str] = pc.binary_join_element_wise(*columns, " ").to_pylist()
     return found
 
 
 def longer(ends: EndOffsets, awaited: Collection[Awaited]) -> pa.Table:
-    """Those of which a later snapshot shows the same end."""
+    """Those with the same end offset in a later snapshot."""
     rows = awaited_table(awaited).join(ends.stretches, list(TP), join_type="inner", use_threads=False)
     of = {name: numbers(rows.column(name)) for name in ("seen_end", "seen_time", "end_offset", "from_time", "to_time")}
     is_same = (of["end_offset"] == of["seen_end"]) & (of["from_time"] <= of["seen_time"])
@@ -129,7 +130,7 @@ def awaited_table(awaited: Collection[Awaited]) -> pa.Table:
 
 
 def still_awaited(ends: EndOffsets, awaited: Collection[Awaited]) -> list[Awaited]:
-    """Those of which no snapshot came since."""
+    """Those without a later snapshot."""
     newest = ends.stretches.filter(pa.array(ends.is_newest()))
     times = dict(zip(zip(*(newest[name].to_pylist() for name in TP), strict=True), newest["to_time"].to_pylist(),
                      strict=True))  # fmt: skip
@@ -137,7 +138,7 @@ def still_awaited(ends: EndOffsets, awaited: Collection[Awaited]) -> list[Awaite
 
 
 def codes(names: pa.ChunkedArray) -> Numbers:
-    """Equal names have equal numbers; -1: NULL."""
+    """Equal names get equal numbers; -1 for NULL."""
     encoded = names.combine_chunks().dictionary_encode()
     encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
     return np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)

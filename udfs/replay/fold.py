@@ -14,29 +14,29 @@ from udfs.replay.records import Moment, Record
 from udfs.replay.rows import Rows
 from udfs.replay.uncollected import uncollected
 
-# One handler a record type, value and tombstone alike; it changes what the group is now, and nothing else.
+# One handler per record type, for values and tombstones. It changes only the group's current state.
 HANDLERS: dict[int, Callable[[Group, Record], None]] = {TYPE: classic.take, **modern.HANDLERS}
 
 CLASSIC_OR_NOTHING = {Classic, type(None)}
 
-# From where to where the log knows a group by records of its own; None: still.
+# From when to when the log has records of a group; None: still.
 Known = tuple[Moment, Moment | None]
 
 
 class Fold:
     def __init__(self, context: Context, states: Mapping[str, str]) -> None:
-        """`states`: of groups that may get records, by group id, as `finish` gave them."""
+        """`states`: of groups that may get records, by group id, as `finish` returned them."""
         self.context = context
         self.states = states
         self.groups: dict[str, Group] = {}
-        # Since when each group is known, and since when it is no more, in this run or last.
+        # For each group, when it existed, in this run and at the end of earlier ones.
         self.known: dict[str, list[Known]] = {}
-        # The newest operation of each group, which may go on.
+        # The newest operation of each group, which may continue.
         self.held: dict[str, list[Record]] = {}
 
     @uncollected()
     def take(self, records: Iterable[tuple[str, Record]]) -> None:
-        """A chunk of the log, in its order."""
+        """Takes a chunk of the log, in log order."""
         held = self.held
         for group_id, record in records:
             operation = held.get(group_id)
@@ -49,7 +49,7 @@ class Fold:
                 held[group_id] = [record]
 
     def hole(self, last_offset: int, last_time: int | None) -> None:
-        """The log behind was not seen: it ended there for all that is known."""
+        """Records after this offset are missing. Everything known ends here."""
         self.settle_held()
         for group_id in {**self.states, **self.groups}:
             group = self.group(group_id)
@@ -64,7 +64,7 @@ class Fold:
 
     @uncollected()
     def finish(self, open_rows: Rows) -> dict[str, str]:
-        """The states of the groups that were met; what is open goes to `open_rows`."""
+        """Returns the states of all groups that had records, and adds open intervals to `open_rows`."""
         self.settle_held()
         for group in self.groups.values():
             if isinstance(group.now, Classic):
@@ -76,7 +76,8 @@ class Fold:
 
     @property
     def existence(self) -> dict[str, list[Known]]:
-        """By group, of all that `states` or records name: the last time that earlier runs knew it, then this run's."""
+        """For each group in `states` or in records: the last period in which earlier runs knew it, then those of this
+        run."""
         untouched = {
             group_id: state for group_id, state in self.states.items() if state and group_id not in self.groups
         }
@@ -101,7 +102,7 @@ class Fold:
                 handler(group, record)
             settle(group, before, operation, at)
         except Exception as failure:
-            # Nothing that stands in a log may end the run: the finding names the records, the rest goes on.
+            # No content of a log may end the run. The anomaly names the records, and the replay continues.
             told = f"{type(failure).__name__}: {failure}"
             first = operation[0].offset
             group.anomaly(operation[-1], AnomalyKind.IMPOSSIBLE_ORDER, Severity.CRITICAL, told, first)
@@ -109,7 +110,7 @@ class Fold:
             self.note(group_id, at)
 
     def note(self, group_id: str, at: Moment) -> None:
-        """The group came to be, or is no more."""
+        """Records that the group began or ceased to exist."""
         spans = self.known.setdefault(group_id, [])
         if self.groups[group_id].now is not None:
             spans.append((at, None))
@@ -159,7 +160,7 @@ def known_of(state: dict[str, Any]) -> list[Known]:
 
 
 def settle(group: Group, before: Any, operation: list[Record], at: Moment) -> None:
-    """By the kind that the group was and the kind that it is."""
+    """Chooses by the group's type before and after the operation."""
     kinds = {type(before), type(group.now)}
     if kinds <= CLASSIC_OR_NOTHING:
         classic.settle(group, before, operation, at)
@@ -167,7 +168,8 @@ def settle(group: Group, before: Any, operation: list[Record], at: Moment) -> No
         modern.settle(group, before, operation, at)
     else:
         if isinstance(before, Classic):
-            # What goes over keeps its last record of the classic group, whether or not a run ended before.
+            # Intervals that are converted end with the last record of the classic group, whether or not a run ended in
+            # between.
             classic.confirm(group, before)
         group.ledger.spread()
         conversions.settle(group, before, operation, at)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Gaps:
-    """Stretches of missing offsets, first and last of each, ascending. What lies before offset 0 is not missing."""
+    """Ranges of missing offsets, first and last of each, ascending. Nothing is missing before offset 0."""
 
     firsts: Sequence[int] = ()
     lasts: Sequence[int] = ()
 
     def is_complete(self, after: int, upto: int) -> bool:
-        """Whether every offset behind `after` and before `upto` is known."""
+        """Whether every offset after `after` and before `upto` is known."""
         place = bisect_left(self.lasts, after + 1)
-        # Of arrays the answer would be NumPy's own, which no state can be stored with.
+        # With arrays the comparison gives a NumPy bool, which a state cannot store.
         return place == len(self.lasts) or bool(self.firsts[place] >= upto)

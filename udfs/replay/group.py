@@ -15,28 +15,28 @@ from udfs.replay.silence import Departure
 from udfs.replay.topic_codes import TopicCodes
 from udfs.replay.unclear_details import UnclearDetail, is_unclear
 
-# A clock that steps back less than this is one of a healthy cluster.
+# Smaller steps back are normal for the clocks of a healthy cluster.
 CLOCK_STEP_US = 1_000_000
 
 
 @dataclass
 class Context:
-    """Of one offsets partition."""
+    """Shared by all groups of one offsets partition."""
 
     topics: TopicCodes
     gaps: Gaps = field(default_factory=Gaps)
-    # Last offsets before what was not seen; -1: the log was not seen from its beginning.
+    # The last offset before each hole; -1: the beginning of the log was not read.
     holes: Collection[int] = ()
     rows: Rows = field(default_factory=Rows)
     # Group epoch of a consumer group before its first record of type 3: 1 from Kafka 4.3, 0 earlier.
     first_epoch: int = 1
-    # Members of which commits may tell how they went.
+    # Members for which commits may show how they left.
     departures: list[Departure] = field(default_factory=list)
-    # Details of rebalances that name them.
+    # Details of rebalances that name these members.
     unclear: list[UnclearDetail] = field(default_factory=list)
-    # By type of group, what snapshots tell of its timeouts.
+    # Timeouts by group type, from snapshots.
     timeouts: Mapping[str, Setting] = field(default_factory=dict)
-    # Of groups that set them for themselves, by group and type.
+    # Timeouts of groups that set their own, by group and type.
     own_timeouts: Mapping[tuple[str, str], Setting] = field(default_factory=dict)
 
     def timeouts_of(self, group_id: str, group_type: str) -> Setting:
@@ -51,13 +51,13 @@ class Group:
     ledger: Ledger
     # Largest record time so far.
     time: int | None = None
-    # By key (type and member), offset of its newest record: whether what a record tells is new, or only its copy.
+    # By key (type and member), offset of its newest record: shows whether the next one is new or a copy of it.
     seen: dict[str, int] = field(default_factory=dict)
     # What is known of the group beyond its ledger, by its type: of `classic` or `modern`.
     now: Any = None
 
     def moment(self, record: Record) -> Moment:
-        """History time never goes back."""
+        """The place of the record with its history time, which never goes back."""
         time = record.time
         if time is not None and self.time is not None and time < self.time:
             if time < self.time - CLOCK_STEP_US:
@@ -68,13 +68,13 @@ class Group:
         return Moment(record.offset, self.time)
 
     def is_exact(self, key: str, record: Record) -> bool:
-        """Whether no record of this key can be missing before this one; the key counts as seen."""
+        """Whether no record of this key can be missing before this one. Marks the key as seen."""
         before = self.seen.get(key, -1)
         self.seen[key] = record.offset
         return self.context.gaps.is_complete(before, record.offset)
 
     def detail(self, assignment_offset: int, trigger: str, changes: Sequence[Change]) -> str | None:
-        """Of a rebalance. What commits may tell more of is noted."""
+        """The detail of a rebalance. If commits may show more, it is noted for later."""
         if is_unclear(changes):
             self.context.unclear.append(UnclearDetail(self.group_id, assignment_offset, trigger, changes))
         return detail(trigger, changes)

@@ -7,6 +7,6 @@ LOWEST = 1 << 31
 
 
 def partition_for(group_id: str, num_partitions: int) -> int:
-    """By the amount of its signed hash code, where the lowest of all has none."""
+    """From the absolute value of the signed hash code. The lowest integer has no absolute value."""
     found = string_hash(group_id)
     return 0 if found == LOWEST else min(found, 2 * LOWEST - found) % num_partitions

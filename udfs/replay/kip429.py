@@ -6,7 +6,7 @@ from typing import NamedTuple
 from udfs.replay.classic_records import NOTHING, ClassicMember, Tps
 from udfs.replay.topic_codes import SHIFT, TopicCodes
 
-# Generation of a subscription whose member has lost its place.
+# Generation in the subscription of a member that has lost its place.
 RESET = -1
 
 
@@ -19,33 +19,33 @@ class MemberSets(NamedTuple):
 
 
 class GroupSets(NamedTuple):
-    """Of all members together."""
+    """Sets of all members together."""
 
     claimed: Tps
     assigned: Tps
     withheld: Tps
     unknown_owned: Tps
-    # How many are claimed and given or withheld; given and claimed by nobody.
+    # Number of partitions claimed and then assigned or withheld; number assigned that no member claimed.
     num_maybe_revoking: int
     num_ready_to_migrate: int
-    # Nothing was assigned twice.
+    # No partition was assigned twice.
     is_disjoint: bool
 
 
 def is_reset(member: ClassicMember) -> bool:
-    """It came back without anything, whatever it had."""
+    """Whether the member came back without anything, whatever it had before."""
     return member.generation_id == RESET and not member.claimed
 
 
 def member_sets(had: Tps, member: ClassicMember) -> MemberSets:
-    """`had`: assigned to the member, or to the static instance that it is, at the assignment before."""
+    """`had`: partitions that the previous assignment gave to the member, or to its static instance."""
     claimed, assigned = member.claimed or NOTHING, member.assigned
     lost = had if had and is_reset(member) else NOTHING
     dropped = NOTHING if lost or had is claimed else had - claimed
     if assigned is None:
         return MemberSets(None, None, None, lost, dropped)
     if claimed is assigned:
-        # Most often it keeps what it has.
+        # Most members keep what they have.
         return MemberSets(NOTHING, NOTHING, assigned, lost, dropped)
     if not claimed:
         return MemberSets(assigned, NOTHING, NOTHING, lost, dropped)
@@ -57,7 +57,7 @@ def union(sets: Iterable[Tps | None]) -> Tps:
 
 
 def group_sets(members: Sequence[ClassicMember], assigned: Tps, topics: TopicCodes) -> GroupSets:
-    """`assigned`: to all of them together."""
+    """`assigned`: partitions assigned to any member."""
     is_disjoint = sum([len(member.assigned) for member in members if member.assigned]) == len(assigned)
     claimed = union([member.claimed for member in members])
     if not claimed:
@@ -72,8 +72,8 @@ def group_sets(members: Sequence[ClassicMember], assigned: Tps, topics: TopicCod
 
 
 def unknown_owned(members: Sequence[ClassicMember], assigned: Tps, missing: Tps, topics: TopicCodes) -> Tps:
-    """Of topics that the leader did not know: it knew those that it assigned, and those subscribed as far as the log
-    can tell. What it does not know nobody gets back."""
+    """Missing partitions of topics that the leader did not know. It knew those that it assigned, and those subscribed,
+    as far as the log shows. No member gets back partitions of an unknown topic."""
     known = {tp >> SHIFT for tp in assigned}
     known |= {topics.of_name(name) for member in members for name in member.topics or ()}
     return frozenset(tp for tp in missing if tp >> SHIFT not in known)

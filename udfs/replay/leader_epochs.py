@@ -1,6 +1,7 @@
 """Which records of an offsets partition count: a leader epoch ends where the next higher one begins.
 
-What a leader wrote that had lost its office unnoticed is cut off by its successor, but stays in copies of its log.
+A leader may write records before it notices that it lost its role. Its successor truncates them, but they stay in
+copies of its log.
 """
 
 from collections.abc import Iterable
@@ -12,14 +13,14 @@ from numpy.typing import NDArray
 
 from udfs.replay.coverage import NO_TIME
 
-# Stands for NULL: written before 0.11, or by an archive that does not know.
+# For NULL: written before 0.11, or by an archive without epochs.
 NO_EPOCH = -1
 
 
 @dataclass
 class Epoch:
     first_offset: int
-    # Of the records that count; None: none does.
+    # The last offset that counts; None if no record does.
     last_offset: int | None = None
     from_time: int | None = None
     to_time: int | None = None
@@ -30,13 +31,13 @@ class LeaderEpochs:
     of: dict[int, Epoch] = field(default_factory=dict)
 
     def begin(self, epoch: int, offset: int) -> None:
-        """The epoch has a record at this offset."""
+        """Records that the epoch has a record at this offset."""
         if epoch != NO_EPOCH:
             found = self.of.setdefault(epoch, Epoch(offset))
             found.first_offset = min(found.first_offset, offset)
 
     def ends(self) -> list[tuple[int, int]]:
-        """Each epoch with the offset from which on it does not count, epochs ascending."""
+        """Each epoch with the offset from which on it does not count; epochs ascend."""
         found: list[tuple[int, int]] = []
         end = np.iinfo(np.int64).max
         for epoch in sorted(self.of, reverse=True):
@@ -45,7 +46,7 @@ class LeaderEpochs:
         return found[::-1]
 
     def counting(self, offsets: NDArray[np.int64], epochs: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Whether each record counts, as far as epochs tell: those without one do."""
+        """Whether each record counts by its epoch. Records without one count."""
         ends = self.ends()
         if not ends:
             return np.ones(len(offsets), np.bool_)
@@ -55,7 +56,7 @@ class LeaderEpochs:
         return counts
 
     def add(self, offsets: NDArray[np.int64], epochs: NDArray[np.int32], times: NDArray[np.int64]) -> None:
-        """Records that count, in log order: they never go back to a lower epoch."""
+        """Adds records that count, in log order. Their epochs never decrease."""
         for epoch in np.unique(epochs).tolist():
             if epoch == NO_EPOCH:
                 continue
@@ -69,7 +70,7 @@ class LeaderEpochs:
 
 
 def epoch_rows(cluster: str, partition: int, epochs: Iterable[tuple[int, Epoch]]) -> list[dict[str, Any]]:
-    """Rows of coordinator_epochs: the newest one may go on."""
+    """Rows of coordinator_epochs. The newest may still grow."""
     counting = [(number, each) for number, each in sorted(epochs) if each.last_offset is not None]
     return [
         {

@@ -22,7 +22,7 @@ CERTAIN = Confidence.CERTAIN
 
 @dataclass(slots=True)
 class Stretch:
-    """An open interval; `last_offset` is the last record that it rests on."""
+    """An open interval; `last_offset` is the last record that confirms it."""
 
     from_time: int | None
     from_offset: int
@@ -64,7 +64,7 @@ class MemberStretch(Stretch):
 @dataclass(slots=True)
 class OwnerStretch(Stretch):
     group_type: str
-    # One partition; of classic groups a frozenset of them, since there they mostly come and go together.
+    # One partition. In classic groups a frozenset of them, since there they mostly change owners together.
     tp: Any
     member_id: str
     generation_or_epoch: int | None
@@ -73,7 +73,7 @@ class OwnerStretch(Stretch):
     subtopology_id: str | None = None
 
 
-# Of each class, all that stands in one, at once.
+# For each class, a function that returns all its fields.
 FIELDS = {of: attrgetter(*of.__dataclass_fields__) for of in (StateStretch, MemberStretch, OwnerStretch)}
 
 
@@ -96,15 +96,15 @@ class Ledger:
     rows: Rows
     state: StateStretch | None = None
     members: dict[str, MemberStretch] = field(default_factory=dict)
-    # By partition and role, by member: one, but in share groups and in what should not be.
+    # By partition and role, then by member. There is one member, except in share groups and in anomalies.
     owners: dict[tuple[int, str | None], dict[str, OwnerStretch]] = field(default_factory=dict)
-    # Instead of these, of classic groups: by member, its blocks.
+    # For classic groups instead: by member, its blocks.
     blocks: dict[str, list[OwnerStretch]] = field(default_factory=dict)
 
     # -- states
 
     def enter(self, at: Moment, new: StateStretch) -> None:
-        """The group is in this state from then on; an equal one goes on."""
+        """The group has this state from now on. An equal state continues."""
         old = self.state
         if old is not None:
             same = ("group_type", "state", "generation_or_epoch", "protocol_type", "assignor")
@@ -115,7 +115,7 @@ class Ledger:
         self.state = new
 
     def end_state(self, at: Moment, why: StateEnd, *, until: int | None = None, is_exact: bool = True) -> None:
-        """`until` is earlier than the moment where the record tells of an earlier time."""
+        """`until` is earlier than the record if the record names an earlier time."""
         if self.state is not None:
             time = at.time if until is None else until
             if time is not None and self.state.from_time is not None:
@@ -141,7 +141,7 @@ class Ledger:
         self, at: Moment, member_id: str, kind: LeaveKind, generation: int | None, *, until: int | None = None,
         is_exact: bool = True, confidence: Confidence = Confidence.CERTAIN,
     ) -> None:  # fmt: skip
-        """The member is gone; what it owns is for the caller to release first."""
+        """The member left. The caller releases what it owns before this."""
         of = self.members.pop(member_id, None)
         if of is not None:
             time = at.time if until is None else until
@@ -161,7 +161,7 @@ class Ledger:
     # -- owners
 
     def own(self, new: OwnerStretch) -> None:
-        """The member has the partition from then on. Whoever had it before is for the caller to release."""
+        """The member owns the partition from now on. The caller releases the previous owner."""
         key = (new.tp, new.role)
         of_members = self.owners.get(key)
         if of_members is None:
@@ -188,7 +188,7 @@ class Ledger:
         self, at: Moment, tps: frozenset[int], member_id: str, why: OwnershipEnd, until: int | None = None, *,
         is_exact: bool = True,
     ) -> None:  # fmt: skip
-        """The member has these no more; what is left of a block goes on."""
+        """The member no longer owns these. The rest of a block continues."""
         if not tps:
             return
         time = at.time if until is None else until
@@ -207,7 +207,7 @@ class Ledger:
             self.blocks[member_id] = left
 
     def spread(self) -> None:
-        """Blocks taken apart, for groups whose members move by themselves."""
+        """Splits blocks, for groups whose members change one by one."""
         for blocks in self.blocks.values():
             for of in blocks:
                 for tp in of.tp:
@@ -215,7 +215,7 @@ class Ledger:
         self.blocks = {}
 
     def gather(self) -> None:
-        """The other way round."""
+        """The inverse of `spread`."""
         found: dict[tuple[Any, ...], set[int]] = {}
         for of in self.stretches():
             found.setdefault(tuple(with_tp(of, None)), set()).add(of.tp)
@@ -226,7 +226,7 @@ class Ledger:
             self.own_block(of)
 
     def stretches(self) -> Iterator[OwnerStretch]:
-        """All that is owned."""
+        """All intervals of ownership."""
         for of_members in self.owners.values():
             yield from of_members.values()
         for blocks in self.blocks.values():
@@ -238,8 +238,8 @@ class Ledger:
         member = self.members.get(of.member_id)
         client = NO_CLIENT if member is None else (member.group_instance_id, member.client_id, member.client_host)
         from_offset = of.from_offset
-        # What was committed at both ends is filled in where commits are linked. Written out: of these rows there are
-        # more than of all others together.
+        # Commits at both ends are added when commits are linked. Written out field by field: there are more of these
+        # rows than of all others together.
         return (
             self.group_id, of.group_type, of.tp, of.from_time, to_time, from_offset, to_offset, why is None,
             of.is_from_exact, is_exact, why, of.member_id, *client, of.generation_or_epoch, of.phase, of.role,
@@ -250,7 +250,7 @@ class Ledger:
 
     def end_all(self, at: Moment, state: StateEnd, member: LeaveKind, owner: OwnershipEnd, *, is_exact: bool = True,
                 generation: int | None = None) -> None:  # fmt: skip
-        """The group is no more, or nothing more is known of it."""
+        """The group was deleted, or nothing more is known of it."""
         for (tp, role), of_members in list(self.owners.items()):
             for member_id in list(of_members):
                 self.release(at, tp, member_id, owner, role=role, is_exact=is_exact)
@@ -262,7 +262,7 @@ class Ledger:
         self.end_state(at, state, is_exact=is_exact)
 
     def open_rows(self, rows: Rows) -> None:
-        """What is still so, as rows."""
+        """Open intervals as rows."""
         if self.state is not None:
             rows.add("group_state_intervals", self.state_row(self.state, None, None, True, None))
         for member in self.members.values():
@@ -271,7 +271,7 @@ class Ledger:
             rows.add("ownership_intervals", self.owner_row(owner, None, None, True, None))
 
     def plain(self, topics: TopicCodes) -> dict[str, Any]:
-        """As JSON takes it: values without names, since states are stored for each group."""
+        """In the form for JSON: values without names, since a state is stored for each group."""
         of_partitions = [of for of_members in self.owners.values() for of in of_members.values()]
         of_blocks = [of for blocks in self.blocks.values() for of in blocks]
         return {

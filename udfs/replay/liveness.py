@@ -29,7 +29,7 @@ SCHEMA = pa.schema(
         pa.field("from_time", TIME),
         pa.field("to_offset", pa.int64()),
         pa.field("to_time", TIME),
-        # Whether it was still there when the log behind was not seen.
+        # Whether the group was still there where records are missing.
         pa.field("is_cut", pa.bool_(), nullable=False),
     ]
 )
@@ -37,7 +37,8 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Spans:
-    """Stretches in which one key, or one pending commit, keeps its group alive: places in the chunk, both included."""
+    """Intervals in which one key, or one pending commit, keeps its group alive: positions in the chunk, both
+    included."""
 
     group: Numbers
     start: Numbers
@@ -46,7 +47,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class Liveness:
-    """Stretches that ended, and by group since when it lives; NONE: it has nothing."""
+    """Intervals that ended, and for each group since when it is alive; NONE: it has nothing."""
 
     ended: pa.Table
     from_offset: Numbers
@@ -92,7 +93,7 @@ def live_spans(frame: Frame, effects: Effects) -> Spans:
 
 
 def pending_spans(frame: Frame, waiting: Waiting) -> Spans:
-    """Until the marker, or until a deletion of the key takes the pending commit with it."""
+    """Until the marker, or until a deletion of the key removes the pending commit too."""
     chosen = np.flatnonzero(~was_lost(frame, waiting.at))
     at, marker = waiting.at[chosen], waiting.marker[chosen]
     end = np.full(len(at), frame.size + 1)
@@ -106,7 +107,7 @@ def pending_spans(frame: Frame, waiting: Waiting) -> Spans:
 
 
 def was_lost(frame: Frame, at: Positions) -> Flags:
-    """Overruled before this chunk: what overruled it keeps the group alive as long as it would have."""
+    """Pending commits that were overridden before this chunk: what overrode them keeps the group alive for as long."""
     found = np.zeros(len(at), np.bool_)
     carried = frame.is_carried[at]
     found[carried] = flags(frame.state["is_lost"])[frame.row[at[carried]]]
@@ -120,7 +121,7 @@ def together(first: Spans, second: Spans) -> Spans:
 
 
 def stretches(frame: Frame, spans: Spans) -> tuple[Numbers, Numbers, Numbers]:
-    """Spans of a group that touch or overlap are one."""
+    """Merges spans of a group that touch or overlap."""
     base = frame.base
     order = np.argsort(spans.group * base + spans.start + 1, kind="stable")
     group, start = spans.group[order], spans.start[order]
@@ -133,7 +134,7 @@ def stretches(frame: Frame, spans: Spans) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def known(frame: Frame) -> tuple[Numbers, Numbers]:
-    """By group, since when it lives as the state says."""
+    """For each group, since when it is alive according to the state."""
     offset, time = np.full(len(frame.groups), NONE), np.full(len(frame.groups), NONE)
     rows = np.flatnonzero(frame.is_carried)
     group = frame.keys.group[frame.key[rows]]
@@ -143,7 +144,7 @@ def known(frame: Frame) -> tuple[Numbers, Numbers]:
 
 
 def alive_rows(state: pa.Table, hole: tuple[int, int | None] | None = None) -> pa.Table:
-    """Groups that live, one row each; where the log behind was not seen, until there."""
+    """Groups that are alive, one row each; if records are missing, up to there."""
     columns = ["group_id", "alive_from_offset", "alive_from_time"]
     alive = state.select(columns).filter(state["alive_from_offset"].is_valid())
     alive = alive.group_by(columns, use_threads=False).aggregate([])

@@ -29,7 +29,7 @@ __all__ = ["HANDLERS", "Modern", "from_plain", "hole", "open_rows", "plain", "se
 
 
 def settle(group: Group, before: Modern | None, operation: Sequence[Record], at: Moment) -> None:
-    """After an operation of a group that was none of another type before."""
+    """Applies an operation to a group that was not of another type before."""
     is_exact = seen_whole(group, operation)
     if before is not None and before is not group.now:
         delete(group, before, is_exact, at)
@@ -38,7 +38,7 @@ def settle(group: Group, before: Modern | None, operation: Sequence[Record], at:
 
 
 def seen_whole(group: Group, operation: Sequence[Record]) -> bool:
-    """Whether no record of the group can be missing before the operation, or in the middle of it."""
+    """Whether no record of the group can be missing before or inside the operation."""
     return group.is_exact(GROUP_KEY, operation[-1])
 
 
@@ -63,8 +63,8 @@ def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bo
 
 
 def touched(now: Modern) -> list[tuple[str, bool]]:
-    """Members whose ownership may have changed, and whether it can have changed earlier. Another topology changes what
-    every task stands for."""
+    """Members whose ownership may have changed, and whether the change cannot have been earlier. A new topology changes
+    the meaning of all tasks."""
     operation = now.operation
     members = dict.fromkeys(now.members, True) if operation.is_topology_changed else {}
     members.update((each, known) for each, known in operation.touched.items() if each in now.members)
@@ -83,7 +83,7 @@ def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
 
 
 def group_state(now: Modern) -> tuple[GroupState | None, Confidence]:
-    """None: nobody is known, and others may be there."""
+    """None: no member is known, but there may be some."""
     if now.is_partial:
         return (state_of(now)[0] if now.members else None), Confidence.POSSIBLE
     return state_of(now)
@@ -104,8 +104,8 @@ def state_of(now: Modern) -> tuple[GroupState, Confidence]:
 
 
 def is_ready(now: Modern) -> bool:
-    """Whether all topics are there that the topology needs: the coordinator writes the epoch of the topology that it
-    found in order, from 4.2 on; before, tasks are assigned only then."""
+    """Whether all topics of the topology exist. From 4.2 on the coordinator writes the epoch of the topology that it
+    validated. Before 4.2, tasks are assigned only then."""
     if now.topology is None:
         return False
     if now.validated_topology_epoch in (None, -1):
@@ -114,16 +114,16 @@ def is_ready(now: Modern) -> bool:
 
 
 def assignor(now: Modern) -> str | None:
-    """The assignor that most members ask for; members that name none leave it to the broker's setting."""
+    """The assignor that most members ask for. Members that name none leave it to the broker's setting."""
     return max(sorted(now.assignors), key=now.assignors.__getitem__, default=None)
 
 
 def tell_incomplete(
     group: Group, now: Modern, replaced: Mapping[str, str], operation: Sequence[Record], is_exact: bool
 ) -> None:
-    """Targets stand in one batch with the record that completes them, but for the copy at a static member's return.
-    Told at the group's next records: only then it is known that none is missing in between. Nor may any be missing
-    before: tombstones tell a static return."""
+    """A batch with targets also has the record that completes them, except for the copy when a static member returns.
+    This is reported at the group's next records: only then it is certain that none is missing in between. None may be
+    missing before either, since tombstones show the return of a static member."""
     if now.incomplete is not None and group.context.gaps.is_complete(now.incomplete, operation[0].offset):
         told = f"targets of members at offset {now.incomplete} without the record that completes them"
         group.anomaly(operation[0], AnomalyKind.TARGET_WRITE_INCOMPLETE, Severity.WARNING, told, now.incomplete)
@@ -151,7 +151,7 @@ def delete(group: Group, before: Modern, is_exact: bool, at: Moment) -> None:
 
 
 def hole(group: Group, at: Moment) -> None:
-    """The log behind was not seen."""
+    """Records after this are missing."""
     now = group.now
     if isinstance(now, Modern) and now.rebalance is not None:
         close(group, now, RebalanceOutcome.OPEN, at)

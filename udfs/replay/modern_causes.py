@@ -14,16 +14,16 @@ WANTED = (RebalanceTrigger.MEMBER_JOINED, RebalanceTrigger.SUBSCRIPTION_CHANGED)
 
 
 def note_causes(group: Group, now: Modern, replaced: Mapping[str, str], start: Start, at: Moment) -> bool:
-    """Each group epoch has a cause: what its own operation shows, else what operations before it showed without one.
-    Answers whether the operation leads to a target: by an epoch, or because a target for the epoch waits. `start` is
-    the first record of the operation."""
+    """Finds the cause of each group epoch: changes in its own operation, else changes in earlier operations that had no
+    epoch. Returns whether the operation leads to a target: by an epoch, or because the current epoch still waits for
+    one. `start`: the first record of the operation."""
     found = evidence(group, now, replaced, at)
     if now.operation.bump is not None:
         trigger = cause(now, found, start.is_exact)
         now.causes.append(Cause(now.epoch, trigger, start, [*now.carried, *found]))
         now.carried = []
         return True
-    # A static instance that came back without another epoch has set off nothing that is still to come.
+    # A static member that came back without a new epoch does not cause a later rebalance.
     found = [each for each in found if each.trigger != RebalanceTrigger.STATIC_RESTART]
     now.carried += found
     waits = now.epoch is not None and now.target_epoch is not None and now.epoch > now.target_epoch
@@ -31,7 +31,7 @@ def note_causes(group: Group, now: Modern, replaced: Mapping[str, str], start: S
 
 
 def evidence(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment) -> list[Change]:
-    """In log order: of members, then of the group as a whole."""
+    """Changes in log order: first of members, then of the whole group."""
     found: list[Change] = []
     operation, old_ids = now.operation, {new_id: old_id for old_id, new_id in replaced.items()}
     for member_id, is_known in operation.touched.items():
@@ -53,18 +53,18 @@ def evidence(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment)
 
 def cause(now: Modern, found: list[Change], is_exact: bool) -> str:
     if found:
-        # Who subscribes by pattern alone changes the epoch only when the pattern is resolved, later.
+        # If members subscribe only by pattern, the epoch changes later, when the pattern is resolved.
         wanted = [each.trigger for each in now.carried if each.trigger in WANTED]
         first = found[0].trigger
         return wanted[0] if first == RebalanceTrigger.REGEX_RESOLVED and wanted else first
     if now.carried:
         return now.carried[0].trigger
-    # An epoch without any record of members: topics were created or deleted, or got partitions or other racks.
+    # An epoch without records of members: topics were created or deleted, or got more partitions or other racks.
     return RebalanceTrigger.METADATA_CHANGED if is_exact and now.operation.is_hash_changed else RebalanceTrigger.UNKNOWN
 
 
 def causes_until(now: Modern, epoch: int) -> list[Cause]:
-    """Of the group epochs that a target of this epoch covers: newer ones may be there already."""
+    """Causes of the group epochs that a target of this epoch covers. There may be newer ones already."""
     return [each for each in now.causes if each.epoch is None or each.epoch <= epoch]
 
 
@@ -73,7 +73,7 @@ def causes_after(now: Modern, epoch: int) -> list[Cause]:
 
 
 def trigger(now: Modern, causes: list[Cause]) -> str:
-    """Of the target that covers the group epochs since the one before."""
+    """The trigger of a target that covers the group epochs since the previous target."""
     if now.former_type is not None:
         return RebalanceTrigger.PROTOCOL_MIGRATION
     if now.generation is None:

@@ -18,7 +18,7 @@ from udfs.replay.modern_values import About, GroupEpoch, Topics
 from udfs.replay.topic_codes import TopicCodes
 
 METADATA, SUBSCRIPTION = RebalanceTrigger.METADATA_CHANGED, RebalanceTrigger.SUBSCRIPTION_CHANGED
-# What it means for a group that a topic is listed now, and that it is no more.
+# What it means for a group that a topic appears in the list, and that it disappears.
 LISTED = {
     GroupType.CONSUMER: ("created", "deleted"),
     GroupType.SHARE: ("initialized for the group", "removed from the group"),
@@ -35,7 +35,7 @@ def about_name(member_id: str, about: About) -> str:
 
 
 def member_changes(member_id: str, before: About, about: About) -> list[Change]:
-    """Another client, host or rack is no reason for a rebalance."""
+    """A new client, host or rack does not cause a rebalance."""
     name = about_name(member_id, about)
     found = subscription(name, before.topics or (), about.topics or ())
     if before.regex != about.regex:
@@ -70,7 +70,7 @@ def other_topology(before: int, after: int) -> Change:
 
 
 def epoch_changes(now: Modern, value: GroupEpoch) -> list[Change]:
-    """Of streams groups: what the coordinator found in order, and the settings that it assigns by."""
+    """For streams groups: the topology that the coordinator validated, and its settings for assignments."""
     found = []
     validated, before = value.validated_topology_epoch, now.validated_topology_epoch
     if validated is not None and validated >= 0 and validated != before:
@@ -86,7 +86,7 @@ def epoch_changes(now: Modern, value: GroupEpoch) -> list[Change]:
 def target_changes(
     trigger: str, changes: Sequence[Change], base: Mapping[str, Base], given: Mapping[str, Base], topics: TopicCodes
 ) -> list[Change]:
-    """From 4.1 on no record lists the topics' partitions: only targets show how many there are."""
+    """From 4.1 on no record lists the partitions of topics. Only targets show how many there are."""
     if not base or not given or any(each.trigger == METADATA for each in changes):
         return []
     is_cause = trigger == METADATA

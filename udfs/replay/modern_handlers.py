@@ -1,8 +1,8 @@
 """What records of types 3 to 23 do to a group, as the coordinator applies them when it loads the log: any subset, in
 any order.
 
-A handler changes `group.now` alone and notes what it did in `now.operation`; what follows from it is settled once all
-records of the operation are in. A tombstone is a record like any other.
+A handler changes only `group.now` and notes what it did in `now.operation`. The effects are applied once all records of
+the operation are read. A tombstone is a record like any other.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ Handler = Callable[[Group, Record], None]
 
 
 def taken(group: Group, record: Record) -> Modern | None:
-    """The group that the record is about: a value creates it, a tombstone never does."""
+    """The group of the record. A value creates it, a tombstone never does."""
     group_type = GROUP_TYPES[record.type]
     now = group.now
     if isinstance(now, Modern) and now.group_type == group_type:
@@ -40,17 +40,17 @@ def taken(group: Group, record: Record) -> Modern | None:
         told = f"record type {record.type} of a {group_type} group while the group is of another type"
         group.anomaly(record, AnomalyKind.TYPE_CONFLICT, Severity.WARNING, told)
     first = group.context.first_epoch
-    # Whether the group is new, or only its earlier records are missing.
+    # Whether the group is new; else only its earlier records are missing.
     is_whole = group.context.gaps.is_complete(group.seen.get(GROUP_KEY, -1), record.offset)
     created = Modern(group_type, first, first, is_created=True) if is_whole else Modern(group_type)
-    # A group of another type goes on with all that it has.
+    # A group that was of another type continues with everything it has.
     created.is_partial = now is None and is_behind_hole(group, record)
     group.now = created
     return created
 
 
 def is_behind_hole(group: Group, record: Record) -> bool:
-    """Whether the log was not seen somewhere between the group's newest record and this one."""
+    """Whether records are missing between the group's newest record and this one."""
     before = max(group.seen.values(), default=-1)
     return any(before <= hole < record.offset for hole in group.context.holes)
 
@@ -73,7 +73,7 @@ def on_group(group: Group, record: Record) -> None:
     if now.epoch is not None:
         now.operation.evidence += modern_details.epoch_changes(now, value)
     if now.epoch is None and value.epoch == group.context.first_epoch + 1:
-        # The first epoch of all proves that nothing came before, whatever records are missing.
+        # The first of all epochs proves that no group existed before, even if records are missing.
         now.is_created, now.is_partial = True, False
         if now.target_epoch is None:
             reach(now, group.context.first_epoch)
@@ -104,7 +104,7 @@ def on_member(group: Group, record: Record) -> None:
 
 
 def new_member(now: Modern, member_id: str) -> Member:
-    """Who went and came back within one operation still has what it had."""
+    """A member that left and came back within one operation still has what it had."""
     before = now.operation.departed.pop(member_id, None)
     member = now.members[member_id] = Member(shown={} if before is None else before.shown)
     return member
@@ -147,7 +147,7 @@ def on_target_epoch(group: Group, record: Record) -> None:
 
 
 def reach(now: Modern, target_epoch: int) -> None:
-    """The epoch that members have to reach from now on."""
+    """The epoch that members must reach from now on."""
     now.target_epoch = target_epoch
     for member_id, member in now.members.items():
         count_member(now, member_id, member)
@@ -192,7 +192,7 @@ def on_current(group: Group, record: Record) -> None:
     value: Current = record.value
     if 0 <= value.epoch < member.epoch:
         went_back(group, record, f"epoch of member {member_id}", value.epoch, member.epoch)
-    # A static instance that came back keeps the 0 of its first record when it goes away again.
+    # A static member that came back keeps the 0 of its first record when it leaves again.
     if value.previous_epoch <= 0 and value.epoch != AWAY and member.since is None:
         now.operation.joining.add(member_id)
     member.epoch, member.state, member.since = value.epoch, value.state, record.time
@@ -201,7 +201,7 @@ def on_current(group: Group, record: Record) -> None:
 
 
 def on_pattern(group: Group, record: Record) -> None:
-    """Type 16. Written again while cluster metadata changes: only other topics are news."""
+    """Type 16. It is written again when cluster metadata changes; only changed topics matter."""
     now = taken(group, record)
     if now is None:
         return
@@ -225,7 +225,7 @@ def on_topics(group: Group, record: Record) -> None:
 
 
 def on_topology(group: Group, record: Record) -> None:
-    """Type 23. In a deletion its tombstone comes after the group's own."""
+    """Type 23. In a deletion, its tombstone comes after that of the group."""
     now = taken(group, record)
     if now is None:
         return
@@ -250,7 +250,7 @@ HANDLERS = {number: handler for table, handler in HANDLERS_OF_TABLES.items() for
 
 
 def touch(group: Group, now: Modern, record: Record, key: str) -> None:
-    """Notes that the operation is about the member, and whether a record of the key can be missing before this one."""
+    """Notes that the operation changes the member, and whether a record of the key can be missing before this one."""
     member_id = str(record.member)
     is_exact = group.is_exact(f"{key} {member_id}", record)
     now.operation.touched[member_id] = is_exact and now.operation.touched.get(member_id, True)
@@ -268,7 +268,7 @@ def count_assignor(now: Modern, about: About | None, by: int) -> None:
 
 
 def count_member(now: Modern, member_id: str, member: Member) -> None:
-    """A member has settled when it has reached the target; share groups' members have no states."""
+    """A member has settled when it has reached the target. Members of share groups have no states."""
     is_settled = member.state in (STABLE, None) and now.target_epoch in (None, member.epoch)
     (now.unsettled.discard if is_settled else now.unsettled.add)(member_id)
     (now.away.add if member.epoch == AWAY else now.away.discard)(member_id)

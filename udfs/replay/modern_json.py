@@ -17,7 +17,7 @@ from udfs.replay.reading_ends import ReadingEnd
 from udfs.replay.topic_codes import TopicCodes
 from udfs.replay.unclear_details import Silent, settled
 
-# Fields that JSON takes as they are.
+# Fields that JSON can store as they are.
 PLAIN = (
     "group_type", "epoch", "target_epoch", "metadata_hash", "validated_topology_epoch", "is_partial", "is_created",
     "former_type", "assignor", "generation", "told_target", "assignment_offset", "causes", "carried", "incomplete",
@@ -81,7 +81,7 @@ def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
 
 
 def count(now: Modern) -> None:
-    """What is counted as records come."""
+    """Restores what is counted as records are read."""
     now.assignors = Counter()
     for member_id, member in now.members.items():
         count_assignor(now, member.about, 1)
@@ -98,7 +98,7 @@ def plain_member(now: Modern, member: Member, topics: TopicCodes) -> dict[str, A
         "before_gone": member.before_gone,
         "assigned": plain_roles(member.assigned, topics),
         "pending": plain_roles(member.pending, topics),
-        # Where records are missing, others may own what its own record names.
+        # If records are missing, other members may own what its own record names.
         "shown": None
         if member.shown == placed(now, member, topics)
         else [[*key, topics.plain(tps)] for key, tps in member.shown.items()],
@@ -120,8 +120,8 @@ def from_plain_member(now: Modern, found: dict[str, Any], topics: TopicCodes) ->
 def with_answers(
     state: str, silent: Silent, costs: Mapping[int, tuple[int, int, int]], told: Mapping[int, str | None] = NO_TEXTS
 ) -> str:
-    """A group's whole state as stored. `costs`: what moves cost that no later run sees, by assignment; `told`: details
-    that commits changed, likewise."""
+    """Adds to a stored state what no later run can compute: `costs`, of moves by assignment, and `told`, details that
+    commits changed."""
     found = json.loads(state)
     if found["kind"] != "modern":
         return state
@@ -149,7 +149,7 @@ def settled_changes(changes: Iterable[list[Any]], silent: Silent) -> list[Change
 
 
 def plain_roles(by_role: ByRole, topics: TopicCodes) -> list[Any]:
-    """Tasks stand by subtopology and partition, partitions by topic."""
+    """Tasks are stored by subtopology and partition, partitions by topic."""
     return [
         [role, sorted(share) if role is not None else topics.plain(share)]  # type: ignore[arg-type]
         for role, share in by_role.items()

@@ -13,14 +13,14 @@ from udfs.replay.modern_values import UNREVOKED
 from udfs.replay.records import Moment
 from udfs.replay.silence import modern_departure
 
-# A coordinator fires timers a little late, never early beyond the clock's own steps.
+# A coordinator's timers may fire a little late, but never early, apart from steps of its clock.
 EARLY_MS = 100
 LATE_MS = 1_000
 
 
 def replaced_members(group: Group, now: Modern) -> dict[str, str]:
-    """By the old member id, the new one of the same static instance: its tombstones precede the copy under the new id,
-    so this is no leaving."""
+    """Old member id to new member id of static members. The tombstones of the old id come before the copy under the new
+    id, so the member did not leave."""
     departed = {
         member.group_instance_id: member_id
         for member_id, member in now.operation.departed.items()
@@ -36,7 +36,7 @@ def replaced_members(group: Group, now: Modern) -> dict[str, str]:
 
 
 def settle_departed(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment) -> frozenset[Place]:
-    """Answers what static instances had that came back under other member ids."""
+    """Handles members that left. Returns what static members had that came back under other member ids."""
     inherited: set[Place] = set()
     for member_id, member in now.operation.departed.items():
         if member_id in now.members or member_id not in group.ledger.members:
@@ -55,7 +55,7 @@ def settle_departed(group: Group, now: Modern, replaced: Mapping[str, str], at: 
 
 
 def commits_may_tell(now: Modern, kind: LeaveKind) -> bool:
-    """How a member went. Those of share groups commit nothing here."""
+    """Whether commits may show how a member left. Members of share groups do not commit here."""
     return kind == LeaveKind.LEFT_OR_TIMED_OUT and now.group_type != GroupType.SHARE
 
 
@@ -83,7 +83,7 @@ def leave_kind(member: Member, is_exact: bool, at: Moment) -> LeaveKind:
 
 
 def settle_present(group: Group, now: Modern, at: Moment) -> None:
-    """Members that records were about: new ones join, others may have another client or be away."""
+    """Handles members with records: new ones join; others may have another client or be away."""
     for member_id, is_known in now.operation.touched.items():
         member = now.members.get(member_id)
         if member is None:

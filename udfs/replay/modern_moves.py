@@ -9,14 +9,14 @@ from udfs.replay.reading_ends import NOT_TOLD, ReadingEnd, known_end
 from udfs.replay.records import Moment
 from udfs.replay.rows import Rows
 
-# Of streams groups rebalances count active tasks alone: others stop nothing.
+# Rebalances of streams groups count only active tasks: the other roles stop nothing.
 COUNTED_ROLES = (None, TaskRole.ACTIVE)
 
 
 def stopped(
     group: Group, now: Modern, place: Place, member_id: str, at: Moment, by: Rebalance | None, end: ReadingEnd | None
 ) -> None:
-    """The member lost the partition; it stands still unless others own it too."""
+    """The member lost the partition, which is now unread unless other members own it too."""
     if place not in group.ledger.owners:
         assignment_offset = None if by is None else by.assignment_offset
         now.stops[place] = Stop(member_id, at.time, at.offset, assignment_offset, False, end)
@@ -31,7 +31,7 @@ def gained(group: Group, now: Modern, place: Place, member_id: str, at: Moment) 
     else:
         kind = MoveKind.RETURNED if stop.member_id == member_id else MoveKind.MOVED
         before, idle, first = stop.member_id, milliseconds(stop.time, at.time), stop.offset
-        # What came before the stop counts where it was told.
+        # The time before the stop was counted where the stop was reported.
         end = known_end(stop.time) if stop.is_told else stop.end
     group.context.rows.add(
         "partition_moves", row(group, now, now.assignment_offset, place, kind, before, member_id, at, idle, first)
@@ -45,15 +45,15 @@ def gained(group: Group, now: Modern, place: Place, member_id: str, at: Moment) 
 
 
 def claim_stops(now: Modern, assignment_offset: int) -> None:
-    """What members left behind is for the new assignment to hand out."""
+    """The new assignment takes over the partitions that members left behind."""
     for place, stop in now.stops.items():
         if stop.assignment_offset is None:
             now.stops[place] = stop._replace(assignment_offset=assignment_offset)
 
 
 def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome) -> None:
-    """At the end of a rebalance: what it took away and gave to nobody. Where a newer target came first, that one may
-    still give it to someone."""
+    """At the end of a rebalance: reports partitions that it took away and assigned to no member. If a newer target came
+    first, that one may still assign them."""
     for place, stop in list(now.stops.items()):
         if stop.assignment_offset != of.assignment_offset or stop.is_told:
             continue
@@ -67,7 +67,7 @@ def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutco
 
 
 def open_stops(group: Group, now: Modern, of: Rebalance, rows: Rows) -> int:
-    """Rows of what stands still at the moment; answers how many."""
+    """Rows of partitions that are stopped now. Returns how many."""
     found = [
         (place, stop)
         for place, stop in now.stops.items()
@@ -94,7 +94,7 @@ def row(
     after: str | None, at: Moment, idle_ms: int | None, first_offset: int, *, is_open: bool = False,
 ) -> tuple[Any, ...]:  # fmt: skip
     tp, role = place
-    # The gap between commits is filled in where commits are linked.
+    # The gap between commits is added when commits are linked.
     return (
         group.group_id, now.group_type, assignment_offset, tp, is_open, kind, before, after, at.offset, at.time, role,
         idle_ms, None, None, None, None, first_offset, at.offset, Confidence.CERTAIN,
@@ -102,7 +102,7 @@ def row(
 
 
 def ending(place: Place, end: ReadingEnd | None, is_counted: bool) -> tuple[Any, ...]:
-    """Beside a row of a move. Standby and warm-up tasks read nothing that counts."""
+    """The reading end for a row of a move. Standby and warmup tasks do not count."""
     tp, role = place
     return (tp, *(end if end is not None and role in COUNTED_ROLES else NOT_TOLD), is_counted)
 

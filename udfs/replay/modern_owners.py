@@ -25,7 +25,7 @@ from udfs.replay.topic_codes import TopicCodes
 
 
 def placed(now: Modern, member: Member, topics: TopicCodes) -> Placed:
-    """What the member owns by its newest record, by phase and role."""
+    """What the member owns according to its newest record, by phase and role."""
     found: Placed = {}
     phases: tuple[tuple[str, ByRole], ...]
     if member.epoch == AWAY:
@@ -52,7 +52,7 @@ def places(of: Placed) -> Iterator[tuple[Place, str]]:
 
 
 def owned_places(of: Placed, other_than: Placed) -> Iterator[tuple[Place, str]]:
-    """Places of one that are not so in the other; equal sets cost nothing."""
+    """Places in one that are not in the other. Equal sets cost nothing."""
     for key, tps in of.items():
         phase, role = key
         for tp in tps - other_than.get(key, NOTHING):
@@ -62,8 +62,8 @@ def owned_places(of: Placed, other_than: Placed) -> Iterator[tuple[Place, str]]:
 def settle_owners(
     group: Group, now: Modern, members: Iterable[tuple[str, bool]], inherited: frozenset[Place], at: Moment
 ) -> None:
-    """Of members that records were about; what ends comes before what begins. `inherited`: places that static
-    instances keep under other member ids: no move."""
+    """Updates the owners for members with records. Ended ownership comes before new ownership. `inherited`: places that
+    static members keep under other member ids, which are not moves."""
     changed = []
     for member_id, is_exact in members:
         member = now.members[member_id]
@@ -113,13 +113,13 @@ def begin(
 
 
 def is_exclusive(now: Modern, role: str | None) -> bool:
-    """Share groups' partitions and standby tasks may have several owners."""
+    """Partitions of share groups and standby tasks may have several owners."""
     return now.group_type != GroupType.SHARE and role in (None, TaskRole.ACTIVE)
 
 
 def part_from_others(group: Group, now: Modern, member_id: str, place: Place, at: Moment) -> None:
-    """Where the record that took the partition from its owner may be missing, the new owner tells that it did; else
-    both own it, which a coordinator never lets happen."""
+    """Ends the ownership of others. If the record that took the partition from its owner may be missing, the new
+    owner's record proves that it existed. Otherwise both own it, which no coordinator allows."""
     tp, role = place
     for other_id in [each for each in group.ledger.owners.get(place, ()) if each != member_id]:
         told = f"{group.context.topics.told(tp)} is assigned to {member_id} while {other_id} still has it"
@@ -141,7 +141,7 @@ def part_from_others(group: Group, now: Modern, member_id: str, place: Place, at
 def release_all(
     group: Group, now: Modern, member_id: str, member: Member, kind: LeaveKind, is_exact: bool, at: Moment
 ) -> None:
-    """Of a member that is gone. Who left, left its partitions to the next assignment."""
+    """Releases everything of a member that left. What it had waits for the next assignment."""
     is_replaced = kind == LeaveKind.STATIC_REPLACED
     why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
     for place, _ in places(member.shown):
@@ -169,7 +169,8 @@ def end_of_gone(
 
 
 def owned_since(group: Group, place: Place, member_id: str) -> int | None:
-    """Or since it was asked to give it up: until then it can have read. None: it was away."""
+    """Since when the member owns it, or was asked to give it up. Reading cannot have ended before. None: the member was
+    away."""
     of = group.ledger.owners.get(place, {}).get(member_id)
     return None if of is None or of.phase == OwnershipPhase.HELD else of.from_time
 

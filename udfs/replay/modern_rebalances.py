@@ -19,7 +19,8 @@ from udfs.replay.topic_codes import TopicCodes
 
 
 def begin_target(group: Group, now: Modern, at: Moment) -> None:
-    """A target assignment of another epoch is complete; or the group has lost its last member, which needs none."""
+    """Begins a rebalance: a target assignment of a new epoch is complete, or the group has lost its last member, which
+    needs no target."""
     operation = now.operation
     is_emptied = not now.members and operation.bump is not None and bool(now.base or operation.departed)
     completion = operation.completion
@@ -65,7 +66,7 @@ def new_rebalance(
         [member_id for member_id in now.base if member_id not in given],
         len(now.base),
         len(given),
-        # Members of share groups may have one partition together.
+        # Several members of a share group may have the same partition.
         len(NOTHING.union(*(member.assigned for member in given.values()))),
         now.assignor,
         assignor,
@@ -74,12 +75,12 @@ def new_rebalance(
 
 
 def agreed_assignor(now: Modern) -> str | None:
-    """What all members that ask for one ask for. No record names the assignor itself."""
+    """The assignor, if all members that ask for one ask for the same. No record names the assignor itself."""
     return next(iter(now.assignors)) if len(now.assignors) == 1 else None
 
 
 def all_changes(group: Group, now: Modern, given: Mapping[str, Base], epoch: int, why: str) -> list[Change]:
-    """Since the target before."""
+    """Changes since the previous target."""
     changes = other_assignor(now.assignor, agreed_assignor(now))
     if why == RebalanceTrigger.PROTOCOL_MIGRATION:
         changes = [Change(why, PLAIN, f"{now.former_type} → {now.group_type}"), *changes]
@@ -90,7 +91,7 @@ def all_changes(group: Group, now: Modern, given: Mapping[str, Base], epoch: int
 
 
 def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[int]:
-    """Of streams groups the active tasks."""
+    """For streams groups, the active tasks."""
     if None in by_role:
         return expanded(now, by_role, topics)[None]
     main = {role: share for role, share in by_role.items() if role in COUNTED_ROLES}
@@ -100,7 +101,7 @@ def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[i
 def member_rows(
     group: Group, now: Modern, given: Mapping[str, Base], of: Rebalance, at: Moment
 ) -> list[tuple[Any, ...]]:
-    """Members of the assignment, then those that were in the one before."""
+    """Members of this assignment, then members of the previous one."""
     rows: list[tuple[Any, ...]] = []
     for member_id, member in now.members.items():
         before = now.base.get(member_id)
@@ -131,7 +132,7 @@ def owned_by(member: Member) -> frozenset[int]:
 
 
 def subscribed(now: Modern, member_id: str) -> list[str]:
-    """By name and, as far as resolved, by pattern."""
+    """Subscribed by name and, if resolved, by pattern."""
     about = now.members[member_id].about
     assert about is not None
     matched = () if about.regex is None else now.patterns.get(about.regex, ())
@@ -147,7 +148,8 @@ def close(group: Group, now: Modern, outcome: RebalanceOutcome, at: Moment) -> N
 
 
 def close_if_reached(group: Group, now: Modern, at: Moment) -> None:
-    """All members that are there have reached the target; static ones that are away cannot."""
+    """Closes the rebalance if all present members have reached the target. Static members that are away cannot reach
+    it."""
     if now.rebalance is not None and len(now.unsettled) == len(now.away):
         close(group, now, RebalanceOutcome.COMPLETED, at)
 

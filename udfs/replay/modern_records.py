@@ -30,13 +30,13 @@ from udfs.replay.records import Record
 from udfs.replay.topic_codes import SHIFT, TopicCodes
 from udfs.replay.uncollected import uncollected
 
-# Archives may not tell batches: then equal times alone make an operation.
+# Archives may have no batches. Then records with equal times are one operation.
 NO_BATCH = -1
 NO_LEADER_EPOCH = -1
 
 TP_BYTES = 8
 Values = Callable[[pa.Table, TopicCodes], Iterator[Any]]
-# What holds partitions, and by which field their items name what these are partitions of.
+# Fields with partitions, and the field of their items that says what the partitions belong to.
 PARTITION_COLUMNS = {
     "topic_partitions": "topic_id",
     "assigned_partitions": "topic_id",
@@ -45,14 +45,14 @@ PARTITION_COLUMNS = {
         (f"{role}_tasks{phase}" for role in TaskRole for phase in ("", "_pending_revocation")), "subtopology_id"
     ),
 }
-# Of topics that are there to be assigned.
+# Topics that exist and can be assigned.
 LISTED_STATES = ("subscribed", "initialized")
-# Keys beside the group.
+# Keys apart from the group.
 KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
 
 
 def modern_records(tables: Mapping[str, pa.Table], topics: TopicCodes) -> list[tuple[str, Record]]:
-    """By offset."""
+    """Sorted by offset."""
     with uncollected():
         return sorted(records_of(tables, VALUES, topics), key=lambda each: each[1].offset)
 
@@ -86,7 +86,7 @@ def table_records(name: str, table: pa.Table, values: Values, topics: TopicCodes
 
 
 def left_out_of(table: pa.Table) -> dict[int, str]:
-    """By row, what it names that no topic has, for people."""
+    """By row: partition numbers below 0 that it names, as text."""
     found: dict[int, list[str]] = {}
     for column, name in PARTITION_COLUMNS.items():
         if column in table.column_names:
@@ -96,7 +96,7 @@ def left_out_of(table: pa.Table) -> dict[int, str]:
 
 
 def plain(table: pa.Table, name: str) -> list[Any]:
-    """Equal texts as one object."""
+    """Equal texts become one object."""
     column = table.column(name)
     if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type):
         return shared(column)
@@ -163,7 +163,7 @@ def current(
     epoch: int | None, previous: int | None, state: str | None, target_epoch: int | None, assigned: ByRole,
     pending: ByRole, waiting: frozenset[int],
 ) -> Current:  # fmt: skip
-    """3.7's records have a target epoch and what the member waits for in place of its state."""
+    """Records of 3.7 have a target epoch and, instead of the member's state, what it waits for."""
     if state is None and target_epoch is not None:
         if any(pending.values()):
             state = "UNREVOKED_PARTITIONS"
@@ -177,7 +177,7 @@ def patterns(table: pa.Table, _: TopicCodes) -> Iterator[Pattern]:
 
 
 def known_topics(table: pa.Table, _: TopicCodes) -> Iterator[Topics]:
-    """Of share groups those that are initialized: only these are assigned."""
+    """In share groups only initialized topics, since only these are assigned."""
     bounds, items = flat(array(table, "topics"))
     names, states, numbers = (items.field(each).to_pylist() for each in ("topic_name", "state", "num_partitions"))
     of_share = pc.list_value_length(items.field("partitions")).to_pylist()
@@ -218,7 +218,7 @@ VALUES: dict[str, Callable[[pa.Table, TopicCodes], Iterator[Any]]] = {
 def by_role(
     table: pa.Table, topics: TopicCodes, of_partitions: str, of_tasks: Mapping[TaskRole, str]
 ) -> Iterator[ByRole]:
-    """Streams groups have tasks in three roles, the others partitions."""
+    """Streams groups have tasks in three roles, other groups have partitions."""
     owned = partitions(array(table, of_partitions), topics)
     is_streams = [each == "streams" for each in plain(table, "group_type")]
     if not any(is_streams):
@@ -265,6 +265,6 @@ def lists(found: pa.ListArray) -> list[list[str] | None]:
 
 
 def flat(found: pa.ListArray) -> tuple[Any, Any]:
-    """Bounds of each row in the flattened items; a NULL list is empty."""
+    """Bounds of each row in the flattened items. A NULL list is empty."""
     sizes = pc.fill_null(pc.list_value_length(found), 0).to_numpy(zero_copy_only=False)
     return np.append(0, np.cumsum(sizes)), found.flatten()

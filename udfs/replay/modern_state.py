@@ -11,15 +11,15 @@ from udfs.replay.reading_ends import ReadingEnd
 from udfs.replay.records import Record
 
 AWAY = -2
-# Of a member that its type 8 tombstone sent away; its type 5 tombstone follows.
+# Of a member removed by its type 8 tombstone; its type 5 tombstone follows.
 GONE = -1
 
-# Keys of `group.seen`: of all of a group's records; with a member's id, of types 5 and 8.
+# Keys of `group.seen`: one for all records of the group; with a member's id, those of types 5 and 8.
 GROUP_KEY = "group"
 KEY_OF_MEMBER = "member"
 KEY_OF_OWNED = "owned"
 
-# A partition in a role: what a member owns.
+# A partition and a role: what a member can own.
 Place = tuple[int, str | None]
 Placed = dict[tuple[str, str | None], frozenset[int]]
 NOTHING: frozenset[int] = frozenset()
@@ -27,18 +27,18 @@ NOTHING: frozenset[int] = frozenset()
 
 @dataclass(slots=True)
 class Member:
-    """`about` is None where its record is missing."""
+    """`about` is None if its record is missing."""
 
     about: About | None = None
     epoch: int = 0
     state: str | None = STABLE
-    # Time of its newest record of what it owns.
+    # Time of the newest record of what it owns.
     since: int | None = None
     assigned: ByRole = field(default_factory=dict)
     pending: ByRole = field(default_factory=dict)
     # Epoch, state and time before the tombstone of what it owned.
     before_gone: tuple[int, str | None, int | None] | None = None
-    # What the ledger has of it, by phase and role.
+    # What the ledger has for it, by phase and role.
     shown: Placed = field(default_factory=dict)
 
     @property
@@ -47,11 +47,11 @@ class Member:
 
 
 class Base(NamedTuple):
-    """A member at the assignment before."""
+    """A member in the previous assignment."""
 
     group_instance_id: str | None
     assigned: frozenset[int]
-    # The static instance came back under this member id since, and a rebalance follows.
+    # The static member has come back under this member id since then, and a rebalance follows.
     is_restarted: bool = False
 
 
@@ -64,7 +64,7 @@ class Start(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """What set a group epoch off. Newer epochs may be there before the target of an older one."""
+    """What caused a group epoch. Newer epochs may exist before the target of an older one."""
 
     epoch: int | None
     trigger: str
@@ -73,12 +73,12 @@ class Cause(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """A partition that its member lost and that nobody has taken over yet."""
+    """A partition that its member lost and that no member has taken over yet."""
 
     member_id: str
     time: int | None
     offset: int
-    # The assignment that took it away; None: the member left, so the next one to come.
+    # The assignment that took it away. None: the member left, so it is the next assignment.
     assignment_offset: int | None
     is_told: bool = False
     # When the member stopped reading it.
@@ -87,7 +87,7 @@ class Stop(NamedTuple):
 
 @dataclass(slots=True)
 class Rebalance:
-    """A target assignment on its way to the members."""
+    """A target assignment that members have not all reached yet."""
 
     assignment_offset: int
     from_generation: int | None
@@ -106,7 +106,7 @@ class Rebalance:
     num_returned: int = 0
     num_unowned: int = 0
     stopped_ms: int = 0
-    # Of moves that earlier runs counted: how long the partitions were unread (`jobs.replaying.unread_times`).
+    # From moves that earlier runs counted: how long the partitions were unread (`jobs.replaying.unread_times`).
     unread_low_ms: int | None = None
     unread_high_ms: int | None = None
     longest_unread_ms: int | None = None
@@ -114,14 +114,14 @@ class Rebalance:
 
 @dataclass(slots=True)
 class Operation:
-    """What the records of one operation did, until it is settled."""
+    """What the records of one operation did, until it is applied."""
 
-    # Members that records of type 5 or 8 are about, in log order: whether none can be missing before.
+    # Members with records of type 5 or 8, in log order: whether none of these can be missing before.
     touched: dict[str, bool] = field(default_factory=dict)
     departed: dict[str, Member] = field(default_factory=dict)
-    # Members whose first epoch stands in the operation: they joined in it.
+    # Members with their first epoch in the operation: they joined in it.
     joining: set[str] = field(default_factory=set)
-    # What set members' changes off, by member; and what is of the group as a whole.
+    # Causes of changes of members, by member; and of the group as a whole.
     changes: dict[str, list[Change]] = field(default_factory=dict)
     evidence: list[Change] = field(default_factory=list)
     # Newest records of types 3, 6 and 7.
@@ -135,7 +135,7 @@ class Operation:
 
 @dataclass
 class Modern:
-    """Epochs are None where records are missing."""
+    """Epochs are None if records are missing."""
 
     group_type: GroupType
     epoch: int | None = None
@@ -148,32 +148,33 @@ class Modern:
     patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     members: dict[str, Member] = field(default_factory=dict)
     targets: dict[str, ByRole] = field(default_factory=dict)
-    # Counted as records come, so that one member's record costs nothing of the group's size.
+    # Counted as records are read, so that the cost of a member's record does not grow with the group.
     unsettled: set[str] = field(default_factory=set)
     away: set[str] = field(default_factory=set)
     with_tasks: set[str] = field(default_factory=set)
     assignors: Counter[str] = field(default_factory=Counter)
-    # The log before was not seen: members that wrote nothing since are not known.
+    # Earlier records are missing: members that wrote nothing since are unknown.
     is_partial: bool = False
-    # Of rebalances.
+    # From here on: state for rebalances.
     is_created: bool = False
-    # The type that the group had before; None: it had no other, or its rebalance after that is told.
+    # The group's type before a conversion. None: it had no other, or the rebalance after the conversion is written.
     former_type: str | None = None
-    # Of the newest target that was told.
+    # Assignor and generation of the newest target that was written as a rebalance.
     assignor: str | None = None
     generation: int | None = None
-    # Epoch of the newest target that was told; a group emptied without one stands at a later generation.
+    # Epoch of the newest target that was written as a rebalance. A group that was emptied without a target has a later
+    # generation.
     told_target: int | None = None
     assignment_offset: int | None = None
     base: dict[str, Base] = field(default_factory=dict)
     start: Start | None = None
     causes: list[Cause] = field(default_factory=list)
-    # Of operations without an epoch, for the next one.
+    # Changes in operations without an epoch, for the next epoch.
     carried: list[Change] = field(default_factory=list)
     rebalance: Rebalance | None = None
     stops: dict[Place, Stop] = field(default_factory=dict)
-    # Since when all members have been away, or gone; None: some are there.
+    # Since when all members are away or have left. None: some are there.
     deserted_since: int | None = None
-    # Offset of a target that no completion followed yet.
+    # Offset of a target that is not completed yet.
     incomplete: int | None = None
     operation: Operation = field(default_factory=Operation)

@@ -1,7 +1,7 @@
 """The values of records of consumer, share and streams groups as a replay reads them: the values of `Record`.
 
-Partitions stand by role (`TaskRole` of streams groups, else None): as topic partitions (see `topic_codes`), of streams
-groups as tasks, pairs of subtopology and partition.
+Partitions are grouped by role (`TaskRole` in streams groups, else None): as topic partitions (see `topic_codes`), in
+streams groups as tasks, pairs of subtopology and partition.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ Task = tuple[str, int]
 Share = frozenset[int] | frozenset[Task]
 ByRole = Mapping[str | None, Share]
 
-# As the decoded tables name member states; 3.7's records have none: it is told from what they do have.
+# The names of member states in the decoded tables. Records of 3.7 have no state: it follows from their other fields.
 STABLE = "STABLE"
 UNREVOKED = ("UNREVOKED_PARTITIONS", "UNREVOKED_TASKS")
 
@@ -27,7 +27,7 @@ class GroupEpoch(NamedTuple):
 
 
 class About(NamedTuple):
-    """Types 5, 10 and 19: who a member is and what it wants."""
+    """Types 5, 10 and 19: who a member is and what it subscribes to."""
 
     group_instance_id: str | None
     rack_id: str | None
@@ -40,7 +40,7 @@ class About(NamedTuple):
     assignor: str | None = None
     is_classic: bool = False
     topology_epoch: int | None = None
-    # Of a member that speaks the classic protocol: no other's record has it.
+    # Only members with the classic protocol have it.
     session_timeout_ms: int | None = None
 
 
@@ -67,7 +67,7 @@ class Current(NamedTuple):
 
 
 class Topics(NamedTuple):
-    """Types 4, 9, 15 and 18: names of topics that are there to be assigned, and how many partitions each has; None: the
+    """Types 4, 9, 15 and 18: names of the topics that can be assigned, and their numbers of partitions; None: the
     record has no number."""
 
     topics: tuple[str, ...]
@@ -78,7 +78,7 @@ class Topics(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """Type 16: topics that it matches, in order."""
+    """Type 16: the topics that the pattern matches, in order."""
 
     topics: tuple[str, ...]
 
