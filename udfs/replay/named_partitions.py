@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 TOPICS = "group_partition_metadata"
-# Where columns of decoded tables list topics with partitions, and what these lists call a topic.
+# Columns of decoded tables that list topics with partitions, and the name of the topic field in these lists.
 PATHS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "classic_group_metadata": (("members", "assignment", "partitions"),),
     "target_assignment_members": (("topic_partitions",),),
@@ -25,7 +25,7 @@ SCHEMA = pa.schema(
 
 
 class NamedPartitions(NamedTuple):
-    """The topic had `num_partitions` at least from `from_time` on (microseconds). It has a name, an id or both."""
+    """From `from_time` on (microseconds) the topic had `num_partitions` or more. It has a name, an id or both."""
 
     topic: str | None
     topic_id: str | None
@@ -34,11 +34,11 @@ class NamedPartitions(NamedTuple):
 
 
 def named_by_commits(rows: pa.Table) -> list[NamedPartitions]:
-    """Rows of offset_commits. A deletion names no partition that there need be."""
+    """From rows of offset_commits. A deletion does not prove that its partition exists."""
     values = rows.filter(pc.invert(rows.column("is_tombstone")))
     names, name_codes = coded(values.column("topic"))
     ids, id_codes = coded(values.column("topic_id"))
-    # One number is grouped by much faster than three columns.
+    # Grouping by one number is much faster than by three columns.
     topics = name_codes * len(ids) + id_codes
     keys = topics << 32 | values.column("partition").to_numpy().astype(np.int64) & 0xFFFFFFFF
     times = values.column("record_time").cast(pa.int64())
@@ -54,7 +54,7 @@ def named_by_commits(rows: pa.Table) -> list[NamedPartitions]:
 
 
 def coded(column: pa.ChunkedArray) -> tuple[pa.StringArray, NDArray[np.int64]]:
-    """Different values, the last of which is NULL, and a code of each row."""
+    """Distinct values, the last of which is NULL, and a code for each row."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     whole = encoded.unify_dictionaries().combine_chunks()
     values = pa.concat_arrays([whole.dictionary.cast(pa.string()), pa.nulls(1, pa.string())])
@@ -62,7 +62,7 @@ def coded(column: pa.ChunkedArray) -> tuple[pa.StringArray, NDArray[np.int64]]:
 
 
 def named_by_groups(tables: Mapping[str, pa.Table]) -> list[NamedPartitions]:
-    """Rows of tables of groups: what members are assigned, and numbers that records tell."""
+    """From rows of tables of groups: assigned partitions, and numbers of partitions in records."""
     parts = [
         assigned(batch, path)
         for name, paths in PATHS.items()
@@ -81,7 +81,7 @@ def assigned(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Table:
 
 
 def listed(batch: pa.RecordBatch) -> pa.Table:
-    """What the coordinator does not know share state names `<UNKNOWN>`."""
+    """Share state of topics that the coordinator does not know has the name `<UNKNOWN>`."""
     rows, entries = entries_at(batch, ("topics",))
     is_known = pc.not_equal(field(entries, "topic_name"), UNKNOWN).fill_null(False)
     kept = entries.filter(is_known)
@@ -90,7 +90,7 @@ def listed(batch: pa.RecordBatch) -> pa.Table:
 
 
 def entries_at(batch: pa.RecordBatch, path: tuple[str, ...]) -> tuple[np.ndarray, pa.StructArray]:
-    """The structs at the end of the path, wherever lists branch, each with the number of its row."""
+    """The structs at the end of the path, through nested lists, each with the number of its row."""
     values = batch.column(path[0])
     rows = np.arange(batch.num_rows)
     for name in (*path[1:], None):
@@ -103,7 +103,7 @@ def entries_at(batch: pa.RecordBatch, path: tuple[str, ...]) -> tuple[np.ndarray
 
 
 def field(values: pa.StructArray, name: str) -> pa.Array:
-    """Not `values.field`, which gives what lies below structs that are NULL."""
+    """Not `values.field`, which also returns values inside structs that are NULL."""
     return values.flatten()[values.type.get_field_index(name)]
 
 
@@ -120,7 +120,7 @@ def table_of(entries: pa.StructArray, numbers: pa.Array, times: pa.Array) -> pa.
 
 
 def steps(parts: Sequence[pa.Table]) -> list[NamedPartitions]:
-    """Of each topic the records alone that name more partitions than all earlier ones."""
+    """For each topic, only the records that show more partitions than all earlier ones."""
     rows = pa.concat_tables([SCHEMA.empty_table(), *(part.cast(SCHEMA) for part in parts)])
     rows = rows.filter(
         pc.and_kleene(pc.greater(rows.column("num_partitions"), 0), pc.is_valid(rows.column("from_time")))
@@ -137,20 +137,20 @@ def steps(parts: Sequence[pa.Table]) -> list[NamedPartitions]:
     if not ordered.num_rows:
         return []
     codes = np.cumsum(np.append(True, changes(ordered.column("topic")) | changes(ordered.column("topic_id"))))
-    # Codes ascend, so that the largest so far begins anew with each topic.
+    # Codes ascend, so the running maximum starts again with each topic.
     keys = codes.astype(np.int64) << 32 | ordered.column("num_partitions").to_numpy()
     is_step = np.append(True, keys[1:] > np.maximum.accumulate(keys)[:-1])
     return [NamedPartitions(**row) for row in ordered.filter(pa.array(is_step)).to_pylist()]
 
 
 def changes(column: pa.ChunkedArray) -> np.ndarray:
-    """Whether a value differs from the one before it; NULL is a value."""
+    """Whether each value differs from the one before it; NULL is a value."""
     codes = column.dictionary_encode(null_encoding="encode").unify_dictionaries().combine_chunks().indices
     return np.asarray(np.diff(codes.to_numpy(zero_copy_only=False)) != 0)
 
 
 def merged(*found: Iterable[NamedPartitions]) -> list[NamedPartitions]:
-    """The steps of all of them together, in whatever order they come."""
+    """The steps of all of them together, in any order of input."""
     by_topic: dict[tuple[str | None, str | None], list[NamedPartitions]] = {}
     for some in found:
         for each in some:

@@ -17,7 +17,7 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def without_negative(tps: Numbers, partitions: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
-    """Topic partitions, and the places among them where each list begins and ends. `partitions`: of each, its own."""
+    """Topic partitions, and where each list begins and ends among them. `partitions`: the partition number of each."""
     is_real = partitions >= 0
     if is_real.all():
         return tps, places
@@ -25,7 +25,7 @@ def without_negative(tps: Numbers, partitions: Numbers, places: Numbers) -> tupl
 
 
 def negative_partitions(lists: pa.ListArray, name: str) -> dict[int, list[str]]:
-    """By row, those below 0 as people read them. `name`: of the field that names what they are partitions of."""
+    """By row, the numbers below 0 as text. `name`: the field that says what the partitions belong to."""
     lowest = pc.min(lists.flatten().field("partitions").flatten()).as_py()
     if lowest is None or lowest >= 0:
         return {}
@@ -36,5 +36,5 @@ def negative_partitions(lists: pa.ListArray, name: str) -> dict[int, list[str]]:
 
 
 def some_of(names: Iterable[str]) -> str:
-    """Not all of them: a record may name millions."""
+    """The first few: a record may contain millions."""
     return listed(sorted(set(names)), MOST_NAMED)

@@ -11,19 +11,19 @@ Flags = NDArray[np.bool_]
 Codes = NDArray[np.int32]
 Positions = NDArray[np.intp]
 
-# Below every real time and offset, so that it never wins where the larger counts.
+# Below every real time and offset, so that it never wins a maximum.
 NONE = -(2**63)
 TIME = pa.timestamp("us", "UTC")
 
 
 def numbers(column: pa.ChunkedArray) -> Numbers:
-    """Whole numbers, and times in microseconds."""
+    """Whole numbers; times in microseconds."""
     found = column.cast(pa.int64()) if column.type != pa.int64() else column
     return np.asarray((found.fill_null(NONE) if found.null_count else found).to_numpy(), np.int64)
 
 
 def flags(column: pa.ChunkedArray) -> Flags:
-    """FALSE for NULL."""
+    """False for NULL."""
     return np.asarray((column.fill_null(False) if column.null_count else column).to_numpy(), np.bool_)
 
 
@@ -49,17 +49,17 @@ def times(values: Numbers) -> pa.Array:
 
 
 def every(value: Any, kind: pa.DataType, size: int) -> pa.Array:
-    """One value in all rows."""
+    """The same value in all rows."""
     return pa.repeat(pa.scalar(value, kind), size)
 
 
 def first_of(names: Numbers | Codes) -> Flags:
-    """Where another value begins than stands before."""
+    """Whether each value differs from the one before it."""
     found = np.ones(len(names), np.bool_)
     np.not_equal(names[1:], names[:-1], out=found[1:])
     return found
 
 
 def ends_of(starts: Positions, size: int) -> Positions:
-    """The last place of each stretch, given the first ones."""
+    """The last position of each run, from the first positions."""
     return np.asarray(np.append(starts[1:], size)[: len(starts)] - 1, np.intp)

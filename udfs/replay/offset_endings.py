@@ -17,24 +17,25 @@ from udfs.replay.offset_rows import ENDS
 
 @dataclass(frozen=True)
 class OffsetFacts:
-    """What is known beside the commits. Tables may hold more columns, and more groups than are replayed."""
+    """Facts that are not in the commits. Tables may have more columns, and more groups than are replayed."""
 
     gaps: Gaps = field(default_factory=Gaps)
-    # Setting offsets.retention.minutes; None: not known, then nothing counts as expired for its age.
+    # The setting offsets.retention.minutes. None: unknown; then no offset counts as expired because of its age.
     retention_ms: int | None = None
     # Deletions of groups: group_id, record_time (types 2, 3, 11, 17).
     group_tombstones: pa.Table | None = None
-    # Stretches in which a classic group with a protocol type was Empty: group_id, from_offset, to_offset (NULL: still
-    # so), since_time (its current_state_time, NULL: unknown).
+    # Intervals in which a classic group with a protocol type was Empty: group_id, from_offset, to_offset (NULL: still
+    # Empty), since_time (its current_state_time, NULL: unknown).
     empty_groups: pa.Table | None = None
-    # When topics were deleted: topic, from_time, to_time (both included). Of snapshots, and `topic_deletions` below.
+    # When topics were deleted: topic, from_time, to_time (both included). From snapshots, and from `topic_deletions`
+    # below.
     topic_deletions: pa.Table | None = None
 
 
 def topic_deletions(tombstones: pa.Table) -> pa.Table:
-    """Times at which offsets of one topic went in several groups at once: records of one operation share their time,
-    and no other operation on one partition deletes offsets of more than one group. Of one offsets partition:
-    group_id, topic, record_time of all its deleted offsets."""
+    """Times at which offsets of one topic were deleted in several groups at once. Records of one operation have the
+    same time, and no other operation on an offsets partition deletes offsets of more than one group. Input, for one
+    offsets partition: group_id, topic, record_time of all its deleted offsets."""
     groups = tombstones.group_by(["topic", "record_time"], use_threads=False).aggregate(
         [("group_id", "count_distinct")]
     )
@@ -44,7 +45,7 @@ def topic_deletions(tombstones: pa.Table) -> pa.Table:
 
 
 def endings(frame: Frame, effects: Effects, runs: Runs, facts: OffsetFacts) -> NDArray[np.int8]:
-    """Of runs that something ended, as places in ENDS."""
+    """For each run that was ended: how, as an index into ENDS."""
     place = {end: np.int8(ENDS.index(end)) for end in ENDS}
     found = np.full(len(runs.first), place[OffsetEnd.COMMIT])
     last, following = effects.at[runs.last], effects.at[runs.ender]
@@ -59,8 +60,8 @@ def endings(frame: Frame, effects: Effects, runs: Runs, facts: OffsetFacts) -> N
         is_with_group = are_with_group(gone, facts.group_tombstones)
         is_whole = ~others_live(frame, effects, gone)
         is_with_topic = is_whole & are_with_topic(gone, facts.topic_deletions)
-        # Who deletes one topic's offsets while others of it stay deletes by name: topics go as a whole. But only where
-        # age is known not to be the reason.
+        # Deleting some offsets of a topic, while the group keeps others of it, is a deletion by name: a topic is
+        # deleted as a whole. This counts only if age is known not to be the reason.
         is_chosen = ~is_whole & ((gone.expire_time != NONE) | (facts.retention_ms is not None))
         found[deleted] = np.select(
             [is_with_topic & ~is_with_group, is_aged, is_with_group | is_chosen],
@@ -72,14 +73,14 @@ def endings(frame: Frame, effects: Effects, runs: Runs, facts: OffsetFacts) -> N
 
 @dataclass(frozen=True)
 class Gone:
-    """Values that a tombstone ended, one each: their key, the tombstone, and the last commit."""
+    """Values that a tombstone ended, one row each: the key, the tombstone, and the last commit."""
 
     frame: Frame
     group: NDArray[np.int32]
     topic: NDArray[np.int32]
     offset: Numbers
     place: Numbers
-    # As written: what one operation deletes has one time.
+    # As written: all deletions of one operation have the same time.
     time: Numbers
     commit_time: Numbers
     expire_time: Numbers
@@ -94,8 +95,8 @@ class Gone:
 
 
 def are_expired(gone: Gone, facts: OffsetFacts) -> Flags:
-    """By its own time where the commit named one, else by its age: counted from the commit, in an emptied classic group
-    from when it became empty."""
+    """Expired by the commit's own expiry time if it has one; else by age. The age counts from the commit, or in an
+    emptied classic group from when it became empty."""
     is_named = gone.expire_time != NONE
     found = np.asarray(is_named & (gone.time >= gone.expire_time), np.bool_)
     if facts.retention_ms is not None:
@@ -109,13 +110,13 @@ def are_expired(gone: Gone, facts: OffsetFacts) -> Flags:
 
 
 def empty_since(gone: Gone, empty_groups: pa.Table) -> Numbers:
-    """Since when the group is empty at the tombstone; NONE: it is not, or not told."""
+    """Since when the group was empty at the tombstone; NONE: it was not, or this is unknown."""
     group, rows = of_groups(gone, empty_groups)
     first, since = numbers(rows["from_offset"]), numbers(rows["since_time"])
     ends = numbers(rows["to_offset"])
     ranked = np.lexsort((first, group))
     found = np.full(len(gone.offset), NONE)
-    # The last stretch of the group that began before the tombstone.
+    # The group's last empty interval that began before the tombstone.
     for at, (of, offset) in enumerate(zip(gone.group, gone.offset, strict=True)):
         low, high = np.searchsorted(group[ranked], [of, of + 1])
         stretch = low + int(np.searchsorted(first[ranked[low:high]], offset)) - 1
@@ -132,7 +133,7 @@ def of_groups(gone: Gone, table: pa.Table) -> tuple[NDArray[np.int32], pa.Table]
 
 
 def are_with_group(gone: Gone, tombstones: pa.Table | None) -> Flags:
-    """The group was deleted by the same operation: its records share their time."""
+    """Whether the same operation deleted the group: its records have the same time."""
     if tombstones is None or not tombstones.num_rows:
         return np.zeros(len(gone.offset), np.bool_)
     group, rows = of_groups(gone, tombstones)
@@ -154,7 +155,7 @@ def are_with_topic(gone: Gone, deletions: pa.Table | None) -> Flags:
 
 
 def others_live(frame: Frame, effects: Effects, gone: Gone) -> Flags:
-    """Whether the group still has an offset of the topic once the operation is through that holds the tombstone."""
+    """Whether the group still has an offset of the topic after the operation that wrote the tombstone."""
     pair_of_key = frame.keys.group.astype(np.int64) * len(frame.topics) + frame.keys.topic
     pair = gone.group.astype(np.int64) * len(frame.topics) + gone.topic
     asked = np.isin(pair_of_key, pair)
@@ -164,7 +165,8 @@ def others_live(frame: Frame, effects: Effects, gone: Gone) -> Flags:
     step[1:] -= np.where(first_of(effects.key[rows])[1:], 0, is_live[:-1])
     ranked = pair_of_key[effects.key[rows]] * frame.base + effects.place[rows] + 1
     order = np.argsort(ranked, kind="stable")
-    # Every pair begins with what the state holds, so that one sum over all of them serves, less what stood before.
+    # Each pair begins with what the state has. So one cumulative sum over all pairs is enough, minus its value before
+    # the pair.
     total = np.append(0, np.cumsum(step[order]))
     end = np.searchsorted(ranked[order], pair * frame.base + last_places(gone) + 1, side="right")
     start = np.searchsorted(ranked[order], pair * frame.base)
@@ -172,8 +174,8 @@ def others_live(frame: Frame, effects: Effects, gone: Gone) -> Flags:
 
 
 def last_places(gone: Gone) -> Numbers:
-    """Of the last tombstone of the same write: records of one write follow each other and share their time. What is
-    committed behind it is of another operation."""
+    """The position of the last tombstone of the same write. Records of one write are consecutive and have the same
+    time. Later commits belong to another operation."""
     frame, log = gone.frame, gone.frame.log
     ends = np.flatnonzero(np.append((log.time[1:] != log.time[:-1]) | (log.time[1:] == NONE), True))
     record = gone.place - np.searchsorted(frame.markers.place, gone.place)

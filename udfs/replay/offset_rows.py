@@ -19,23 +19,23 @@ VIA = pa.array([str(CommitVia.PLAIN), str(CommitVia.TRANSACTION)])
 CONFIDENCE = pa.array([str(Confidence.CERTAIN), str(Confidence.LIKELY), str(Confidence.POSSIBLE)])
 ENDS = list(OffsetEnd)
 END_NAMES = pa.array([str(end) for end in ENDS])
-# The record says that the value went, but not why: these are concluded.
+# The record shows that the offset was removed, but not why: these reasons are inferred.
 CONCLUDED = np.array([end in (OffsetEnd.EXPIRED, OffsetEnd.DELETED, OffsetEnd.TOPIC_DELETED) for end in ENDS], np.bool_)
 
 
 @dataclass(frozen=True)
 class Row:
-    """Where a run stands, by row of the frame: its first and its last commit."""
+    """Positions of runs, as rows of the frame: the first and the last commit of each."""
 
     frame: Frame
     first: Positions
     last: Positions
-    # Places in `first` of runs that go on from the state, and their rows in it.
+    # Runs that continue from the state, as positions in `first`, and their rows of the state.
     carried: Positions
     of_state: Positions
 
     def begun(self, values: Numbers, name: str) -> Numbers:
-        """Of the first commit; of a run that goes on from the state what stands there."""
+        """The value of the first commit; for a run that continues from the state, the value there."""
         if len(self.carried):
             values[self.carried] = numbers(self.frame.state[name])[self.of_state]
         return values
@@ -54,7 +54,7 @@ def num_commits(row: Row, runs: Runs) -> Numbers:
 
 
 def are_certain(frame: Frame, effects: Effects, runs: Runs) -> Flags:
-    """Whether every commit of the run is."""
+    """Whether all commits of the run are certain."""
     if frame.is_certain.all():
         return np.ones(len(runs.first), np.bool_)
     doubts = np.append(0, np.cumsum(~frame.is_certain[effects.at]))
@@ -64,7 +64,7 @@ def are_certain(frame: Frame, effects: Effects, runs: Runs) -> Flags:
 def closed_rows(
     frame: Frame, effects: Effects, runs: Runs, exact: Flags, ended_by: NDArray[np.int8], cluster: str, partition: int
 ) -> pa.Table:
-    """Of runs that something ended; `ended_by` are places in ENDS."""
+    """For runs that were ended. `ended_by`: indexes into ENDS."""
     row = rows_of_runs(frame, effects, runs)
     size, key = len(row.first), frame.key[row.first]
     to_offset = effects.offset[runs.ender]
@@ -108,7 +108,7 @@ def table(size: int, columns: dict[str, pa.Array]) -> pa.Table:
 
 
 def named(names: pa.Array, codes: NDArray[np.int32]) -> pa.Array:
-    """A code below 0 is NULL."""
+    """Codes below 0 become NULL."""
     if not len(names):
         return pa.nulls(len(codes), pa.string())
     is_null = codes < 0
@@ -117,7 +117,7 @@ def named(names: pa.Array, codes: NDArray[np.int32]) -> pa.Array:
 
 def values(committed: Numbers, previous: Numbers, has_previous: Flags) -> dict[str, pa.Array]:
     delta = committed - previous
-    # Beyond 64 bits there is no difference to tell.
+    # A difference that does not fit into 64 bits becomes NULL.
     fits = ((committed ^ previous) & (committed ^ delta)) >= 0
     return {
         "committed_offset": pa.array(committed),
@@ -135,7 +135,8 @@ def origin(producer_id: Numbers) -> dict[str, pa.Array]:
 
 
 def held_rows(state: pa.Table, hole: tuple[int, int | None] | None = None) -> pa.Table:
-    """What holds, from the state in its order: open, or ended by a hole (last offset and time before it)."""
+    """Offsets in force, from the state in its order: open, or ended by missing records (last offset and time before
+    them)."""
     live = state.filter(pc.equal(state["kind"], LIVE))
     size = live.num_rows
     to_time, to_offset, ended_by = ended_at(live, hole)

@@ -36,7 +36,7 @@ T = TypeVar("T", np.int64, np.int32, np.bool_)
 
 @dataclass(frozen=True)
 class OfKeys:
-    """By key, and by group, what all their rows of the state say."""
+    """Values by key and by group that all their rows of the state share."""
 
     seen: Numbers
     written_time: Numbers
@@ -50,7 +50,7 @@ def of_keys(frame: Frame, effects: Effects) -> OfKeys:
     starts = np.flatnonzero(first_of(frame.key))
     ends = ends_of(starts, len(frame.key))
     is_carried = frame.is_carried
-    # The row of the state, where the key has one.
+    # The row of the state, if the key has one.
     carried = np.flatnonzero(is_carried[starts])
     of_state = frame.row[starts[carried]]
 
@@ -76,14 +76,14 @@ def of_keys(frame: Frame, effects: Effects) -> OfKeys:
 
 
 def written_time(frame: Frame, rows: Positions) -> Numbers:
-    """The broker's clock at the commit, else at the write."""
+    """The broker's clock at the commit; if unknown, the time of the record."""
     return np.where(frame.commit_time[rows] == NONE, frame.record_time[rows], frame.commit_time[rows])
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Rows of a state to be: keys with a value, keys without, pending commits. Each as a row of the frame, those of
-    keys without a value as any row of theirs: what it says of the commit is left out."""
+    """Rows of the next state: keys with a value, keys without one, pending commits. Each is a row of the frame. For
+    keys without a value it is any row of the key, and its commit is ignored."""
 
     live: Positions
     gone: Positions
@@ -94,7 +94,7 @@ class Kept:
         return np.concatenate([self.live, self.gone, self.pending])
 
     def together(self, live: NDArray[T], gone: Any, pending: Any) -> NDArray[T]:
-        """A column of which each part is a column, or one value."""
+        """A column of the state. Each part is a column or one value."""
         parts = ((self.live, live), (self.gone, gone), (self.pending, pending))
         return np.concatenate([np.broadcast_to(np.asarray(part, live.dtype), len(at)) for at, part in parts])
 
@@ -103,7 +103,7 @@ def state_of(
     frame: Frame, effects: Effects, runs: Runs, exact: Flags, waiting: Waiting, alive: Liveness, gaps: Gaps,
     cluster: str, partition: int,
 ) -> pa.Table:  # fmt: skip
-    """`runs` are those that nothing has ended."""
+    """`runs`: those that were not ended."""
     live, still = effects.at[runs.last], np.flatnonzero(waiting.marker < 0)
     is_gone = np.ones(len(frame.keys.group), np.bool_)
     is_gone[frame.key[live]] = False
@@ -147,7 +147,7 @@ def key_columns(frame: Frame, kept: Kept, of: OfKeys, alive: Liveness) -> dict[s
 
 
 def commit_columns(frame: Frame, kept: Kept, is_certain: Flags) -> dict[str, pa.Array]:
-    """`is_certain` of the rows that are live."""
+    """`is_certain`: of the rows with a value."""
     live, pending = kept.live, kept.pending
 
     def of(values: Numbers) -> Numbers:
@@ -187,7 +187,8 @@ def run_columns(frame: Frame, kept: Kept, effects: Effects, runs: Runs) -> dict[
 
 
 def pending_exactness(frame: Frame, at: Positions, gaps: Gaps) -> Flags:
-    """Whether a record of the key can be missing before the pending commit; what its marker leaves open comes later."""
+    """Whether no record of the key can be missing before the pending commit. Records missing before its marker are
+    handled later."""
     carried = frame.is_carried[at]
     found = np.ones(len(at), np.bool_)
     found[carried] = flags(frame.state["is_from_exact"])[frame.row[at[carried]]]
@@ -198,7 +199,8 @@ def pending_exactness(frame: Frame, at: Positions, gaps: Gaps) -> Flags:
 
 
 def in_order(state: pa.Table) -> pa.Table:
-    """By key first what holds, then what is pending, in log order: by codes, since Arrow sorts names slowly."""
+    """For each key first the value in force, then pending commits, in log order. Sorts by codes, since Arrow sorts
+    names slowly."""
     _, group = names_of([state["group_id"]])
     topics, topic = names_of([state["topic"]])
     _, kind = names_of([state["kind"]])
@@ -208,7 +210,7 @@ def in_order(state: pa.Table) -> pa.Table:
 
 
 def unseen_behind(state: pa.Table, last_offset: int) -> pa.Table:
-    """The state where the log behind was not seen: every key stays known, none holds anything."""
+    """The state after missing records: every key stays known, but none has a value."""
     of_key = pc.not_equal(state["kind"], PENDING)
     kept = state.filter(of_key)
     size = kept.num_rows

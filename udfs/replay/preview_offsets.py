@@ -14,7 +14,7 @@ from udfs.replay.transactions import Waiting
 
 
 def preview_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: str, partition: int) -> pa.Table:
-    """One row for each of them, at the COMMIT from which on they differ."""
+    """One row for each of them, at the COMMIT marker from which on they differ."""
     chosen, before = overruled(frame, effects, waiting)
     at, held = waiting.at[chosen], effects.at[before]
     differs = effects.is_value[before] & are_different(frame, at, held)
@@ -40,7 +40,8 @@ def preview_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: s
 
 
 def are_different(frame: Frame, at: Positions, held: Positions) -> Flags:
-    """What a broker shows of two commits. A commit that names its topic's id is of 4.1 or later: 3.7 cannot load it."""
+    """Whether a broker would show a difference between two commits. A commit with a topic id is from 4.1 or later: 3.7
+    cannot load it."""
     differs = np.zeros(len(at), np.bool_)
     for column in (frame.committed, frame.leader_epoch, frame.text):
         differs |= column[at] != column[held]

@@ -15,13 +15,13 @@ from udfs.replay.offset_states import written_time
 
 @dataclass(frozen=True)
 class Questions:
-    """Each about a key as of the record at `offset`, which counts. Any order."""
+    """Each is about a key at the record at `offset`, which is included. In any order."""
 
     group_id: pa.Array
     topic: pa.Array
     partition: Codes
     offset: Numbers
-    # Which of them are about the times of commits alone, the others about values alone; None: all about both.
+    # Which questions are only about times of commits; the others are only about values. None: all are about both.
     is_about_times: Flags | None = None
 
     def __len__(self) -> int:
@@ -35,17 +35,18 @@ class Questions:
 
 @dataclass
 class Answers:
-    """One of each question, in its place; NONE where there is nothing. Times are microseconds: of a commit the
-    broker's clock, else the time of its record. Commits count for the times whether they hold in the end or not."""
+    """One answer per question, in its position; NONE if there is none. Times are microseconds: the broker's clock at
+    the commit, else the time of its record. For times every commit counts, even one that never took effect."""
 
     committed: Numbers
     last_commit_time: Numbers
     next_commit_time: Numbers
-    # Newest record of the key at or before, commit or deletion; of questions about times alone.
+    # Newest record of the key up to then, commit or deletion; only for questions about times.
     newest_offset: Numbers
-    # False: it is about a time before the state that this replay went on from, and the state does not tell any more.
+    # False: the question is about a time before the state from which this replay continued, and the state cannot answer
+    # it.
     is_told: Flags
-    # False: a next commit may still come.
+    # False: the next commit may still come.
     is_settled: Flags
 
     @classmethod
@@ -54,31 +55,31 @@ class Answers:
 
 
 class Asked:
-    """Questions on their way through the log: each is answered where its offset stands, and then waits for the next
-    commit of its key."""
+    """Questions during a pass through the log. Each is answered at its offset, and then waits for the next commit of
+    its key."""
 
     def __init__(self, questions: Questions) -> None:
         self.questions = questions
-        # Names are few: only these are looked for in each chunk.
+        # There are few names: each chunk is searched only for these.
         self.groups_asked, self.group = coded(questions.group_id)
         self.topics_asked, self.topic = coded(questions.topic)
         self.answers = Answers.unanswered(len(questions))
         self.order = np.argsort(questions.offset, kind="stable")
         self.offsets = questions.offset[self.order]
-        # So many in that order are answered.
+        # Number of answered questions, in that order.
         self.reached = 0
         self.waiting = np.empty(0, np.intp)
 
     def upto(self, offset: int) -> Positions:
-        """Questions not answered yet about what was so at or before the offset."""
+        """Unanswered questions about this offset or earlier ones."""
         return self.order[self.reached : np.searchsorted(self.offsets, offset, side="right")]
 
     def groups(self, offset: int) -> pa.Array:
-        """Of these, the groups."""
+        """The groups of these questions."""
         return self.groups_asked.take(pa.array(np.unique(self.group[self.upto(offset)])))
 
     def answer(self, frame: Frame, effects: Effects, through: int) -> None:
-        """The frame holds the groups of all questions up to there."""
+        """Answers questions up to `through`. The frame contains the groups of all these questions."""
         new = self.upto(through)
         self.reached += len(new)
         about_times = self.questions.is_about_times
@@ -109,7 +110,7 @@ class Asked:
         row = effects.at[effect]
         answers, asked = self.answers, new[is_known]
         answers.committed[asked] = np.where(effects.is_value[effect], frame.committed[row], NONE)
-        # Of what the state says, only what held already then.
+        # A value from the state counts only if it was already in force then.
         since = effects.offset[effect].copy()
         runs = frame.is_carried[row] & ~frame.is_pending[row] & effects.is_value[effect]
         since[runs] = frame.carried("from_offset", row[runs])
@@ -127,7 +128,7 @@ class Asked:
         row = np.append(written, 0)[found]
         is_here = is_known & (found >= 0) & (frame.key[row] == key)
         self.answers.last_commit_time[new[is_here]] = written_time(frame, row[is_here])
-        # Else what the state says of the key, unless that is later than asked.
+        # Else the value in the state for the key, unless it is later than the question.
         first = np.minimum(np.searchsorted(frame.key, key), len(frame.key) - 1)
         is_there = is_known & ~is_here & frame.is_carried[first]
         is_there[is_there] &= frame.seen[first[is_there]] <= offset[is_there]
@@ -148,7 +149,7 @@ class Asked:
             return
         first = np.minimum(np.searchsorted(frame.key, key), len(frame.key) - 1)
         carried = np.flatnonzero(is_known & frame.is_carried[first])
-        # Nobody knows which commit came next where the log behind was not seen.
+        # Where records are missing, the next commit is unknown.
         is_cut = np.zeros(len(waiting), np.bool_)
         is_cut[carried] = frame.carried("hole_offset", first[carried]) >= self.questions.offset[waiting[carried]]
         written = written_rows(frame)
@@ -162,18 +163,18 @@ class Asked:
         self.waiting = waiting[~(has_next | is_cut)]
 
     def cut(self) -> None:
-        """The log behind was not seen."""
+        """Records after this are missing."""
         self.answers.is_settled[self.waiting] = True
         self.waiting = self.waiting[:0]
 
 
 def written_rows(frame: Frame) -> Positions:
-    """Commits of the chunk, whether they hold or not."""
+    """Commits of the chunk, whether they took effect or not."""
     return np.flatnonzero(frame.is_value & ~frame.is_carried)
 
 
 def places_of(frame: Frame, offset: Numbers) -> Numbers:
-    """The last place of the chunk's log at or before the offset; -1: the chunk begins behind it."""
+    """The last position in the chunk's log at or before the offset; -1: the chunk begins after it."""
     both = (frame.log.offset, frame.markers.offset)
     return np.asarray(sum(np.searchsorted(of, offset, side="right") for of in both) - 1, np.int64)
 
@@ -182,7 +183,7 @@ def keys_in(frame: Frame, group: Numbers, topic: Numbers, partition: Numbers) ->
     keys = frame.keys
     if not len(keys.group):
         return np.zeros(len(group), np.int64), np.zeros(len(group), np.bool_)
-    # Names of group and topic as one number, then with the partition as another.
+    # Group and topic as one number, then combined with the partition.
     width = max(len(frame.topics), 1)
     pairs, wanted = keys.group.astype(np.int64) * width + keys.topic, group * width + topic
     is_first = first_of(pairs)

@@ -1,8 +1,8 @@
 """When the owner of a partition stopped reading it: the bounds that timeouts give.
 
-Whoever leaves or gives a partition up has read until then at most, and has polled within its rebalance timeout. Whoever
-the coordinator removes after a timeout sent its last heartbeat that long before, and died within a heartbeat interval
-of it. Commits narrow these bounds where they are linked (`jobs.replaying.unread_times`).
+A member that leaves or gives up a partition may have read until then, and has polled within its rebalance timeout. A
+member that the coordinator removes after a timeout sent its last heartbeat that much earlier, and died within one
+heartbeat interval after it. Commits narrow these bounds when they are linked (`jobs.replaying.unread_times`).
 """
 
 from functools import cache
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 # Kafka's default session timeout of consumer, share and streams groups.
 DEFAULT_SESSION_MS = 45_000
-# Clients are to send as many in a session timeout.
+# Kafka recommends that clients send this many heartbeats per session timeout.
 HEARTBEATS = 3
 
 RECORD, SNAPSHOT, ASSUMED = "from the record", "from a snapshot", "assumed"
@@ -18,7 +18,7 @@ GROUP_SETTINGS = "from the group's settings"
 
 
 class Setting(NamedTuple):
-    """What snapshots tell of one type of group, or of one group; None: they do not."""
+    """Timeouts of one group type, or of one group, from snapshots; None: not in any."""
 
     session_ms: int | None = None
     heartbeat_ms: int | None = None
@@ -26,7 +26,7 @@ class Setting(NamedTuple):
     heartbeat_source: str = SNAPSHOT
 
     def with_own(self, session_ms: int | None, heartbeat_ms: int | None) -> "Setting":
-        """Of a group that sets one of them, or both, for itself."""
+        """With the values that a group sets for itself."""
         found = self
         if session_ms is not None:
             found = found._replace(session_ms=session_ms, session_source=GROUP_SETTINGS)
@@ -36,7 +36,7 @@ class Setting(NamedTuple):
 
 
 class Timeouts(NamedTuple):
-    """Of one member. `join_ms`: up to so long passed from its removal to the record that shows it."""
+    """The timeouts of one member. `join_ms`: longest time from its removal to the record that shows it."""
 
     session_ms: int
     session_source: str
@@ -47,10 +47,10 @@ class Timeouts(NamedTuple):
 
 
 class ReadingEnd(NamedTuple):
-    """Microseconds. Reading ended between `first_time` and `last_time`, and never before a commit of the owner.
-    `silent_…` stand in their place if commits show that the member fell silent before the record at `silent_offset`."""
+    """Microseconds. Reading ended between `first_time` and `last_time`, and never before a commit of the owner. The
+    `silent_…` fields replace these if commits show that the member was silent before the record at `silent_offset`."""
 
-    # Nobody has owned the partition since.
+    # Since then the partition has had no owner.
     stopped_time: int
     first_time: int
     last_time: int
@@ -65,7 +65,7 @@ NOT_TOLD = (None,) * len(ReadingEnd._fields)
 
 
 def timeouts_of_record(session_ms: int, rebalance_ms: int | None) -> Timeouts:
-    """Of a member whose record has its session timeout: no broker sets the heartbeats of its client."""
+    """For a member whose record has its session timeout. In these groups the client sets its own heartbeat interval."""
     rebalance = session_ms if rebalance_ms is None or rebalance_ms < 0 else rebalance_ms
     return Timeouts(session_ms, RECORD, session_ms // HEARTBEATS, ASSUMED, rebalance)
 
@@ -82,17 +82,17 @@ def timeouts_of_setting(setting: Setting, rebalance_ms: int | None) -> Timeouts:
 
 
 def known_end(stop: int | None) -> ReadingEnd | None:
-    """What came before counts elsewhere, or nothing did."""
+    """An end at a known time: reading before it is counted elsewhere, or there was none."""
     return None if stop is None else ReadingEnd(stop, stop, stop)
 
 
 def given_up(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd | None:
-    """`since`: when the owner got the partition; None: not known."""
+    """`since`: when the owner got the partition; None: unknown."""
     return None if stop is None else ReadingEnd(stop, *within(stop, of.rebalance_ms, 0, since))
 
 
 def left_or_timed_out(stop: int | None, of: Timeouts, since: int | None, offset: int) -> ReadingEnd | None:
-    """The log does not tell how the member went: commits may."""
+    """The log does not show whether the member left or timed out: commits may."""
     if stop is None:
         return None
     longest = max(of.rebalance_ms, of.session_ms + of.join_ms)
@@ -111,8 +111,8 @@ def session_expired(stop: int | None, of: Timeouts, since: int | None) -> Readin
 
 
 def went_away(stop: int | None, of: Timeouts, away: int | None, deserted: int | None) -> ReadingEnd | None:
-    """A static member that said so, and did not come back within its session. `deserted`: since when nobody else was
-    there either: a group that was stopped as a whole waits for nobody."""
+    """A static member announced that it leaves, and did not come back within its session. `deserted`: since when no
+    other member was there either. A group that was stopped as a whole has no member that waits."""
     expired = session_expired(stop, of, None)
     if expired is None or away is None:
         return expired
@@ -122,7 +122,7 @@ def went_away(stop: int | None, of: Timeouts, away: int | None, deserted: int | 
 
 
 def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd | None:
-    """It did not give partitions up within its rebalance timeout."""
+    """The member did not give up partitions within its rebalance timeout."""
     if stop is None:
         return None
     heartbeat = of.rebalance_ms // HEARTBEATS if of.heartbeat_source == ASSUMED else of.heartbeat_ms
@@ -132,7 +132,7 @@ def overdue(stop: int | None, of: Timeouts, since: int | None) -> ReadingEnd | N
 
 
 def within(stop: int, longest_ms: int, shortest_ms: int, since: int | None) -> tuple[int, int]:
-    """From so long before the stop to so long before it, but never before the owner had the partition."""
+    """From `longest_ms` to `shortest_ms` before the stop, but not before the owner got the partition."""
     earliest = stop if since is None else min(since, stop)
     first, last = stop - longest_ms * 1000, stop - max(shortest_ms, 0) * 1000
     return (first, last) if since is None else (max(first, earliest), max(last, earliest))
@@ -144,6 +144,6 @@ def basis(kind: str, timeout_ms: int, source: str, of: Timeouts) -> str:
 
 @cache
 def basis_text(kind: str, timeout_ms: int, source: str, heartbeat_ms: int, heartbeat_source: str) -> str:
-    """As one object: many rows have the same."""
+    """Cached, since many rows have the same text."""
     heartbeat = f"heartbeat interval {heartbeat_ms / 1000:,.1f} s {heartbeat_source}"
     return f"{kind} timeout {timeout_ms / 1000:,.1f} s {source}, {heartbeat}"

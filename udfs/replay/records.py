@@ -6,30 +6,31 @@ from typing import Any, NamedTuple
 
 
 class Record(NamedTuple):
-    """One record of one group. `value` is None for a tombstone, else the class that its type has; `member` is the
-    member id of its key (of type 16 the regular expression), None where the key has none."""
+    """One record of one group. `value` is None for a tombstone, else an object of the class for its type. `member` is
+    the member id in the key (for type 16 the regular expression); None if the key has none."""
 
     offset: int
-    # Microseconds; None: the record has none.
+    # Microseconds; None: the record has no time.
     time: int | None
-    # First offset of its batch; its own where the source does not tell.
+    # First offset of its batch; the record's own offset if the source has no batches.
     batch: int
     leader_epoch: int
     type: int
     member: str | None
     value: Any
-    # Partitions below 0 that it names, for people: its value is without them. None: it names none.
+    # Its partition numbers below 0, as text: the value does not contain them. None: there are none.
     left_out: str | None = None
 
 
 class Moment(NamedTuple):
-    """Where an operation stands: the offset of its last record, and history time in microseconds."""
+    """The place of an operation: the offset of its last record, and history time in microseconds."""
 
     offset: int
     time: int | None
 
 
 def operations(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """A group's records, in log order, cut into runs of equal batch and time: state is taken after the last of each."""
+    """Cuts a group's records, in log order, into runs with the same batch and time. The state after the last record of
+    a run counts."""
     for _, run in groupby(records, key=lambda record: (record.batch, record.time)):
         yield list(run)

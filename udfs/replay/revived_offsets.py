@@ -14,7 +14,7 @@ from udfs.replay.transactions import Waiting, is_replaced
 
 
 def revived_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: str, partition: int) -> pa.Table:
-    """One row for each of them, at its COMMIT."""
+    """One row for each of them, at its COMMIT marker."""
     chosen, deletion = deleted_before(frame, effects, waiting)
     at, marker = waiting.at[chosen], waiting.marker[chosen]
     key = frame.key[at]
@@ -35,17 +35,17 @@ def revived_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: s
 
 
 def deleted_before(frame: Frame, effects: Effects, waiting: Waiting) -> tuple[Positions, Positions]:
-    """Which pending commits, and of each the deletion: an effect. What holds by the time of the COMMIT is newer than
-    the pending commit in the older coordinator's eyes too."""
+    """Which pending commits, and for each the deletion (an effect). If a newer commit is in force at the COMMIT, the
+    older coordinator keeps that too, so it does not count."""
     chosen, before = overruled(frame, effects, waiting)
-    # A deletion before the commit took nothing from it.
+    # A deletion before the commit did not remove it.
     is_deleted = ~effects.is_value[before] & (effects.offset[before] > frame.offset[waiting.at[chosen]])
     return chosen[is_deleted], before[is_deleted]
 
 
 def overruled(frame: Frame, effects: Effects, waiting: Waiting) -> tuple[Positions, Positions]:
-    """Which pending commits do not hold in spite of their COMMIT, and of each the effect that holds then. A commit
-    that its own transaction replaced holds for no coordinator."""
+    """Which pending commits did not take effect although their transaction was committed, and for each the effect in
+    force then. A commit that its own transaction replaced does not count for any coordinator."""
     chosen = np.flatnonzero(waiting.is_committed & waiting.is_lost)
     if not len(chosen) or not len(effects.key):
         return chosen[:0], chosen[:0]

@@ -1,8 +1,9 @@
 """Rows that a replay makes, before they become Arrow tables with the declared columns.
 
-A row is a tuple in the order of the table's columns, without `cluster` and `evidence_partition`; times are
-microseconds; `topic, topic_id, partition` are one number (see `topic_codes`), lists of partitions are sets of them.
-Where that number is a frozenset of them, the row stands for as many: partitions mostly come and go together.
+A row is a tuple in the order of the table's columns, without `cluster` and `evidence_partition`. Times are
+microseconds. `topic, topic_id, partition` are one number (see `topic_codes`); lists of partitions are sets of these
+numbers. If that number is a frozenset, the row stands for one row per element: partitions mostly change owners
+together.
 """
 
 from collections import defaultdict
@@ -25,7 +26,7 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Rows:
-    """Rows of all tables, by the tables' names."""
+    """Rows of all tables, by table name."""
 
     def __init__(self) -> None:
         self.of: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
@@ -35,7 +36,7 @@ class Rows:
 
 
 def fields_of(table: Table) -> tuple[str, ...]:
-    """What a row of the table holds, in order; `tp` stands for topic, topic_id and partition."""
+    """The fields of a row, in order; `tp` stands for topic, topic_id and partition."""
     names = [column.name for column in table.columns if column.name not in CONSTANT]
     if "topic_id" not in names or "partition" not in names:
         return tuple(names)
@@ -65,7 +66,7 @@ def arrow_rows(
 
 
 def spread(tps: Sequence[int | frozenset[int]]) -> tuple[Numbers, Numbers | None]:
-    """All topic partitions, and how many each row stands for: None where it is one each."""
+    """All topic partitions, and how many rows each row stands for; None: one each."""
     kinds = set(map(type, tps))
     if frozenset not in kinds:
         return np.array(tps, np.int64), None
@@ -75,7 +76,7 @@ def spread(tps: Sequence[int | frozenset[int]]) -> tuple[Numbers, Numbers | None
 
 
 def repeated(values: pa.Array, of_row: pa.Array) -> pa.Array:
-    """Columns that only other types of groups fill are NULL throughout."""
+    """Columns that only other group types fill are all NULL."""
     return pa.nulls(len(of_row), values.type) if values.null_count == len(values) else values.take(of_row)
 
 
@@ -97,14 +98,14 @@ def topic_columns(numbers: Numbers, topics: TopicCodes) -> dict[str, pa.Array]:
 
 
 def partition_lists(sets: Sequence[Collection[int] | None], topics: TopicCodes) -> pa.Array:
-    """Each set as a list of topics in the order of their names, with their partitions ascending."""
-    # Most sets are one and the same object again and again: nothing at all, or what a member keeps.
+    """Each set as a list of topics, ordered by name, with their partitions ascending."""
+    # Most sets are the same object again and again: the empty set, or what a member keeps.
     ids = np.fromiter(map(id, sets), np.int64, len(sets))
     _, firsts, of_row = np.unique(ids, return_index=True, return_inverse=True)
     distinct = [sets[first] for first in firsts]
     tps, of_set = in_order([each or () for each in distinct], topics)
     sizes = of_set[of_row]
-    # From where each row's own stand to the end of them, one range behind the other.
+    # For each row the range of its own elements, one range after the other.
     starts = (np.cumsum(of_set) - of_set)[of_row] - (np.cumsum(sizes) - sizes)
     is_null = np.array([each is None for each in distinct], bool)[of_row]
     taken = tps[np.arange(sizes.sum()) + np.repeat(starts, sizes)]
@@ -112,7 +113,7 @@ def partition_lists(sets: Sequence[Collection[int] | None], topics: TopicCodes) 
 
 
 def in_order(sets: Sequence[Collection[int]], topics: TopicCodes) -> tuple[Numbers, Numbers]:
-    """The topic partitions of one set after the other, and how many each has."""
+    """The topic partitions of all sets, one set after the other, and the size of each set."""
     sizes = np.fromiter(map(len, sets), np.int64, len(sets))
     tps = np.fromiter(chain.from_iterable(sets), np.int64, int(sizes.sum()))
     rank = ranks(topics)[tps >> SHIFT] if len(tps) else tps
@@ -121,7 +122,7 @@ def in_order(sets: Sequence[Collection[int]], topics: TopicCodes) -> tuple[Numbe
 
 
 def nested(tps: Numbers, row: Numbers, is_null: np.ndarray[Any, np.dtype[np.bool_]], topics: TopicCodes) -> pa.Array:
-    """Topic partitions in order, each with its row, as a list of topics for each row."""
+    """Sorted topic partitions, each with its row, as a list of topics per row."""
     code = tps >> SHIFT
     is_first = np.ones(len(tps), bool)
     is_first[1:] = (code[1:] != code[:-1]) | (row[1:] != row[:-1])
@@ -139,7 +140,7 @@ def nested(tps: Numbers, row: Numbers, is_null: np.ndarray[Any, np.dtype[np.bool
 
 
 def ranks(topics: TopicCodes) -> Numbers:
-    """By code, the topic's place among all names and ids in order."""
+    """By code, the rank of the topic among all names and ids."""
     order = sorted(range(len(topics.topics)), key=lambda code: tuple(each or "" for each in topics.topics[code]))
     found = np.zeros(len(order), np.int64)
     found[order] = np.arange(len(order))

@@ -1,10 +1,10 @@
 """Infers how members left when the log does not say it: by leave request, removal or timeout.
 
-In a classic group each heartbeat and each commit begins a session anew, so that the coordinator drops a member no
-sooner than a session timeout after its last commit. In the other groups heartbeats alone do: the last commit may come
-up to a heartbeat interval after the last of them. Somewhat later is as usual: the member lived on until about its next
-commit, and the others of a classic group learn of the round by their next heartbeats. Who leaves by itself has mostly
-committed just before.
+In a classic group each heartbeat and each commit restarts the session. So the coordinator removes a member at the
+earliest one session timeout after its last commit. In other groups only heartbeats do: the last commit may come up to a
+heartbeat interval after the last heartbeat. It is normal that the removal is somewhat later: the member lived until
+about its next commit, and the other members of a classic group learn of the rebalance by their next heartbeats. A
+member that leaves by itself has mostly committed just before.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from udfs.replay.reading_ends import HEARTBEATS, Timeouts
 
 KINDS = ("session", "rebalance")
 
-# The coordinator may have moved since the commit: clocks of a healthy cluster differ by less.
+# The coordinator may have moved since the commit. Clocks of a healthy cluster differ by less than this.
 CLOCK_STEP_MS = 1_000
 # The default of auto.commit.interval.ms.
 COMMIT_INTERVAL_MS = 5_000
@@ -27,8 +27,8 @@ STREAMS_COMMIT_INTERVAL_MS = 30_000
 
 
 class Departure(NamedTuple):
-    """`to_offset`: the record without the member, `to_time`: until when it was one. Its session was over if it was
-    silent for a session timeout, up to `early_ms` less or `late_ms` more."""
+    """`to_offset`: the first record without the member. `to_time`: until when it was a member. Its session timed out if
+    it was silent for a session timeout, minus up to `early_ms` or plus up to `late_ms`."""
 
     group_id: str
     member_id: str
@@ -75,12 +75,12 @@ def modern_departure(
 
 
 def are_session_timeouts(silent_ms: Numbers, gone: pa.Table) -> Flags:
-    """`silent_ms`: from each member's last commit until it was a member no more."""
+    """`silent_ms`: from each member's last commit to the end of its membership."""
     session_timeout_ms, rebalance_timeout_ms = (numbers(gone.column(f"{each}_timeout_ms")) for each in KINDS)
     earliest = session_timeout_ms - numbers(gone.column("early_ms"))
     latest = session_timeout_ms + numbers(gone.column("late_ms"))
-    # A client that does not poll any more leaves by itself after its rebalance timeout. The oldest have no such, and
-    # stand there with their session timeout.
+    # A client that no longer polls leaves by itself after its rebalance timeout. The oldest clients have none; here it
+    # is their session timeout.
     has_poll_timeout = (rebalance_timeout_ms != NONE) & (rebalance_timeout_ms != session_timeout_ms)
     stood_still = has_poll_timeout & (rebalance_timeout_ms <= silent_ms)
     return np.asarray((silent_ms >= earliest) & (silent_ms <= latest) & ~stood_still, np.bool_)

@@ -17,8 +17,8 @@ GROUP_TYPE = "classic"
 
 
 class Live(NamedTuple):
-    """From the first live or pending key of a group to the end of its last; None: still. `is_cut`: to a hole, where the
-    record before it ended nothing."""
+    """From the first live or pending key of a group to the end of its last; None: still. `is_cut`: it ends where
+    records are missing, and the record before ended nothing."""
 
     from_offset: int
     from_time: int | None
@@ -29,17 +29,17 @@ class Live(NamedTuple):
 
 @dataclass
 class Replayed:
-    """What this run has replayed: rows that ended before are there already."""
+    """What this run has replayed. Rows that ended before it exist already."""
 
     gaps: Gaps
-    # Last offset of the run before; -1: none.
+    # Last offset of the previous run; -1: none.
     after: int = -1
-    # Last offsets before what was not seen; -1: the log was not seen from its beginning.
+    # The last offset before each hole; -1: the beginning of the log was not read.
     holes: Collection[int] = ()
 
 
 class Stay(NamedTuple):
-    """`since`: the record that ended what the log knew of a group before; -1: none."""
+    """One period of a simple group. `since`: the record that ended what the log had of a group before; -1: none."""
 
     since: int
     start: Moment
@@ -56,18 +56,18 @@ def add_simple_groups(
             if stay.end is None:
                 open_rows.add(TABLE, row(group_id, stay, replayed))
             elif stay.end.offset > replayed.after or stay.ended_by == StateEnd.COVERAGE_HOLE:
-                # The last record before a hole is one of the run before, which did not know of the hole.
+                # The last record before a hole belongs to the previous run, which did not know of the hole.
                 rows.add(TABLE, row(group_id, stay, replayed))
 
 
 def simple_stays(live: Sequence[Live], known: Sequence[Known]) -> Iterator[Stay]:
-    """Where keys live and no record tells of a group: what `known` leaves of `live`, both in order of offsets."""
+    """Periods in which keys live and no record of a group exists: `live` without `known`, both in offset order."""
     for span in live:
         since, start = -1, Moment(span.from_offset, span.from_time)
         is_over = False
         end = None if span.to_offset is None else Moment(span.to_offset, span.to_time)
         for first, last in known:
-            # The last record before a hole may be the one that tells of a group.
+            # The last record before a hole may be the one that begins a group.
             if end is not None and first.offset > end.offset:
                 break
             if first.offset > start.offset:
@@ -85,8 +85,8 @@ def simple_stays(live: Sequence[Live], known: Sequence[Known]) -> Iterator[Stay]
 
 
 def is_told(stay: Stay, replayed: Replayed) -> bool:
-    """Whether no record of a group can stand unseen before. The cleaner takes one only for a later one: where the log
-    has none, it took none."""
+    """Whether no record of a group can be missing before. Compaction removes a record only when a later one has its
+    key: if the log has none, compaction removed none."""
     if any(stay.since <= hole < stay.start.offset for hole in replayed.holes):
         return False
     if stay.end is None or stay.ended_by == StateEnd.DELETED:

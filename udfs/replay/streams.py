@@ -8,8 +8,8 @@ from udfs.replay.topic_codes import SHIFT, TopicCodes
 
 
 def partitions_of(share: Share, topology: Topology | None, topics: TopicCodes, is_streams: bool) -> frozenset[int]:
-    """A task reads its partition of every source and repartition topic of its subtopology. Which topics a pattern
-    matches, and topics that have fewer partitions than the task's number, are not in the log."""
+    """A task reads its partition of every source and repartition topic of its subtopology. The log does not record
+    which topics a pattern matches, nor which topics have fewer partitions than the task's number."""
     if not is_streams:
         return cast(frozenset[int], share)
     if topology is None:
@@ -22,7 +22,7 @@ def partitions_of(share: Share, topology: Topology | None, topics: TopicCodes, i
 
 
 def subtopology_of(tp: int, topology: Topology | None, topics: TopicCodes) -> str | None:
-    """A topic is read by one subtopology."""
+    """Each topic is read by one subtopology."""
     if topology is None:
         return None
     name = topics.name(tp)

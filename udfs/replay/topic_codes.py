@@ -7,7 +7,7 @@ from itertools import groupby
 SHIFT = 32
 PARTITION_MASK = (1 << SHIFT) - 1
 
-# Name, id and partitions: as states are stored.
+# Name, id and partitions, as states store them.
 Plain = list[tuple[str | None, str | None, list[int]]]
 
 
@@ -15,7 +15,7 @@ class TopicCodes:
     """Codes for topics as records name them: by id (consumer, share) or by name (classic, streams)."""
 
     def __init__(self, names: Mapping[str, str] | None = None) -> None:
-        # By id, as far as log and snapshots tell.
+        # Names by id, from the log and snapshots.
         self.names = dict(names or {})
         self.topics: list[tuple[str | None, str | None]] = []
         self.codes: dict[tuple[str | None, str | None], int] = {}
@@ -38,7 +38,7 @@ class TopicCodes:
         return self.topics[tp >> SHIFT][0]
 
     def told(self, tp: int) -> str:
-        """For people."""
+        """As text for people."""
         name, topic_id = self.topics[tp >> SHIFT]
         return f"{name or topic_id}-{tp & PARTITION_MASK}"
 

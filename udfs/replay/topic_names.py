@@ -12,13 +12,13 @@ from schemas.history_words import Confidence, TopicSource
 from schemas.vocabulary import OFFSETS_TOPIC
 
 Key = tuple[str, str | None]
-# The surest first.
+# The most reliable first.
 SURENESS: list[str] = [*TopicSource]
 
 
 @dataclass
 class Sighting:
-    """Of a topic, from the first record that names it to the last. Times are microseconds."""
+    """A topic, from the first record that names it to the last. Times are microseconds."""
 
     topic: str
     topic_id: str | None
@@ -33,7 +33,7 @@ class Sighting:
         return self.topic, self.topic_id
 
     def add(self, other: "Sighting") -> None:
-        """A later one of the same topic."""
+        """Adds a later one of the same topic."""
         is_newer = other.to_time is not None and (self.to_time is None or other.to_time >= self.to_time)
         if other.num_partitions is not None and (is_newer or self.num_partitions is None):
             self.num_partitions = other.num_partitions
@@ -53,7 +53,7 @@ def most(one: int | None, other: int | None) -> int | None:
 
 
 def of_commits(rows: pa.Table) -> list[Sighting]:
-    """Rows of offset_commits; a deletion names no topic that there need be."""
+    """From rows of offset_commits. A deletion does not prove that its topic exists."""
     values = rows.filter(pc.invert(rows.column("is_tombstone"))).select(["topic", "topic_id", "record_time"])
     seen = values.group_by(["topic", "topic_id"]).aggregate([("record_time", "min"), ("record_time", "max")])
     times = [seen.column(f"record_time_{side}").cast(pa.int64()).to_pylist() for side in ("min", "max")]
@@ -62,7 +62,8 @@ def of_commits(rows: pa.Table) -> list[Sighting]:
 
 
 def of_groups(rows: pa.Table) -> list[Sighting]:
-    """Rows of group_partition_metadata: few. What the coordinator does not know share state names `<UNKNOWN>`."""
+    """From the few rows of group_partition_metadata. Share state of topics that the coordinator does not know has the
+    name `<UNKNOWN>`."""
     found: dict[Key, Sighting] = {}
     times = rows.column("record_time").cast(pa.int64()).to_pylist()
     for time, topics in zip(times, rows.column("topics").to_pylist(), strict=True):
@@ -83,7 +84,7 @@ def merge(into: dict[Key, Sighting], others: Iterable[Sighting]) -> None:
 
 
 def names_of(sightings: Iterable[Sighting]) -> dict[str, str]:
-    """By topic id. Where sources differ the first name in order is taken, whatever the order of sources."""
+    """Names by topic id. If sources disagree, the alphabetically first name is taken, whatever the order of sources."""
     names: dict[str, str] = {}
     for each in sightings:
         if each.topic_id is not None:
@@ -93,7 +94,7 @@ def names_of(sightings: Iterable[Sighting]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Seen:
-    """A topic in the newest snapshot that lists it, and in the newest that tells its id."""
+    """A topic in the newest snapshot that lists it, and in the newest that has its id."""
 
     time: int
     topic_id: str | None = None
@@ -102,7 +103,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Snapshots:
-    """Of topics, by time of capture: number of partitions by name and id."""
+    """Topics by time of capture: number of partitions by name and id."""
 
     topics: Mapping[int, Mapping[Key, int]]
 
@@ -115,26 +116,27 @@ class Snapshots:
 
     @cached_property
     def of_all(self) -> frozenset[int]:
-        """Times of those that list all topics: one without the topic that the log is of lists some alone, so what is
-        absent from it is not gone."""
+        """Times of the snapshots that list all topics. A snapshot without the offsets topic lists only some, so a
+        missing topic is not deleted."""
         listed = ((time, {name for name, _ in topics}) for time, topics in self.topics.items())
         return frozenset(time for time, names in listed if OFFSETS_TOPIC in names)
 
     def absent_since(self, key: Key) -> tuple[int, int] | None:
-        """The last snapshot that had the topic and the next one, which has not; None: the newest has it, or none."""
+        """The last snapshot with the topic and the next one without it. None: the newest has it, or no snapshot has."""
         having = [time for time, topics in self.topics.items() if key in topics]
         later = [time for time in self.of_all if having and time > max(having)]
         return (max(having), min(later)) if later else None
 
     def deletions(self) -> list[tuple[str, int, int]]:
-        """Topics, each with the snapshots between which it went, also those that came back with another id."""
+        """Deleted topics, each with the two snapshots between which it was deleted; also topics that came back with
+        another id."""
         found = []
         seen: dict[str, Seen] = {}
         for time in sorted(self.topics):
             there = dict(self.topics[time].keys())
             for name, topic_id in there.items():
                 before = seen.get(name)
-                # A name whose id only one of both tells may be the same topic.
+                # If only one of both snapshots has an id for the name, it may be the same topic.
                 if topic_id is None:
                     seen[name] = Seen(time) if before is None else replace(before, time=time)
                     continue
@@ -148,7 +150,7 @@ class Snapshots:
 
 
 def add_unidentified(sightings: Iterable[Sighting]) -> None:
-    """What is told of a name without an id is told of the topic that has it, where there is but one."""
+    """Information about a name without an id is given to the topic with this name, if there is exactly one."""
     by_name: dict[str, list[Sighting]] = {}
     for each in sightings:
         by_name.setdefault(each.topic, []).append(each)
@@ -163,7 +165,7 @@ def add_unidentified(sightings: Iterable[Sighting]) -> None:
 
 
 def topic_rows(cluster: str, sightings: Iterable[Sighting], snapshots: Snapshots) -> list[dict[str, Any]]:
-    """Rows of table `topics`. Without an id only where no source gives the name one."""
+    """Rows of table `topics`. A row has no id only if no source has an id for the name."""
     found: dict[Key, Sighting] = {}
     merge(found, [*sightings, *snapshots.sightings()])
     with_id = {each.topic for each in found.values() if each.topic_id is not None}

@@ -32,17 +32,17 @@ SCHEMA = table_schema(TRANSACTIONS)
 
 @dataclass(frozen=True)
 class Waiting:
-    """Pending commits of a frame: where they stand in it, and the marker that ends each; -1: none yet."""
+    """Pending commits of a frame: their rows, and the marker that ends each; -1: none yet."""
 
     at: Positions
     marker: Positions
     is_committed: Flags
-    # A later record of the key overruled it before the marker, or has by now.
+    # A later record of the key overrode it before the marker, or up to now.
     is_lost: Flags
 
 
 def marker_of(producer_id: Numbers, place: Numbers, markers: Markers) -> Positions:
-    """The first marker of each producer behind the place: the producer's epoch may differ, so it counts for nothing."""
+    """The first marker of each producer after the position. The producer's epoch may differ, so it is ignored."""
     count = len(markers.offset)
     if not count:
         return np.full(len(place), -1)
@@ -70,20 +70,20 @@ def waiting_of(frame: Frame) -> Waiting:
 
 
 def is_overruled(frame: Frame, at: Positions, marker: Positions, is_committed: Flags) -> Flags:
-    """A plain commit or a deletion overrules every pending commit written before it. So does a transaction that is
-    committed first, if its commit was written later. And a transaction's later commit of the key replaces its former.
-    Records count by their own offset, never by that of their marker."""
+    """A plain commit or a deletion overrides every pending commit written before it. So does a transaction that is
+    committed first, if its commit was written later. A later commit of the same transaction for the key replaces the
+    earlier one. Records are compared by their own offsets, never by those of their markers."""
     base = frame.base
     end = np.full(len(at), base - 1)
     end[marker >= 0] = frame.markers.place[marker[marker >= 0]] + 1
     effect = frame.place + 1
     effect[at] = np.where(is_committed, end, base - 1)
-    # For each row the first effect of all later rows of its key; those of later keys are larger numbers.
+    # For each row, the first effect of all later rows of its key. Numbers of later keys are larger.
     ranked = frame.key.astype(np.int64) * base + effect
     first_later = np.append(np.minimum.accumulate(ranked[::-1])[::-1][1:], np.iinfo(np.int64).max)
     key = frame.key[at].astype(np.int64)
     is_lost = first_later[at] <= key * base + end
-    # The last number of a key stands for "no effect".
+    # The largest number of a key means "no effect".
     is_lost &= first_later[at] % base != base - 1
     carried = frame.is_carried[at]
     is_lost[carried] |= was_lost(frame, at[carried])
@@ -106,7 +106,7 @@ def is_replaced(key: Numbers, producer_id: Numbers, marker: Positions) -> Flags:
 
 
 def ended_rows(frame: Frame, waiting: Waiting, cluster: str, partition: int) -> pa.Table:
-    """Transactions of which the frame holds the marker."""
+    """Transactions whose marker is in the frame."""
     chosen = waiting.marker >= 0
     at, marker = waiting.at[chosen], waiting.marker[chosen]
     parts = Parts(
@@ -120,7 +120,7 @@ def ended_rows(frame: Frame, waiting: Waiting, cluster: str, partition: int) -> 
 
 
 def unended_rows(pending: pa.Table, cluster: str, partition: int, hole_offset: int | None) -> pa.Table:
-    """Transactions without a marker, from the state's pending rows: open, unless the log behind was not seen."""
+    """Transactions without a marker, from pending rows of the state: open, unless records after them are missing."""
     groups, group = names_of([pending["group_id"]])
     offset = numbers(pending["record_offset"])
     parts = Parts(
@@ -136,7 +136,7 @@ def unended_rows(pending: pa.Table, cluster: str, partition: int, hole_offset: i
 
 @dataclass(frozen=True)
 class Gathered:
-    """One of each transaction, in the order of the table."""
+    """One entry per transaction, in the order of the table."""
 
     producer_id: Numbers
     end: Positions
@@ -154,7 +154,7 @@ class Gathered:
     ) -> pa.Table:  # fmt: skip
         size = len(self.producer_id)
         is_timed = (end_time != NONE) & (self.first_time != NONE)
-        # Clocks of two coordinators: an end before the beginning is none.
+        # The clocks of two coordinators may differ: an end before the beginning counts as no duration.
         duration = np.where(is_timed, np.maximum(np.where(is_timed, end_time - self.first_time, 0) // 1000, 0), NONE)
         columns = {
             "cluster": every(cluster, pa.string(), size),
@@ -179,7 +179,7 @@ class Gathered:
 
 @dataclass(frozen=True)
 class Parts:
-    """Commits of transactions; equal producer and end: one transaction."""
+    """Commits of transactions. Equal producer and end mean the same transaction."""
 
     producer_id: Numbers
     end: Positions
@@ -207,7 +207,7 @@ class Parts:
 
 
 def group_lists(number: Positions, group: NDArray[np.int32], names: pa.Array, count: int) -> pa.ListArray:
-    """Distinct groups of each, in the order of names, which is that of their codes."""
+    """Distinct groups of each transaction, in the order of names, which is the order of their codes."""
     width = max(len(names), 1)
     pairs = np.unique(number * width + group)
     bounds = np.searchsorted(pairs // width, np.arange(count + 1))
@@ -215,9 +215,11 @@ def group_lists(number: Positions, group: NDArray[np.int32], names: pa.Array, co
 
 
 def merged(tables: list[pa.Table]) -> pa.Table:
-    """Rows of slices of one offsets partition: a transaction that commits for groups of several slices is one row."""
+    """Merges rows of slices of one offsets partition: a transaction that commits for groups in several slices becomes
+    one row."""
     rows = pa.concat_tables(tables)
-    # An open transaction ends nowhere yet; of the others the last record is their marker, or the end of what was seen.
+    # An open transaction has no end yet. For the others the last record is their marker, or the last one before missing
+    # records.
     end = pc.if_else(rows["is_open"], -1, rows["evidence_last_offset"]).combine_chunks()
     keys = pa.table({"producer_id": rows["producer_id"], "end": end, "row": np.arange(rows.num_rows)})
     found = keys.group_by(["producer_id", "end"], use_threads=False).aggregate([("row", "list")])

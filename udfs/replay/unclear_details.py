@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from udfs.replay.details import Change, detail, from_plain, timed_out
 
-# Of the members of a group that left or timed out, by id and record: whether commits show that they timed out.
+# For members that left or timed out, by id and record: whether commits show a timeout.
 Silent = Mapping[tuple[str, int], bool]
 
 
 class UnclearDetail(NamedTuple):
-    """What `rebalances.trigger_detail` was made of."""
+    """The inputs of a text in `rebalances.trigger_detail`."""
 
     group_id: str
     assignment_offset: int
@@ -27,7 +27,7 @@ SCHEMA = pa.schema(
         pa.field("group_id", pa.string()),
         pa.field("assignment_offset", pa.int64()),
         pa.field("trigger", pa.string()),
-        # As JSON.
+        # In the form for JSON.
         pa.field("changes", pa.string()),
     ]
 )
@@ -43,7 +43,7 @@ def unclear_details_table(details: Sequence[UnclearDetail]) -> pa.Table:
 
 
 def settled_details(unclear: pa.Table, silent: Mapping[str, Silent]) -> dict[tuple[str, int], str | None]:
-    """By group and assignment, details in which a member timed out. `silent` by group."""
+    """By group and assignment: details in which a member timed out. `silent` is by group."""
     found: dict[tuple[str, int], str | None] = {}
     groups = {group_id for group_id, of in silent.items() if any(of.values())}
     for group_id, offset, trigger, changes in zip(*(column.to_pylist() for column in unclear.columns), strict=True):
@@ -54,7 +54,7 @@ def settled_details(unclear: pa.Table, silent: Mapping[str, Silent]) -> dict[tup
 
 
 def settled(change: Change, silent: Silent) -> Change:
-    """As commits tell it."""
+    """The detail with what commits show."""
     if change.gone is None:
         return change
     return timed_out(change) if silent.get(change.gone, False) else change._replace(gone=None)
