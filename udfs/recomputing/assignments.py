@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from udfs.assignors.java_order import Positions
 from udfs.assignors.problems import Codes, Numbers, Rows
 
-# A topic of which nothing tells how many partitions it has; 0 is a topic that does not exist.
+# The number of partitions of the topic is unknown. 0 means that the topic does not exist.
 UNKNOWN: Final = -1
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """One assignment. Members of equal subscriptions share a class, as in an assignor's problem; `rows` name members
-    and topics by their positions here, and stand in the record's order."""
+    """One assignment. Members with equal subscriptions share a class, as in an assignor's problem. `rows` name members
+    and topics by their positions here, in the order of the record."""
 
     members: Sequence[str]
     topics: Sequence[str]
@@ -32,13 +32,13 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Assignments:
-    """Members, topics and classes are numbered through all assignments; `rows` name them by these numbers."""
+    """Members, topics and classes have numbers that are unique across all assignments; `rows` use these numbers."""
 
     member_starts: Positions
     topic_starts: Positions
     counts: Numbers
     class_of_member: Positions
-    # Pairs: what each class subscribes to.
+    # Pairs: the topics each class subscribes to.
     class_of_subscription: Positions
     topic_of_subscription: Positions
     rows: Rows
@@ -73,8 +73,8 @@ class Assignments:
 
     @cached_property
     def starts(self) -> Numbers:
-        """The number of the first partition of each topic, when all partitions that are known to exist are numbered
-        through."""
+        """The number of the first partition of each topic, if all partitions that are known to exist are numbered
+        consecutively."""
         known = np.maximum(self.counts, 0)
         return np.cumsum(known) - known
 
@@ -84,14 +84,14 @@ class Assignments:
 
     @cached_property
     def exists(self) -> Flags:
-        """Of each row, whether its topic is known to have such a partition."""
+        """For each row, whether its topic is known to have this partition."""
         return np.asarray(
             (self.rows.partitions >= 0) & (self.rows.partitions < self.counts[self.rows.topics]), dtype=np.bool_
         )
 
     @cached_property
     def times_owned(self) -> Numbers:
-        """By place."""
+        """The number of owners, by place."""
         rows = self.rows if self.exists.all() else self.rows.take(self.exists)
         return np.bincount(self.starts[rows.topics] + rows.partitions, minlength=self.num_places).astype(np.int64)
 
@@ -101,12 +101,12 @@ class Assignments:
 
     @cached_property
     def classes_of(self) -> Numbers:
-        """How many different subscriptions there are in each assignment."""
+        """How many different subscriptions each assignment has."""
         first = np.unique(self.class_of_member, return_index=True)[1]
         return np.bincount(self.of_member[first], minlength=len(self)).astype(np.int64)
 
     def summed(self, flags: NDArray[np.generic], of: Positions) -> Numbers:
-        """By assignment."""
+        """Sums by assignment."""
         return np.bincount(of, weights=flags, minlength=len(self)).astype(np.int64)
 
     def any_of(self, flags: Flags, of: Positions) -> Flags:
@@ -142,7 +142,7 @@ def assignments_of(recorded: Sequence[Recorded]) -> Assignments:
 
 
 def starts_of(sizes: Sequence[int]) -> Positions:
-    """Where each begins, and where the last ends."""
+    """Where each begins, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.intp)]).astype(np.intp)
 
 

@@ -56,26 +56,26 @@ class Audited:
     evidence_first_offset: int
     evidence_last_offset: int
     confidence: Confidence
-    # Snapshots that come later may say more of it. No column.
+    # Later snapshots may change the result. Not a column.
     is_unconfirmed: bool = False
 
 
 @dataclass(frozen=True)
 class Latest:
-    """A group's newest assignment. Members stand in the order in which the assignor would meet them; `owned` and
-    `target` of each are what it has. Topics are those subscribed, with the numbers of partitions that were found."""
+    """A group's newest assignment. Members are in the order in which the assignor would see them; `owned` and `target`
+    of each are what it has. Topics are the subscribed ones, with the numbers of partitions that were used."""
 
     group_id: str
     group_type: GroupType
     assignment_offset: int
     record_time: int | None
-    # In force, where it is known.
+    # The assignor in force, if known.
     assignor: str | None
     topics: tuple[Topic, ...]
     members: tuple[Member, ...]
     counts_source: PartitionCountsSource | None
     evidence_first_offset: int
-    # Classic: the version of each member's subscription, in the members' order.
+    # Classic groups: the version of each member's subscription, in the order of members.
     subscription_versions: tuple[int | None, ...] = ()
     # Why nothing can be recomputed: members whose subscription cannot be read, no topic id, …
     reason: str | None = None

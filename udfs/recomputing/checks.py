@@ -16,7 +16,7 @@ from udfs.recomputing.invariants import are_level, are_level_by_topic, are_subsc
 
 MOST_NAMED = 3
 Partition = tuple[str, int]
-# By topic the racks of each partition's replicas.
+# By topic, the racks of each partition's replicas.
 Racks = Mapping[str, Sequence[Sequence[str | None]]]
 
 
@@ -25,7 +25,7 @@ def check(name: CheckName, faults: Sequence[str]) -> Check:
 
 
 def valid(recorded: Recorded, most_owners: int = 1) -> Check:
-    """Topics subscribed, partitions that exist, none with too many owners."""
+    """Topics are subscribed, partitions exist, and none has too many owners."""
     unsubscribed = ~are_subscribed(assignments_of([recorded]))
     faults = (
         *named("not subscribed by its member", recorded, unsubscribed),
@@ -48,14 +48,15 @@ def is_repeated(rows: Rows, most_owners: int) -> Flags:
 
 
 def complete(unowned: Collection[Partition], is_known: bool) -> Check:
-    """`unowned`: what nobody has though nothing withholds it. Without known counts nobody can tell."""
+    """`unowned`: partitions without an owner although nothing withholds them. If numbers of partitions are unknown, so
+    is this."""
     if not is_known:
         return Check(CheckName.COMPLETE, None, "numbers of partitions are not known")
     return check(CheckName.COMPLETE, [f"nobody has {listed(unowned)}"] if unowned else [])
 
 
 def balanced(recorded: Recorded, withheld: int = 0) -> Check:
-    """Sizes of members of equal subscriptions. With unequal ones the best that is possible is not looked for."""
+    """Sizes of members with equal subscriptions. With unequal ones, the best possible balance is not computed."""
     all_ = assignments_of([recorded])
     if all_.classes_of[0] > 1:
         return Check(CheckName.BALANCED, None, "subscriptions differ")
@@ -66,7 +67,7 @@ def balanced(recorded: Recorded, withheld: int = 0) -> Check:
 
 
 def balanced_by_topic(recorded: Recorded) -> Check:
-    """Range: each topic for itself."""
+    """For range: each topic by itself."""
     is_level = bool(are_level_by_topic(assignments_of([recorded]))[0])
     return check(CheckName.BALANCED, [] if is_level else ["a topic is spread unevenly over its subscribers"])
 
@@ -77,13 +78,13 @@ def cooperative_safe(recorded: Recorded, claims: Rows) -> Check:
 
 
 def static_once(instances: Sequence[str | None]) -> Check:
-    """One member per static instance."""
+    """No static instance has two members."""
     seen: set[str] = set()
     twice = [each for each in instances if each is not None and (each in seen or seen.add(each))]  # type: ignore[func-returns-value]
     return check(CheckName.STATIC_ONCE, [f"{each} is two members" for each in dict.fromkeys(twice)])
 
 
-# -- what the settings ask for
+# -- requirements from the settings
 
 
 def asked_for(rule: GroupRule, recorded: Recorded, member_racks: Sequence[str | None], racks: Racks) -> Iterator[Check]:
@@ -96,7 +97,7 @@ def asked_for(rule: GroupRule, recorded: Recorded, member_racks: Sequence[str | 
 
 
 def co_partitioned(recorded: Recorded, topics: Sequence[str]) -> Check:
-    """One member has the same partitions of all these topics."""
+    """Each member has the same partitions of all these topics."""
     places = {name: at for at, name in enumerate(recorded.topics)}
     missing = [name for name in topics if name not in places]
     if missing:
@@ -123,7 +124,7 @@ def owners_of(recorded: Recorded, topic: int) -> dict[int, set[int]]:
 
 
 def redundant(recorded: Recorded, wanted: int) -> Check:
-    """So many members have each partition."""
+    """This many members have each partition."""
     all_ = assignments_of([recorded])
     if (recorded.counts[np.flatnonzero(all_.is_subscribed)] == UNKNOWN).any():
         return Check(CheckName.REDUNDANT, None, "numbers of partitions are not known")
@@ -162,14 +163,14 @@ def named(what: str, recorded: Recorded, chosen: Flags) -> Iterator[str]:
 
 
 def places_of(recorded: Recorded, all_: Assignments, places: NDArray[np.integer]) -> list[Partition]:
-    """Names of partitions that are given by their places in an assignment that stands alone."""
+    """Names of partitions, given by their places in a single assignment."""
     topics = all_.topic_of_place[places]
     partitions = places - all_.starts[topics]
     return [(recorded.topics[t], p) for t, p in zip(topics.tolist(), partitions.tolist(), strict=True)]
 
 
 def listed(partitions: Collection[Partition]) -> str:
-    """The first few by name, and how many more."""
+    """The first few by name, and the number of the others."""
     shown = ", ".join(f"{topic}-{partition}" for topic, partition in islice(sorted(partitions), MOST_NAMED))
     more = len(partitions) - MOST_NAMED
     return f"{shown} and {more} more" if more > 0 else shown

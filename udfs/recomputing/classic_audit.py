@@ -46,7 +46,7 @@ from udfs.replay.classic_records import NO_BATCH, filled, micros, shared
 from udfs.replay.uncollected import uncollected
 
 TABLE: Final = "classic_group_metadata"
-# Where a conversion to the classic protocol leaves its tombstones.
+# The tombstones that a conversion to the classic protocol writes.
 EPOCHS_TABLE: Final = "group_metadata"
 BYTES_AT_ONCE: Final = 1 << 24
 
@@ -61,7 +61,7 @@ class ClassicAudit:
         self.facts = facts
         self.counts = TopicCounts(facts)
         self.restored = states
-        # Of groups that records were met of.
+        # For groups with records in this run.
         self.now: dict[str, Before | None] = {}
 
     def take(self, tables: Mapping[str, pa.Table]) -> list[Audited]:
@@ -109,7 +109,8 @@ class ClassicAudit:
         return self.now[group_id]
 
     def first_answers(self, generations: Sequence[Generation]) -> dict[int, Tried]:
-        """What the newest release gives each that can be recomputed, by offset: most were made so."""
+        """The newest release's answers for all generations that can be recomputed, by offset: most generations match
+        it."""
         asked_for: dict[str, list[tuple[Generation, Variant]]] = {}
         for generation in generations:
             if why_not(generation) is None:
@@ -163,7 +164,7 @@ class ClassicAudit:
         return judged_by(generation, before, found, confirm)
 
     def why_unconfirmed(self, generation: Generation, before: Before | None, counts: Counts) -> str | None:
-        """Of topics that somebody subscribes to. The generation before names partitions too."""
+        """For topics that some member subscribes to. The previous generation names partitions too."""
         named = {} if before is None else before.least_by_topic
         numbers, least = counts.numbers.tolist(), generation.lower_bounds.tolist()
         used = (
@@ -175,12 +176,12 @@ class ClassicAudit:
 
 
 def are_fewer(counts: Counts, floor: Numbers) -> bool:
-    """A topic without partitions is one that was deleted, or that nobody knows."""
+    """A topic without partitions was deleted, or is unknown."""
     return bool(((counts.numbers < floor) & (counts.numbers > 0)).any())
 
 
 def search(generation: Generation, before: Before | None, first: Tried | None, candidates: Sequence[Counts]) -> Tried:
-    """The first variant that gives the record, in the stated order; else the one that comes closest."""
+    """The first variant that gives the record, in the fixed order; else the closest one."""
     if first is None or first.variant.counts is not candidates[0]:
         first = asked(generation, first_variant(generation, candidates[0]))
     problem = problem_of(generation, first.variant)
@@ -194,7 +195,7 @@ def search(generation: Generation, before: Before | None, first: Tried | None, c
 
 
 def slices(rows: pa.Table) -> Iterator[pa.Table]:
-    """Of about as many bytes each: some groups fill them with few rows."""
+    """Slices of about equal size in bytes: some groups need few rows for that."""
     size = max(1, BYTES_AT_ONCE * rows.num_rows // max(1, rows.nbytes))
     for start in range(0, rows.num_rows, size):
         yield rows.slice(start, size)
@@ -244,7 +245,7 @@ def next_before(one: Judged, before: Before | None) -> Before:
     is_repeat = before is not None and are_alike(before.generation, one.generation)
     reason = not_even_another(one.generation)
     if one.counts is None:
-        # More partitions than anything can be computed for.
+        # More partitions than can be computed.
         nothing = np.zeros(len(one.generation.topics), np.int64)
         return Before(one.generation, nothing, None, line, one.reason, is_repeat)
     is_certain = one.verdict in REPRODUCED or one.unconfirmed is None
@@ -253,5 +254,5 @@ def next_before(one: Judged, before: Before | None) -> Before:
 
 
 def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:
-    """What `ClassicAudit.latest` would say of a group of this state."""
+    """What `ClassicAudit.latest` would return for a group in this state."""
     return None if state is None else latest(from_plain(group_id, state), facts)

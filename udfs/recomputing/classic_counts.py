@@ -12,18 +12,18 @@ from udfs.assignors.problems import Numbers, PartitionRacks
 from udfs.recomputing.classic_generations import Generation
 from udfs.recomputing.facts import Facts, KnownTopic
 
-# What clusters hold; an index beyond is no partition but garbage.
+# The largest number in real clusters; a larger partition number is garbage.
 MOST_PARTITIONS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Of a generation's topics; 0 where nothing knows the topic."""
+    """Numbers of partitions of a generation's topics; 0 for an unknown topic."""
 
     numbers: Numbers
     source: PartitionCountsSource | None
     racks: Sequence[PartitionRacks | None] | None
-    # What was taken other than what is taken first; None: nothing.
+    # How these numbers differ from the first choice; None: they are the first choice.
     label: str | None = None
 
     @property
@@ -39,7 +39,7 @@ class TopicCounts:
         self.times = {name: [each.first_time for each in known] for name, known in facts.topics.items()}
 
     def at(self, name: str, time: int | None, *, is_next_first: bool = False) -> KnownTopic | None:
-        """As the newest snapshot up to the time found the topic, else the next one; or the other way round."""
+        """The topic in the newest snapshot up to the time, else in the next one; or the other way round."""
         known = self.known.get(name)
         if not known:
             return None
@@ -51,7 +51,8 @@ class TopicCounts:
         return self.from_snapshots(generation)
 
     def candidates(self, first: Counts, generation: Generation, before: Mapping[str, int]) -> Iterator[Counts]:
-        """Each different one once, in the order in which they are tried. `before`: those of the generation before."""
+        """Each different candidate once, in the order in which they are tried. `before`: numbers of the previous
+        generation."""
         tried: set[bytes] = set()
         for counts in (
             first,
@@ -64,8 +65,7 @@ class TopicCounts:
                 yield counts
 
     def floor(self, generation: Generation, before: Mapping[str, int]) -> Numbers:
-        """How many partitions there were for certain, since topics only grow: by snapshots up to then, and by the
-        generation before."""
+        """Lower bounds, since topics only grow: from snapshots up to then, else from the previous generation."""
         found = []
         for name in generation.topics:
             known = self.at(name, generation.time)
@@ -91,7 +91,7 @@ class TopicCounts:
 
 
 def inferred(generation: Generation) -> Counts:
-    """One more than the highest partition that is assigned or claimed: what nobody has stays out."""
+    """One more than the highest partition that is assigned or claimed. Partitions without an owner are not counted."""
     return Counts(generation.lower_bounds, PartitionCountsSource.INFERRED, None, "topics as assigned")
 
 

@@ -14,14 +14,14 @@ from udfs.assignors.problems import Codes, Numbers, Rows
 from udfs.recomputing.assignments import Flags, Recorded
 from udfs.recomputing.classic_values import NO_VERSION, Listing, Values
 
-# Cells of a table of values by topics, and rows, that are worked on at once.
+# Limits of work at once: cells of a table of values by topics, and rows.
 MOST_CELLS, MOST_ROWS = 1 << 22, 1 << 21
 
 
 @dataclass(frozen=True)
 class Generation:
-    """A value with its members in the record's order, which is the one in which the leader met them. Topics are those
-    that somebody subscribes to, claims or has."""
+    """A value with its members in the record's order, which is the order in which the leader saw them. Topics are those
+    that some member subscribes to, claims or has."""
 
     group_id: str
     offset: int
@@ -36,7 +36,7 @@ class Generation:
     instances: Sequence[str | None]
     client_ids: Sequence[str | None]
     racks: Sequence[str | None]
-    # NO_VERSION where the subscription cannot be read.
+    # NO_VERSION if the subscription cannot be read.
     versions: Numbers
     generation_ids: Numbers
     user_data: Sequence[bytes | None]
@@ -53,7 +53,7 @@ class Generation:
 
     @cached_property
     def repeated(self) -> str | None:
-        """The first member that stands there twice: coordinators keep its last entry, its leader never met two."""
+        """The first member that appears twice. Coordinators keep its last entry; the leader never saw two."""
         if len(set(self.members)) == len(self.members):
             return None
         return next(each for each, times in Counter(self.members).items() if times > 1)
@@ -68,8 +68,8 @@ class Generation:
 
     @cached_property
     def subscriptions(self) -> tuple[Codes, Sequence[Codes]]:
-        """Classes of members that subscribe to the same topics, in whatever order they list them. Kafka's sticky
-        assignors do not look at the order either; its tables do, so that an assignor's problem keeps the lists."""
+        """Classes of members that subscribe to the same topics, in any order. Kafka's sticky assignors do not look at
+        the order either. But its hash tables depend on it, so an assignor's problem keeps the lists."""
         known: dict[frozenset[int], int] = {}
         numbers = [known.setdefault(frozenset(listed.tolist()), len(known)) for listed in self.topics_of_class]
         if len(known) == len(self.topics_of_class):
@@ -94,7 +94,7 @@ class Generation:
 
 
 def generations_of(values: Values) -> Iterator[Generation | None]:
-    """Of each value in turn; None for tombstones."""
+    """One for each value in order; None for tombstones."""
     for first, last in portions(values):
         yield from numbered(values, first, last)
 
@@ -166,7 +166,7 @@ def stretch(starts: Positions, codes: Codes, members: slice, of_member: Position
 
 
 def part(found: Codes, of: Stretch, start: int, end: int) -> Codes:
-    """Of one value's members."""
+    """The rows of one value's members."""
     return found[int(of.starts[start]) - of.rows.start : int(of.starts[end]) - of.rows.start]
 
 
@@ -177,7 +177,7 @@ def rows_of(listing: Listing, topics: Codes, start: int, end: int) -> Rows:
 
 
 def are_uniform(values: Values, first: int, last: int) -> Flags:
-    """Of each value, whether all its members list the same topics in the same order."""
+    """For each value, whether all its members list the same topics in the same order."""
     bounds = values.starts[first : last + 1]
     members = np.arange(int(bounds[0]), int(bounds[-1]))
     leading = np.repeat(bounds[:-1], np.diff(bounds))

@@ -27,7 +27,7 @@ REPRODUCED: Final = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 @dataclass(frozen=True)
 class Judged:
-    """A generation with what was found of it. `found` is the closest answer; None: nothing was recomputed."""
+    """A generation with its result. `found` is the closest answer; None: nothing was recomputed."""
 
     generation: Generation
     before: Before | None
@@ -35,9 +35,9 @@ class Judged:
     reason: str | None
     counts: Counts | None
     found: Tried | None
-    # The record fits a leader that knew fewer partitions than there were.
+    # The record matches if the leader knew fewer partitions than there were.
     is_old_view: bool = False
-    # Says why the numbers of partitions are not confirmed; most are not asked about.
+    # Returns why the numbers of partitions are not confirmed. It is not called for most generations.
     confirm: Callable[[], str | None] = confirmed
 
     @cached_property
@@ -47,7 +47,7 @@ class Judged:
 
     @cached_property
     def is_told(self) -> bool:
-        """Whether the record tells who has which partitions."""
+        """Whether the record shows who has which partitions."""
         of = self.generation
         return of.protocol_type == CONSUMER and of.unread is None and of.repeated is None
 
@@ -57,13 +57,13 @@ class Judged:
             return np.full(len(self.generation.topics), UNKNOWN, np.int64)
         if self.verdict in REPRODUCED or self.is_whole.all() or self.unconfirmed is None:
             return self.counts.numbers
-        # What is not as a whole assigned would be held against somebody.
+        # A topic that is not completely assigned could make somebody look wrong, so its number counts as unknown.
         return np.where(self.is_whole, self.counts.numbers, UNKNOWN)
 
     @cached_property
     def is_whole(self) -> Flags:
-        """By topic, whether each partition has an owner, and none that does not exist; of a topic that nobody
-        subscribes to the latter."""
+        """By topic, whether each partition has an owner and no other partition has one. For a topic without
+        subscribers, only the latter."""
         assert self.counts is not None
         of = self.generation
         return are_whole(of.assigned, self.counts.numbers, of.is_subscribed)

@@ -17,7 +17,7 @@ FOREIGN_TYPES: Final[Mapping[str, str]] = {
     CONNECT: "Kafka Connect shares connectors and tasks among its workers, no partitions",
     SCHEMA_REGISTRY: "Schema Registry elects a primary, it shares no partitions",
 }
-# What other libraries put into client ids by default.
+# Default beginnings of client ids of other libraries.
 LIBRARIES: Final[Mapping[str, str]] = {
     "rdkafka": "librdkafka",
     "sarama": "sarama",
@@ -28,7 +28,7 @@ LIBRARIES: Final[Mapping[str, str]] = {
 
 
 def not_even_another(generation: Generation) -> str | None:
-    """Why no assignor at all can be asked what it would give the group."""
+    """Why no assignor at all can compute an assignment for the group."""
     kind, assignor = generation.protocol_type, generation.protocol
     if kind != CONSUMER:
         return FOREIGN_TYPES.get(kind, f"protocol type {kind!r}: its leaders share what they like")
@@ -40,7 +40,7 @@ def not_even_another(generation: Generation) -> str | None:
 
 
 def why_not(generation: Generation) -> str | None:
-    """Why a generation cannot be recomputed, by its record alone."""
+    """Why a generation cannot be recomputed, from its record alone."""
     reason = not_even_another(generation)
     if reason is None and generation.protocol is None:
         return "the record names no assignor"
@@ -61,12 +61,12 @@ def old_view(generation: Generation, counts: Counts, floor: Numbers) -> str:
 
 
 def not_confirmed(why: str) -> str:
-    """Kafka's answer for what is known differs from the record, and what is known may be wrong."""
+    """Kafka's answer for the known input differs from the record, but that input may be wrong."""
     return f"its inputs are not confirmed: {why}"
 
 
 def missing_input(generation: Generation, before: Before | None, counts: Counts) -> str | None:
-    """What the log does not tell and may have made the difference."""
+    """Inputs that the log does not record and that may explain the difference."""
     assignor = str(generation.protocol)
     if any(generation.racks) and assignor != "roundrobin" and lacks_racks(generation, counts):
         return "members name their racks, and those of the replicas are not known"
@@ -82,7 +82,7 @@ def lacks_racks(generation: Generation, counts: Counts) -> bool:
 
 
 def drift(generation: Generation, num_different: int) -> str:
-    """With who the leader may be, where it shows: other libraries have assignors of the same names."""
+    """With the leader's library, if its client id shows it: other libraries have assignors of the same names."""
     text = f"no release gives this: {num_different} partitions have another owner than expected"
     leader = next((at for at, member in enumerate(generation.members) if member == generation.leader), None)
     if leader is None:

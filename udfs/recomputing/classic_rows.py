@@ -25,7 +25,7 @@ from udfs.recomputing.invariants import are_level, are_level_by_topic, are_unsaf
 from udfs.recomputing.known_defects import known_defect, needs_proof
 from udfs.recomputing.moves import owners_by_place
 
-# Custom assignors may give a partition to as many members as they like.
+# Custom assignors may give a partition to any number of members.
 ANY_NUMBER: Final = np.iinfo(np.int64).max
 FINE: Final[Mapping[CheckName, Check]] = {name: Check(name, True) for name in CheckName}
 
@@ -44,7 +44,7 @@ def rules_of(group_id: str, rules: Sequence[GroupRule]) -> Sequence[GroupRule]:
 
 
 class Seen:
-    """What is counted of many generations at once."""
+    """Counts for many generations at once."""
 
     def __init__(
         self, judged: Sequence[Judged], recorded: Sequence[Recorded], rules: Sequence[Sequence[GroupRule]]
@@ -54,7 +54,7 @@ class Seen:
         owners = np.array([most_owners(each, of_group) for each, of_group in zip(judged, rules, strict=True)], np.int64)
         self.most_owners = owners
         self.counted = counted(all_, owners)
-        # Of those that Kafka's own answer leaves without an owner too.
+        # Partitions that Kafka's own answer leaves without an owner too.
         self.withheld = [
             withheld(each) if unowned > 0 else ()
             for each, unowned in zip(judged, self.counted.num_unowned.tolist(), strict=True)
@@ -89,8 +89,9 @@ def most_owners(judged: Judged, rules: Sequence[GroupRule]) -> int:
 
 
 def withheld(judged: Judged) -> Sequence[int]:
-    """Places of partitions that nobody has for a while: the cooperative assignor gives what its owner must let go of
-    only in the next generation. Where it was recomputed its own answer decides, else whether a member claims it."""
+    """Places of partitions that have no owner for a while: the cooperative assignor assigns what an owner must give up
+    only in the next generation. If the generation was recomputed, the answer decides; else whether a member claims the
+    partition."""
     of = judged.generation
     if of.protocol not in (COOPERATIVE, STREAM_PROTOCOL):
         return ()
@@ -149,14 +150,14 @@ def row(judged: Judged, seen: Seen, at: int, rules: Sequence[GroupRule]) -> Audi
 
 
 def confidence(judged: Judged) -> Confidence:
-    """A drift without the value before may be a copy that was never computed."""
+    """Without the previous value, a drift may be a copy that was never computed."""
     if judged.verdict != Verdict.DRIFT:
         return Confidence.CERTAIN
     return Confidence.POSSIBLE if judged.before is None else Confidence.LIKELY
 
 
 def counts_source(judged: Judged) -> PartitionCountsSource | None:
-    """None too where numbers are not confirmed, and the record does not fit them."""
+    """Also None if the numbers are not confirmed and the record does not match them."""
     is_known = judged.counts is not None and judged.is_told and (judged.numbers != UNKNOWN).all()
     return judged.counts.source if judged.counts is not None and is_known else None
 

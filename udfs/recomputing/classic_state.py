@@ -25,11 +25,11 @@ class Before:
     generation: Generation
     counts: Numbers
     source: PartitionCountsSource | None
-    # Of releases, the one that gave it; None: none did, or none was asked.
+    # The release whose rules gave the assignment. None: none did, or none was tried.
     line: str | None
     # Why nothing can be computed at all.
     reason: str | None
-    # The same members with the same lists as in the value before.
+    # The same members with the same lists as in the previous value.
     is_repeat: bool = False
 
     @property
@@ -45,7 +45,7 @@ class Before:
         return dict(zip(of.topics, least.tolist(), strict=True))
 
     def kept(self) -> "Before":
-        """Without what only its own window needs, and without hold on that window's arrays."""
+        """A copy without what only its own window needs, so that the arrays of the window can be freed."""
         of = self.generation
         return replace(
             self,
@@ -103,7 +103,7 @@ def from_plain(group_id: str, found: Mapping[str, Any]) -> Before:
 
 
 def latest(before: Before, facts: Facts) -> Latest | None:
-    """None: nobody is in the group."""
+    """None: the group has no members."""
     of = before.generation
     if not of.members:
         return None
@@ -133,7 +133,7 @@ def latest(before: Before, facts: Facts) -> Latest | None:
 
 
 def topic_of(name: str, count: int, facts: Facts) -> Topic:
-    """With the id and racks that the newest snapshot has, where it has as many partitions."""
+    """With id and racks from the newest snapshot, if it has the same number of partitions."""
     known = facts.topics.get(name)
     if not known or known[-1].topic.partitions != count:
         return Topic(name, count)

@@ -13,7 +13,7 @@ from udfs.recomputing.moves import GONE, Owners, moves_made, moves_needed, owner
 
 
 def are_carried_over(before: Generation, now: Generation) -> bool:
-    """The same generation again, with the same lists: a static member came back, and no assignor ran."""
+    """The same generation with the same lists: a static member came back, and no assignor ran."""
     if before.number != now.number or len(before.members) != len(now.members):
         return False
     same = successors(before, now)
@@ -26,7 +26,7 @@ def are_carried_over(before: Generation, now: Generation) -> bool:
 
 
 def are_alike(before: Generation, now: Generation) -> bool:
-    """The same members with the same lists, the generation apart."""
+    """The same members with the same lists, apart from the generation."""
     return (
         list(before.members) == list(now.members)
         and list(before.topics) == list(now.topics)
@@ -35,7 +35,7 @@ def are_alike(before: Generation, now: Generation) -> bool:
 
 
 def successors(before: Generation, now: Generation) -> Sequence[int]:
-    """Who of now each member before is, by its id or else its static id; GONE: nobody."""
+    """For each member before, its position now, by its id or else its static id; GONE if it left."""
     if before.members == now.members:
         return range(len(now.members))
     places = {member: at for at, member in enumerate(now.members)}
@@ -47,7 +47,7 @@ def successors(before: Generation, now: Generation) -> Sequence[int]:
 
 
 def beside(before: Generation, now: Generation, rows: Rows) -> Rows | None:
-    """Rows with the topics' numbers of now; None where one of them is no topic of now."""
+    """Rows with the numbers that topics have now; None if one of them is not among the topics now."""
     if before.topics == now.topics:
         return rows
     topics = topics_of_now(before, now)[rows.topics]
@@ -60,9 +60,9 @@ def topics_of_now(before: Generation, now: Generation) -> Codes:
 
 
 def moved(before: Generation | None, now: Generation, counts: Numbers) -> tuple[int | None, int | None]:
-    """Made and needed: of partitions of topics that somebody subscribes to now.
+    """Moves made and moves needed, for partitions of topics that some member subscribes to now.
 
-    With unequal subscriptions it is unknown how many were needed.
+    With unequal subscriptions the number of needed moves is unknown.
     """
     if before is None:
         return None, None

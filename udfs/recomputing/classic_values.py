@@ -14,14 +14,14 @@ from udfs.recomputing.assignments import Flags
 from udfs.replay.classic_records import NO_BATCH, array, filled, micros, shared
 from udfs.tables.arrays import bounds_of
 
-# Of subscriptions that cannot be read.
+# For subscriptions that cannot be read.
 NO_VERSION: Final = -1
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Partitions of many members, each member's as its list has them: `starts` is where each member's begin, and where
-    the last one's end. Topics are numbers in the window's names."""
+    """Partitions of many members, each in the order of its list. `starts`: where each member's begin, and where the
+    last one's end. Topics are numbers of the window's names."""
 
     starts: Positions
     topics: Codes
@@ -30,7 +30,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Values:
-    """Of one window, by value."""
+    """The values of one window."""
 
     group_ids: Sequence[str]
     offsets: Sequence[int]
@@ -42,9 +42,9 @@ class Values:
     protocols: Sequence[str | None]
     leaders: Sequence[str | None]
     state_times: Sequence[int | None]
-    # The members of each, and where the last one's end.
+    # Where the members of each value begin, and where the last one's end.
     starts: Positions
-    # By member, all values' one after the other.
+    # By member, for all values one after another.
     member_ids: Sequence[str]
     instances: Sequence[str | None]
     client_ids: Sequence[str | None]
@@ -53,10 +53,10 @@ class Values:
     generation_ids: Numbers
     user_data: Sequence[bytes | None]
     is_assignment_read: Flags
-    # The leader's SyncGroup did not name the member at all.
+    # The leader's SyncGroup request did not name the member at all.
     is_omitted: Flags
     has_assignment_data: Flags
-    # By name's number.
+    # By the number of the name.
     topics: Sequence[str]
     subscribed_starts: Positions
     subscribed: Codes
@@ -68,7 +68,7 @@ class Values:
 
 
 def values_of(rows: pa.Table) -> Values:
-    """Of rows of `classic_group_metadata`, in their order."""
+    """From rows of `classic_group_metadata`, in their order."""
     rows = rows.unify_dictionaries().combine_chunks()
     lists = array(rows, "members")
     bounds = bounds_of(lists).astype(np.intp)
@@ -80,7 +80,7 @@ def values_of(rows: pa.Table) -> Values:
     subscribed_starts, subscribed = coded_lists(subscription.field("topics"), names)
     owned = listing(subscription.field("owned_partitions"), names)
     assigned = listing(assignment.field("partitions"), names)
-    # By name, so that nothing depends on what else is in the window.
+    # Sorted by name, so that nothing depends on the other names in the window.
     topics = sorted(names)
     place = np.zeros(max(1, len(names)), np.int32)
     place[[names[name] for name in topics]] = np.arange(len(topics))
@@ -101,7 +101,7 @@ def values_of(rows: pa.Table) -> Values:
         client_ids=shared(items.field("client_id")),
         racks=masked(shared(subscription.field("rack_id")), is_read),
         versions=np.where(is_read, integers(subscription.field("version"), NO_VERSION), NO_VERSION),
-        # Negative ones count as none.
+        # Negative partition numbers are ignored.
         generation_ids=np.maximum(integers(subscription.field("generation_id"), ABSENT), ABSENT),
         user_data=masked(subscription.field("user_data").to_pylist(), is_read),
         is_assignment_read=is_assignment_read | is_omitted,
@@ -130,7 +130,7 @@ def masked(values: Sequence[Any], is_valid: Flags) -> Sequence[Any]:
 
 
 def coded_lists(lists: pa.ListArray, names: dict[str, int]) -> tuple[Positions, Codes]:
-    """Texts by their numbers in `names`; new ones are added to it."""
+    """Texts as numbers of `names`; new ones are added to it."""
     bounds = bounds_of(lists).astype(np.intp)
     return bounds - bounds[0], coded(lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0])), names)
 

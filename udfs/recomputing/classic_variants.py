@@ -21,7 +21,7 @@ from udfs.recomputing.classic_generations import Generation
 from udfs.recomputing.comparison import Compared, by_member, compare
 
 COOPERATIVE: Final = "cooperative-sticky"
-# Members of these say what they had: their answer depends on it.
+# Members of these assignors claim what they had, and the answer depends on it.
 STICKY: Final = frozenset({"sticky", COOPERATIVE})
 RACKS_SINCE: Final = (3, 5, 0)
 EQUAL_WAY_SINCE: Final = (2, 5, 1)
@@ -29,18 +29,18 @@ EQUAL_WAY_SINCE: Final = (2, 5, 1)
 
 @dataclass(frozen=True)
 class Line:
-    """Releases of clients whose assignor answers alike; `release` stands for them."""
+    """Client releases whose assignor gives the same answers; `release` stands for all of them."""
 
     name: str
     release: Release
 
 
 def until(*release: int) -> Release:
-    """The line's last release."""
+    """The last release of the line."""
     return (release[0], release[1], NEWEST_PATCH)
 
 
-# Newest first: in this order they are tried.
+# Newest first: they are tried in this order.
 ROUNDROBIN_LINES: Final = (
     Line("3.4-4.3", NEWEST_RELEASE),
     Line("3.0-3.3", until(3, 3)),
@@ -66,14 +66,14 @@ STICKY_LINES: Final = (
 LINES: Final[Mapping[str, Sequence[Line]]] = MappingProxyType(
     {"range": RANGE_LINES, "roundrobin": ROUNDROBIN_LINES, "sticky": STICKY_LINES, COOPERATIVE: STICKY_LINES}
 )
-# Java's clients write subscriptions of version 3 from here on, and of version 1 before.
+# From this release on Java clients write subscriptions of version 3; before, of version 1.
 GENERATIONS_SINCE: Final = (3, 4, 0)
 FIRST_NEW_VERSION: Final = 2
 
 
 def lines_of(generation: Generation) -> Sequence[Line]:
-    """Those that fit the leader's own subscription first. Older releases never wrote newer versions; that other
-    libraries write older ones and follow newer rules is well possible."""
+    """Lines that match the leader's own subscription come first. Older releases never wrote newer versions. But other
+    libraries may write older versions and follow newer rules."""
     lines = LINES[generation.protocol or ""]
     try:
         version = generation.versions[generation.members.index(generation.leader or "")]
@@ -108,7 +108,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Tried:
-    """An assignor's answer for a variant beside the record. `rows` None: it fails, as `failure` says."""
+    """An assignor's answer for a variant, compared with the record. `rows` None: it fails; `failure` says why."""
 
     variant: Variant
     compared: Compared | None
@@ -127,7 +127,8 @@ def first_variant(generation: Generation, counts: Counts) -> Variant:
 def other_variants(
     problem: Problem, generation: Generation, candidates: Sequence[Counts], last_line: str | None, before: int | None
 ) -> Iterator[Variant]:
-    """All but the first. `last_line`: the line that gave the group's generation before; `before`: its number."""
+    """All but the first. `last_line`: the line that gave the group's previous generation; `before`: the number of that
+    generation."""
     first_line, *_ = lines = lines_of(generation)
     lines = sorted(lines, key=lambda line: line.name != last_line)
     memories = memories_of(problem, generation, before)
@@ -142,12 +143,12 @@ def other_variants(
 
 
 def is_sensible(variant: Variant) -> bool:
-    """Older releases look at no racks in any case."""
+    """Older releases never look at racks."""
     return not variant.is_without_racks or variant.line.release >= RACKS_SINCE
 
 
 def memories_of(problem: Problem, generation: Generation, before: int | None) -> Sequence[int]:
-    """A leader remembers the newest generation that it ever met: it matters where all members are behind it."""
+    """A leader remembers the newest generation that it ever saw. This matters if all members are at an older one."""
     if generation.protocol not in STICKY or before is None or are_subscriptions_equal(problem):
         return (ABSENT,)
     return (ABSENT, before)
@@ -173,7 +174,7 @@ def problem_of(generation: Generation, variant: Variant) -> Problem:
 
 
 def algorithm(problem: Problem, assignor: str) -> Algorithm:
-    """Which of an assignor's ways the input calls for."""
+    """Which of an assignor's algorithms the input needs."""
     if assignor in STICKY:
         if problem.release < EQUAL_WAY_SINCE:
             return Algorithm.GENERAL
@@ -213,7 +214,7 @@ def best(found: Sequence[Tried]) -> Tried:
 
 
 def as_written(problem: Problem, rows: Rows) -> Rows:
-    """The lists as the leader of the release writes them."""
+    """The lists as a leader of this release writes them."""
     rows = by_member(rows)
     if problem.release >= LISTS_AS_ASSIGNED:
         return rows
@@ -223,7 +224,7 @@ def as_written(problem: Problem, rows: Rows) -> Rows:
 
 
 def map_order(problem: Problem, topics: Codes) -> Positions:
-    """One member's rows by a walk of a map of their topics, filled by computeIfAbsent."""
+    """One member's rows in the iteration order of a map of their topics that computeIfAbsent filled."""
     found, first, which = np.unique(topics, return_index=True, return_inverse=True)
     met = np.argsort(first)
     order = compute_order(problem.topic_hashes[found[met]], is_touched_after=int(first.max()) < len(topics) - 1)

@@ -23,7 +23,7 @@ def compare(
     members: Sequence[str], topics: Sequence[str], recorded: Rows, expected: Rows, has_order: bool = True
 ) -> Compared:
     """Rows name members and topics by their positions in these, each member's in the order of its list. `has_order`:
-    whether the assignor's order, and with it that of the record, is determined."""
+    whether the order of the assignor, and so of the record, is determined."""
     recorded, expected = by_member(recorded), by_member(expected)
     if are_equal(recorded, expected) or are_equal(recorded, by_member(grouped(expected))):
         return Compared(Verdict.SAME)
@@ -48,8 +48,8 @@ def by_member(rows: Rows) -> Rows:
 
 
 def grouped(rows: Rows) -> Rows:
-    """As they are written: a member's topics in the order in which its list comes to them first, with all that it has
-    of each."""
+    """As lists are written: a member's topics in the order in which they first appear in its list, each with all its
+    partitions."""
     keys = rows.members.astype(np.int64) << PARTITION_BITS | rows.topics
     num_stretches = np.count_nonzero(keys[1:] != keys[:-1]) + 1
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
@@ -72,7 +72,7 @@ def tuples(rows: Rows) -> list[tuple[int, int, int]]:
 
 
 def repeated(rows: Rows) -> set[tuple[int, int, int]]:
-    """What a member's list names twice."""
+    """Partitions that a member's list names twice."""
     seen: set[tuple[int, int, int]] = set()
     return {each for each in tuples(rows) if each in seen or seen.add(each)}  # type: ignore[func-returns-value]
 
@@ -83,7 +83,8 @@ def owners(
     theirs: Mapping[tuple[int, int], set[int]],
     members: Sequence[str],
 ) -> tuple[str | None, str | None]:
-    """Who has it and should not, and who should have it and has not: where there is one, else any that has it."""
+    """A member that has it and should not, and a member that should have it and does not; if there is no such member,
+    any that has it."""
     has, should = ours.get(partition, set()), theirs.get(partition, set())
     recorded = min(has - should or has, default=None)
     expected = min(should - has or should, default=None)

@@ -1,10 +1,10 @@
 """Which inputs of an assignment are confirmed. Only confirmed inputs can prove that a recorded assignment is wrong.
 
-The log itself confirms numbers of partitions by the group's record of its topics (type 4, before 4.1) or by the hash
-over them (from 4.1). Else snapshots do: one before the record and one after it that agree, or, since topics only grow,
-one after it whose last partition records name already. One snapshot alone is a candidate and no proof. Records are
-those of all groups: a snapshot is stale, and left out, where a record of its time or before names more partitions. So
-snapshots that agree agree with every record between them too.
+The log itself confirms numbers of partitions: by the group's record of its topics (type 4, before 4.1) or by the hash
+over them (from 4.1). Otherwise snapshots do: one before the record and one after it that agree. Since topics only grow,
+one after the record is enough if earlier records already name its last partition. One snapshot alone is a candidate,
+not a proof. Records of all groups count: a snapshot is stale, and left out, if a record of its time or before names
+more partitions. So snapshots that agree with each other agree with every record between them too.
 """
 
 from bisect import bisect_left, bisect_right
@@ -21,19 +21,19 @@ from udfs.recomputing.facts import Facts, KnownTopic
 
 
 class ByLog(Enum):
-    """What the group's own records say of the topics that an assignment is recomputed with."""
+    """What the group's own records say about the topics that an assignment is recomputed with."""
 
     LISTED = auto()
     HASH_MATCHES = auto()
-    # Racks are part of the hash: without them a hash that does not match proves nothing.
+    # Racks are part of the hash. Without them a hash that differs proves nothing.
     HASH_DIFFERS = auto()
     NOTHING = auto()
 
 
 @dataclass(frozen=True)
 class Used:
-    """A topic as an assignment is recomputed with it; `partitions` 0: there is none of the name. `least` is one more
-    than the highest partition that records name by then."""
+    """A topic as used to recompute an assignment; `partitions` 0: no topic has the name. `least` is one more than the
+    highest partition that records name up to then."""
 
     name: str
     partitions: int
@@ -41,7 +41,7 @@ class Used:
 
 
 class Count(NamedTuple):
-    """How many partitions a topic had for certain, or why that is not known."""
+    """The confirmed number of partitions of a topic, or why it is not confirmed."""
 
     partitions: int | None
     why: str | None = None
@@ -92,7 +92,7 @@ def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Co
 
 
 def is_reached(after: KnownTopic, least: int, time: int) -> bool:
-    """Whether records up to the time name the last of its partitions, and the group's own ones no more."""
+    """Whether records up to the time name its last partition, and the group's own records name none beyond."""
     is_named = after.whole_time is not None and after.whole_time <= time
     return after.topic.partitions == least or (is_named and least < after.topic.partitions)
 
@@ -107,7 +107,7 @@ def contradicted(name: str, stale: KnownTopic) -> Count:
 
 
 def are_of_another(stale: Sequence[KnownTopic], known: Sequence[KnownTopic], least: int) -> bool:
-    """Whether the partitions that the records name are those of an earlier topic of the same name."""
+    """Whether the partitions in the records belong to an earlier topic of the same name."""
     ids = {each.topic.topic_id for each in stale}
     return None not in ids and any(
         each.topic.topic_id not in (None, *ids)
@@ -118,7 +118,7 @@ def are_of_another(stale: Sequence[KnownTopic], known: Sequence[KnownTopic], lea
 
 
 def neighbours(known: Sequence[KnownTopic], time: int) -> tuple[KnownTopic | None, KnownTopic | None]:
-    """As the newest snapshot up to the time found the topic, and the next one."""
+    """The topic in the newest snapshot up to the time, and in the next one."""
     after = bisect_right(known, time, key=lambda each: each.first_time)
     before = known[after - 1] if after else None
     if before is not None and time <= before.last_time:
@@ -127,19 +127,19 @@ def neighbours(known: Sequence[KnownTopic], time: int) -> tuple[KnownTopic | Non
 
 
 def agree(before: KnownTopic, after: KnownTopic) -> bool:
-    """Which racks replicas are in matters to few assignors, and is looked at where it does."""
+    """Racks of replicas matter to few assignors. They are compared where they matter."""
     ids = {before.topic.topic_id, after.topic.topic_id} - {None}
     return before.topic.partitions == after.topic.partitions and len(ids) < 2
 
 
 def has_gone_between(before: KnownTopic, after: KnownTopic, facts: Facts) -> bool:
-    """Whether a list of all topics between them lacks it."""
+    """Whether a complete list of topics between them lacks it."""
     return before is not after and any(before.last_time < time < after.first_time for time in facts.whole_times)
 
 
 def absent(name: str, least: int, time: int, facts: Facts) -> Count:
-    """A topic that no snapshot has: not there where lists of all topics before and after lack it, and no record up to
-    the one after names it."""
+    """A topic in no snapshot. It did not exist if complete lists of topics before and after lack it, and no record up
+    to the later one names it."""
     times, named = facts.whole_times, facts.named_times.get(name)
     if not least and times and times[0] <= time <= times[-1]:
         if named is not None and named <= times[bisect_left(times, time)]:
@@ -149,8 +149,8 @@ def absent(name: str, least: int, time: int, facts: Facts) -> Count:
 
 
 def are_whole(rows: Rows, counts: Numbers, is_subscribed: Flags) -> Flags:
-    """By topic, whether the rows are in no contradiction to its number of partitions: each has an owner where anybody
-    subscribes, and there is none beyond. Then nothing that rests on an unconfirmed number is said of it."""
+    """By topic, whether the rows do not contradict its number of partitions: each partition has an owner if anybody
+    subscribes, and none beyond has one. For other topics, nothing is said that depends on an unconfirmed number."""
     partitions = rows.partitions.astype(np.int64)
     beyond = np.zeros(len(counts), np.bool_)
     beyond[rows.topics[(partitions < 0) | (partitions >= counts[rows.topics])]] = True

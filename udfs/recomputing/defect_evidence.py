@@ -17,7 +17,7 @@ from udfs.recomputing.classic_steps import successors
 from udfs.recomputing.classic_variants import COOPERATIVE, STICKY, Line, Tried, Variant, asked, problem_of
 from udfs.recomputing.invariants import are_unsafe, counted
 
-# From the end of the join phase to the record: the leader's work, mostly.
+# From the end of the join phase to the record: mostly the work of the leader.
 SLOW_MS: Final = 30_000
 NEWEST: Final = Line("newest", NEWEST_RELEASE)
 Partition = tuple[int, int]
@@ -41,7 +41,7 @@ class Evidence:
 
     @property
     def is_sticky(self) -> bool:
-        """One of the two, and its record can be read."""
+        """Whether it is one of the two sticky assignors, and its record can be read."""
         return self.of.protocol in STICKY and self.judged.is_told and self.judged.counts is not None
 
     @property
@@ -58,18 +58,18 @@ class Evidence:
 
     @property
     def release(self) -> Release | None:
-        """Of the rules that give the record; None: of no release."""
+        """The release whose rules give the record. None: no release does."""
         found = self.judged.found
         return found.variant.line.release if found is not None and self.judged.verdict == Verdict.SAME else None
 
     @property
     def leader(self) -> int | None:
-        """Its place among the members."""
+        """Its position among the members."""
         return next((at for at, member in enumerate(self.of.members) if member == self.of.leader), None)
 
     @property
     def is_old_leader(self) -> bool:
-        """Of the time before generations in subscriptions (3.4), or of a library that has none."""
+        """A leader from before generations in subscriptions (3.4), or a library without them."""
         return self.leader is not None and 0 <= int(self.of.versions[self.leader]) <= 1
 
     @property
@@ -84,7 +84,7 @@ class Evidence:
 
     @cached_property
     def problem(self) -> Problem:
-        """As the newest release is asked."""
+        """The problem for the newest release."""
         assert self.judged.counts is not None
         return problem_of(self.of, Variant(NEWEST, self.judged.counts))
 
@@ -95,7 +95,7 @@ class Evidence:
 
     @cached_property
     def claims(self) -> tuple[Rows, Numbers]:
-        """What members say they had, and the generation of each; -1: none."""
+        """What members claim to have had, and the generation of each; -1: none."""
         said = cooperative_claims(self.problem) if self.of.protocol == COOPERATIVE else sticky_claims(self.problem)
         return said.rows, said.generations
 
@@ -109,12 +109,12 @@ class Evidence:
 
     @property
     def contested(self) -> dict[Partition, list[int]]:
-        """Partitions that several claim."""
+        """Partitions that several members claim."""
         return {partition: members for partition, members in self.claimants.items() if len(members) > 1}
 
     @cached_property
     def assigned_before(self) -> dict[Partition, int]:
-        """By what the value before says, of members that are still there."""
+        """According to the previous value, for members that are still there."""
         if self.before is None or not self.before.members:
             return {}
         who = successors(self.before, self.of)
@@ -153,7 +153,7 @@ def owners(rows: Rows) -> dict[Partition, list[int]]:
 
 
 def spread_by_topic(rows: Rows, num_members: int) -> int:
-    """How unevenly topics are spread, one after the other."""
+    """How unevenly each topic is spread, one after the other."""
     total = 0
     for topic in np.unique(rows.topics).tolist():
         sizes = np.bincount(rows.members[rows.topics == topic], minlength=num_members)

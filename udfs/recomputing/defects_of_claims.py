@@ -11,14 +11,14 @@ from udfs.recomputing.invariants import are_level
 
 CONSTRAINED_SINCE: Final = (2, 5, 1)
 EVEN_SINCE: Final = (3, 0, 0)
-# Owned partitions are sorted, and what two claim belongs to neither.
+# Owned partitions are sorted. A partition that two members claim belongs to neither.
 SORTED_SINCE: Final = (2, 8, 1)
 BY_PARTITION_SINCE: Final = (3, 7, 1)
 
 
 def stale_claim_without_generation(evidence: Evidence) -> bool:
-    """KAFKA-7026: user data of the form before 2.3 has no generation, so that a member that was away takes back what
-    others have by now, or shares it with them."""
+    """KAFKA-7026: user data in the form before 2.3 has no generation. So a member that was away takes back what others
+    have by now, or shares it with them."""
     if evidence.assignor != "sticky" or not evidence.is_sticky:
         return False
     rows, generations = evidence.claims
@@ -36,7 +36,7 @@ def stale_claim_without_generation(evidence: Evidence) -> bool:
 
 
 def trusted_the_leaders_own_memory(evidence: Evidence) -> bool:
-    """KAFKA-5277: the leader kept to what it remembered of the generation before, not to what members said."""
+    """KAFKA-5277: the leader used its own memory of the previous generation, not what members claimed."""
     if evidence.assignor != "sticky" or not (evidence.is_sticky and evidence.is_drift and evidence.before):
         return False
     said = {partition: members for partition, members in evidence.claimants.items() if len(members) == 1}
@@ -46,7 +46,7 @@ def trusted_the_leaders_own_memory(evidence: Evidence) -> bool:
 
 
 def gave_what_another_owned(evidence: Evidence) -> bool:
-    """KAFKA-14639: a partition went to its new owner while the old one still had it."""
+    """KAFKA-14639: a partition was assigned to its new owner while the old one still had it."""
     return evidence.is_cooperative and bool(evidence.unsafe.any())
 
 
@@ -56,7 +56,7 @@ def unsafe_by_racks(evidence: Evidence) -> bool:
 
 
 def older_claim_won(evidence: Evidence) -> bool:
-    """KAFKA-13715: without generations in the subscriptions a stale claim can win over the newer one."""
+    """KAFKA-13715: without generations in the subscriptions, a stale claim can win over a newer one."""
     if not evidence.is_cooperative or int(evidence.of.versions.max()) > 1:
         return False
     _, generations = evidence.claims
@@ -69,7 +69,7 @@ def older_claim_won(evidence: Evidence) -> bool:
 
 
 def two_claims_of_one_generation(evidence: Evidence) -> bool:
-    """KAFKA-12984: two members claim a partition in one generation, and sizes come out uneven."""
+    """KAFKA-12984: two members claim a partition in one generation, and sizes become uneven."""
     if not evidence.is_sticky or not evidence.is_old_leader or not evidence.has_one_subscription:
         return False
     if evidence.release is not None and evidence.release >= SORTED_SINCE:
@@ -98,7 +98,7 @@ def generations_were_reset(evidence: Evidence) -> bool:
 
 
 def moved_more_than_needed(evidence: Evidence) -> bool:
-    """KAFKA-12464: the constrained way before 3.0 took from members that were full, or left sizes uneven."""
+    """KAFKA-12464: the constrained algorithm before 3.0 took partitions from full members, or left sizes uneven."""
     release = evidence.release
     if not evidence.is_sticky or release is None or not CONSTRAINED_SINCE <= release < EVEN_SINCE:
         return False
@@ -125,7 +125,7 @@ def owned_lists_are_unsorted(evidence: Evidence) -> bool:
 
 
 def topics_are_uneven(evidence: Evidence) -> bool:
-    """KAFKA-16277: members kept whole topics, sizes even in all but topic by topic far from it."""
+    """KAFKA-16277: members kept whole topics. Their sizes are even in total, but far from even topic by topic."""
     release = evidence.release
     if not evidence.is_sticky or release is None or not EVEN_SINCE <= release < BY_PARTITION_SINCE:
         return False

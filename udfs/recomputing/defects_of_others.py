@@ -22,8 +22,8 @@ RDKAFKA: Final = "rdkafka"
 
 
 def static_id_was_unknown(evidence: Evidence) -> bool:
-    """KAFKA-9801: a static member came back between join and sync, and the leader did not know its new id: it gave it
-    nothing, not even an empty list."""
+    """KAFKA-9801: a static member came back between join and sync, and the leader did not know its new id. It assigned
+    nothing to it, not even an empty list."""
     omitted = evidence.of.is_omitted
     if not omitted.any() or omitted.all() or evidence.judged.verdict == Verdict.SAME:
         return False
@@ -31,7 +31,7 @@ def static_id_was_unknown(evidence: Evidence) -> bool:
 
 
 def ordered_by_member_id(evidence: Evidence) -> bool:
-    """KAFKA-8355, KAFKA-8356: static members stand by their changing ids, not by those that stay."""
+    """KAFKA-8355, KAFKA-8356: static members are sorted by their changing member ids, not by their static ids."""
     if not evidence.is_drift or not any(evidence.of.instances) or evidence.judged.counts is None:
         return False
     nameless = replace(evidence.of, instances=[None] * len(evidence.of.members))
@@ -46,7 +46,7 @@ def leader_missed_new_partitions(evidence: Evidence) -> bool:
 
 
 def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
-    """KAFKA-14891: with racks, range gave partitions of equal index to different members."""
+    """KAFKA-14891: with racks, range assigned partitions with equal numbers to different members."""
     if evidence.assignor != "range" or not evidence.is_drift or not any(evidence.of.racks):
         return False
     if not evidence.has_one_subscription:
@@ -61,14 +61,14 @@ def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
 
 
 def is_slow(evidence: Evidence) -> bool:
-    """Smaller groups took no time in any release: something else was slow."""
+    """Smaller groups take no time in any release: something else was slow."""
     if not evidence.is_sticky or (evidence.sync_ms or 0) < SLOW_MS:
         return False
     return len(evidence.of.members) * int(np.maximum(evidence.judged.numbers, 0).sum()) >= LARGE
 
 
 def fits(evidence: Evidence, since: Release, before: Release) -> bool:
-    """Whether a line of the time gives the record too, or no line does and the leader is an old one."""
+    """Whether a line of that time gives the record too; or no line does, and the leader is an old one."""
     if evidence.is_drift:
         return evidence.is_old_leader
     counts = evidence.judged.counts
@@ -77,24 +77,25 @@ def fits(evidence: Evidence, since: Release, before: Release) -> bool:
 
 
 def equal_subscriptions_took_long(evidence: Evidence) -> bool:
-    """KAFKA-9987: before 2.5.1 equal subscriptions of many members and partitions took minutes."""
+    """KAFKA-9987: before 2.5.1, equal subscriptions of many members and partitions took minutes."""
     return is_slow(evidence) and evidence.has_one_subscription and fits(evidence, FIRST_CLIENTS, EQUAL_WAY_SINCE)
 
 
 def unequal_subscriptions_took_long(evidence: Evidence) -> bool:
-    """KAFKA-12675: the same of unequal ones, before 3.0."""
+    """KAFKA-12675: the same for unequal subscriptions, before 3.0."""
     return is_slow(evidence) and not evidence.has_one_subscription and fits(evidence, FIRST_CLIENTS, REWRITTEN_SINCE)
 
 
 def balance_was_too_strict(evidence: Evidence) -> bool:
-    """KAFKA-15106: from 3.0 to 3.5.1 partitions of unequal subscriptions were moved to and fro without an end."""
+    """KAFKA-15106: from 3.0 to 3.5.1, partitions of unequal subscriptions moved back and forth without end."""
     release = evidence.release
     is_met = release is not None and REWRITTEN_SINCE <= release < LEVEL_BY_ONE_SINCE
     return is_slow(evidence) and is_met and not evidence.has_one_subscription
 
 
 def rebalanced_twice_for_racks(evidence: Evidence) -> bool:
-    """KAFKA-20778: a bounced replica made two rebalances that changed nothing, where members name their racks."""
+    """KAFKA-20778: a restarted replica caused two rebalances that changed nothing, in groups whose members name their
+    racks."""
     before = evidence.judged.before
     if before is None or not before.is_repeat or not any(evidence.of.racks):
         return False
@@ -118,7 +119,8 @@ def gave_back_what_is_not_subscribed(evidence: Evidence) -> bool:
 
 
 def kept_what_does_not_exist(evidence: Evidence) -> bool:
-    """A topic was made anew with fewer partitions, and members claim the old ones: these stay, or others go to two."""
+    """A topic was recreated with fewer partitions, and members claim the old ones: these stay, or others are assigned
+    to two members."""
     if not evidence.is_sticky or not (evidence.num_nonexistent > 0 or evidence.num_owned_twice):
         return False
     rows, _ = evidence.claims
@@ -126,7 +128,7 @@ def kept_what_does_not_exist(evidence: Evidence) -> bool:
 
 
 def library_left_a_member_out(evidence: Evidence) -> bool:
-    """kafka-python groups members by an unsorted walk: static ones between dynamic ones are lost."""
+    """kafka-python groups members by iterating over an unsorted list: static members between dynamic ones are lost."""
     if evidence.assignor != "range" or not evidence.is_drift or int(evidence.of.versions.max()) > 0:
         return False
     is_static = [instance is not None for instance in evidence.of.instances]

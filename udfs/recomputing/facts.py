@@ -10,28 +10,28 @@ from udfs.assignors.specs import Topic
 
 @dataclass(frozen=True)
 class KnownTopic:
-    """A topic as snapshots found it, from the first to the last one that found it just so (microseconds).
+    """A topic as snapshots show it, from the first to the last snapshot that shows it like this (microseconds).
 
-    `racks` holds those of each partition's replicas; None: not captured.
+    `racks` has those of each partition's replicas; None: not captured.
     """
 
     topic: Topic
     first_time: int
     last_time: int
-    # The snapshots are stale: records up to then name so many partitions. 0: no record contradicts them.
+    # If the snapshots are stale: the number of partitions that records name up to then. 0: no record contradicts them.
     exceeded: int = 0
-    # The first record that names its last partition; None: none does.
+    # The first record that names its last partition; None: there is none.
     whole_time: int | None = None
 
 
 @dataclass(frozen=True)
 class GroupRule:
-    """What the settings ask of groups whose whole id matches `pattern`."""
+    """Requirements from the settings, for groups whose whole id matches `pattern`."""
 
     pattern: str
-    # Sets of topics of which one member has the same partitions.
+    # Sets of topics: each member must have the same partitions of all of them.
     copartitioned: tuple[tuple[str, ...], ...] = ()
-    # How many members have each partition.
+    # Number of members that must have each partition.
     redundancy: int = 1
     # Whether members with a rack may only have partitions with a replica there.
     is_rack_local: bool = False
@@ -39,25 +39,25 @@ class GroupRule:
 
 @dataclass(frozen=True)
 class Facts:
-    # By name, each different count, id or racks once, oldest first.
+    # By name: each distinct combination of number, id and racks once, oldest first.
     topics: Mapping[str, Sequence[KnownTopic]] = field(default_factory=dict)
-    # First of the broker's group.consumer.assignors; None: nothing tells.
+    # First entry of the broker's group.consumer.assignors; None: unknown.
     default_assignor: str | None = None
-    # The broker's group.consumer.migration.policy, in lower case; None: nothing tells.
+    # The broker's group.consumer.migration.policy, in lower case; None: unknown.
     migration_policy: str | None = None
     rules: tuple[GroupRule, ...] = ()
-    # Times of snapshots that list all topics, in order: what is absent from one of them was not there.
+    # Times of snapshots that list all topics, in order: a topic that is missing in one did not exist then.
     whole_times: tuple[int, ...] = ()
-    # Of topics that no snapshot has, the first record that names a partition.
+    # For topics in no snapshot, the first record that names a partition.
     named_times: Mapping[str, int] = field(default_factory=dict)
-    # Of topics by id, as the log names them.
+    # Names of topics by id, from the log.
     logged_names: Mapping[str, str] = field(default_factory=dict)
-    # Names of topics that were deleted and not made anew: what an assignor would give now leaves them out.
+    # Names of topics that were deleted and not recreated: an assignor would leave them out now.
     deleted_topics: frozenset[str] = frozenset()
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Of topics, by id."""
+        """Names of topics, by id."""
         of_snapshots = {
             each.topic.topic_id: name
             for name, known in self.topics.items()

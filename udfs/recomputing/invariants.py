@@ -11,7 +11,7 @@ from udfs.recomputing.assignments import UNKNOWN, Assignments, Flags
 
 @dataclass(frozen=True)
 class Counted:
-    """By assignment; UNKNOWN where the number of a topic's partitions is."""
+    """Counts by assignment; UNKNOWN if the number of partitions of a topic is unknown."""
 
     num_partitions: Numbers
     num_unowned: Numbers
@@ -23,7 +23,7 @@ class Counted:
 
 
 def counted(all_: Assignments, most_owners: int | Numbers = 1) -> Counted:
-    """`most_owners`: how many members may have one partition, of all assignments or of each."""
+    """`most_owners`: how many members may have one partition, for all assignments or for each."""
     is_unknown = all_.any_of((all_.counts == UNKNOWN) & all_.is_subscribed, all_.of_topic)
     wanted = np.where(all_.is_subscribed, np.maximum(all_.counts, 0), 0)
     of_place = all_.of_topic[all_.topic_of_place]
@@ -58,7 +58,7 @@ def owned_twice(all_: Assignments, of_place: Numbers, most_owners: Numbers) -> N
 
 
 def are_subscribed(all_: Assignments) -> Flags:
-    """Of each row, whether its member subscribes to its topic."""
+    """For each row, whether its member subscribes to its topic."""
     if len(all_) == len(np.unique(all_.class_of_subscription)) and (all_.classes_of == 1).all():
         return all_.is_subscribed[all_.rows.topics]
     width = max(1, len(all_.counts))
@@ -67,7 +67,7 @@ def are_subscribed(all_: Assignments) -> Flags:
 
 
 def imbalances(all_: Assignments) -> Numbers:
-    """Largest difference in partitions among members of equal subscriptions."""
+    """Largest difference in numbers of partitions among members with equal subscriptions."""
     order = np.argsort(all_.class_of_member, kind="stable")
     found = np.zeros(len(all_), np.int64)
     if len(order):
@@ -79,15 +79,15 @@ def imbalances(all_: Assignments) -> Numbers:
 
 
 def are_level(all_: Assignments, withheld: Numbers) -> Flags:
-    """Whether members' sizes differ by one at most, or will once the withheld partitions are given: of assignments
-    whose members all subscribe to the same."""
+    """Whether members' sizes differ by one or less, or will once the withheld partitions are assigned: for assignments
+    whose members all subscribe to the same topics."""
     members = np.maximum(np.diff(all_.member_starts), 1)
     total = all_.summed(all_.sizes, all_.of_member) + withheld
     share, extra = total // members, total % members
     own = share[all_.of_member]
     is_over = all_.any_of(all_.sizes > own + (extra > 0)[all_.of_member], all_.of_member)
     at_most = all_.summed(all_.sizes > own, all_.of_member)
-    # Then what is withheld just fills those that have too few.
+    # Then the withheld partitions exactly fill the members that have too few.
     return np.asarray(~is_over & (at_most <= extra), dtype=np.bool_)
 
 
@@ -114,7 +114,8 @@ def are_level_by_topic(all_: Assignments) -> Flags:
 
 
 def are_unsafe(all_: Assignments, claims: Rows) -> Flags:
-    """Which rows give a member what another one claims and it does not: nobody may have it before that one let go."""
+    """Rows that give a member a partition that another member claims and it does not. Nobody may have it before the
+    other one gives it up."""
     found = np.zeros(len(all_.rows), np.bool_)
     rows = np.flatnonzero(all_.exists)
     claims = claims.take((claims.partitions >= 0) & (claims.partitions < all_.counts[claims.topics]))
@@ -125,7 +126,7 @@ def are_unsafe(all_: Assignments, claims: Rows) -> Flags:
     other = claimant[all_.starts[given.topics] + given.partitions]
     unsafe = (other != NOBODY) & (other != given.members)
     if np.count_nonzero(claimant != NOBODY) < len(claims) and unsafe.any():
-        # Several claim a partition: the member that has it may be one of them.
+        # If several members claim a partition, the member that has it may be one of them.
         own = set(zip(claims.members.tolist(), places.tolist(), strict=True))
         at = (all_.starts[given.topics] + given.partitions)[unsafe].tolist()
         pairs = zip(given.members[unsafe].tolist(), at, strict=True)
@@ -135,7 +136,7 @@ def are_unsafe(all_: Assignments, claims: Rows) -> Flags:
 
 
 def are_withheld(all_: Assignments, claims: Rows) -> Flags:
-    """By place: partitions that somebody claims and nobody has."""
+    """By place: partitions that some member claims and none has."""
     claims = claims.take((claims.partitions >= 0) & (claims.partitions < all_.counts[claims.topics]))
     is_claimed = np.zeros(all_.num_places, np.bool_)
     is_claimed[all_.starts[claims.topics] + claims.partitions] = True

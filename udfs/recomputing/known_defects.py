@@ -1,8 +1,8 @@
 """Finds known defects of Kafka's clients and coordinators by their signatures in recorded generations.
 
-Each signature is a function of its own, named by what went wrong. What leaves no trace in records of type 2 is not
-here: KAFKA-8767, 9752, 12890, 13406 (rounds that were never written), 10284 (the record is missing), 13419, 14009,
-14024, 13636 (other records, or knowledge from outside).
+Each signature is a function, named by what went wrong. Defects without a trace in records of type 2 are not here:
+KAFKA-8767, 9752, 12890, 13406 (rebalances that were never written), 10284 (the record is missing), 13419, 14009, 14024,
+13636 (they need other records, or outside knowledge).
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ from udfs.recomputing.defects_of_others import (
 
 Signature = Callable[[Evidence], bool]
 
-# The most telling first: one generation has one.
+# The most specific first: a generation gets only one.
 SIGNATURES: Final[Mapping[str, Signature]] = MappingProxyType(
     {
         "KAFKA-9801": static_id_was_unknown,
@@ -65,7 +65,7 @@ SIGNATURES: Final[Mapping[str, Signature]] = MappingProxyType(
         "KAFKA-15106": balance_was_too_strict,
         "KAFKA-20778": rebalanced_twice_for_racks,
         "KAFKA-12898": owned_lists_are_unsorted,
-        # These have no issue of Kafka's.
+        # These have no issue in Kafka's JIRA.
         "sticky: given back to a member that no longer subscribes": gave_back_what_is_not_subscribed,
         "sticky: claims beyond the topic's partitions": kept_what_does_not_exist,
         "kafka-python: range leaves members out": library_left_a_member_out,
@@ -74,7 +74,7 @@ SIGNATURES: Final[Mapping[str, Signature]] = MappingProxyType(
 )
 
 
-# These rest on what the records say alone, however many partitions there are.
+# These need only what the records say, whatever the numbers of partitions.
 OF_RECORDS: Final = frozenset(
     {
         "KAFKA-9801",
@@ -90,7 +90,7 @@ OF_RECORDS: Final = frozenset(
 
 
 def known_defect(judged: Judged, *, is_sound: bool) -> str | None:
-    """`is_sound`: what is counted of the assignment shows nothing wrong."""
+    """`is_sound`: the counts of the assignment show nothing wrong."""
     if is_sound and is_healthy(judged):
         return None
     if judged.unconfirmed is None:
@@ -104,18 +104,18 @@ def first_that_fits(judged: Judged, signatures: Mapping[str, Signature]) -> str 
 
 
 def by_records(judged: Judged) -> Judged:
-    """With as many partitions as the record itself names."""
+    """With the numbers of partitions that the record itself shows."""
     counts = inferred(judged.generation)
     return replace(judged, counts=counts if counts.are_possible else None, confirm=confirmed)
 
 
 def needs_proof(judged: Judged, *, is_sound: bool) -> bool:
-    """Whether anything is said that rests on numbers of partitions, be they confirmed or not."""
+    """Whether there is a finding that depends on numbers of partitions, confirmed or not."""
     return judged.verdict not in REPRODUCED or not (is_sound and is_healthy(judged))
 
 
 def is_healthy(judged: Judged) -> bool:
-    """Most are: what the newest rules give."""
+    """Whether the newest rules give the record, as for most generations."""
     of = judged.generation
     return (
         judged.verdict in (Verdict.SAME, Verdict.CARRIED_OVER)

@@ -15,12 +15,12 @@ NO_TOPICS = 0
 
 
 def group_hash(topics: Sequence[Topic]) -> int:
-    """Of the topics that the metadata knows, as a signed number."""
+    """The hash of the topics in the metadata, as a signed number."""
     return combined(zip(java_sort_keys([topic.name for topic in topics]), map(topic_hash, topics), strict=True))
 
 
 def combined(hashes: Iterable[tuple[str | bytes, int]]) -> int:
-    """Of topics' names as Java sorts them and their own hashes."""
+    """Combines the topics' own hashes, in Java's order of their names."""
     together = b"".join(pack("<Q", each) for _, each in sorted(hashes))
     return signed(xxh3_64_intdigest(together)) if together else NO_TOPICS
 
@@ -36,13 +36,13 @@ def topic_hash(topic: Topic) -> int:
 
 
 def racks_of(topic: Topic, partition: int) -> list[str]:
-    """One for each replica whose broker has one, in Java's order."""
+    """One for each replica whose broker has a rack, in Java's order."""
     racks = [rack for rack in (topic.racks or ((),) * topic.partitions)[partition] if rack is not None]
     return [rack for _, rack in sorted(zip(java_sort_keys(racks), racks, strict=True))]
 
 
 def rack_of_replica(rack: str) -> bytes:
-    """Its length stands before and behind it."""
+    """The text has its length before and after it."""
     text = string(rack)
     return text[-4:] + text
 

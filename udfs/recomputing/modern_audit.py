@@ -29,7 +29,7 @@ from udfs.replay.topic_codes import TopicCodes
 
 @dataclass(frozen=True)
 class Converted:
-    """A classic group with members went in this operation: what a consumer group begins with is copied from it."""
+    """A classic group with members ended in this operation: the first state of the consumer group is copied from it."""
 
     batch: int
     time: int | None
@@ -40,7 +40,7 @@ class ModernAudit:
         self.facts = facts
         self.before = states
         self.codes = TopicCodes(facts.names)
-        # Of groups that records were met of; None: there is none of these kinds.
+        # Groups with records in this run; None: there is no group of these types.
         self.groups: dict[str, ModernGroup | None] = {}
         self.converted: dict[str, Converted] = {}
 
@@ -64,7 +64,7 @@ class ModernAudit:
         try:
             return self.on_record(group_id, record)
         except Exception as failure:
-            # Nothing that stands in a log may end the run: from here on nothing differs for certain.
+            # No content of a log may end the run. From here on, nothing counts as a certain difference.
             group = self.groups.get(group_id)
             if group is not None:
                 group.missing = NOT_FOLLOWED.format(record.offset, f"{type(failure).__name__}: {failure}")
@@ -98,7 +98,7 @@ class ModernAudit:
             self.groups[group_id] = None
 
     def group_of(self, group_id: str, record: Record) -> ModernGroup | None:
-        """Only a value makes a group."""
+        """Only a value creates a group."""
         group_type = GROUP_TYPES[record.type]
         group = self.groups[group_id]
         if group is not None and group.group_type == group_type:
@@ -114,6 +114,6 @@ class ModernAudit:
 
 
 def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:
-    """What `latest` says of a group that stands like this."""
+    """What `latest` returns for a group in this state."""
     codes = TopicCodes(facts.names)
     return latest_of_group(group_id, from_plain(state, codes), codes)

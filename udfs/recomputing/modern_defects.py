@@ -15,11 +15,11 @@ from udfs.recomputing.moves import Owners, moves_made, owners_by_place
 
 
 def known_defect(group: ModernGroup, found: Answer) -> str | None:
-    """What the assignor did first, then what members' own records showed since the target before."""
+    """First what the assignor did, then what members' own records showed since the previous target."""
     question, outcome = found.question, found.outcome
     is_whole = group.missing_now is None and found.unconfirmed is None
     if question is not None and outcome is not None and is_whole:
-        # Later releases do what is right, and hash topics.
+        # Later releases are correct, and hash topics.
         is_old = group.metadata_hash is None
         issue = needless_moves(question, outcome) or sticky_range(question, outcome, found.assignor, is_old)
         issue = issue or uneven_load(question, found, is_old)
@@ -29,7 +29,7 @@ def known_defect(group: ModernGroup, found: Answer) -> str | None:
 
 
 def needless_moves(question: Question, outcome: Outcome) -> str | None:
-    """Only the form before 4.0.1 fits, and the form since then moves less."""
+    """Only the form before 4.0.1 matches, and the later form moves less."""
     variant = outcome.variant
     if outcome.expected is None or variant.assignor != "uniform" or variant.release != BEFORE_4_0_1:
         return None
@@ -40,7 +40,8 @@ def needless_moves(question: Question, outcome: Outcome) -> str | None:
 
 
 def sticky_range(question: Question, outcome: Outcome, assignor: str | None, is_old: bool) -> str | None:
-    """Before 3.9 each topic was spread evenly, but not over the same members as topics of as many partitions."""
+    """Before 3.9 each topic was spread evenly, but not over the same members as other topics with the same number of
+    partitions."""
     if assignor != "range" or outcome.verdict != Verdict.DRIFT or not is_old or outcome.expected is None:
         return None
     same_sizes = np.array_equal(sizes_by_topic(question, question.recorded), sizes_by_topic(question, outcome.expected))
@@ -48,7 +49,7 @@ def sticky_range(question: Question, outcome: Outcome, assignor: str | None, is_
 
 
 def uneven_load(question: Question, found: Answer, is_old: bool) -> str | None:
-    """With unequal subscriptions, before 4.0: members' numbers differ by more than the form since then leaves."""
+    """With unequal subscriptions, before 4.0: members' numbers differ by more than the later form leaves."""
     if found.assignor != "uniform" or found.algorithm != Algorithm.HETEROGENEOUS or not is_old or found.outcome is None:
         return None
     mended = other_form(question, found.outcome)
@@ -59,7 +60,7 @@ def uneven_load(question: Question, found: Answer, is_old: bool) -> str | None:
 
 
 def other_form(question: Question, outcome: Outcome) -> Rows | None:
-    """What releases since then would have done."""
+    """What later releases would have assigned."""
     try:
         return answer(question, outcome.variant._replace(assignor="uniform", release=NEWEST_RELEASE))
     except (AssignorFailed, SpecError):
@@ -72,7 +73,7 @@ def num_moved(question: Question, now: Rows) -> int:
 
 
 def sizes_by_topic(question: Question, rows: Rows) -> Numbers:
-    """Of each topic how many partitions its members have, in order of size."""
+    """For each topic, how many partitions its members have, in order of size."""
     width = len(question.topics)
     sizes = np.bincount(
         rows.members.astype(np.int64) * width + rows.topics, minlength=width * len(question.asked.members)
@@ -81,7 +82,8 @@ def sizes_by_topic(question: Question, rows: Rows) -> Numbers:
 
 
 def has_scattered_topics(question: Question) -> bool:
-    """Whether of two topics with as many partitions and the same subscribers one member has different ones."""
+    """Whether two topics with the same number of partitions and the same subscribers have a member with different
+    partitions of them."""
     seen: dict[int, list[int]] = {}
     for topic, count in enumerate(question.counts[: len(question.found.topics)].tolist()):
         owners = owners_by_place(question.recorded, np.where(np.arange(len(question.counts)) == topic, count, 0))

@@ -58,11 +58,11 @@ class Tasks(NamedTuple):
 
 
 class ListedTopics(NamedTuple):
-    """Types 4 and 15: topics with ids; of share groups with the partitions that may be assigned."""
+    """Types 4 and 15: topics with ids; for share groups also the partitions that may be assigned."""
 
     topics: tuple[Topic, ...]
     assignable: tuple[tuple[int, ...], ...] | None
-    # Written by early access (3.7), whose assignors were others.
+    # Written by the early access version (3.7), which had other assignors.
     is_early: bool = False
 
 
@@ -73,7 +73,7 @@ class ClassicGroup(NamedTuple):
 
 
 def modern_events(tables: Mapping[str, pa.Table], codes: TopicCodes) -> list[tuple[str, Record]]:
-    """By offset."""
+    """Sorted by offset."""
     found: list[tuple[str, Record]] = []
     with uncollected():
         found += records_of(tables, VALUES, codes)
@@ -117,7 +117,7 @@ def targets(table: pa.Table, codes: TopicCodes) -> Iterator[Held | Tasks]:
 
 
 def owned(table: pa.Table, codes: TopicCodes) -> Iterator[Owned]:
-    """3.7's records count as they are: nothing of what they have besides is asked for."""
+    """Records of 3.7 are used as they are: nothing needs their other fields."""
     return map(
         Owned,
         (epoch or 0 for epoch in plain(table, "member_epoch")),
@@ -155,7 +155,7 @@ def task_lists(lists_of_tasks: pa.ListArray) -> list[Tasks]:
 
 
 def listed_topics(table: pa.Table, _: TopicCodes) -> Iterator[ListedTopics]:
-    """Of share groups those that are initialized: only these are assigned."""
+    """For share groups only initialized topics, since only these are assigned."""
     bounds, items = flat(array(table, "topics"))
     columns = {
         name: items.field(name).to_pylist()
@@ -178,7 +178,7 @@ TOPIC_COLUMNS = ("topic_name", "topic_id", "num_partitions", "partitions", "part
 def listed_topic(
     name: str | None, topic_id: str | None, count: int | None, partitions: Sequence[int] | None, metadata: Any
 ) -> Topic:
-    """Share state tells partitions and not how many there are: as far as they go."""
+    """Share state names partitions but not how many a topic has. So only the named ones count."""
     if count is None:
         count = max(partitions or (), default=-1) + 1
     racks: dict[int, tuple[str, ...]] = {each["partition"]: tuple(each["racks"] or ()) for each in metadata or ()}

@@ -13,11 +13,11 @@ from udfs.recomputing.timeline_map import room_of_put
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import TopicCodes
 
-# The first epoch that is written, and from 4.3 on, which hashes topics.
+# The first epoch that is written; and the first from 4.3 on, which hashes topics.
 FIRST_EPOCH, FIRST_EPOCH_HASHED = 1, 2
 # Epochs that may still wait for their targets: a coordinator computes one at a time.
 MOST_BUMPS = 8
-# Of a member that its type 8 tombstone sent away; its type 5 tombstone follows.
+# For a member removed by its type 8 tombstone; its type 5 tombstone follows.
 GONE = -1
 BEGINS_LATER = "the group's first records are missing"
 NOT_FOLLOWED = "the record at offset {} cannot be followed: {}"
@@ -34,7 +34,7 @@ class Member:
 
 
 class Bump(NamedTuple):
-    """A group epoch as it was raised: a target may be for it though the group went on since (KIP-1263)."""
+    """The group at a new epoch. A target may be for this epoch although the group has changed since (KIP-1263)."""
 
     members: Mapping[str, Subscriber | None]
     metadata_hash: int | None
@@ -56,20 +56,20 @@ class Newest(NamedTuple):
 
 @dataclass(slots=True)
 class Operation:
-    """Records of one batch and time."""
+    """The records of one batch and time."""
 
     key: tuple[int, int | None]
     first_offset: int
-    # Put into the group's map of members only when all of the operation is written.
+    # Added to the group's map of members only after the whole operation is written.
     joined: list[str] = field(default_factory=list)
     room: int = 0
-    # By static instance, who left, and what it had said.
+    # By static instance: the member that left, and its subscription.
     departed: dict[str, tuple[str, Subscriber]] = field(default_factory=dict)
     changes: dict[str, Change] = field(default_factory=dict)
-    # Targets as they stood before the records that stand in a row here: those of one computation.
+    # Targets before the consecutive target records of this computation.
     replaced: dict[str, Held | None] = field(default_factory=dict)
     first_target_offset: int | None = None
-    # Its last record, and the first of those that stand without a gap before it.
+    # Its last record, and the first record after which no record is missing.
     last_offset: int = -1
     unbroken_from: int = -1
     bump_offset: int | None = None
@@ -78,30 +78,30 @@ class Operation:
 @dataclass
 class ModernGroup:
     group_type: GroupType
-    # Why inputs may be missing; None: the records tell all from the group's beginning on.
+    # Why inputs may be missing; None: the records are complete since the group began.
     missing: str | None = BEGINS_LATER
     epoch: int | None = None
     metadata_hash: int | None = None
     target_epoch: int | None = None
-    # In the order in which the coordinator put them into its map, and the most that it made room for.
+    # In the order in which the coordinator added them to its map; and the largest capacity the map ever needed.
     members: dict[str, Member] = field(default_factory=dict)
     room: int = 0
     targets: dict[str, Any] = field(default_factory=dict)
-    # Targets at the newest target epoch, by the ids that the members have now.
+    # Targets at the newest target epoch, by the current ids of members.
     base: dict[str, Any] = field(default_factory=dict)
     patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     listed: ListedTopics | None = None
-    # Topics' names by id, as far as the group's own records told them.
+    # Names of topics by id, as far as the group's own records show them.
     names: dict[str, str] = field(default_factory=dict)
     bumps: dict[int, Bump] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
-    # Its first targets are copied from the classic group that it was.
+    # Its first targets were copied from the classic group that it was.
     is_converted: bool = False
-    # Release and Java line that reproduced the newest assignment, and the assignor that was inferred.
+    # Kafka release and Java version that reproduced the newest assignment, and the inferred assignor.
     variant: tuple[Any, ...] | None = None
     inferred: str | None = None
     newest: Newest | None = None
-    # Topics that a hash confirmed, by hash and names: found anew where a run begins.
+    # Topics that a hash confirmed, by hash and names. Not stored between runs.
     confirmed: tuple[Any, Any] | None = None
     operation: Operation = field(default_factory=lambda: Operation((-1, None), -1))
 
@@ -116,7 +116,7 @@ class ModernGroup:
 
     @property
     def missing_now(self) -> str | None:
-        """Cleaners take records out of the middle of an operation."""
+        """Compaction can remove records from the middle of an operation."""
         begin = self.operation.bump_offset
         if begin is None:
             begin = self.operation.first_target_offset
@@ -124,14 +124,14 @@ class ModernGroup:
         return self.missing or (HAS_HOLE if is_broken else None)
 
     def settle(self) -> None:
-        """What joined stands in the coordinator's map now."""
+        """New members are in the coordinator's map from now on."""
         self.look()
         self.room = max(self.room, self.operation.room)
         self.operation.joined.clear()
         self.operation.replaced.clear()
 
     def look(self) -> None:
-        """At what members said in this operation: behind missing records that tells nothing."""
+        """Looks at the subscriptions in this operation. If earlier records are missing, they prove nothing."""
         if self.operation.changes and self.missing is None:
             abouts = {member_id: member.about for member_id, member in self.members.items()}
             watch_changes(self.watch, self.operation.changes, abouts, self.operation.bump_offset is not None)
@@ -142,14 +142,14 @@ class ModernGroup:
         return None if member is None else member.epoch
 
     def members_of(self, epoch: int) -> tuple[Mapping[str, Subscriber | None], int | None]:
-        """As they were when the epoch began, and the hash of the topics then."""
+        """The members when the epoch began, and the hash of the topics then."""
         bump = self.bumps.get(epoch)
         if bump is None or epoch == self.epoch:
             return {member_id: member.about for member_id, member in self.members.items()}, self.metadata_hash
         return bump.members, bump.metadata_hash
 
     def targets_before(self) -> dict[str, Any]:
-        """As they stood before this computation's own records."""
+        """Targets before this computation's own records."""
         found = {**self.targets, **self.operation.replaced}
         return {member_id: held for member_id, held in found.items() if held is not None}
 
@@ -158,12 +158,12 @@ def on_group(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     """Types 3, 11 and 17."""
     epoch, metadata_hash, *_ = record.value
     if group.epoch is None:
-        # Behind missing records a group can stand at its second epoch, alone and without any target.
+        # If records are missing, a group may first appear at its second epoch, with one member and no target.
         last_first = FIRST_EPOCH if metadata_hash is None else FIRST_EPOCH_HASHED
         if epoch <= last_first and len(group.members) <= 1 and not group.targets:
             group.missing = None
     elif epoch == group.epoch + 1:
-        # What a cleaner left is whole at its end: behind it records follow each other.
+        # What compaction leaves is complete at the end of the log: there, records follow each other.
         group.missing = None if group.missing == BEGINS_LATER else group.missing
     elif epoch > group.epoch + 1 and group.missing in (None, BEGINS_LATER):
         group.missing = HAS_GAP.format(group.epoch, epoch)
@@ -191,7 +191,7 @@ def on_member(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     group.operation.changes.setdefault(member_id, Change(member.about, old))
     member.about = about
     if old_id in group.base and member_id not in group.base:
-        # The instance came back under another member id: what it had it has still.
+        # The static member came back under another member id and still has what it had.
         group.base[member_id] = group.base.pop(old_id)
 
 
@@ -267,12 +267,12 @@ EPOCH_TYPES = types_of("group_metadata")
 
 
 def apply(group: ModernGroup, record: Record, codes: TopicCodes) -> None:
-    """Any record but those that complete a target (see `modern_audit`)."""
+    """Applies any record except those that complete a target (see `modern_audit`)."""
     group.begin(record)
     if record.type in TARGET_TYPES and record.value is not None:
         if group.operation.first_target_offset is None or not group.operation.replaced:
             group.operation.first_target_offset = record.offset
     else:
-        # The copy of a static member's target stands apart from the targets of a computation.
+        # The copy of a static member's target is separate from the targets of a computation.
         group.operation.replaced.clear()
     HANDLERS[record.type](group, record, codes)

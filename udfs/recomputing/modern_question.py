@@ -25,18 +25,19 @@ DEFAULT_TABLE = 16
 
 
 class Unanswerable(Exception):
-    """Why there is nothing to recompute."""
+    """Raised with the reason why nothing can be recomputed."""
 
 
 class MixedProblem(ServerProblem):
-    """Of members that do not all subscribe by the same pattern: never taken for equal, whatever topics they match."""
+    """For members that do not all subscribe by the same pattern: they never count as equal, whatever topics they
+    match."""
 
     is_homogeneous = False
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Members stand in the order in which the coordinator met them; `written` of them have a record of this epoch."""
+    """Members are in the order in which the coordinator sees them; those in `written` have a record of this epoch."""
 
     members: tuple[str, ...]
     abouts: tuple[Subscriber, ...]
@@ -84,8 +85,8 @@ def are_mixed(abouts: Sequence[Subscriber]) -> bool:
 
 
 def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[str]) -> list[str]:
-    """The walk over the coordinator's own map, who joins in this very operation at the end. Where ids share a chain of
-    the map that they are put into, the order in which their records were written is Kafka's own."""
+    """The iteration order of the coordinator's own map; members that join in this operation come last. Among ids that
+    share a chain of the map they are copied to, the order of their records is Kafka's own."""
     asked_for = set(members)
     joined = [each for each in group.operation.joined if each in asked_for]
     present = [each for each in group.members if each in asked_for and each not in joined]
@@ -101,7 +102,7 @@ def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[s
 
 
 def chains(members: Sequence[str]) -> list[list[int]]:
-    """The places of members that share a bucket of a default map of all of them."""
+    """Positions of members that share a bucket in a HashMap of default size for all of them."""
     capacity = DEFAULT_TABLE
     while len(members) > 0.75 * capacity:
         capacity *= 2
@@ -112,10 +113,10 @@ def chains(members: Sequence[str]) -> list[list[int]]:
 
 
 def other_orders(asked_: Asked) -> Iterator[Positions]:
-    """Of the members that share a chain each order that their records do not rule out."""
+    """All orders of members that share a chain, if their records do not rule them out."""
     written = set(asked_.written)
     free = [each for each in chains(asked_.members) if sum(asked_.members[at] not in written for at in each) >= 1]
-    # The first of all is the order as it is.
+    # The first of all is the current order.
     for picked in islice(product(*(permutations(each) for each in free)), 1, MOST_ORDERS + 1):
         order = np.arange(len(asked_.members))
         for places, permuted in zip(free, picked, strict=True):
@@ -134,7 +135,7 @@ def is_as_written(order: Positions, asked_: Asked) -> bool:
 
 @dataclass(frozen=True)
 class Question:
-    """`topics` are those subscribed, then those that only targets of the epoch before or of this one have."""
+    """`topics`: the subscribed ones, then those that only targets of this epoch or the previous one have."""
 
     asked: Asked
     found: Found
@@ -145,7 +146,7 @@ class Question:
     topics_of_class: Sequence[Codes]
     before: Rows
     recorded: Rows
-    # Targets of the epoch before; members that left since are GONE.
+    # Targets of the previous epoch; members that left since then are GONE.
     base: Rows
     assignable: Rows | None = None
 
@@ -180,7 +181,7 @@ def question(
     assignable: Mapping[str, tuple[int, ...]] | None,
     base: Mapping[str, Held],
 ) -> Question:
-    """Topics are numbered by what the group subscribes to; the others have no partitions that could be assigned."""
+    """Topics are numbered by what the group subscribes to. The others have no partitions that could be assigned."""
     numbers = {topic.name: place for place, topic in enumerate(found.topics)}
     by_id = {topic.topic_id: place for place, topic in enumerate(found.topics) if topic.topic_id is not None}
     labels, ids = [topic.name for topic in found.topics], [topic.topic_id for topic in found.topics]
@@ -190,7 +191,7 @@ def question(
         name, topic_id = codes.topics[code]
         if str(topic_id) not in by_id:
             by_id[str(topic_id)] = len(labels)
-            # A topic of the same name can be another one, made anew.
+            # A topic with the same name may be another, recreated one.
             labels.append(name if name is not None and name not in numbers else str(topic_id))
             ids.append(topic_id)
         of_code[code] = by_id[str(topic_id)]
@@ -254,6 +255,6 @@ def seen_of(group: ModernGroup, asked_: Asked, codes: TopicCodes, time: int | No
 
 
 def subscribed_by_all(asked_: Asked, code: int) -> frozenset[str]:
-    """Names that every member subscribes to which has partitions of the topic."""
+    """Names that are subscribed by every member that has partitions of the topic."""
     lists = {listed for held, listed in zip(asked_.after, asked_.subscriptions, strict=True) if code in held.topics}
     return frozenset.intersection(*map(frozenset, lists))

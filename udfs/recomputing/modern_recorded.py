@@ -12,7 +12,7 @@ from udfs.replay.topic_codes import TopicCodes
 
 
 def recorded_targets(group: ModernGroup, codes: TopicCodes) -> Recorded:
-    """Of members and what they have, where nothing tells what they subscribe to or how many partitions there are."""
+    """Targets by member, if neither the subscriptions nor the numbers of partitions are known."""
     numbers: dict[str, int] = {}
     rows = []
     for place, target in enumerate(group.targets.values()):
@@ -30,7 +30,7 @@ def recorded_targets(group: ModernGroup, codes: TopicCodes) -> Recorded:
 
 
 def pairs(target: Held | Tasks, codes: TopicCodes) -> Iterator[tuple[str, int]]:
-    """Tasks stand by subtopology."""
+    """Tasks are stored by subtopology."""
     if isinstance(target, Tasks):
         yield from target.active
         return

@@ -27,7 +27,7 @@ REPRODUCED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
 
 @dataclass(frozen=True)
 class Answer:
-    """`reason`: why there is no outcome. `recorded`: what is checked where there is no question."""
+    """`reason`: why there is no outcome. `recorded`: what is checked if there is no question."""
 
     asked: Asked | None
     question: Question | None
@@ -37,7 +37,7 @@ class Answer:
     algorithm: Algorithm | None
     reason: str | None
     recorded: Recorded | None = None
-    # Why the topics that were taken are not confirmed; None: they are.
+    # Why the topics that were used are not confirmed; None: they are.
     unconfirmed: str | None = None
 
     @property
@@ -57,7 +57,7 @@ class Draft:
     missing: str | None
     is_copied: bool
     known_defect: str | None
-    # Partitions that two members owned at a time since the target before.
+    # Partitions that two members owned at the same time since the previous target.
     faults: tuple[str, ...]
 
 
@@ -91,7 +91,7 @@ def most_owners(draft: Draft, recorded: Recorded) -> int:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Of one assignment; None: unknown."""
+    """The numbers of one assignment; None: unknown."""
 
     num_partitions: int | None
     num_unowned: int | None
@@ -113,14 +113,14 @@ def recorded_of(answer: Answer) -> Recorded:
         assert answer.recorded is not None
         return answer.recorded
     counts = question.counts.copy()
-    # Topics that nobody subscribes to: whether they exist was not looked for.
+    # For topics without subscribers: whether they exist was not checked.
     counts[len(question.found.topics) :] = UNKNOWN
     if answer.unconfirmed is not None and not answer.is_reproduced:
-        # What is not as a whole assigned would be held against somebody.
+        # A topic that is not completely assigned could make somebody look wrong, so its number counts as unknown.
         is_subscribed = np.arange(len(counts)) < len(question.found.topics)
         counts[~are_whole(question.recorded, counts, is_subscribed)] = UNKNOWN
     if question.assignable is not None:
-        # What share state does not hold yet is nobody's.
+        # Partitions that the share state does not have yet have no owner.
         counts = np.minimum(counts, np.bincount(question.assignable.topics, minlength=len(counts)))
     return Recorded(
         question.asked.members,
@@ -170,7 +170,7 @@ def row(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Aud
 
 
 def counts_source(answer: Answer, recorded: Recorded) -> PartitionCountsSource | None:
-    """None too where numbers are not confirmed, and the targets do not fit them."""
+    """Also None if the numbers are not confirmed and the targets do not match them."""
     if answer.question is None or (recorded.counts[: len(answer.question.found.topics)] == UNKNOWN).any():
         return None
     return answer.question.found.source
@@ -204,7 +204,7 @@ def judgement(draft: Draft, recorded: Recorded) -> Judged:
 
 
 def why_not_proved(draft: Draft, recorded: Recorded) -> str | None:
-    """Why a difference says nothing against anybody."""
+    """Why a difference does not prove a defect."""
     answer = draft.answer
     if draft.missing is not None:
         return draft.missing
@@ -215,7 +215,7 @@ def why_not_proved(draft: Draft, recorded: Recorded) -> str | None:
 
 
 def moves(draft: Draft) -> tuple[int | None, int | None]:
-    """Share groups have no owners that a partition could move between."""
+    """In share groups partitions do not move between owners."""
     question = draft.answer.question
     if question is None or draft.missing is not None or draft.group_type == GroupType.SHARE:
         return None, None
@@ -228,7 +228,7 @@ def moves(draft: Draft) -> tuple[int | None, int | None]:
 
 
 def checks_of(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Iterator[Check]:
-    """Words are looked for where the numbers show a fault."""
+    """Texts are made only if the numbers show a problem."""
     is_share = draft.group_type == GroupType.SHARE
     is_fine = not (numbers.num_owned_twice or numbers.num_nonexistent or numbers.num_unsubscribed)
     most = most_owners(draft, recorded)

@@ -13,12 +13,12 @@ from udfs.recomputing.modern_group import Bump, Member, ModernGroup, Newest
 from udfs.recomputing.modern_watch import Watch, pairs_of
 from udfs.replay.topic_codes import TopicCodes
 
-# Fields that JSON takes as they are.
+# Fields that JSON can store as they are.
 PLAIN = ("missing", "epoch", "metadata_hash", "target_epoch", "names", "inferred")
 
 
 def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
-    """Between operations: what is half done is of no use."""
+    """Only between operations: a half-read operation cannot be stored."""
     group.settle()
     listed = group.listed
     return {
@@ -31,7 +31,7 @@ def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
             for member_id, each in group.members.items()
         ],
         "targets": {each: plain_target(target, codes) for each, target in group.targets.items()},
-        # Mostly the targets themselves.
+        # Mostly equal to the targets themselves.
         "base": {
             each: None if target is group.targets.get(each) else plain_target(target, codes)
             for each, target in group.base.items()

@@ -30,7 +30,7 @@ from udfs.recomputing.modern_votes import voted
 from udfs.replay.records import Record
 from udfs.replay.topic_codes import TopicCodes
 
-# Beyond what any topic has: a garbage record would only fill the memory.
+# More partitions than any topic has: a garbage record would only fill the memory.
 MOST_INFERRED = 200_000
 
 
@@ -46,7 +46,7 @@ def completed_epoch(group: ModernGroup, record: Record) -> int | None:
 
 
 def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts) -> Draft | None:
-    """Of a record of type 6, 12 or 20. None: it makes no row, since nobody is in the group."""
+    """For a record of type 6, 12 or 20. None: it makes no row, since the group has no members."""
     if (epoch := completed_epoch(group, record)) is None:
         return None
     abouts, metadata_hash = group.members_of(epoch)
@@ -94,7 +94,7 @@ def answered(
     except Unanswerable as why:
         return unanswered(asked_, group, codes, str(why))
     except Exception as failure:
-        # Nothing that stands in a log may end the run.
+        # No content of a log may end the run.
         return unanswered(asked_, group, codes, f"{type(failure).__name__}: {failure}")
 
 
@@ -142,7 +142,7 @@ def outcome_of(
 
 
 def why_unknown(group: ModernGroup, assignor: str) -> str | None:
-    """Why the assignor's answer is not known."""
+    """Why the assignor's answer is unknown."""
     if group.group_type == GroupType.CONSUMER and assignor not in BUILT_IN:
         return f"{assignor}: not one of Kafka's assignors"
     if group.listed is not None and group.listed.is_early:
@@ -151,7 +151,7 @@ def why_unknown(group: ModernGroup, assignor: str) -> str | None:
 
 
 def why_not_confirmed(found: Found, told: Question, record: Record, facts: Facts) -> str | None:
-    """Of topics that somebody subscribes to, which stand first."""
+    """For topics that some member subscribes to, which come first."""
     least = np.zeros(len(told.topics), np.int64)
     for rows in (told.recorded, told.before):
         np.maximum.at(least, rows.topics, rows.partitions.astype(np.int64) + 1)

@@ -1,7 +1,7 @@
 """Names, ids and numbers of partitions of the topics that a consumer or share group subscribes to.
 
-Records tell them in parts: type 4 (before 4.1) and type 15 all of it; from 4.1 on targets tell ids, members names, and
-a hash confirms whatever snapshots say. What is left is tried in the order in which `options` states it.
+Records contain this in parts. Type 4 (before 4.1) and type 15 have all of it. From 4.1 on, targets have ids, members
+have names, and a hash can confirm what snapshots say. What is still unknown is tried in the order of `options`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ from udfs.recomputing.facts import Facts, KnownTopic
 from udfs.recomputing.metadata_hash import combined, topic_hash
 from udfs.recomputing.modern_group import ModernGroup
 
-# A topic that the metadata lacks has none.
+# For a topic that the metadata lacks.
 ABSENT = 0
 MOST_TRIED = 6
 MOST_PAIRINGS = 6
 MOST_HASHED = 4096
-# How many partitions beyond the highest that is assigned are looked for by the hash.
+# With a hash, this many partitions beyond the highest assigned one are tried.
 MOST_BEYOND = 32
 
 
@@ -34,28 +34,28 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class Seen:
-    """What records of the computation itself tell: names that members subscribe to, and by topic id one more than the
-    highest partition that they have."""
+    """What the records of the computation itself show: names that members subscribe to, and by topic id one more than
+    the highest assigned partition."""
 
     names: tuple[str, ...]
     counts: Mapping[str, int]
     time: int | None
-    # By unnamed topic id, the names that all members which have partitions of it subscribe to.
+    # By topic id without a name: the names that are subscribed by all members with partitions of it.
     possible: Mapping[str, frozenset[str]]
 
 
 class Found(NamedTuple):
     topics: tuple[Topic, ...]
     source: PartitionCountsSource | None
-    # Whether nothing else can be: else others are tried.
+    # Whether this is the only possibility; else others are tried.
     is_sure: bool
     by_log: ByLog
-    # Names stand by ids that could as well be each other's.
+    # Some names and ids might be paired differently.
     is_mixed_up: bool = False
 
 
 def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: Facts) -> Iterator[Found]:
-    """Most likely first."""
+    """The most likely first."""
     by_record = recorded(group, metadata_hash, seen)
     if by_record is not None:
         yield Found(by_record, PartitionCountsSource.RECORD, True, ByLog.LISTED)
@@ -85,7 +85,8 @@ def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: F
 
 
 def as_targets_say(group: ModernGroup, paired: Mapping[str, str], seen: Seen, facts: Facts) -> list[list[Option]]:
-    """Every partition of a topic that is there has an owner, so targets tell which there are and how many."""
+    """Every partition of an existing topic has an owner, so targets show which topics exist and how many partitions
+    they have."""
     ids = {name: topic_id for topic_id in seen.counts if (name := name_of(group, topic_id, facts)) is not None}
     ids |= paired
     return [[as_target_says(name, ids.get(name), seen, facts)] for name in seen.names]
@@ -104,7 +105,7 @@ def fits(known: KnownTopic, topic_id: str, count: int) -> bool:
 
 
 def recorded(group: ModernGroup, metadata_hash: int | None, seen: Seen) -> tuple[Topic, ...] | None:
-    """Type 4, which coordinators kept up to date until they hashed instead."""
+    """From type 4, which coordinators kept up to date until they used hashes instead."""
     if group.listed is None or group.listed.assignable is not None or metadata_hash is not None:
         return None
     told = {topic.name: topic for topic in group.listed.topics}
@@ -112,8 +113,8 @@ def recorded(group: ModernGroup, metadata_hash: int | None, seen: Seen) -> tuple
 
 
 def learned(group: ModernGroup, seen: Seen, facts: Facts) -> dict[str, set[str]]:
-    """Ids that nothing tells the names of, with those that are possible: names that all their members subscribe to.
-    What only one name is left for, the group remembers."""
+    """Ids without a known name, with the possible ones: names that all their members subscribe to. If only one name
+    remains, the group remembers it."""
     known = {name for topic_id in seen.counts if (name := name_of(group, topic_id, facts)) is not None}
     left = {
         topic_id: set(names) - known
@@ -130,7 +131,7 @@ def learned(group: ModernGroup, seen: Seen, facts: Facts) -> dict[str, set[str]]
 
 
 def pairings(possible: Mapping[str, set[str]]) -> list[dict[str, str]]:
-    """Ids by name, in every way that is possible; the first ways if there are many."""
+    """All possible pairings of names and ids; only the first ones if there are many."""
     ids = sorted(possible)
     ways = (
         dict(zip(names, ids, strict=True))
@@ -145,8 +146,8 @@ def name_of(group: ModernGroup, topic_id: str, facts: Facts) -> str | None:
 
 
 def options(group: ModernGroup, name: str, paired_id: str | None, seen: Seen, facts: Facts) -> list[Option]:
-    """The newest snapshot at or before; more partitions, as far as the targets show and the next one allows; the next
-    one, others; that there was no such topic."""
+    """In this order: the newest snapshot up to then; more partitions, as far as the targets show and the next snapshot
+    allows; the next snapshot; other snapshots; no such topic."""
     of_group = [topic_id for topic_id, own in group.names.items() if own == name]
     in_targets = [each for each in seen.counts if name_of(group, each, facts) == name]
     own_id = next(reversed(in_targets or of_group), paired_id)
@@ -170,14 +171,14 @@ def options(group: ModernGroup, name: str, paired_id: str | None, seen: Seen, fa
 
 
 def with_id(known: KnownTopic, topic_id: str | None) -> KnownTopic:
-    """A topic that a snapshot names without an id is the one that has the name elsewhere."""
+    """A snapshot without an id means the topic that has the name elsewhere."""
     if known.topic.topic_id is not None:
         return known
     return replace(known, topic=replace(known.topic, topic_id=topic_id))
 
 
 def grown_topic(each: KnownTopic, after: Sequence[KnownTopic], seen: Seen, is_later: bool) -> Topic | None:
-    """Topics only grow: as many partitions as the targets have, between what snapshots say before and after."""
+    """Topics only grow: the number of partitions in the targets, if it is between the snapshots before and after."""
     topic = each.topic
     count = seen.counts.get(topic.topic_id or "", 0)
     most = min((next_.topic.partitions for next_ in after if next_.topic.topic_id == topic.topic_id), default=count)
@@ -196,7 +197,7 @@ def without_snapshot(name: str, ids: Sequence[str], seen: Seen) -> list[Option]:
 
 
 def picks(choices: Sequence[Sequence[Option]]) -> Iterator[tuple[Option, ...]]:
-    """Of each topic the first, then another of one topic, then of several."""
+    """First the first option of each topic, then another option for one topic, then for several."""
     first = tuple(each[0] for each in choices)
     yield first
     for at, options_ in enumerate(choices):
@@ -211,7 +212,7 @@ def picks(choices: Sequence[Sequence[Option]]) -> Iterator[tuple[Option, ...]]:
 
 
 def weakest(pick: Sequence[Option]) -> PartitionCountsSource | None:
-    """Topics that are not there have no partitions that anything told of."""
+    """Topics that do not exist have no partitions, so no source."""
     sources = {option.source for option in pick if option.topic.partitions}
     order = (PartitionCountsSource.INFERRED, PartitionCountsSource.SNAPSHOT)
     return next((source for source in order if source in sources), None)
@@ -230,7 +231,7 @@ def confirmed_by_hash(choices: Sequence[Sequence[Option]], wanted: int) -> tuple
 
 
 def with_more(options_: Sequence[Option]) -> list[Option]:
-    """Where nothing but the targets tells the number, it may be higher."""
+    """If only the targets show the number, it may be higher."""
     found = list(options_)
     newest = options_[0].topic
     if options_[0].source == PartitionCountsSource.INFERRED and newest.partitions:

@@ -25,10 +25,10 @@ BEFORE_4_0_1: Release = (4, 0, 0)
 LAST_3_9: Release = (3, 9, NEWEST_PATCH)
 LAST_4_1: Release = (4, 1, NEWEST_PATCH)
 LAST_4_0: Release = (4, 0, NEWEST_PATCH)
-# The first that hashed topics.
+# The first release that hashed topics.
 HASHES_SINCE: Release = (4, 1, 0)
 
-# By assignor and algorithm: releases that stand for all that answer alike, newest first, and their names.
+# By assignor and algorithm: releases that stand for all with the same answers, newest first, and their names.
 LINES: Mapping[tuple[str, Algorithm], Sequence[tuple[Release, str]]] = {
     ("uniform", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "4.0.1 and later"), (BEFORE_4_0_1, "before 4.0.1")),
     ("uniform", Algorithm.HETEROGENEOUS): ((NEWEST_RELEASE, "4.0 and later"), (LAST_3_9, "before 4.0")),
@@ -43,7 +43,8 @@ LINES: Mapping[tuple[str, Algorithm], Sequence[tuple[Release, str]]] = {
 }
 JAVA_LINES = {17: "Java 18 and before", 21: "Java 19 and later"}
 BUILT_IN = ("uniform", "range")
-# Members and partitions that are gone through for one target at most, and variants that are tried in any case.
+# Limits: members and partitions that are processed for one target, and the number of variants that are tried in any
+# case.
 MOST_WORK = 100_000
 LEAST_TRIED = 8
 
@@ -52,13 +53,13 @@ class Variant(NamedTuple):
     assignor: str
     release: Release
     jdk: int
-    # None: as the records give it.
+    # None: as in the records.
     order: Positions | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`expected` is in the question's own numbers; None: the assignor throws."""
+    """`expected` uses the question's own numbers; None: the assignor throws an exception."""
 
     verdict: Verdict
     variant: Variant
@@ -86,7 +87,7 @@ def lines_of(assignor: str, algorithm: Algorithm, has_hash: bool, has_topics: bo
 
 
 def variants(question: Question, assignor: str, releases: Sequence[Release], last: Variant | None) -> Iterator[Variant]:
-    """The last one first; then by release, Java, and at last by the order of members."""
+    """The previous variant first; then by release, by Java version, and last by the order of members."""
     plain = [Variant(assignor, release, jdk) for release in releases for jdk in JDKS]
     if last is not None and last in plain:
         plain.sort(key=lambda each: each != last)
@@ -96,8 +97,8 @@ def variants(question: Question, assignor: str, releases: Sequence[Release], las
 
 
 def recomputed(question: Question, tries: Iterator[Variant]) -> Outcome:
-    """The first that gives the record; else the first that gives the same sets; else the one that is nearest. Where a
-    release would do something that is not known here, nothing differs for certain."""
+    """The first that gives the record; else the first that gives the same sets; else the closest. If a release may do
+    something that is unknown here, no difference is certain."""
     best: Outcome | None = None
     rank = -2
     unknown: str | None = None
@@ -121,7 +122,7 @@ def recomputed(question: Question, tries: Iterator[Variant]) -> Outcome:
 
 
 def attempt(question: Question, variant: Variant, wanted: Numbers) -> tuple[Outcome, int]:
-    """And how much of the record it gives."""
+    """The answer, and how much of the record it gives."""
     try:
         expected = answer(question, variant)
     except AssignorFailed as failure:
@@ -194,7 +195,7 @@ def keys(question: Question, rows: Rows) -> Numbers:
 
 
 def is_as_listed(question: Question, expected: Rows) -> bool:
-    """Of members that were written at this epoch; the others' records are of epochs before."""
+    """For members with a record of this epoch; the records of the others are from earlier epochs."""
     written = set(question.asked.written)
     is_written = np.array([each in written for each in question.asked.members], np.bool_)
     ours = question.recorded.take(is_written[question.recorded.members])
@@ -204,7 +205,7 @@ def is_as_listed(question: Question, expected: Rows) -> bool:
 
 
 def assignors_to_try(group_type: GroupType, voted: str | None, default: str | None, inferred: str | None) -> list[str]:
-    """More than one where nothing tells."""
+    """More than one if no source shows which."""
     if group_type == GroupType.SHARE:
         return ["simple"]
     known = voted or default

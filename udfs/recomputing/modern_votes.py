@@ -7,7 +7,7 @@ from udfs.assignors.java_order import put_order, string_hashes
 
 
 def voted(assignors: Iterable[str | None]) -> str | None:
-    """Of several with as many votes the one that a walk over Java's map of them meets first. None: nobody asks."""
+    """Among several with equal votes, the first in Java's iteration order of its map. None: no member asks for one."""
     votes = Counter(each for each in assignors if each is not None)
     if not votes:
         return None

@@ -24,11 +24,11 @@ MOST_KEPT = 10
 
 @dataclass
 class Watch:
-    # Follows from what the members have, whatever came before: so it need not be remembered.
+    # It follows from what the members have, so it need not be stored.
     owners: dict[Tp, set[str]] = field(default_factory=dict)
-    # Instance ids that members gave up, by the member that had them.
+    # Static ids that members changed, by the member that had them.
     renamed: dict[str, str] = field(default_factory=dict)
-    # Since the newest target: issues, and partitions that two members owned at a time.
+    # Since the newest target: issues, and partitions that two members owned at the same time.
     issues: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
@@ -49,7 +49,7 @@ class Watch:
 
 @dataclass
 class Change:
-    """A member's type 5 in an operation: what it said before, and the static member whose place it takes."""
+    """A member's type 5 record in an operation: its previous subscription, and the static member that it replaces."""
 
     before: Subscriber | None
     replaced: Subscriber | None
@@ -80,7 +80,7 @@ def watch_owned(
     epoch_of: Callable[[str], int | None],
     codes: TopicCodes,
 ) -> None:
-    """`had`: what the member had before; `epoch_of`: of members of the group."""
+    """`had`: what the member had before; `epoch_of`: the epochs of the group's members."""
     for tp in sorted({*pairs_of(owned.assigned, owned.pending)}.difference(had)):
         for other in sorted(watch.owners[tp] - {member_id}):
             epoch = epoch_of(other)

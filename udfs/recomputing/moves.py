@@ -10,19 +10,19 @@ from udfs.assignors.problems import Numbers, Rows
 
 @dataclass(frozen=True)
 class Owners:
-    """Before and now, by place: partitions of subscribed topics numbered through. NOBODY also stands for a member that
-    is gone, GONE before."""
+    """Owners before and now, by place: the partitions of subscribed topics are numbered consecutively. NOBODY: no
+    owner. GONE, only before: a member that left."""
 
     before: Numbers
     now: Numbers
 
 
-# The owner before has left the group; what it had moves in any case.
+# The previous owner has left the group, so its partitions move in any case.
 GONE = -2
 
 
 def owners_by_place(rows: Rows, counts: Numbers) -> Numbers:
-    """Of partitions that exist, the topics one behind the other; the last of several owners."""
+    """For partitions that exist, topic after topic; of several owners the last."""
     starts = np.cumsum(counts) - counts
     owners = np.full(int(counts.sum()), NOBODY, np.int64)
     rows = rows.take((rows.partitions >= 0) & (rows.partitions < counts[rows.topics]))
@@ -31,14 +31,15 @@ def owners_by_place(rows: Rows, counts: Numbers) -> Numbers:
 
 
 def moves_made(owners: Owners) -> int:
-    """Partitions that an owner lost, to another one or, as cooperative groups do, to nobody for a while."""
+    """Partitions that an owner lost: to another one or, in cooperative groups, to nobody for a while."""
     return int(np.count_nonzero((owners.before != NOBODY) & (owners.before != owners.now)))
 
 
 def moves_needed(before: Numbers, num_members: int) -> int:
-    """The least that leads to a balanced assignment, where all members subscribe to all the places' topics.
+    """The minimum of moves to a balanced assignment, if all members subscribe to the topics of all places.
 
-    A member keeps at most what a balanced assignment allows it, and as many as there are left over keep one more.
+    A member keeps up to its share of a balanced assignment, and as many members as there are partitions left over keep
+    one more.
     """
     if not num_members:
         return 0

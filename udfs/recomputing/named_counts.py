@@ -10,7 +10,7 @@ from udfs.replay.named_partitions import NamedPartitions
 class Step(NamedTuple):
     num_partitions: int
     time: int
-    # None: the records name the topic by name alone.
+    # None: the records name the topic only by name.
     topic_id: str | None
 
 
@@ -19,13 +19,13 @@ class NamedCounts:
     by_name: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
 
     def most(self, name: str, topic_id: str | None, through: int, since: int | None) -> int:
-        """Up to a time, and of records without ids since another topic of the name was last seen. `topic_id` None: it
-        may be any."""
+        """The largest number up to a time. Records without ids count only since another topic of the name was last
+        seen. `topic_id` None: any id."""
         ours = self.of_topic(name, topic_id, since)
         return max((each.num_partitions for each in ours if each.time <= through), default=0)
 
     def first_time(self, name: str, topic_id: str | None, num_partitions: int, since: int | None) -> int | None:
-        """When so many were first named."""
+        """When this many partitions were first named."""
         ours = self.of_topic(name, topic_id, since)
         return min((each.time for each in ours if each.num_partitions >= num_partitions), default=None)
 

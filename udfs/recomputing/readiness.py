@@ -9,25 +9,26 @@ from udfs.recomputing.facts import Facts
 from udfs.recomputing.upgrade_records import ClassicMember, ClassicValue, ConsumerMember
 from udfs.recomputing.upgrade_to_cooperative import CONSUMERS, OWNED_SINCE
 
-# What Kafka's own clients bring; anything else may do what no assignor of the broker does.
+# Assignors of Kafka's own clients. Any other may do what no assignor of the broker does.
 BUILT_IN = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})
 OTHER_TYPES = {
     "connect": "Kafka Connect's workers have no other protocol",
     "sr": "the schema registry elects its leader by it",
 }
 STREAMS = "stream"
-# By version of the subscription. Version 3 came with 3.4, before the consumer protocol: what is older cannot have that.
+# By version of the subscription. Version 3 came with 3.4, before the consumer protocol: a client with an older version
+# cannot have that.
 CLIENTS_OF = {0: "before 2.4", 1: "from 2.4 to 3.3", 2: "before 3.4"}
-# Client ids that these libraries give themselves: none of them has the consumer protocol.
+# Default client ids of libraries without the consumer protocol.
 LIBRARIES = {"sarama": "Sarama", "kafkajs": "KafkaJS", "kafka-python": "kafka-python", "aiokafka": "aiokafka"}
-# Of group.consumer.migration.policy: the ones under which a group with members may turn.
+# Values of group.consumer.migration.policy with which a group with members may be converted.
 TURNING = frozenset({"upgrade", "bidirectional"})
 UNTOLD = frozenset({BlockerKind.UNREADABLE_SUBSCRIPTION, BlockerKind.TURNED_BACK, BlockerKind.NO_PROGRESS})
 
 
 @dataclass(frozen=True)
 class Blocker:
-    """`member_id` None: it is about the group."""
+    """`member_id` None: it is about the whole group."""
 
     kind: BlockerKind
     member_id: str | None
@@ -42,7 +43,7 @@ def readiness(blockers: Sequence[Blocker]) -> Readiness:
 
 
 def against_consumer_protocol(value: ClassicValue, facts: Facts) -> Iterator[Blocker]:
-    """Of a classic group with members."""
+    """For a classic group with members."""
     if value.protocol_type != CONSUMERS:
         why = OTHER_TYPES.get(value.protocol_type, "only groups of consumers can turn")
         yield Blocker(BlockerKind.OTHER_PROTOCOL_TYPE, None, f"protocol type {value.protocol_type}: {why}")
@@ -68,7 +69,7 @@ def against_consumer_protocol(value: ClassicValue, facts: Facts) -> Iterator[Blo
 
 
 def against_classic_members(members: Mapping[str, ConsumerMember]) -> Iterator[Blocker]:
-    """Of a consumer group, some of whose members still speak the classic protocol."""
+    """For a consumer group in which some members still use the classic protocol."""
     for member_id, member in members.items():
         if member.versions:
             yield from against_client(member_id, member.client_id, max(member.versions), False)
@@ -90,7 +91,7 @@ def against_client(
 
 
 def against_claiming(left: Sequence[ClassicMember]) -> Iterator[Blocker]:
-    """Of members that shall take part in cooperative rebalances."""
+    """For members that should take part in cooperative rebalances."""
     for member in left:
         if member.version is not None and member.version < OWNED_SINCE:
             told = f"subscription version {member.version} cannot say what the member owns"

@@ -14,7 +14,7 @@ from udfs.replay.records import Record
 
 
 class TargetEvidence(ModernAudit):
-    """`known`: names of topics by id. What comes of it stands in `found`."""
+    """`known`: names of topics by id. The result is in `found`."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
         super().__init__(Facts(logged_names=known), {})

@@ -14,12 +14,12 @@ FACTOR: Final = np.uint64(-7046029254386353131 % (1 << 64))
 
 
 def walked(keys: Sequence[str], room: int) -> Positions:
-    """The places of keys that were put in this order. `room`: the most that the map ever made room for."""
+    """Positions of keys that were put in this order. `room`: the largest capacity the map ever needed."""
     return walk(string_hashes(keys), capacity_of(room))
 
 
 def walk(hashes: Hashes, capacity: int) -> Positions:
-    """The key that came last to a slot is met first in it."""
+    """Of the keys in one slot, the last one put comes first."""
     bits = capacity.bit_length() - 1
     signed = hashes.astype(np.int32).astype(np.int64).astype(np.uint64)
     slots = signed * FACTOR >> np.uint64(64 - bits)
@@ -27,7 +27,7 @@ def walk(hashes: Hashes, capacity: int) -> Positions:
 
 
 def room_of_put(size: int) -> int:
-    """Before a key is put, and be it one that is there, room is made for one more."""
+    """Before every put, even of a key that exists, the map makes room for one more."""
     return size + 1
 
 

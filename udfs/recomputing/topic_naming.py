@@ -1,9 +1,10 @@
 """Infers the names of topic ids that no record and no snapshot names, as far as the log proves them.
 
-Consumer and share groups of 4.1 and later name topics by id, their members by name. Each target assignment says which
-ids stand for topics that members subscribe to, and how many partitions these have: every partition has an owner. The
-hash in the group's record tells which id is whose name, since it matches for the right pairing alone; so does a group
-where one name is left for one id. What one group proves helps the others, so this goes round until nothing is new.
+Consumer and share groups of 4.1 and later name topics by id, their members by name. Each target assignment shows which
+ids belong to topics that members subscribe to, and how many partitions these have: every partition has an owner. The
+hash in the group's record shows which id has which name, since it matches only for the right pairing. So does a group
+in which one name and one id are left. Names proved by one group help with others, so this repeats until nothing new is
+found.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,15 +17,15 @@ from udfs.assignors.specs import Topic
 from udfs.recomputing.metadata_hash import combined
 from udfs.recomputing.modern_topics import hash_of_topic
 
-# Pairings of names and ids that are tried for one hash, each with the numbers that the targets show.
+# Pairings of names and ids that are tried for one hash, each with the numbers of partitions that the targets show.
 MOST_PAIRINGS = 40_320
-# More partitions than one member or another was given are looked for up to here, by so many hashes in all.
+# Limits: more partitions than any member was assigned are tried up to this number, with this many hashes in total.
 MOST_BEYOND = 8
 
 
 @dataclass(frozen=True)
 class Computed:
-    """What a target assignment tells. `is_whole`: no record of the group is missing before it."""
+    """What a target assignment shows. `is_whole`: no earlier record of the group is missing."""
 
     names: tuple[str, ...]
     # By id, one more than the highest partition that members have.
@@ -45,7 +46,7 @@ class Named:
 
 
 def named(computed: Sequence[Computed], known: Mapping[str, str]) -> dict[str, Named]:
-    """By id, of ids that are not `known`. The same for the same targets in any order."""
+    """Names by id, for ids that are not `known`. The order of targets does not change the result."""
     found: dict[str, Named] = {}
     refuted: set[str] = set()
     ordered = sorted(set(computed), key=lambda each: (each.time or 0, repr(each)))
@@ -58,7 +59,7 @@ def named(computed: Sequence[Computed], known: Mapping[str, str]) -> dict[str, N
 
 
 def agreeing(told: Iterable[tuple[str, Named]], refuted: set[str]) -> dict[str, Named]:
-    """What no two of them say otherwise; of the same name the surest, then the newest."""
+    """Names that no two sources contradict; for the same name the most certain source, then the newest."""
     found: dict[str, Named] = {}
     for topic_id, each in told:
         other = found.setdefault(topic_id, each)
@@ -85,7 +86,7 @@ def by_hash(computed: Iterable[Computed], known: Mapping[str, str]) -> Iterator[
 
 
 def matching(of: Computed, known: Mapping[str, str]) -> list[Topic] | None:
-    """The one pairing whose hash is the group's."""
+    """The only pairing whose hash is the group's."""
     tried = 0
     for pairing in islice(pairings(of, known), MOST_PAIRINGS):
         topics = [Topic(pairing[topic_id], count, topic_id) for topic_id, count in of.counts]
@@ -105,7 +106,7 @@ def matching(of: Computed, known: Mapping[str, str]) -> list[Topic] | None:
 
 
 def pairings(of: Computed, known: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Each id with a name of its own, ids with few possible names first."""
+    """Each id with a different name; ids with few possible names first."""
     settled = {topic_id: known[topic_id] for topic_id, _ in of.counts if topic_id in known}
     if len(set(settled.values())) < len(settled):
         return
@@ -126,7 +127,7 @@ def extended(
 
 
 def possible_names(of: Computed, known: Mapping[str, str]) -> dict[str, list[str]]:
-    """Of ids without a name: two ids of one target have different names."""
+    """Possible names of ids without a name: two ids of one target have different names."""
     taken = {known[topic_id] for topic_id, _ in of.counts if topic_id in known}
     return {
         topic_id: [name for name in names if name not in taken]
@@ -143,7 +144,7 @@ def hash_of(topics: Sequence[Topic]) -> int:
 
 
 def by_elimination(computed: Iterable[Computed], known: Mapping[str, str]) -> Iterator[tuple[str, Named]]:
-    """Surest first, so that what is certain refutes nothing."""
+    """The most certain first, so that nothing less certain can rule it out."""
     for is_whole, confidence in ((True, Confidence.CERTAIN), (False, Confidence.LIKELY)):
         told = [
             (topic_id, Named(names[0], TopicSource.SINGLE_SUBSCRIPTION, confidence))

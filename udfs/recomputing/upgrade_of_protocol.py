@@ -1,7 +1,7 @@
 """Follows groups that convert from the classic protocol to the consumer protocol (KIP-848), or back.
 
-Online the coordinator rewrites the group in one operation, and members change one by one: those that have not are
-marked in their records. Offline the group is empty meanwhile, so that all change at once.
+Online, the coordinator rewrites the group in one operation, and members change one by one: their records show which
+members still use the classic protocol. Offline, the group is empty in between, so all members change at once.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,8 @@ def is_first_epoch(record: Record) -> bool:
 
 
 def turn_back(state: State, first: Record, last: Record) -> None:
-    """The group is a classic one again: with members when the last native one went, else begun anew."""
+    """The group is classic again: with members if the last member of the consumer protocol left, else it started
+    again."""
     if state.to_consumer is not None:
         state.to_consumer.turned_back = last.offset
     way = state.to_classic or Way(first.offset, last.time, last.time)
@@ -85,7 +86,7 @@ def follow_members(state: State, left: set[str], operation: Sequence[Record]) ->
         is_progress = way.first_offset == first.offset or bool(left - still)
         note_progress(way, is_progress, is_next, not still, last.time)
         return
-    # A classic member in a group of native ones.
+    # A classic member in a group with the consumer protocol.
     if still and state.to_classic is None:
         state.to_classic = Way(first.offset, last.time, last.time)
     elif not still:

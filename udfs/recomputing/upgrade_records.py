@@ -18,22 +18,22 @@ VERSION_BYTES = 2
 
 
 class ClassicMember(NamedTuple):
-    """A member in a value of type 2."""
+    """A member in a type 2 value."""
 
     member_id: str
     group_instance_id: str | None
     client_id: str | None
     client_host: str | None
-    # Of its subscription; None: cannot be read.
+    # Version of its subscription; None: cannot be read.
     version: int | None
-    # -1: it was reset; None: of a version that does not say.
+    # -1: it was reset; None: the version has no such field.
     generation_id: int | None
-    # Whether it said as it joined that it owned something.
+    # Whether it claimed to own something when it joined.
     has_claimed: bool
-    # User data there, but of no bytes: a habit of some libraries.
+    # It has user data of zero bytes: some libraries do this.
     has_blank_data: bool
     has_partitions: bool
-    # In its assignment.
+    # Whether its assignment has partitions.
     has_assigned_data: bool
 
 
@@ -45,7 +45,7 @@ class ClassicValue(NamedTuple):
 
 
 class ConsumerMember(NamedTuple):
-    """A value of type 5. `versions`: of the subscriptions that a classic member offered; None: a native one."""
+    """A type 5 value. `versions`: of the subscriptions of a classic member; None: it uses the consumer protocol."""
 
     group_instance_id: str | None
     client_id: str | None
@@ -54,7 +54,7 @@ class ConsumerMember(NamedTuple):
 
 
 def upgrade_records(tables: Mapping[str, pa.Table]) -> list[tuple[str, Record]]:
-    """Types 2, 3 and 5, by offset; `value` of type 3 is the group epoch."""
+    """Types 2, 3 and 5, by offset; the `value` of type 3 is the group epoch."""
     found: list[tuple[str, Record]] = []
     with uncollected():
         for name, read in READERS.items():
@@ -100,7 +100,7 @@ def classic_members(lists: pa.ListArray) -> list[tuple[ClassicMember, ...]]:
 
 
 def are_filled(parent: pa.StructArray, name: str) -> list[bool]:
-    """Whether the list, or the bytes, hold anything."""
+    """Whether the list, or the bytes, are not empty."""
     field = parent.field(name)
     size = pc.binary_length(field) if pa.types.is_binary(field.type) else pc.list_value_length(field)
     found: list[bool] = pc.and_(parent.is_valid(), pc.greater(size, 0).fill_null(False)).to_pylist()

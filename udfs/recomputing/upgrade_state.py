@@ -12,41 +12,42 @@ class Way:
 
     first_offset: int
     started_time: int | None
-    # When a member changed last, and how many generations, or group epochs, there were since.
+    # When a member changed last, and the number of generations, or group epochs, since then.
     progress_time: int | None
     generations_since: int = 0
     finished_time: int | None = None
     is_finished: bool = False
-    # The record that made it go back.
+    # The record with which the group returned to its former protocol.
     turned_back: int | None = None
-    # Whether its beginning was seen.
+    # Whether its beginning was read.
     is_begin_seen: bool = True
-    # By member id, of ways to a cooperative assignor: whether it gave all up before it joined; None: cannot be told.
+    # By member id, for migrations to a cooperative assignor: whether it gave up everything before it joined; None:
+    # unknown.
     are_eager: dict[str, bool | None] = field(default_factory=dict)
 
 
 @dataclass
 class State:
-    """Of a group. `classic` is its newest value, `members` those of a consumer group by id; None: it is not one."""
+    """State of a group. `classic`: its newest value. `members`: of a consumer group by id; None: it is not one."""
 
     classic: ClassicValue | None = None
     members: dict[str, ConsumerMember] | None = None
-    # The last assignor of a value that had members.
+    # The last assignor of a value with members.
     protocol: str | None = None
     to_cooperative: Way | None = None
     to_consumer: Way | None = None
     to_classic: Way | None = None
-    # Whether its first members were seen to be native ones.
+    # Whether its first members were read and use the consumer protocol.
     is_native: bool = False
     # Of the newest record.
     last_offset: int = -1
     last_time: int | None = None
-    # Those of a consumer group that still speak the classic protocol.
+    # Members of a consumer group that still use the classic protocol.
     classic_members: set[str] = field(default_factory=set)
 
 
 def plain(state: State) -> dict[str, Any]:
-    """As JSON takes it."""
+    """In the form for JSON."""
     return {
         **{name: getattr(state, name) for name in ("protocol", "is_native", "last_offset", "last_time")},
         **{name: None if (way := getattr(state, name)) is None else asdict(way) for name in WAYS},

@@ -1,8 +1,8 @@
 """Follows KIP-429 migrations: a group replaces an eager assignor by a cooperative one, in two rolling restarts.
 
-The first adds cooperative-sticky to what each member offers, and shows nowhere. The second takes the old assignor away:
-with the first member that lacks it the group turns to cooperative-sticky. Members that still offer both give everything
-up before they join, so they claim to own nothing.
+The first restart adds cooperative-sticky to each member's assignors. No record shows it. The second removes the old
+assignor: with the first member that lacks it, the group uses cooperative-sticky. Members that still have both give up
+everything before they join, so they claim to own nothing.
 """
 
 from udfs.recomputing.upgrade_records import ClassicMember, ClassicValue
@@ -10,7 +10,7 @@ from udfs.recomputing.upgrade_state import State, Way
 
 COOPERATIVE = "cooperative-sticky"
 EAGER = frozenset({"range", "roundrobin", "sticky"})
-# From these versions of the subscription on it says what the member owns, and since which generation.
+# From these subscription versions on, it says what the member owns, and since which generation.
 OWNED_SINCE, GENERATION_SINCE = 1, 2
 CONSUMERS = "consumer"
 
@@ -34,7 +34,8 @@ def take_cooperative(
     shown = {member.member_id: is_eager(member, earlier, before) for member in value.members}
     way = state.to_cooperative
     if state.protocol in EAGER:
-        # Who was there before offers the old assignor still: it takes another start to change that, and another id.
+        # Members that were there before still have the old assignor. Changing that takes a restart, which gives them
+        # another id.
         way = state.to_cooperative = Way(offset, time, time, are_eager=dict.fromkeys(earlier, True))
     elif way is None:
         if not any(shown.values()):
@@ -63,7 +64,8 @@ def is_eager(member: ClassicMember, earlier: dict[str, ClassicMember], before: C
 
 
 def note_progress(way: Way, is_progress: bool, is_next: bool, is_finished: bool, time: int | None) -> None:
-    """After a record of the group: whether a member changed, whether a round passed, whether none is left."""
+    """After a record of the group: notes whether a member changed, whether there was a rebalance, and whether no member
+    is left to change."""
     if is_progress:
         way.progress_time, way.generations_since = time, 0
     else:

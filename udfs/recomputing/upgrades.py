@@ -23,8 +23,8 @@ from udfs.recomputing.upgrade_records import ClassicMember, ConsumerMember, upgr
 from udfs.recomputing.upgrade_state import State, Way, from_plain, plain
 from udfs.replay.records import Record, operations
 
-# A way is stuck when so many rounds and so much time passed since a member changed last: one of them alone is ordinary,
-# in a storm of rebalances or where a group just runs.
+# A migration is stuck after this many rebalances and this much time without a changed member. One of the two alone is
+# normal: in a storm of rebalances, or in a group that runs quietly.
 STUCK_AFTER_ROUNDS = 3
 STUCK_AFTER = 24 * 60 * 60 * 1_000_000
 
@@ -63,7 +63,7 @@ class Upgrades:
         self.groups: dict[str, State] = {}
 
     def take(self, tables: Mapping[str, pa.Table]) -> None:
-        """A window of the log, which never cuts an operation."""
+        """Takes a window of the log, which never splits an operation."""
         by_group: dict[str, list[Record]] = {}
         for group_id, record in upgrade_records(tables):
             by_group.setdefault(group_id, []).append(record)
@@ -71,7 +71,7 @@ class Upgrades:
             state = self.group(group_id)
             for operation in operations(records):
                 if state.classic is None and state.members is None:
-                    # Whatever had the name before was deleted.
+                    # An earlier group with the name was deleted.
                     state = State()
                 take_operation(state, operation)
             self.groups[group_id] = state
@@ -83,19 +83,19 @@ class Upgrades:
         return State() if before is None else from_plain(before)
 
     def states(self) -> dict[str, Any]:
-        """Of the groups that were met; None: there is nothing left of it."""
+        """States of the groups with records; None: nothing is left to remember."""
         return {
             group_id: None if state.classic is None and state.members is None else plain(state)
             for group_id, state in self.groups.items()
         }
 
     def rows(self) -> list[Upgrade]:
-        """Of the same groups."""
+        """Rows of the same groups."""
         return [row for group_id, state in self.groups.items() for row in rows_of(group_id, state, self.facts)]
 
 
 def rows_of(group_id: str, state: State, facts: Facts) -> Iterator[Upgrade]:
-    """One for each way that shows, and one for each classic group with members: how ready it is."""
+    """One for each migration, and one for each classic group with members: how ready it is."""
     if state.members is not None:
         yield from rows_of_consumer_group(group_id, state, state.members)
     if state.classic is None:
@@ -164,7 +164,7 @@ def row(group_id: str, state: State, migration: Migration, told: Told) -> Upgrad
 
 
 def phase_of(way: Way, now: int | None) -> tuple[MigrationPhase, tuple[Blocker, ...]]:
-    """And why it is stuck, where it is."""
+    """The phase, and why it is stuck if it is."""
     if way.turned_back is not None:
         told = f"the group returned to its former protocol by the record at offset {way.turned_back}"
         return MigrationPhase.STUCK, (Blocker(BlockerKind.TURNED_BACK, None, told),)
@@ -178,7 +178,7 @@ def phase_of(way: Way, now: int | None) -> tuple[MigrationPhase, tuple[Blocker, 
 
 
 def confidence(migration: Migration, way: Way | None) -> Confidence:
-    """No record tells which client a member runs, nor whether one that has nothing to claim would claim it."""
+    """No record shows which client a member runs, or whether a member with nothing to claim would claim."""
     if way is None or not way.is_begin_seen:
         return Confidence.LIKELY
     if migration == Migration.EAGER_TO_COOPERATIVE and any(eager is not False for eager in way.are_eager.values()):

@@ -16,7 +16,7 @@ from udfs.recomputing.what_if_limits import left_out, why_refused
 from udfs.recomputing.what_if_questions import Question
 
 Choice = tuple[GroupProtocol, str]
-# By kind of group: whose assignors it could turn to.
+# By group type: the group protocols whose assignors it could use.
 BY_LEADERS = tuple((GroupProtocol.CLASSIC, name) for name in OF_LEADERS)
 BY_COORDINATORS = tuple((GroupProtocol.CONSUMER, name) for name in ("uniform", "range"))
 CHOICES: Mapping[GroupType, Sequence[Choice]] = MappingProxyType(
@@ -30,7 +30,7 @@ CHOICES: Mapping[GroupType, Sequence[Choice]] = MappingProxyType(
 ALL_CHOICES = tuple(dict.fromkeys(choice for choices in CHOICES.values() for choice in choices))
 # Members give up everything before they join again.
 EAGER = frozenset({(GroupProtocol.CLASSIC, name) for name in ("range", "roundrobin", "sticky")})
-# Small groups are answered together; so many at a time are held in memory.
+# Small groups are computed together; this many at a time are in memory.
 GROUPS_AT_ONCE = 1_000
 
 
@@ -58,7 +58,7 @@ def what_if(latest: Latest, facts: Facts) -> list[WhatIf]:
 
 
 def what_ifs(groups: Sequence[Latest], facts: Facts) -> list[WhatIf]:
-    """By group, then by choice."""
+    """By group, then by choice of assignor."""
     found: list[WhatIf] = []
     for first in range(0, len(groups), GROUPS_AT_ONCE):
         some = groups[first : first + GROUPS_AT_ONCE]
@@ -72,7 +72,7 @@ def what_ifs(groups: Sequence[Latest], facts: Facts) -> list[WhatIf]:
 def rows_of_choice(
     questions: Sequence[Question], protocol: GroupProtocol, assignor: str
 ) -> Iterator[tuple[int, WhatIf]]:
-    """With the places of their questions, of all groups that have the choice."""
+    """For all groups with this choice, with the positions of their questions."""
     asked: list[int] = []
     for place, question in enumerate(questions):
         if (protocol, assignor) in CHOICES[question.latest.group_type]:

@@ -15,7 +15,8 @@ from udfs.assignors.sticky import cooperative_sticky
 from udfs.recomputing.what_if_questions import Question
 
 OF_COORDINATORS: Mapping[str, ServerAssignor] = {"uniform": uniform, "range": server_range}
-# A second round gives what the first withheld. With unequal subscriptions more may come, and rarely they never end.
+# A second rebalance assigns what the first withheld. With unequal subscriptions there may be more, and rarely they
+# never end.
 MOST_ROUNDS = 10
 PARTITION_MASK = 0xFFFFFFFF
 
@@ -30,7 +31,7 @@ class Answer:
     after: Rows
 
     def imbalance(self, class_of_member: Codes) -> int:
-        """Largest difference in partitions among members of one class."""
+        """Largest difference in numbers of partitions among members of one class."""
         sizes = np.bincount(self.after.members, minlength=len(self.members))
         order = np.argsort(class_of_member, kind="stable")
         starts = np.flatnonzero(np.append(True, np.diff(class_of_member[order]) != 0))
@@ -46,7 +47,8 @@ class Answer:
 
 @dataclass(frozen=True)
 class Changes:
-    """By answer: partitions that a member has now, those of them that one loses, and those that all of them lose."""
+    """By answer: partitions that members have now, those that some member loses, and those that all their members
+    lose."""
 
     num_owned: Numbers
     num_moved: Numbers
@@ -54,7 +56,7 @@ class Changes:
 
 
 def changes(answers: Sequence[Answer]) -> Changes:
-    """Of many answers at once: a call on arrays costs more than what it does for a small one."""
+    """For many answers at once: an array call costs more than the work for a small answer."""
     before, of_answer = together(answers, [answer.before for answer in answers])
     after, _ = together(answers, [answer.after for answer in answers])
     _, codes = np.unique(np.concatenate([keys(before), keys(after)]), return_inverse=True)
@@ -70,7 +72,7 @@ def changes(answers: Sequence[Answer]) -> Changes:
 
 
 def together(answers: Sequence[Answer], rows: Sequence[Rows]) -> tuple[Rows, Numbers]:
-    """Members and topics numbered through; and the answer of each row."""
+    """Members and topics numbered across all answers; and the answer of each row."""
     of_answer = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
     first_member = np.cumsum([0, *(len(answer.members) for answer in answers)])[of_answer]
     first_topic = np.cumsum([0, *(len(answer.topics) for answer in answers)])[of_answer]
@@ -111,7 +113,8 @@ def one_round(assign: Assignor) -> Callable[[Sequence[Problem]], list[Rows | Ass
 
 
 def at_rest(problems: Sequence[Problem]) -> list[Rows | AssignorFailed]:
-    """What moves is withheld until its owner has given it up: who did joins once more, and then it is handed out."""
+    """A moving partition is withheld until its owner has given it up: members join once more, and then it is
+    assigned."""
     found: list[Rows | AssignorFailed] = answers_of_clients(cooperative_sticky, problems)
     asked = dict(enumerate(problems))
     for _ in range(MOST_ROUNDS):

@@ -10,12 +10,12 @@ from udfs.recomputing.audited import Latest
 
 
 class WrongChange(Exception):
-    """A change that no group can make: what is wrong with which value, and what was expected."""
+    """A change that no group can make: what is wrong, with which value, and what was expected."""
 
 
 @dataclass(frozen=True)
 class GroupChange:
-    """Members by their ids, and by topic the number of partitions that it shall have."""
+    """Members by their ids; and by topic the wanted number of partitions."""
 
     removed_members: Collection[str] = ()
     num_added: int = 0
@@ -34,7 +34,7 @@ def changed(latest: Latest, change: GroupChange) -> Latest:
     stays = [member_id not in removed for member_id in known]
     if not any(stays) and not change.num_added:
         raise WrongChange(f"--remove-member: names all {len(known)} members, one or more must stay")
-    # Versions are of classic members alone.
+    # Only classic members have versions.
     versions = latest.subscription_versions or (None,) * len(known)
     kept = [(member, version) for member, version, each in zip(latest.members, versions, stays, strict=True) if each]
     added = new_members(latest, change.num_added)
@@ -47,7 +47,7 @@ def changed(latest: Latest, change: GroupChange) -> Latest:
 
 
 def member_named(text: str, known: list[str]) -> str:
-    """By its id, or by a beginning that no other one has: screens cut ids short."""
+    """By its id, or by the beginning of an id that no other member has: terminals show shortened ids."""
     begun = [text] if text in known else [each for each in known if each.startswith(text)]
     if len(begun) > 1:
         raise WrongChange(f"--remove-member {text}: {len(begun)} members' ids begin so, such as {sorted(begun)[0]}")
@@ -67,7 +67,7 @@ def with_partitions(topics: tuple[Topic, ...], numbers: Mapping[str, int]) -> tu
         if number > MOST_PARTITIONS:
             raise WrongChange(f"{flag}: more than a cluster can hold, up to {MOST_PARTITIONS} were expected")
     return tuple(
-        # Where replicas of new partitions would be is not known.
+        # The brokers of new partitions' replicas are unknown.
         replace(topic, partitions=numbers[topic.name], racks=None)
         if numbers.get(topic.name, topic.partitions) != topic.partitions
         else topic
@@ -76,7 +76,7 @@ def with_partitions(topics: tuple[Topic, ...], numbers: Mapping[str, int]) -> tu
 
 
 def new_members(latest: Latest, number: int) -> list[Member]:
-    """They subscribe to what most members subscribe to, have no rack, and nothing yet."""
+    """They subscribe to what most members subscribe to. They have no rack and no partitions yet."""
     if not number:
         return []
     subscriptions = Counter(member.subscribed_topics for member in latest.members)
@@ -98,7 +98,7 @@ def one_of(what: str, wanted: str, known: list[str]) -> str:
 
 
 def assumed(change: GroupChange) -> list[str]:
-    """What an answer takes for granted of the change."""
+    """The assumptions of an answer about the change."""
     if not change.num_added:
         return []
     return ["ids of new members decide what they are assigned; new-1 and so on are assumed: Kafka's choice may differ"]

@@ -12,7 +12,8 @@ Lists = Mapping[str, Sequence[TopicPartition]]
 
 @dataclass(frozen=True)
 class Move:
-    """A partition and who has it, before and after. Of share groups, and of assignors that give it to several, all."""
+    """A partition and who has it, before and after. All members, in share groups and with assignors that assign a
+    partition to several."""
 
     partition: TopicPartition
     before: tuple[str, ...]
@@ -44,12 +45,12 @@ def num_moved(moves: Collection[Move]) -> int:
 
 
 def num_stopped(moves: Collection[Move], *, is_eager: bool) -> int:
-    """Partitions that nobody reads until their new owner does."""
+    """Partitions that are unread until their new owner reads them."""
     return sum(bool(each.before) and (is_eager or not set(each.before) & set(each.after)) for each in moves)
 
 
 def best(rows: Sequence[Mapping[str, Any]], in_force: tuple[str, str] | None) -> str | None:
-    """The sentence that says which assignor wins and at what price; None: none is possible. `in_force`: protocol and
+    """The sentence that says which assignor is best and what it costs; None: none is possible. `in_force`: protocol and
     name."""
     possible = [row for row in rows if row["is_possible"]]
     if not possible:

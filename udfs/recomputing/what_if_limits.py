@@ -9,15 +9,15 @@ from udfs.listed import listed
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
 
-# From this version on a subscription can say what the member owns; 0 is of clients up to 2.3, and of kafka-python.
+# From this version on, a subscription can say what the member owns. Clients up to 2.3 and kafka-python write 0.
 OWNED_SINCE = 1
-# Assignors that look at racks: those of the leader since 3.5, but roundrobin.
+# Assignors that look at racks: the leader's assignors since 3.5, except roundrobin.
 LOOK_AT_RACKS = frozenset({"range", "sticky", "cooperative-sticky"})
 MOST_NAMED = 3
 
 
 def why_impossible(latest: Latest) -> str | None:
-    """Whatever the assignor. What no client or broker writes may stand in a log all the same."""
+    """For any assignor. A log may contain what no client or broker writes."""
     if latest.group_type == GroupType.STREAMS:
         return "a streams group: its assignor gives tasks, not partitions"
     if latest.reason is not None:
@@ -38,7 +38,7 @@ def why_impossible(latest: Latest) -> str | None:
 
 
 def why_refused(latest: Latest, protocol: GroupProtocol, assignor: str) -> str | None:
-    """By this assignor, where others are possible."""
+    """For this assignor, if others are possible."""
     old = [
         member.member_id
         for member, version in zip(latest.members, latest.subscription_versions, strict=False)

@@ -16,7 +16,7 @@ from udfs.recomputing.facts import Facts
 from udfs.recomputing.what_if_limits import known_id, why_impossible
 
 TopicPartition = tuple[str, int]
-# Nobody's claim is older than another's.
+# All claims are of the same generation.
 GENERATION = 1
 
 
@@ -27,8 +27,8 @@ class Question:
 
     @cached_property
     def topics(self) -> tuple[Topic, ...]:
-        """Last come those that members have, but that are deleted or that nobody subscribes to: a coordinator knows
-        them as gone."""
+        """Topics that members have but that are deleted, or that no member subscribes to, come last: a coordinator
+        knows them as deleted."""
         present = [topic for topic in self.latest.topics if topic.name not in self.facts.deleted_topics]
         others = {name for member in self.latest.members for name, _ in member.owned} - {each.name for each in present}
         return tuple(with_id(topic, self.facts) for topic in (*present, *(Topic(name, 0) for name in sorted(others))))
@@ -43,14 +43,15 @@ class Question:
 
     @cached_property
     def class_of_member(self) -> Codes:
-        """The same number where members subscribe to the same topics."""
+        """The same number for members that subscribe to the same topics."""
         known: dict[frozenset[str], int] = {}
         subscribed = (frozenset(member.subscribed_topics) for member in self.latest.members)
         return np.array([known.setdefault(topics, len(known)) for topics in subscribed], np.int32)
 
     @cached_property
     def of_leader(self) -> Problem:
-        """One for all assignors: the sticky one reads user data, the cooperative one what is owned, others neither."""
+        """One subscription for all assignors: the sticky one reads user data, the cooperative one reads owned
+        partitions, the others read neither."""
         return problem_of(self.spec(GroupProtocol.CLASSIC, "sticky"))
 
     @cached_property
@@ -62,7 +63,7 @@ class Question:
 
 
 def claiming(member: Member) -> Member:
-    """The member as it would ask: it says that it has what it has now, in every assignor's own way."""
+    """The member as it would join: it claims what it has now, in the form of every assignor."""
     owned = in_order(member.owned)
     return Member(
         member.member_id,
@@ -91,7 +92,7 @@ def sticky_data(owned: Owned) -> bytes:
 
 
 def with_id(topic: Topic, facts: Facts) -> Topic:
-    """Classic groups know names alone: the id is that of the newest snapshot, else one of our making."""
+    """Classic groups know only names. So the id is that of the newest snapshot, else a stand-in."""
     if topic.topic_id is not None:
         return topic
     return replace(topic, topic_id=known_id(topic.name, facts) or stand_in_id(topic.name))

@@ -14,8 +14,8 @@ Line = dict[str, Any]
 
 
 def spec_lines(question: Question, protocol: GroupProtocol, assignor: str) -> Iterator[Line]:
-    """One line, but of cooperative-sticky one a rebalance: what the first withholds comes with those after it, so the
-    answer to the last one is the what-if's."""
+    """One line; for cooperative-sticky one line per rebalance: later ones assign what the first withholds, so the
+    answer to the last line is the answer of the what-if."""
     rounds = list(specs(question, protocol, assignor))
     for number, spec in enumerate(rounds, 1):
         step = f" rebalance {number}" if len(rounds) > 1 else ""
@@ -47,7 +47,7 @@ def loses_some(members: Sequence[Member], lists: MemberLists) -> bool:
 
 
 def owned_of(partitions: Sequence[tuple[str, int]]) -> Owned:
-    """An assignor may list a partition of a member twice: it owns it once."""
+    """An assignor may list a partition of a member twice: the member owns it once."""
     found: dict[str, list[int]] = {}
     for topic, partition in dict.fromkeys(partitions):
         found.setdefault(topic, []).append(partition)
@@ -65,7 +65,7 @@ def line_of(spec: Spec, line_id: str) -> Line:
 
 
 def topic_of(topic: Topic, protocol: GroupProtocol) -> Line:
-    """Without an id of our making: `assign` makes the same one, and says so."""
+    """Without a stand-in id: `assign` makes the same one, and says so."""
     is_known = protocol != GroupProtocol.CLASSIC and topic.topic_id != stand_in_id(topic.name)
     racks = None if topic.racks is None else [list(each) for each in topic.racks]
     told = {"topic_id": topic.topic_id if is_known else None, "racks": racks}
