@@ -1,4 +1,5 @@
 """Everything that uses Spark, files, the clock or the command line.
 
-May import `schemas`, `udfs` and every dependency. No job imports another; only `jobs.audit` and the command line do.
+This package may import `schemas`, `udfs` and every dependency. No job imports another, except `jobs.audit` and the
+command line.
 """

@@ -7,7 +7,7 @@ dump` does.
     rows.select(functions.decode_offsets_record("key", "value"))
     spark.sql("SELECT kafka_assign(spec) FROM questions")
 
-Executors need no more than the zip of `make dist` (--py-files) and the locked packages. docs/functions.md shows more.
+Executors need only the zip of `make dist` (--py-files) and the locked packages. See docs/functions.md.
 """
 
 from typing import Any, NamedTuple

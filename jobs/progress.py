@@ -1,8 +1,8 @@
 """Shows the progress of a command after three seconds of silence: a live line on a terminal, a line now and then in a
 log.
 
-A command says what it is at by `with doing("replay")`, and the engine how much of it is done. A thread of its own
-writes, so that the time goes on while a single task takes long.
+A command names its current step by `with doing("replay")`, and the engine adds how much of it is done. A separate
+thread prints, so that the time advances even during one long task.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Prints rows to standard output: an aligned table for people, CSV or JSON lines for programs.
 
-A table fits the terminal that it is shown on. What a spreadsheet would take for a formula is text in CSV: it begins
-with an apostrophe there. JSON has every value as it is.
+A table is fitted to the terminal. In CSV, text that a spreadsheet would run as a formula begins with an apostrophe.
+JSON has every value unchanged.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Lets processes that work in parallel write their output in turn.
 
-A ring of pipes: whoever holds the byte may write to standard output, then hands it to the next. When a process dies its
-pipes close, so the others notice at their next turn and end too; nothing is locked, nothing has to be cleaned up.
+The processes form a ring of pipes. The process that has the byte may write to standard output, then passes the byte on.
+If a process dies, its pipes close. The others notice at their next turn and end too. There is no lock to clean up.
 """
 
 import os

@@ -1,4 +1,4 @@
 """Pure functions over NumPy arrays and Arrow batches: no Spark, no file, no clock, no randomness.
 
-May import `schemas`, never `jobs`.
+This package may import `schemas`, but not `jobs`.
 """

@@ -1,7 +1,7 @@
 """Archives: records of the offsets topic as rows, in the form of Spark's Kafka source, in Parquet, Delta or JSON.
 
-What their columns are, how rows become the records that framing makes of a log's bytes, and what becomes of rows that
-are none.
+This module has their columns, turns rows into the same records that framing makes of a log's bytes, and handles rows
+that are not records.
 """
 
 from dataclasses import dataclass

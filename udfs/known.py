@@ -1,8 +1,8 @@
 """Merges overlapping copies of a log into one history: which rows are new, which are known, and which contradict each
 other.
 
-Copies of an offsets partition, from several brokers or from before and after compaction, and what the warehouse holds,
-come as rows of decoded tables for one stretch of offsets. A record is known by offset and leader epoch.
+The input is rows of decoded tables for one span of offsets: copies of an offsets partition, from several brokers or
+from before and after compaction, and the rows in the warehouse. A record is identified by offset and leader epoch.
 """
 
 from collections.abc import Mapping, Sequence

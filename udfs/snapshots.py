@@ -1,7 +1,7 @@
 """Snapshots of what the offsets log does not contain: our own JSON lines, or the output of kafka-get-offsets or
 kafka-topics --describe.
 
-Which offsets kafka-get-offsets was asked for stands nowhere in its text, so all are taken for end offsets.
+The output of kafka-get-offsets does not say which offsets were requested, so all count as end offsets.
 """
 
 import json

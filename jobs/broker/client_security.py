@@ -1,6 +1,6 @@
 """Reads the TLS and SASL settings of a client properties file, and refuses by name those it cannot apply.
 
-No message holds a value that may be secret.
+No message contains a value that may be secret.
 """
 
 import re

@@ -1,7 +1,7 @@
 """One connection to one broker: sends a request, reads the response, and says what failed in between.
 
-Requests and answers are those of kafka-python's protocol layer. Its own network layer is left alone: that tries again
-until a time is over whatever the reason, and tells none.
+It uses the requests and responses of kafka-python's protocol layer, but not its network layer: that retries every
+error until a timeout, and does not report the reason.
 """
 
 import io

@@ -3,7 +3,7 @@
     with KafkaCluster(servers, properties) as cluster:
         snapshot = captured(cluster, topics, now_ms())
 
-What ACLs forbid is left out of it, and told.
+What ACLs forbid is left out, and a message says so.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Reads the keys of a table in slices of limited size. All rows that could have the same key are in one slice.
 
-Rows are cut by offsets partition, and large partitions by offset. Which row groups a slice needs is told by their
-footers, so that files which are sorted, as ours are, are read about once.
+Slices are offsets partitions; large ones are cut by offset. Parquet footers show which row groups a slice needs. So
+files that are sorted, as ours are, are read about once.
 """
 
 from collections import Counter

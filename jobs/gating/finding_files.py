@@ -1,8 +1,9 @@
 """Reads the declarations of findings: `schemas/findings/KIND.sql` is one portable SELECT that lists every row of that
 kind.
 
-Its columns: group_id, topic, partition, message, at_time (NULL: it goes on, so it always counts), evidence_partition,
-evidence_first_offset, evidence_last_offset, confidence, severity (NULL: that of the kind), harm (more is worse).
+Its columns: group_id, topic, partition, message, at_time (NULL: it still lasts, so it always counts),
+evidence_partition, evidence_first_offset, evidence_last_offset, confidence, severity (NULL: that of the kind), harm
+(more is worse).
 """
 
 from dataclasses import dataclass

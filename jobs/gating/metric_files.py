@@ -10,8 +10,8 @@
     SELECT count(*) AS num_rows, :rules
     FROM judged
 
-The result has one row, or one for each `slice` when a column is named so; every other column is a metric. `:rules` is a
-count of the failing rows for each rule, and the statement that lists these rows is made from the same condition.
+The result has one row, or one row per slice if it has a column `slice`. Every other column is a metric. `:rules`
+becomes a count of the failing rows for each rule. The statement that lists these rows uses the same condition.
 """
 
 import re

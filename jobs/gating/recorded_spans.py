@@ -1,8 +1,8 @@
 """Adds rows to `gate_spans` while other runs change the warehouse: without a lock, each commit completely or not at
 all.
 
-A commit takes the version after the one that was read, or fails because somebody else has taken it. Then the table is
-read again. So rows that are there already are never added a second time, by whomever they were written.
+A commit writes the version after the one that was read. If another process has written that version, the commit fails
+and the table is read again. So no row is added twice, even if another process added it.
 """
 
 import random

@@ -1,8 +1,8 @@
 """Finds the files that declare metrics, suites and findings: those of the package and those of the user.
 
-Ours lie in `schemas/metrics`, `schemas/expectations` and `schemas/findings`, and travel with the packages, into a wheel
-and into the zip for spark-submit. Users put theirs into `metrics/` and `expectations/` beside the settings file in use;
-a file with the name of one of ours replaces it.
+Ours are in `schemas/metrics`, `schemas/expectations` and `schemas/findings`, and so in the wheel and in the zip for
+spark-submit. Users put theirs into `metrics/` and `expectations/` in the folder of the settings file. A user's file
+replaces one of ours with the same name.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """`groupscope gate --span`: records that a span of data was validated, before a consumer commits its offsets.
 
-It waits for no run, since a consumer must not wait for an audit.
+It does not wait for other runs: a consumer must not wait for an audit.
 """
 
 import argparse

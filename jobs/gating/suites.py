@@ -1,8 +1,8 @@
 """Reads suites of expectations: Great Expectations' own suite JSON, over the metrics of one table.
 
 `meta.table` names the table or view (default: the name of the file). `meta.rows_due` names metrics of other tables,
-such as offset_commits.num_plain: when one of them is above 0 the suite's table must have rows. What is checked here
-needs no Great Expectations, which takes seconds to load.
+such as offset_commits.num_plain: if one of them is above 0, the suite's table must have rows. The checks here do not
+need Great Expectations, which takes seconds to load.
 """
 
 import difflib

@@ -1,6 +1,6 @@
 """Reads a Great Expectations result from its JSON: version 1.x or 0.18, of a suite or of a checkpoint.
 
-The library itself is not loaded: it takes seconds, and a consumer waits.
+Great Expectations itself is not loaded: that takes seconds, and a consumer is waiting.
 """
 
 import hashlib

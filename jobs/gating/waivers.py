@@ -1,10 +1,10 @@
 """Waivers: findings that somebody has reviewed and that do not count until a date.
 
-`waivers.toml` beside the settings file in use:
+They are in `waivers.toml`, in the folder of the settings file:
 
     [[waivers]]
     kind = "offsets_reset"
-    group = "billing-.*"        # whole ids, a regular expression; left out: any, and findings about no group
+    group = "billing-.*"        # a regular expression for whole ids; without it: any, or no group
     topic = "orders"            # likewise
     reason = "planned replay, OPS-12"
     who = "ada"

@@ -1,8 +1,8 @@
 """Draws a rebalance in text: who owned the partitions that it moved. The horizontal axis is time, one character per
 slice.
 
-A slice in which a partition had no owner, for however short a time, has a dot; one in which its owner may no longer
-have read it has a question mark. So a gap of milliseconds is seen in a drawing of minutes.
+A slice in which a partition had no owner, even for a short time, has a dot. A slice in which its owner may have stopped
+reading has a question mark. So a gap of milliseconds is visible in a drawing of minutes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Plans what an ingest of segments reads, and cuts it into units that tasks can read independently.
 
-A unit is a stretch of one offsets partition: a part of one copy of the log that nothing else overlaps, or all copies of
-a stretch that several hold. Units of what the warehouse may hold already are marked, since only they pay for looking.
+A unit is a span of one offsets partition: in one copy of the log that no other copy overlaps, or in all copies that
+contain the span. Units that the warehouse may already have are marked: only these are compared with its rows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

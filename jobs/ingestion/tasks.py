@@ -1,7 +1,7 @@
 """An ingest task: reads its units, decodes them, and writes files of all tables in one pass.
 
-It runs in a worker of Spark, which knows neither the driver's objects nor Java; what it is told and what it answers are
-plain data. A failure that a user can act on is an answer too: Spark would wrap an exception in pages of its own.
+It may run in a Spark worker, which has neither the driver's objects nor Java, so its input and its result are plain
+data. A failure that a user can act on is a result too: Spark would bury an exception in pages of its own text.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

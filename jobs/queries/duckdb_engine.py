@@ -1,7 +1,7 @@
 """Runs SQL with DuckDB in this process, over the table files at the versions of the newest run.
 
-Whoever asks may read these files and nothing else: DuckDB opens no other file, loads no extension, and takes no change
-of its settings. Where the files are not on local disks DuckDB opens none at all: it reads datasets (stored_tables.py).
+A statement can read these files and nothing else: DuckDB opens no other file, loads no extension, and allows no change
+of its settings. If the files are not on local disks, DuckDB opens none at all: it reads datasets (stored_tables.py).
 """
 
 import tempfile

@@ -1,6 +1,6 @@
 """The SQL prompt on a terminal: a statement ends with a semicolon, a command of the prompt begins with a backslash.
 
-What is asked is kept for the next time in `${GROUPSCOPE_CACHE:-~/.cache/groupscope}/sql_history`, for its owner alone.
+Statements are kept in `${GROUPSCOPE_CACHE:-~/.cache/groupscope}/sql_history`, which only its owner can read.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Tables of a warehouse that is not on local disks, as datasets that DuckDB reads.
 
-DuckDB itself opens no file then. It asks a dataset for the columns and rows of each scan, and takes row groups as it
-needs them: a statement that ends early, or whose conditions exclude files and row groups, leaves the rest unread.
+DuckDB itself opens no file. It asks a dataset for the columns and rows of each scan, and takes row groups as it needs
+them. If a statement ends early, or its conditions exclude files and row groups, the rest is not read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

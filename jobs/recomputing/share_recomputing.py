@@ -1,8 +1,8 @@
 """Recomputes one task's partition or slice: continues from earlier runs, or starts from the beginning if new data
 changes earlier results.
 
-Each window of the log goes through three folds: audits of classic and of modern groups, and how far upgrades have come.
-At the end each group that had records is asked what other assignors would give it.
+Each window of the log goes through three folds: the audit of classic groups, the audit of modern groups, and the
+progress of migrations. At the end, what-ifs are computed for each group with records.
 """
 
 from collections import Counter

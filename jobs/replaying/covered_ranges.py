@@ -1,7 +1,7 @@
 """Which offsets of each offsets partition were read, by the rows of `source_files`.
 
-An offset without a record inside of a stretch was compacted away, or was in bytes that are damaged; what lies outside
-has not been seen at all.
+An offset without a record inside such a range was removed by compaction, or was in damaged bytes. Offsets outside were
+never read.
 """
 
 import re

@@ -1,7 +1,7 @@
 """What was committed when partitions changed owners: groups ask, commits answer, and the answers become part of the
 rows.
 
-Whatever was asked of an earlier run's log is not asked again: its answer stands in the row as that run left it.
+Questions of earlier runs are not asked again: their answers are in the rows that those runs wrote.
 """
 
 from collections.abc import Collection

@@ -1,8 +1,8 @@
 """Infers topic names that no record and no snapshot contains, from what groups were assigned (see
 udfs.recomputing.topic_naming).
 
-What proves a name may stand in any offsets partition, so all of them are looked at where an id has no name, whatever
-run their records came with.
+The proof of a name may be in any offsets partition. So if an id has no name, all partitions are read, including records
+of earlier runs.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """The settings and topics that a replay takes from snapshots.
 
-Each of them tells what it happens to hold: one lists all topics, the next one two of them, and few have settings. So
-each rule is that of the newest snapshot that tells it, and one that tells nothing of it takes nothing away.
+Snapshots differ in what they contain: one lists all topics, the next one two of them, and few have settings. So each
+setting comes from the newest snapshot that has it. A snapshot without it changes nothing.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Reads the decoded tables of one offsets partition in log order, a window of offsets at a time.
 
-Several files may hold the same stretch of the log: copies, rewritten small files, runs that came later. So each row
-group is read when the window reaches it, and what lies behind the window waits.
+Several files may contain the same span of the log: copies, merged small files, files of later runs. So each row group
+is read when the window reaches it, and its rows after the window wait.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

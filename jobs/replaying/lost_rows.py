@@ -1,7 +1,7 @@
 """Finds lost rows of tables that a job can rebuild from the decoded tables, and names the command that rebuilds them.
 
-A table is lost as a whole with its log, a file with the rows that it held. Runs on a local disk write files of one
-cluster each; Spark may have put rows of several into one.
+If the Delta log of a table is lost, the whole table is lost; if a file is lost, so are its rows. Runs on a local disk
+write one cluster per file; Spark may have written rows of several clusters into one.
 """
 
 import shlex

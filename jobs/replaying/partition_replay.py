@@ -1,8 +1,8 @@
 """Replays one offsets partition, or a slice of its groups, from where the last run ended, and makes the rows of every
 history table.
 
-First the groups, from their own records; then the commits, which are most of the log. The groups ask what was committed
-when partitions changed hands, the commits answer.
+First come the groups, from their own records, then the commits, which are most of the log. The groups ask what was
+committed when partitions changed owners, and the commits answer.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,6 +1,6 @@
 """A task of a job that reads the log: does its shares one after the other and writes files of all tables.
 
-It runs in a process of whichever engine the run has, or in the driver when there is little to do.
+It runs in a process of the run's engine, or in the driver if there is little to do.
 """
 
 from collections.abc import Sequence

@@ -3,8 +3,8 @@
     frame = archive_frame(spark, path)                # columns of udfs.archives.ARCHIVE_ROWS
     frame = archive_frame(spark, path, files=[...])   # only those of archive_files(spark, path)
 
-Nothing is lost on the way: what is no record is a row whose `problem` tells why. Rows of other topics are left out; an
-Observation given as `seen` counts them when the frame is first read.
+Nothing is lost: an item that is not a record becomes a row whose `problem` says why. Rows of other topics are left out;
+an Observation passed as `seen` counts them when the frame is first read.
 """
 
 import json

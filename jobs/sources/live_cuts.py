@@ -1,7 +1,7 @@
 """Cuts the offsets of a live log that an ingest reads into ranges that take about the same time.
 
-How many bytes stand between two offsets only the log knows: after compaction it may be few or none. So the plan looks
-at the log where it cuts, a little at a time.
+Only the log shows how many bytes are between two offsets: after compaction it may be few or none. So the plan reads a
+little of the log at each cut.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

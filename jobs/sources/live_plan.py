@@ -1,8 +1,8 @@
 """Plans which offsets of a live offsets topic to read: those that the warehouse lacks, up to the end when the run
 began.
 
-That it is still the log that the warehouse knows is seen by the topic's id, by its end, and, where a partition has had
-another leader since, by the last record that is known: it is read again.
+It checks that this is still the log in the warehouse: by the topic's id, by its end, and, if a partition has a new
+leader, by reading the last known record again.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """A range of offsets of a live log. The task that decodes it fetches it.
 
-The connection is opened by the task: what travels to it, inside the pickled function and nowhere else, is where the
-cluster is and how one signs in.
+The task opens the connection itself. The cluster's address and the credentials travel to it only inside the pickled
+function.
 """
 
 from collections.abc import Iterable, Iterator

@@ -3,8 +3,8 @@
     read = read_snapshots(["captures/", "s3://bucket/offsets-*.txt.gz"], "prod", run_id, None, options)
     read.tables, read.files     # by name of the table; by time of the snapshot, the file that it is from
 
-Files are JSON lines or what kafka-get-offsets or kafka-topics --describe prints, plain or gzipped. Text tells no time:
-then it is the one given, else the file's own. They may lie on any storage.
+Files are JSON lines, or the output of kafka-get-offsets or kafka-topics --describe, plain or gzipped, on any storage.
+That output contains no time: the capture time is the given one, else that of the file.
 """
 
 import glob

@@ -1,7 +1,7 @@
 """Ends an interrupted Spark run quietly. PySpark and py4j would log a stack trace of what they were doing.
 
-Java ends with the process that started it, and every job of Spark with Java. Only a Java that is left while it starts
-goes on for good: it fails, and its threads wait for nothing. So a first interrupt waits until it has started.
+Java ends with the process that started it, and every Spark job with Java. The exception is a Java that is left while it
+starts: it fails, but its threads keep it alive for ever. So a first interrupt waits until Java has started.
 """
 
 import logging

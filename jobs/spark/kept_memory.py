@@ -1,8 +1,8 @@
 """Keeps freed memory in the process. By default the allocator returns every large array to the system, and the kernel
 must zero its pages again for the next one: a quarter of a task's time.
 
-Arrow takes its memory from the same allocator as NumPy and Python. With one of its own, what either has freed would
-stay out of the other's reach: a worker held a quarter more, and spent more time in the kernel."""
+Arrow uses the same allocator as NumPy and Python. With separate allocators, neither could use memory that the other has
+freed: a worker held a quarter more, and spent more time in the kernel."""
 
 import ctypes
 from functools import cache

@@ -1,6 +1,6 @@
 """Makes `.venv/bin/spark-submit` work without activating the environment, on a machine with or without Java.
 
-PySpark's own script asks the first `python3` of the PATH where Spark is, which need not be the one beside it.
+PySpark's own script looks for Spark with the first `python3` on the PATH, which may belong to another environment.
 
     python -m jobs.spark.submit_script
 """

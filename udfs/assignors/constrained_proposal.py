@@ -1,8 +1,8 @@
 """`constrained-cooperative-sticky`: the assignor described by the constrained sticky assignor proposal (KIP-615).
 
-It was never shipped: its idea went into the sticky assignors' own way for equal subscriptions, which differs. Members
-keep what they own up to the ceiling of an equal share, those below the floor are filled up to it, at last with
-partitions taken from members at the ceiling; what is left goes to members at the floor, one each.
+It was never released. The sticky assignors' algorithm for equal subscriptions has the same idea, but differs. Members
+keep what they own up to the ceiling of an equal share. Members below the floor are filled up to it, finally with
+partitions from members at the ceiling. The rest goes to members at the floor, one each.
 """
 
 from dataclasses import dataclass

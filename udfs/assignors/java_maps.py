@@ -1,7 +1,7 @@
 """Maps of topic ids to sets of partitions, one per member, in Java's iteration order.
 
-The coordinator's assignors hand on such maps and walk them, so their order decides who keeps what. A map is given by
-its rows in the order in which they were put; nothing is kept in the shape of a table.
+The coordinator's assignors pass such maps on and iterate over them, so their order decides who keeps what. A map is
+represented by its rows in the order in which they were put; there is no hash table.
 """
 
 from collections.abc import Collection

@@ -1,7 +1,7 @@
 """A bucket of Java's hash tables that became a tree, and its iteration order.
 
-Java walks such a bucket along a list beside the tree: a new key stands there behind its parent in the tree, and the
-tree's root stands first. So the tree's shape decides, and is kept here as Java keeps it.
+Java iterates over such a bucket by a list that it keeps with the tree: a new key comes after its parent in the tree,
+and the tree's root comes first. So the shape of the tree decides, and this module keeps the same shape.
 """
 
 from collections.abc import Iterable

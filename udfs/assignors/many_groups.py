@@ -1,6 +1,6 @@
 """Answers for many groups at once: plain groups together as arrays, each other group by itself.
 
-A call for one small group takes a third of a millisecond whatever it does; what Kafka's brokers hold is mostly small.
+A call takes a third of a millisecond even for a small group, and most groups on Kafka's brokers are small.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """Plain groups one after another in flat arrays. Plain means: no racks, no static members, all members subscribe to the
 same topics.
 
-A position in a flat array is global; `group` tells whose it is. What an answer names is counted within its group.
+A position in a flat array is global; `group` says to which group it belongs. Answers count within their group.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """The sticky assignors of releases 2.4 to 2.8, for groups of that time: one partition after the other, as in Kafka.
 
-Up to 2.5.0 there is one way for all; later equal subscriptions go another way, which 3.0 replaced.
+Up to 2.5.0 there is one algorithm for all groups. Later releases have another for equal subscriptions, which 3.0
+replaced.
 """
 
 import heapq

@@ -1,7 +1,7 @@
 """The coordinator's `uniform` of 3.8 and 3.9 for members that subscribe to different topics.
 
-Members keep what they had, the rest goes to the least loaded subscriber, then partitions move, one by one, to the least
-loaded, as long as that evens something out (KAFKA-17710 replaced it).
+Members keep what they had, and the rest goes to the least loaded subscriber. Then partitions move, one by one, to the
+least loaded member, as long as that improves the balance (KAFKA-17710 replaced it).
 """
 
 import heapq

@@ -1,7 +1,7 @@
 """The coordinator's `uniform` for members that subscribe to different topics, from 4.0 on (KAFKA-17710).
 
-Members keep what they had, the rest goes to the least loaded subscriber, then partitions move from the most loaded
-subscriber of a topic to the least loaded, topic by topic, until no topic's subscribers differ by more than one.
+Members keep what they had, and the rest goes to the least loaded subscriber. Then, topic by topic, partitions move from
+the most loaded subscriber to the least loaded one, until the subscribers of no topic differ by more than one.
 """
 
 from bisect import bisect_right

@@ -1,7 +1,8 @@
 """Decodes the payloads that clients put into members of classic groups, by protocol type. Equal payloads are decoded
 once.
 
-Nothing here rejects: any client may store any bytes, so what cannot be read is null and its bytes stay.
+Nothing is rejected here: a client may store any bytes. A payload that cannot be read becomes null, and its bytes are
+kept.
 """
 
 import json

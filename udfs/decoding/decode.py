@@ -1,12 +1,12 @@
 """The decoder: keys and values of many records in, typed Arrow columns and rejects out.
 
     decoded = decode(records.keys, records.values, records.is_control)
-    for part in decoded.parts:          # by record type, value version and shape, long ones in pieces; tombstones apart
+    for part in decoded.parts:          # by record type, value version and shape, long ones in pieces, tombstones apart
         part.rows, part.key, part.value # row numbers of the input, struct of the key's fields, struct of the value's
     decoded.rejects                     # one per record that could not be decoded: row, part, field, reason, detail
 
-Total: each row ends in exactly one part or one reject. Records are grouped by type, version and shape, and each group
-is read column by column (`walk`, `gather`); rows that do not fit are read once more alone, which tells why.
+Total: each row becomes part of exactly one part or one reject. Records are grouped by type, version and shape, and each
+group is read column by column (`walk`, `gather`). Rows that do not fit are read again one by one, to find out why.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Positions of the fields of many messages in a buffer: the output of a walk, and the input of the gather.
 
-Each node has one entry a row. Rows are picked (`take_rows`) and put together (`concat_nodes`) without touching the
-bytes, so array elements found wave after wave can be brought into the order of the rows they belong to.
+Each node has one entry per row. Rows are selected (`take_rows`) and joined (`concat_nodes`) without touching the bytes.
+So array elements, which are found wave by wave, can be sorted into the order of their rows.
 """
 
 from collections.abc import Sequence

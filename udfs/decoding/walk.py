@@ -1,7 +1,7 @@
 """The walk: follows a declared layout through many messages at once and records the position of each field.
 
-Nothing is read but lengths and counts. A message that does not fit is marked, its position held inside the buffer, and
-the walk goes on, so the happy path has no branch a row; why it does not fit is told later, by `scalar_reader`.
+It reads only lengths and counts. If a message does not fit, it is marked, its position is kept inside the buffer, and
+the walk continues: so the normal path has no branch per row. Later `scalar_reader` finds out why it does not fit.
 """
 
 from collections.abc import Callable

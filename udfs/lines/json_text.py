@@ -1,7 +1,7 @@
 """Writes Arrow columns as JSON text, a column at a time.
 
-The text of a column is a list of pieces: constant strings and string arrays, to be joined row by row. Pieces of nested
-objects stay flat, so a whole line takes one join however deep it is.
+The text of a column is a list of pieces: constant strings and string arrays, which are joined row by row. Pieces of
+nested objects stay flat, so a line takes only one join, even if it is deeply nested.
 """
 
 import dataclasses

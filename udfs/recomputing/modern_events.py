@@ -178,7 +178,7 @@ TOPIC_COLUMNS = ("topic_name", "topic_id", "num_partitions", "partitions", "part
 def listed_topic(
     name: str | None, topic_id: str | None, count: int | None, partitions: Sequence[int] | None, metadata: Any
 ) -> Topic:
-    """Share state names partitions but not how many a topic has. So only the named ones count."""
+    """Share state names partitions but not how many a topic has. So the highest named one counts."""
     if count is None:
         count = max(partitions or (), default=-1) + 1
     racks: dict[int, tuple[str, ...]] = {each["partition"]: tuple(each["racks"] or ()) for each in metadata or ()}

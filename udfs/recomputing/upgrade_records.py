@@ -33,7 +33,7 @@ class ClassicMember(NamedTuple):
     # It has user data of zero bytes: some libraries do this.
     has_blank_data: bool
     has_partitions: bool
-    # Whether its assignment has partitions.
+    # Whether its assignment has user data.
     has_assigned_data: bool
 
 

@@ -1,7 +1,8 @@
 """Burrow's evaluation: computes the verdict of each partition from its window of commits, and of each group from its
 partitions.
 
-The rules are those of linkedin/Burrow's caching evaluator, faults included, so that both tools give the same answer."""
+The rules are those of linkedin/Burrow's caching evaluator, including its faults, so that both tools give the same
+answer."""
 
 import re
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Burrow's storage, commit by commit: the ring of each partition, and which commits enter it.
 
-`burrow_windows` gives the same for a whole log at once, when commits come in the order of the log."""
+`burrow_windows` gives the same result for a whole log at once, if commits arrive in log order."""
 
 from bisect import bisect_left
 from collections import defaultdict, deque

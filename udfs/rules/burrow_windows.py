@@ -1,6 +1,7 @@
 """Burrow's windows for a whole log at once: those of a Burrow that has read the log up to a given time.
 
-`end`: it knew the newest snapshot not after a commit's record, so a commit before the first snapshot is dropped."""
+`end`: the end offset in the newest snapshot that is not after a commit's record, as Burrow knew it then. A commit
+before the first snapshot is dropped."""
 
 from dataclasses import dataclass
 

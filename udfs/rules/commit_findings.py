@@ -1,9 +1,9 @@
 """Finds unusual commits: by a member that should not commit, or of an offset that cannot be right. One row per
 partition, kind and day.
 
-What offset_resets has is left out of the kinds that are about who commits (`group_empty`, `rewind`, `after_move`), so
-that nothing is told twice. The kinds about the offset itself (`negative`, `beyond_end`, `below_start`) hold for the
-commits of a reset too: they say that its target was no place in the log.
+The kinds about who commits (`group_empty`, `rewind`, `after_move`) leave out commits that offset_resets has, so that
+nothing is reported twice. The kinds about the offset itself (`negative`, `beyond_end`, `below_start`) also apply to the
+commits of a reset: they say that its target is not in the log.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """Finds commits for partitions that no member of the group owned, and for topics that no member subscribed to.
 
-Members of a group may commit what they like. What they lost in a rebalance they may still commit for a while, so a
-partition must have been unowned for as long as a member may take from one poll to the next; and the group must have
-owned something at the beginning of that time, so that a group that just begins is not accused."""
+Members of a group may commit any offsets. For a while they may still commit for partitions that they lost in a
+rebalance. So a partition must have been unowned for the longest time between two polls of a member. And the group must
+have owned something at the beginning of that time, so that a new group is not reported."""
 
 from collections import defaultdict
 from dataclasses import dataclass

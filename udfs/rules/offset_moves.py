@@ -1,10 +1,10 @@
 """Finds commits that move an offset in another way than by reading on, with signs of who may have made them.
 
-Of the rows of offset_history these are candidates:
+These rows of offset_history are candidates:
 - steps back;
-- in an empty group that had members before, steps forward and first commits too: its members are away;
-- in a group that never had members, steps forward that land where a log begins, or that end a series of commits of
-  another make: all else is a program that reads on and commits for itself.
+- in an empty group that had members before, also steps forward and first commits: its members are away;
+- in a group that never had members, steps forward to the start of a log, or those that end a series of commits of
+  another kind: everything else is a program that reads on and commits by itself.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,10 @@
 """Decides which moves are resets, for offset_resets, and which are rewinds, for commit_findings. No move is both.
 
-A group without members: its admin tool, or a step back by anybody. A group with members: only they can commit, so a
-step back is a reset when it goes to the start of the log, follows a log that was cut, or takes several partitions at
-once whose owners had them before: somebody has called seek. What is left are steps back of single partitions, or after
-a change of owners: rewinds. Where the group's members are not known every step back is a reset by somebody unknown.
+In a group without members, a reset is a move by an admin tool, or any step back. In a group with members only these can
+commit. There a step back is a reset if it goes to the start of the log, follows a truncated log, or affects several
+partitions at once whose owners had them before: somebody has called seek. Other steps back, of single partitions or
+after a change of owners, are rewinds. If the members of a group are unknown, every step back is a reset by somebody
+unknown.
 """
 
 from dataclasses import dataclass

@@ -1,12 +1,12 @@
 """Decoded records to rows of the tables.
 
-    shaper = Shaper()                                # keeps what it learns of client payloads between calls
-    shaper.tables(records, decoded, origin)          # table's name -> rows, in the order of the records
-    rejected_ranges(ranges, origin)   # rows of `rejected_records` for what never became records
+    shaper = Shaper()                                # keeps decoded client payloads between calls
+    shaper.tables(records, decoded, origin)          # table name -> rows, in the order of the records
+    rejected_ranges(ranges, origin)   # rows of `rejected_records` for ranges without records
 
-Parts of one table are put together column by column: what the record had before decoding is looked up in order, what
-was decoded is concatenated and put in order by one take. Texts of keys that rows share are dictionaries; all other
-columns have the types of the table.
+Parts of one table are joined column by column. Values from before decoding are looked up in order; decoded values are
+concatenated and sorted by one take. Key texts that rows share are dictionaries; all other columns have the types of the
+table.
 """
 
 from dataclasses import dataclass, field
