@@ -34,8 +34,10 @@ audit: setup ## the whole audit of data/sample into warehouse/ as a Spark applic
 test: setup ## every test, real brokers and a real browser included (all but `soak`)
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
 
-unit: setup ## the tests that need no Java, no broker and no browser
-	$(BIN)/pytest -m 'not spark and not broker and not browser and not soak'
+# Whole commands take seconds each, so their tests are for `make test`.
+unit: setup ## the tests of schemas and pure functions, a minute: no command, Java, broker or browser
+	$(BIN)/pytest -n 2 --dist loadfile -m 'not spark and not broker and not browser and not soak' \
+	  tests/schemas tests/udfs tests/assignors tests/test_layers.py
 
 check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/ruff format --check .

@@ -22,7 +22,7 @@ from tests.written_segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, b
 
 def dump(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
 def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
@@ -186,13 +186,13 @@ def test_long_texts_stay_within_the_memory_of_short_ones(tmp_path: Path) -> None
         "sys.stderr.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10))"
     )
     command = [sys.executable, "-c", program, str(path)]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60, check=True)
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=240, check=True)
     assert int(done.stderr) < 400
 
 
 def test_a_closed_output_is_told_in_one_line(mixed: Path) -> None:
     command = f"{sys.executable} -m jobs.cli dump {mixed} >&-"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=240, check=False)
     assert (done.returncode, done.stderr) == (1, "groupscope: standard output: Bad file descriptor\n")
 
 
@@ -290,7 +290,7 @@ def test_several_processes_write_every_record_once_in_order(large: list[Path]) -
 
 def test_a_reader_that_leaves_ends_the_dump_quietly(large: list[Path]) -> None:
     command = f"{sys.executable} -m jobs.cli dump {' '.join(map(str, large))} | head -1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=240, check=True)
     line, code = done.stdout.splitlines()
     assert json.loads(line)["offset"] == 0
     assert (code, done.stderr) == ("0", "")
@@ -298,7 +298,7 @@ def test_a_reader_that_leaves_ends_the_dump_quietly(large: list[Path]) -> None:
 
 def test_a_full_disk_is_told_in_one_line(mixed: Path) -> None:
     command = f"{sys.executable} -m jobs.cli dump {mixed} > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 1
     assert done.stderr == "groupscope: standard output: No space left on device\n"
 
@@ -309,7 +309,7 @@ def test_a_killed_process_is_told_and_leaves_none_behind(large: list[Path]) -> N
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         workers = wait_for_children(running.pid)
         os.kill(workers[0], signal.SIGKILL)
-        _, errors = running.communicate(timeout=60)
+        _, errors = running.communicate(timeout=240)
     assert running.returncode == 1
     assert errors == "groupscope: a process was ended by signal 9, the output is incomplete\n"
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
@@ -327,7 +327,7 @@ def test_a_file_that_changes_under_the_dump_is_told_once(large: list[Path], tmp_
         else:
             (path.parent / "other").write_bytes(large[1].read_bytes())
             (path.parent / "other").rename(path)
-        _, errors = running.communicate(timeout=60)
+        _, errors = running.communicate(timeout=240)
     assert running.returncode == 21
     assert errors.count(b"\n") == 1
     assert str(path).encode() in errors
@@ -335,7 +335,7 @@ def test_a_file_that_changes_under_the_dump_is_told_once(large: list[Path], tmp_
 
 def test_a_closed_standard_error_does_not_change_the_exit_code(tmp_path: Path) -> None:
     command = f"{sys.executable} -m jobs.cli dump {tmp_path} 2>&-"
-    assert subprocess.run(["bash", "-c", command], timeout=60, check=False).returncode == 21
+    assert subprocess.run(["bash", "-c", command], timeout=240, check=False).returncode == 21
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
@@ -347,7 +347,7 @@ def test_a_dump_that_is_ended_leaves_no_process_behind(large: list[Path], sent: 
         running.stdout.readline()
         # As a terminal does it, the interrupt goes to all of them.
         os.killpg(running.pid, sent) if sent is signal.SIGINT else running.send_signal(sent)
-        _, errors = running.communicate(timeout=60)
+        _, errors = running.communicate(timeout=240)
     assert running.returncode == (130 if sent is signal.SIGINT else -sent)
     assert errors == (b"groupscope: interrupted\n" if sent is signal.SIGINT else b"")
     assert wait_until(lambda: not any(map(is_alive, workers)))
@@ -361,7 +361,8 @@ def is_alive(process: int) -> bool:
 
 
 def wait_until(is_so: Callable[[], bool]) -> bool:
-    for _ in range(200):
+    # Long enough on a machine whose cores are all busy with other work.
+    for _ in range(2_400):
         if is_so():
             return True
         time.sleep(0.05)

@@ -35,6 +35,17 @@ class Terminal:
                 said += os.read(self.end, 65536)
         return said.decode().replace("\r\n", "\n")
 
+    def wait_until_it_computes(self) -> None:
+        """For longer than it takes to read a line."""
+        before, begin = self.processor_seconds(), time.monotonic()
+        while self.processor_seconds() < before + 1:
+            assert time.monotonic() - begin < 120
+            time.sleep(0.05)
+
+    def processor_seconds(self) -> float:
+        user, system = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def type(self, text: str, mark: str = PROMPT) -> str:
         """What is shown after the typed line itself."""
         os.write(self.end, text.encode())
@@ -71,7 +82,7 @@ def test_a_prompt_takes_lines_commands_and_interrupts_until_it_is_left(terminal:
     assert terminal.type("SELECT\n", MORE) == ""
     terminal.type("\x03")
     os.write(terminal.end, b"SELECT count(*) FROM range(1000000000) a, range(1000000000) b WHERE hash(a, b) = 7;\n")
-    time.sleep(3)
+    terminal.wait_until_it_computes()
     assert "groupscope: interrupted\n" in terminal.type("\x03")
     assert terminal.type("SELECT 2 AS two;\n") == "two\n2\n"
     os.write(terminal.end, b"\\q\n")

@@ -57,7 +57,7 @@ def bootstrap_topics(broker: Broker, topics: Topics) -> None:
     listed.write_text("".join(f"{name} {topic_id} {number}\n" for name, (topic_id, number) in topics.items()))
     classes = compile_java([BOOTSTRAP], [jar_folder(jar_set) for jar_set in broker.release.jar_sets])
     command = kafka_command(broker.release, "BootstrapTopics", [str(broker.log_dir), str(listed)], classes)
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -52,6 +52,6 @@ def new_key(path: Path) -> list[str | Path]:
 
 
 def openssl(*arguments: str | Path) -> None:
-    done = subprocess.run(["openssl", *arguments], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(["openssl", *arguments], capture_output=True, text=True, check=False, timeout=240)
     if done.returncode:
         raise RuntimeError(f"openssl {arguments[0]}: {done.stderr}")

@@ -8,7 +8,7 @@ from typing import Final
 from tests.kafka.broker import Broker, kafka_command
 from tests.kafka.releases import KAFKA_4_3
 
-SECONDS: Final = 120
+SECONDS: Final = 300
 TOPIC: Final = re.compile(r"Topic: (\S+)\s+TopicId: (\S+)\s+PartitionCount: (\d+)")
 PARTITION: Final = re.compile(r"Topic: (\S+)\s+Partition: (\d+)\s+Leader: (\d+)")
 SETTING: Final = re.compile(r"\s+([\w.]+)=(.*) sensitive=")

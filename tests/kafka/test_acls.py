@@ -45,7 +45,7 @@ ACLS, CONFIGS = "org.apache.kafka.tools.AclCommand", "kafka.admin.ConfigCommand"
 # It has read the same as others have committed, and sets a timeout for itself.
 SHARED = "shared"
 READ, TOPICS, GROUPS, CLUSTER, SETTINGS, GROUP_SETTINGS = operations_page.rights()
-SETTLING_SECONDS = 20
+SETTLING_SECONDS = 120
 
 
 @dataclass(frozen=True)

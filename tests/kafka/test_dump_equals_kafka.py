@@ -27,7 +27,7 @@ def test_dump_prints_what_kafka_prints_about_a_cleaned_log(capture: Capture) -> 
 
 def assert_same_records(capture: Capture) -> None:
     command = [sys.executable, "-m", "jobs.cli", "dump", *map(str, capture.segments)]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, timeout=240)
     assert (done.returncode, done.stderr) == (0, "")
     ours = [without_payload_versions(json.loads(line)) for line in done.stdout.split("\n")[:-1]]
     kafkas = [record.line() for record in dumped_records(capture.dump_text)]

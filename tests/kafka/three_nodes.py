@@ -42,7 +42,7 @@ class Node(Broker):
             kafka_command(self.release, "kafka.tools.StorageTool", arguments),
             capture_output=True,
             check=True,
-            timeout=60,
+            timeout=240,
         )
 
     def kill(self) -> None:
