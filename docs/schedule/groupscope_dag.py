@@ -17,6 +17,7 @@ COMMAND = [
     "--command-config=/etc/groupscope/prod.properties",
     "--cluster=prod",
     "--warehouse=/srv/groupscope",
+    "--report=/srv/groupscope/_report",
 ]
 WRONG_USAGE, FINDINGS = 2, 20
 

@@ -63,6 +63,7 @@ def test_the_service_starts_an_audit_that_may_have_findings() -> None:
     assert service["SuccessExitStatus"] == "20"
     # What the unit protects must not be where the command writes.
     assert f"--warehouse {service['ReadWritePaths']}" in service["ExecStart"]
+    assert f"--report {service['ReadWritePaths']}/" in service["ExecStart"]
     assert service["Environment"] == f"GROUPSCOPE_CACHE=/var/cache/{service['CacheDirectory']}"
 
 
