@@ -1,5 +1,7 @@
 SELECT group_id, topic, topic_id, partition, member_id, client_id, phase, role, from_time, to_time, ended_by
 FROM ownership_intervals
 WHERE cluster = {cluster} AND group_id IN ({groups}) AND from_time IS NOT NULL
-QUALIFY row_number() OVER (PARTITION BY group_id ORDER BY from_offset DESC, from_time DESC) <= {most}
-ORDER BY group_id, topic, partition, from_time
+QUALIFY row_number() OVER (
+  PARTITION BY group_id ORDER BY from_offset DESC, from_time DESC, topic, topic_id, partition, member_id
+) <= {most}
+ORDER BY group_id, topic NULLS LAST, partition, from_time

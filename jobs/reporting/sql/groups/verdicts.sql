@@ -4,6 +4,7 @@ FROM group_verdicts
 WHERE cluster = {cluster} AND group_id IN ({groups}) AND partition IS NOT NULL
   AND as_of_time = (SELECT max(as_of_time) FROM group_verdicts WHERE cluster = {cluster})
 QUALIFY row_number() OVER (
-  PARTITION BY group_id ORDER BY (own_verdict = 'OK'), lag_floor DESC NULLS LAST, topic, partition
+  PARTITION BY group_id
+  ORDER BY CASE WHEN own_verdict = 'OK' THEN 1 ELSE 0 END, lag_floor DESC NULLS LAST, topic, topic_id, partition
 ) <= {most}
-ORDER BY group_id, (own_verdict = 'OK'), lag_floor DESC NULLS LAST, topic, partition
+ORDER BY group_id, CASE WHEN own_verdict = 'OK' THEN 1 ELSE 0 END, lag_floor DESC NULLS LAST, topic, topic_id, partition

@@ -1,4 +1,4 @@
-SELECT offsets_partition, max_by(source_file, run_id) AS source_file
+SELECT offsets_partition, max_by(source_file, concat(run_id, ' ', source_file)) AS source_file
 FROM source_files
 WHERE cluster = {cluster}
 GROUP BY offsets_partition
