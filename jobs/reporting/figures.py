@@ -57,7 +57,7 @@ class GroupRows:
     def listing(self, name: str, title: str) -> Listing:
         rows = self.rows[name]
         names = [column for column in (rows[0] if rows else ()) if column not in ("cluster", "group_id")]
-        return listing(title, rows, names, self.statements[name], MOST_ROWS // self.share)
+        return listing(name, title, rows, names, self.statements[name], MOST_ROWS // self.share)
 
 
 def figures(group: GroupRows, until: datetime | None) -> Iterator[Figure]:

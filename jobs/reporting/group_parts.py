@@ -47,6 +47,15 @@ class GroupPart:
     figures: Sequence[Figure]
     verdicts: Listing
     topics: Sequence[str]
+    # Of what its numbers count.
+    statements: Mapping[str, str]
+    warehouse: str
+
+    @property
+    def shown(self) -> set[str]:
+        """Listings that it has."""
+        listings = [each for figure in self.figures for each in figure.listings] + [self.verdicts]
+        return {each.name for each in listings if each.num_shown}
 
 
 def drawn_groups(lines: Sequence[GroupLine], findings: Sequence[Finding]) -> list[str]:
@@ -61,6 +70,7 @@ def drawn_groups(lines: Sequence[GroupLine], findings: Sequence[Finding]) -> lis
 class GroupsToDraw:
     """Worst first, with what is known of them already: plain data, since other processes may draw some of them."""
 
+    warehouse: str
     cluster: str
     redaction: Redaction
     groups: Sequence[str]
@@ -96,7 +106,7 @@ class GroupsToDraw:
             numbers = member_numbers(rows_of[group]["members"])
             statements = group_statements(redaction.name(self.cluster), [group], share)
             known = GroupRows(rows_of[group], statements, numbers, share)
-            yield part(group, self.lines.get(group), self.findings.get(group, ()), known, self.until)
+            yield part(group, self.lines.get(group), self.findings.get(group, ()), known, self.until, self.warehouse)
 
 
 def split(answers: Answers, groups: Sequence[str]) -> dict[str, Answers]:
@@ -108,7 +118,12 @@ def split(answers: Answers, groups: Sequence[str]) -> dict[str, Answers]:
 
 
 def part(
-    group: str, line: GroupLine | None, findings: Sequence[Finding], known: GroupRows, until: datetime | None
+    group: str,
+    line: GroupLine | None,
+    findings: Sequence[Finding],
+    known: GroupRows,
+    until: datetime | None,
+    warehouse: str,
 ) -> GroupPart:
     rows = known.rows
     members = legend(rows["members"], known)
@@ -116,6 +131,7 @@ def part(
         group, anchor(group), line, findings, story(rows["rebalances"], rows["moves"], rows["members"]),
         members[:MOST_IN_LEGEND], max(0, len(members) - MOST_IN_LEGEND), list(figures(known, until)),
         known.listing("verdicts", "Verdict and lag of partitions"), () if line is None else line.topics,
+        known.statements, warehouse,
     )  # fmt: skip
 
 

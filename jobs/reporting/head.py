@@ -15,6 +15,7 @@ VERDICTS: Mapping[int, tuple[str, str]] = {
     ExitCode.REJECTED_SHARE: ("critical", "Records rejected"),
 }
 NOT_JUDGED = ("unknown", "Not judged")
+COVERAGE = "coverage"
 GATE, INGEST, REPLAY, LAG = "gate", "ingest", "replay", "lag"
 # What makes rows that the report shows, in the order in which they run, and what it lacks without them.
 STEPS: Mapping[str, str] = {
@@ -24,6 +25,15 @@ STEPS: Mapping[str, str] = {
     LAG: "lag, verdicts of groups, resets and expiry are unknown",
     GATE: "nothing has been judged, so there are no findings",
 }
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number, and where its rows are: the name of a listing of the page, or of SQL that lists them."""
+
+    title: str
+    value: str
+    rows: str
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,7 @@ class Head:
     finished: datetime | None
     since: datetime | None
     until: datetime | None
-    facts: Sequence[tuple[str, str]]
+    facts: Sequence[Fact]
     notices: Sequence[str]
 
 
@@ -67,18 +77,20 @@ def newest_runs(runs: Sequence[Row]) -> dict[str, Row]:
     return found
 
 
-def facts(answers: Answers) -> Iterator[tuple[str, str]]:
+def facts(answers: Answers) -> Iterator[Fact]:
     coverage, snapshots = answers["coverage"], answers["snapshots"][0]
     total = sum(row["num_records"] or 0 for row in coverage)
-    yield "Offsets partitions", f"{len(coverage):,}"
-    yield "Records replayed", f"{total:,}"
-    yield "Rejected", f"{answers['rejected'][0]['num_rejected']:,}"
-    yield "Damaged", f"{sum(row['damaged_records'] or 0 for row in coverage):,}"
-    yield "Holes in the log", f"{sum(row['num_spans'] - 1 for row in coverage):,}"
-    yield "Compacted away, about", f"{sum(row['compacted_records_estimate'] or 0 for row in coverage):,}"
-    yield "Snapshots", f"{snapshots['num_snapshots']:,}"
+    yield Fact("Offsets partitions", f"{len(coverage):,}", COVERAGE)
+    yield Fact("Records replayed", f"{total:,}", COVERAGE)
+    yield Fact("Rejected", f"{answers['rejected'][0]['num_rejected']:,}", "rejected")
+    yield Fact("Damaged", f"{sum(row['damaged_records'] or 0 for row in coverage):,}", COVERAGE)
+    yield Fact("Holes in the log", f"{sum(row['num_spans'] - 1 for row in coverage):,}", COVERAGE)
+    yield Fact(
+        "Compacted away, about", f"{sum(row['compacted_records_estimate'] or 0 for row in coverage):,}", COVERAGE
+    )
+    yield Fact("Snapshots", f"{snapshots['num_snapshots']:,}", "snapshots")
     if snapshots["last_time"] is not None:
-        yield "Newest snapshot", moment(snapshots["last_time"])
+        yield Fact("Newest snapshot", moment(snapshots["last_time"]), "snapshots")
 
 
 def notices(newest: Mapping[str, Row], answers: Answers, choice: str | None) -> Iterator[str]:

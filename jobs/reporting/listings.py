@@ -22,6 +22,8 @@ UNKNOWN, NONE, YES, NO = (f"<td>{word}</td>" for word in ("unknown", "none", "ye
 
 @dataclass(frozen=True)
 class Listing:
+    # By which links find it.
+    name: str
     title: str
     names: Sequence[str]
     # Its rows as the page has them.
@@ -31,11 +33,13 @@ class Listing:
     num_more: int = 0
 
 
-def listing(title: str, rows: Sequence[Row], names: Sequence[str], statement: str, most: int = MOST_ROWS) -> Listing:
+def listing(
+    name: str, title: str, rows: Sequence[Row], names: Sequence[str], statement: str, most: int = MOST_ROWS
+) -> Listing:
     """A page has thousands of cells, and a template takes long for each: they are written here."""
     shown = rows[:most]
     body = Markup("\n".join([f"<tr>{''.join([cell(row[name]) for name in names])}</tr>" for row in shown]))
-    return Listing(title, names, body, len(shown), statement, max(0, len(rows) - most))
+    return Listing(name, title, names, body, len(shown), statement, max(0, len(rows) - most))
 
 
 def cell(value: Any) -> str:

@@ -106,7 +106,7 @@ def counted_groups(lines: Sequence[GroupLine]) -> list[Counted]:
 def listings(answers: Answers, statements: Mapping[str, str]) -> list[Listing]:
     """Those that have rows."""
     return [
-        listing(title, answers[name], list(answers[name][0]), statements[name])
+        listing(name, title, answers[name], list(answers[name][0]), statements[name])
         for name, title in TITLES.items()
         if answers[name]
     ]

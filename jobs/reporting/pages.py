@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from shlex import quote
 from typing import Any
 
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
@@ -14,6 +15,8 @@ from jobs.reporting.listings import clock, moment
 from jobs.reporting.names import MOST_IN_ROWS, cut, group_name
 from jobs.row_output import visible
 
+# What a shell acts on there.
+IN_DOUBLE_QUOTES = '"$`\\!'
 STYLE, SCRIPT = "report.css", "report.js"
 
 
@@ -38,6 +41,7 @@ def environment() -> Environment:
         loader=PackagedTemplates(), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         finalize=safe,
     )  # fmt: skip
+    made.filters["command"] = sql_command
     made.filters |= {"cut": cut, "name": group_name, "moment": moment, "clock": clock, "whole": whole, "lines": lines}
     return made
 
@@ -55,6 +59,12 @@ def whole(text: str) -> str:
 def lines(text: str) -> Markup:
     """A text of ours whose line breaks are to stay, such as SQL; the names in it are as hostile as elsewhere."""
     return Markup("\n").join(escape(visible(line)) for line in text.split("\n"))
+
+
+def sql_command(statement: str, warehouse: str) -> str:
+    """As a shell takes it, without more quotes than it needs: SQL is full of single ones."""
+    is_plain = not any(mark in statement for mark in IN_DOUBLE_QUOTES)
+    return f"groupscope sql --warehouse {quote(warehouse)} " + (f'"{statement}"' if is_plain else quote(statement))
 
 
 def part_of_page(template: str, values: Mapping[str, Any]) -> Markup:

@@ -16,7 +16,7 @@ from jobs.reporting.head import Head, head_of
 from jobs.reporting.names import anchor
 from jobs.reporting.overview import SEVERITIES, GroupLine, counted_groups, group_lines, listings
 from jobs.reporting.pages import page, part_of_page
-from jobs.reporting.questions import Answers, Ask, asking, name_statement, overview_statements
+from jobs.reporting.questions import Answers, Ask, asking, name_statement, overview_statements, row_statements
 from jobs.reporting.redaction import NoRedaction, Redaction
 from jobs.reporting.written_pages import ENDING, GROUPS_FOLDER, Page
 from jobs.warehouses.warehouse import Warehouse
@@ -60,13 +60,14 @@ def report_of(
         findings = shown_findings(answers, is_redacted=key is not None)
         lines = group_lines(answers["groups"], answers["topics"], findings)
         values = page_values(about, answers, findings, lines)
-        groups = groups_to_draw(cluster, redaction, lines, findings, values["head"].until)
+        groups = groups_to_draw(about, cluster, redaction, lines, findings, values["head"].until)
         index, num_inline = first_page(values, groups, ask, most_bytes)
         others = GroupPages(about, values["head"], groups.without(num_inline))
         yield Report(values["head"], len(answers["findings"]), len(lines), index, others, ask)
 
 
 def groups_to_draw(
+    about: About,
     cluster: str,
     redaction: Redaction,
     lines: Sequence[GroupLine],
@@ -78,15 +79,9 @@ def groups_to_draw(
         if finding.group is not None:
             by_group.setdefault(finding.group, []).append(finding)
     wanted = drawn_groups(lines, findings)
-    return GroupsToDraw(
-        cluster,
-        redaction,
-        wanted,
-        min(MOST_IN_FULL, len(wanted)),
-        {each.group: each for each in lines},
-        by_group,
-        until,
-    )
+    lines_of = {each.group: each for each in lines}
+    num_in_full = min(MOST_IN_FULL, len(wanted))
+    return GroupsToDraw(about.warehouse, cluster, redaction, wanted, num_in_full, lines_of, by_group, until)
 
 
 def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
@@ -115,6 +110,7 @@ def page_values(
         "group_statement": statements["groups"],
         "counts": counted_groups(lines),
         "listings": listings(answers, statements),
+        "statements": statements | row_statements(about.cluster),
         "patterns": part_of_page("patterns.html", {}),
     }
 

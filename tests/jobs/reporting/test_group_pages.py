@@ -66,7 +66,7 @@ def test_a_folder_that_workers_cannot_write_to_is_named(
 
 def test_groups_are_dealt_in_turn_and_none_is_lost() -> None:
     names = [f"g{number}" for number in range(11)]
-    whole = GroupsToDraw("c", NoRedaction(), names, 5, {}, dict.fromkeys(names, ()), None)
+    whole = GroupsToDraw("w", "c", NoRedaction(), names, 5, {}, dict.fromkeys(names, ()), None)
     hands = whole.without(1).dealt(3)
     assert [(hand.groups, hand.num_in_full) for hand in hands] == [
         (["g1", "g4", "g7", "g10"], 2),

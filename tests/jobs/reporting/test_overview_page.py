@@ -102,11 +102,11 @@ def test_groups_come_worst_first_and_an_unknown_lag_is_no_number(tmp_path: Path)
 
 
 def test_patterns_narrow_groups_and_findings_and_the_page_says_so(tmp_path: Path) -> None:
-    found = [FINDING | {"group_id": name, "message": name} for name in ("pay-eu", "pay-us", "ship")]
+    found = [FINDING | {"group_id": name, "message": name} for name in ("pay-eu", "pay-us", "freight")]
     judged(tmp_path / "w", {"findings": found, "group_state_intervals": [state(row["group_id"]) for row in found]})
     page = written(tmp_path, "--group", "^pay", "--exclude-group", "us$")
     assert [each.one("p", class_="message").words for each in findings_of(page)] == ["pay-eu"]
-    assert "ship" not in page.one("main").text
+    assert "freight" not in page.one("main").text
     assert "Only groups that match ^pay, no groups that match us$." in page.one("header").words
 
 

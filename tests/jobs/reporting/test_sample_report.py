@@ -56,7 +56,7 @@ def test_each_flap_of_the_storm_is_two_rebalances(page: Element) -> None:
     event = checked_in().event("rebalance-storm")
     part = part_of(page, event.group)
     # And the one in which the group began.
-    assert f"{2 * len(event['flaps']) + 1} rebalances" in part.one("p", class_="state").words
+    assert f"{2 * len(event['flaps']) + 1} rebalances" in part.one("div", class_="state").words
     assert len(part.all("svg", class_="drawing")[0].all("line", class_="rebalance")) == 2 * len(event["flaps"]) + 1
 
 
@@ -101,11 +101,15 @@ def test_groups_beyond_the_size_have_pages_of_their_own(audited_sample: Path, tm
     inline = [each.one("h3").words for each in page.all("section", class_="group")]
     links = {each.attributes["href"] or "" for each in page.all("a")}
     files = {f"groups/{file.name}" for file in (tmp_path / "groups").iterdir()} - {"groups/notes.html"}
-    assert inline and {link for link in links if not link.startswith("#")} == files
+    away = {tuple(link.split("#")) for link in links if not link.startswith("#")}
+    assert inline and {file for file, *_ in away} == files
+    # Numbers lead into these pages.
+    texts = {file: (tmp_path / file).read_text() for file in files}
+    assert [place for file, *places in away for place in places if f'id="{place}"' not in texts[file]] == []
     assert "ledger" in inline
     # Every group is reached, one way or the other.
     groups = page.one("table", class_="groups").one("tbody").all("tr")
-    assert len(page.one("table", class_="groups").all("a")) == len(groups) <= len(inline) + num_pages
+    assert len([row.one("th").one("a") for row in groups]) == len(groups) <= len(inline) + num_pages
     own = parsed((tmp_path / sorted(files)[0]).read_text())
     assert own.one("section", class_="group").all("svg", class_="drawing")
     assert own.all("a", href="../index.html")
