@@ -37,6 +37,7 @@ RISING = frozenset(
         *("from_time", "to_time", "from_offset", "to_offset", "evidence_first_offset", "evidence_last_offset"),
         *("previous_offset", "delta", "log_end_offset", "last_commit_time", "start_offset", "end_offset"),
         *("assignment_offset", "move_offset", "move_time", "start_time", "end_time"),
+        *("snapshot_time", "lag_raw", "lag_floor", "lag_available", "time_lag_ms"),
     }
 )
 
@@ -156,7 +157,8 @@ def writer_of(sink: Any, schema: pa.Schema) -> pq.ParquetWriter:
         sink,
         schema,
         compression="zstd",
-        # Offsets and times are nearly all different: a dictionary would be built and thrown away.
+        # Offsets, times and lags nearly all differ, and little from row to row: a dictionary is larger than their
+        # differences, or is built unnecessarily.
         use_dictionary=[leaf for field in schema if field.name not in RISING for leaf in leaves(field)],
         column_encoding={name: "DELTA_BINARY_PACKED" for name in RISING if name in schema.names},
         # No query selects files or row groups by values inside lists.
