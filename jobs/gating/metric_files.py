@@ -95,7 +95,7 @@ def check(place: str, metrics: Mapping[str, str], rules: Mapping[str, str], sql:
         raise wrong(place, "no line begins with SELECT, one aggregate was expected")
     if not metrics:
         raise wrong(place, "no metric is declared, a comment such as `-- num_rows: Rows of the table.` was expected")
-    if rules and not (RULES in sql and re.search(r"(?m)^FROM judged\b", sql)):
+    if rules and not (RULES in sql and re.search(r"\bFROM judged\b", sql)):
         raise wrong(place, "it has rules, so `:rules` in the last SELECT, and FROM judged after it, were expected")
     if RULES in sql and not rules:
         raise wrong(place, ":rules is there, but no `-- rule NAME: CONDITION`")

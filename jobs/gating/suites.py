@@ -78,8 +78,14 @@ def parsed(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
     if table not in metrics:
         raise wrong(file.place, f"meta.table = {json.dumps(table)}: it has no metrics{nearest(table, metrics)}")
     due = meta.get("rows_due", [])
-    if not isinstance(due, list) or not all(map(is_known_metric(metrics), due)):
+    if not isinstance(due, list):
         raise wrong(file.place, f"meta.rows_due = {json.dumps(due)}: a list of TABLE.METRIC was expected")
+    known = {f"{name}.{metric}" for name, each in metrics.items() for metric in each.metrics}
+    for name in due:
+        if name not in known:
+            raise wrong(
+                file.place, f"meta.rows_due: {json.dumps(name)}: no such TABLE.METRIC{nearest(str(name), known)}"
+            )
     listed = found.get("expectations")
     if not isinstance(listed, list) or not listed:
         raise wrong(file.place, "expectations: a list of one or more was expected")
@@ -88,14 +94,6 @@ def parsed(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
     )
     check_repeated(file.place, expectations)
     return Suite(file.name, file.place, table, tuple(due), expectations)
-
-
-def is_known_metric(metrics: Mapping[str, Metrics]) -> Any:
-    def known(name: object) -> bool:
-        table, _, metric = str(name).partition(".")
-        return table in metrics and metric in metrics[table].metrics
-
-    return known
 
 
 def expectation(place: str, found: object, metrics: Metrics) -> Expectation:

@@ -179,6 +179,12 @@ def test_a_frame_has_a_row_for_each_slice(tmp_path: Path) -> None:
 GOOD = "-- num_rows: Rows.\nSELECT count(*) AS num_rows FROM topics\n"
 
 
+def test_rules_may_be_counted_on_one_line() -> None:
+    comments = "-- num_rows: Rows.\n-- rows_failing_x: X.\n-- rule x: TRUE\n"
+    statement = "WITH judged AS (SELECT 1)\nSELECT count(*) AS num_rows, :rules FROM judged"
+    assert parsed(RuleFile("x", "x.sql", comments + statement)).rules == {"x": "TRUE"}
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -118,7 +118,12 @@ def test_the_slice_that_breaks_an_expectation_is_named(tmp_path: Path) -> None:
         ('{"meta": {"table": "topics"}, "expectations": []}', "expectations: a list of one or more was expected"),
         (suite_text().replace('"meta"', '"mata"'), "mata: no such key, the nearest is meta"),
         (suite_text().replace('"topics"', '"topic"'), 'meta.table = "topic": it has no metrics, the nearest is topics'),
-        (suite_text().replace('{"table"', '{"rows_due": ["topics.x"], "table"'), 'meta.rows_due = ["topics.x"]'),
+        (
+            suite_text().replace('{"table"', '{"rows_due": ["topics.num_row"], "table"'),
+            'meta.rows_due: "topics.num_row": no such TABLE.METRIC, the nearest is topics.num_rows',
+        ),
+        (suite_text().replace('{"table"', '{"rows_due": [5], "table"'), "meta.rows_due: 5: no such TABLE.METRIC"),
+        (suite_text().replace('{"table"', '{"rows_due": "topics.x", "table"'), 'meta.rows_due = "topics.x": a list of'),
         (suite_text(type="expect_column_value_to_be_between"), "the nearest is expect_column_values_to_be_between"),
         (suite_text(kwargs={"column": "num_row"}), 'names "num_row": no metric of topics, the nearest is num_rows'),
         (suite_text(kwargs=[]), "kwargs = []: an object was expected"),
