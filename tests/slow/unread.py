@@ -94,7 +94,8 @@ class Model:
         floor = left if commit is None else min(commit, until)
         reached = stop if move["to_member_id"] is None else max(move["move_time"], stop)
         until = until if move["to_member_id"] is None else reached
-        return until, max(min(stop - session * 1000, left), floor if commit is not None else 0), max(left, floor)
+        first = max(min(stop - session * 1000, left), min(gone["from_time"] or 0, left))
+        return until, max(first, floor if commit is not None else 0), max(left, floor)
 
     def deserted_since(self, move: Row, stop: int) -> int:
         """When the last member that was not away went; the stop itself if one is there."""

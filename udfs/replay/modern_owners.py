@@ -142,24 +142,28 @@ def release_all(
     group: Group, now: Modern, member_id: str, member: Member, kind: LeaveKind, is_exact: bool, at: Moment
 ) -> None:
     """Releases everything of a member that left. What it had waits for the next assignment."""
-    is_replaced = kind == LeaveKind.STATIC_REPLACED
+    is_replaced, is_expired = kind == LeaveKind.STATIC_REPLACED, kind == LeaveKind.STATIC_EXPIRED_LIKELY
+    stay = group.ledger.members.get(member_id)
+    joined = None if stay is None else stay.from_time
     why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
     for place, _ in places(member.shown):
         tp, role = place
         since = owned_since(group, place, member_id)
         group.ledger.release(at, tp, member_id, why, role=role, is_exact=is_exact)
         if not is_replaced:
-            stopped(group, now, place, member_id, at, None, end_of_gone(group, now, member, kind, since, at))
+            until = end_of_gone(group, now, member, kind, joined if is_expired else since, at)
+            stopped(group, now, place, member_id, at, None, until)
 
 
 def end_of_gone(
     group: Group, now: Modern, member: Member, kind: LeaveKind, since: int | None, at: Moment
 ) -> ReadingEnd | None:
+    """`since`: when it got the partition; of a static member that expired, when it joined."""
     of = member_timeouts(group, now, member)
     match kind:
         case LeaveKind.STATIC_EXPIRED_LIKELY:
             away = member.since if member.before_gone is None else member.before_gone[2]
-            return went_away(at.time, of, away, now.deserted_since)
+            return went_away(at.time, of, away, now.deserted_since, since)
         case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
             return overdue(at.time, of, since)
         case LeaveKind.LEFT_OR_TIMED_OUT:

@@ -110,10 +110,13 @@ def session_expired(stop: int | None, of: Timeouts, since: int | None) -> Readin
     return ReadingEnd(stop, *bounds, basis("session", of.session_ms, of.session_source, of))
 
 
-def went_away(stop: int | None, of: Timeouts, away: int | None, deserted: int | None) -> ReadingEnd | None:
+def went_away(
+    stop: int | None, of: Timeouts, away: int | None, deserted: int | None, joined: int | None
+) -> ReadingEnd | None:
     """A static member announced that it leaves, and did not come back within its session. `deserted`: since when no
-    other member was there either. A group that was stopped as a whole has no member that waits."""
-    expired = session_expired(stop, of, None)
+    other member was there either. A group that was stopped as a whole has no member that waits. Before it `joined` it
+    cannot have stopped reading, however long its session is assumed to be."""
+    expired = session_expired(stop, of, joined)
     if expired is None or away is None:
         return expired
     until = expired.stopped_time if deserted is None else min(deserted, expired.stopped_time)

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from schemas.replay_log_tables import READING_ENDS
 from tests.udfs.replay.modern_log import (
     Log,
     about,
@@ -20,6 +21,7 @@ from tests.udfs.replay.modern_log import (
     waits,
 )
 from udfs.replay.gaps import Gaps
+from udfs.replay.rows import fields_of
 
 FIRST = (about("a"), epoch(2), target("a", 0, 1), completed(2), owns("a", 2, 0, 1, previous=0))
 
@@ -646,6 +648,17 @@ def test_who_was_away_and_expired_does_not_count_as_away_any_more() -> None:
     log.write(300, *leaves("a"), epoch(4))
     log.write(400, target("b", 0, 1), completed(4))
     assert history(log).told("rebalances", "outcome", to_generation=4) == ["open"]
+
+
+def test_a_member_did_not_stop_reading_before_it_joined_however_long_its_session_is_assumed_to_be() -> None:
+    """Away after 2 s and removed after 13: its session is shorter than the 45 s that are assumed."""
+    log = Log()
+    log.write(60_000, about("a", instance="one"), *FIRST[1:])
+    log.write(62_000, owns("a", -2, 0, 1, previous=2))
+    log.write(73_000, *leaves("a"), epoch(3))
+    ends = [dict(zip(fields_of(READING_ENDS), row, strict=True)) for row in history(log).closed.of["reading_ends"]]
+    found = {(each["stopped_time"], each["first_time"], each["last_time"]) for each in ends if each["stopped_time"]}
+    assert found == {(62_000_000, 60_000_000, 62_000_000)}
 
 
 def test_a_member_is_away_since_its_first_record_of_it_and_until_it_is_back() -> None:

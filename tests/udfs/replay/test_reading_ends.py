@@ -29,6 +29,7 @@ BESIDE_OTHERS: Final = timeouts_of_record(6_000, 30_000)._replace(join_ms=2_000)
 # A group that has a session timeout of its own, and heartbeats as the brokers say.
 OWN: Final = timeouts_of_setting(Setting(45_000, 1_000).with_own(6_000, None), 30_000)
 SET: Final = timeouts_of_setting(Setting(6_000, 1_000), 30_000)
+ASSUMED_SET: Final = timeouts_of_setting(Setting(), 30_000)
 # A rebalance timeout below the session timeout.
 HASTY: Final = timeouts_of_record(45_000, 10_000)
 
@@ -51,11 +52,13 @@ def seconds(end: ReadingEnd | None) -> tuple[float, float] | None:
         pytest.param(session_expired(STOP, CLASSIC, 99 * S), (99, 99), id="expired before it can have read"),
         pytest.param(left_or_timed_out(STOP, CLASSIC, None, 9), (70, 100), id="left, as far as known"),
         pytest.param(left_or_timed_out(STOP, HASTY, None, 9), (55, 100), id="a session may have been over too"),
-        pytest.param(went_away(STOP, SET, 94 * S, None), (94, 94), id="away for a session"),
-        pytest.param(went_away(STOP, SET, 95 * S, None), (94, 95), id="away, heard a second before"),
-        pytest.param(went_away(STOP, SET, 90 * S, None), (90, 90), id="away for longer than its session"),
-        pytest.param(went_away(STOP, SET, 95 * S, 97 * S), (94, 95), id="away, then all were"),
-        pytest.param(went_away(STOP, SET, None, None), (94, 95), id="away, not known since when"),
+        pytest.param(went_away(STOP, SET, 94 * S, None, None), (94, 94), id="away for a session"),
+        pytest.param(went_away(STOP, SET, 95 * S, None, 9 * S), (94, 95), id="away, heard a second before"),
+        pytest.param(went_away(STOP, SET, 90 * S, None, 9 * S), (90, 90), id="away for longer than its session"),
+        pytest.param(went_away(STOP, SET, 95 * S, 97 * S, 9 * S), (94, 95), id="away, then all were"),
+        pytest.param(went_away(STOP, SET, None, None, None), (94, 95), id="away, not known since when"),
+        pytest.param(went_away(STOP, ASSUMED_SET, 95 * S, None, 90 * S), (90, 95), id="away soon after it joined"),
+        pytest.param(went_away(STOP, ASSUMED_SET, 95 * S, 97 * S, 90 * S), (90, 95), id="all away soon after"),
         pytest.param(overdue(STOP, CLASSIC, None), (70, 80), id="overdue"),
         pytest.param(overdue(STOP, SET, None), (70, 71), id="overdue, heartbeats as set"),
         pytest.param(
@@ -71,7 +74,7 @@ def test_reading_ended_between(found: ReadingEnd | None, expected: tuple[float, 
 
 
 def test_of_a_group_that_was_stopped_as_a_whole_only_the_time_before_counts() -> None:
-    found = went_away(STOP, SET, 95 * S, 97 * S)
+    found = went_away(STOP, SET, 95 * S, 97 * S, 9 * S)
     assert found is not None
     assert found.stopped_time == 97 * S
 
