@@ -73,18 +73,20 @@ def touched(now: Modern) -> list[tuple[str, bool]]:
 
 def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
     state, confidence = group_state(now)
+    is_known = not now.is_partial and state is not None
     group.ledger.enter(
         at,
         StateStretch(
             at.time, at.offset, is_exact, at.offset, now.group_type, state, now.epoch, None, assignor(now),
-            None if now.is_partial else len(now.members), confidence,
+            len(now.members) if is_known else None, confidence,
         ),
     )  # fmt: skip
 
 
 def group_state(now: Modern) -> tuple[GroupState | None, Confidence]:
-    """None: no member is known, but there may be some."""
-    if now.is_partial:
+    """None: no member is known, but there may be some. So where compaction left other records of the group but no record
+    of its epoch: that one is written again whenever a member joins or leaves."""
+    if now.is_partial or (now.epoch is None and not now.members):
         return (state_of(now)[0] if now.members else None), Confidence.POSSIBLE
     return state_of(now)
 

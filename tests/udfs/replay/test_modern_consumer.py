@@ -650,6 +650,17 @@ def test_who_was_away_and_expired_does_not_count_as_away_any_more() -> None:
     assert history(log).told("rebalances", "outcome", to_generation=4) == ["open"]
 
 
+def test_a_group_is_not_empty_where_compaction_left_neither_members_nor_its_epoch() -> None:
+    """The members left before offset 6, and the cleaner has removed all that they wrote but the target's epoch."""
+    log = Log()
+    log.skip(3)
+    log.write(0, completed(5))
+    log.skip(2)
+    log.write(100, epoch(6))
+    found = history(log, gaps=Gaps([0, 4], [2, 5]))
+    assert found.told("group_state_intervals", "state", "num_members") == [(None, None), ("Empty", 0)]
+
+
 def test_a_member_did_not_stop_reading_before_it_joined_however_long_its_session_is_assumed_to_be() -> None:
     """Away after 2 s and removed after 13: its session is shorter than the 45 s that are assumed."""
     log = Log()
