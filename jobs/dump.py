@@ -2,9 +2,8 @@
 
     groupscope dump /var/lib/kafka/__consumer_offsets-*/*.log --type OffsetCommit --group '^billing'
 
-Prints one line per record, in the order of files and offsets. One process per core decodes; each prints the lines of a
-span of a file when it is that span's turn. A table is for eyes: where a record is, when it was written, its type, key
-and value.
+Prints one line per record, in the order of files and offsets. It decodes with one process per core. A table shows where
+a record is, when it was written, its type, key and value.
 """
 
 import argparse

@@ -133,8 +133,8 @@ def add_as_of_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-of",
         metavar="T",
-        help="compute lag, expiry and verdicts as of this time: ISO 8601 (UTC if it has no zone), epoch milliseconds "
-        "or now (default: time of the newest record or snapshot; with --source kafka: now)",
+        help="evaluate lag, expiry, verdicts and findings as of this time: ISO 8601 (UTC if it has no zone), epoch "
+        "milliseconds or now (default: time of the newest record or snapshot; with --source kafka: now)",
     )
 
 

@@ -1,5 +1,5 @@
-"""Checks all tables and lists findings: computes metrics, judges them with suites of Great Expectations, looks for
-problems. With --span: records that data was validated, before a consumer commits its offsets.
+"""Checks all tables and lists findings: computes metrics, judges them with Great Expectations suites, and looks
+for problems. With --span: records that data was validated, before a consumer commits its offsets.
 
     groupscope gate --warehouse warehouse
     groupscope gate --warehouse warehouse --fail-on warning --since 2026-11-21 --group '^billing'

@@ -4,8 +4,8 @@
     spark-submit --py-files groupscope.zip jobs/ingest.py --source segments:/var/lib/kafka
 
 Reads: segment files, a live cluster or an archive, and snapshots. Writes: the decoded tables, `rejected_records`,
-`source_files`, `cluster_snapshots`, `topic_snapshots` and `runs`, one row for each record of the log. Reading the same
-input again adds no rows. A run that fails changes nothing.
+`source_files`, `cluster_snapshots`, `topic_snapshots` and `runs`. Each record of the log becomes one row. Reading the
+same input again adds no rows. A run that fails changes nothing.
 """
 
 import argparse

@@ -7,13 +7,13 @@ from jobs.replaying.told import Reached, Work
 from jobs.replaying.written_tables import WrittenTables
 from jobs.settings import Settings
 
-# Of each offsets partition, by leader epoch the lowest offset of a record.
+# By offsets partition and leader epoch, the lowest offset of a record.
 Begins = Mapping[int, Mapping[int, int]]
 
 
 @dataclass(frozen=True)
 class About:
-    """The run, as far as they must know it."""
+    """What the run's tables need to know about it."""
 
     cluster: str
     run_id: str
@@ -27,7 +27,7 @@ class About:
 
 @dataclass(frozen=True)
 class Sizes:
-    """About how many new rows of decoded tables each offsets partition has, and how many of these are of groups."""
+    """Approximate number of new rows of decoded tables by offsets partition, and how many of these are about groups."""
 
     all: Mapping[int, int]
     of_groups: Mapping[int, int]

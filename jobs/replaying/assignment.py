@@ -18,12 +18,13 @@ from udfs.replay.named_partitions import NamedPartitions
 from udfs.replay.reading_ends import Setting
 from udfs.replay.topic_names import Sighting
 
-# Groups with records in several offsets partitions, each with these.
+# Groups with records in several offsets partitions, with these partitions.
 SplitGroups = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 class OwnTimeouts(NamedTuple):
-    """That a group sets for itself. `partition`: its offsets partition; None: nobody tells how many there are."""
+    """Timeouts that a group sets for itself. `partition`: its offsets partition; None: the number of offsets partitions
+    is unknown."""
 
     partition: int | None
     group_id: str
@@ -34,24 +35,26 @@ class OwnTimeouts(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """What a replay rests on beside the log: when it changes, what rests on it is replayed again."""
+    """What a replay depends on apart from the log. When one of these changes, the rows that depend on it are replayed
+    again."""
 
     retention_ms: int | None = None
     num_offsets_partitions: int | None = None
-    # Topic, and the snapshots between which it went.
+    # Topic, and the snapshots between which it was deleted.
     topic_deletions: tuple[tuple[str, int, int], ...] = ()
-    # Asked for only where nobody tells the number of offsets partitions.
+    # Used only if the number of offsets partitions is unknown.
     split_groups: SplitGroups = ()
-    # Of one offsets partition, as far as it is covered.
+    # For one offsets partition, within its covered ranges.
     damage: tuple[Damage, ...] = ()
-    # Of topics by id, where what groups were assigned tells it alone.
+    # Topic names by id that only follow from what groups were assigned.
     inferred_names: tuple[tuple[str, str], ...] = ()
-    # Type of group, session timeout and heartbeat interval.
+    # Group type, session timeout and heartbeat interval.
     timeouts: tuple[tuple[str, int | None, int | None], ...] = ()
     own_timeouts: tuple[OwnTimeouts, ...] = ()
 
     def of_partition(self, partition: int, topics: set[str], unsure_ids: Collection[str]) -> "Rules":
-        """What one offsets partition rests on: its records name these topics, and these ids that nothing else names."""
+        """What one offsets partition depends on: its records name these topics, and these ids without a certain
+        name."""
         deletions = tuple(each for each in self.topic_deletions if each[0] in topics)
         split = tuple(each for each in self.split_groups if partition in each[1])
         names = tuple(each for each in self.inferred_names if each[0] in unsure_ids)
@@ -65,7 +68,7 @@ class Rules:
         return {group_type: Setting(session, heartbeat) for group_type, session, heartbeat in self.timeouts}
 
     def timeouts_by_group(self, partition: int) -> dict[tuple[str, str], Setting]:
-        """Of groups of the offsets partition that set their own, by group and type."""
+        """Timeouts of groups of the offsets partition that set their own, by group and type."""
         by_type = self.timeouts_by_type()
         return {
             (each.group_id, each.group_type): by_type.get(each.group_type, Setting()).with_own(
@@ -87,7 +90,7 @@ class Progress(Reached):
     epochs: LeaderEpochs
     sightings: list[Sighting]
     unnamed_topic_ids: list[str]
-    # Of the newest snapshot that was known.
+    # Time of the newest snapshot that was known.
     snapshots_through: int | None = None
     awaited: list[Awaited] = field(default_factory=list)
     named: list[NamedPartitions] = field(default_factory=list)
@@ -148,7 +151,7 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
 @dataclass(frozen=True, kw_only=True)
 class Assignment(Told[Progress]):
     covered: Mapping[int, Sequence[Range]]
-    # Of topics, by id.
+    # Topic names by id.
     names: Mapping[str, str]
     rules: Rules
     damage: Mapping[int, Sequence[Damage]] = field(default_factory=dict)
@@ -156,7 +159,7 @@ class Assignment(Told[Progress]):
 
     @cached_property
     def sure_names(self) -> Collection[str]:
-        """Ids that records or snapshots name."""
+        """Ids whose names are in records or snapshots."""
         return self.names.keys() - dict(self.rules.inferred_names).keys()
 
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:

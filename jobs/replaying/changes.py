@@ -35,7 +35,8 @@ class Changes:
     begun: list[HistoryFiles] = field(default_factory=list)
 
     def new_files(self) -> HistoryFiles:
-        """The driver's own, which `close` closes all at once: elsewhere each file waits for answers."""
+        """Files that the driver itself writes. `close` closes all of them together, since on remote storage each is
+        mostly waiting."""
         self.begun.append(HistoryFiles(self.warehouse.root, self.run_id))
         return self.begun[-1]
 
@@ -55,13 +56,14 @@ class Changes:
         answered = {progress.partition for each in answers for progress in each.progress}
         whole = {partition for each in answers for partition in each.whole}
         for name in self.known.written.of_partitions:
-            # What may still change has been made anew; closed rows only of what was done from its beginning.
+            # Rows that may still change were written again. Closed rows were written again only for partitions replayed
+            # from the beginning.
             for may_change, gone in ((True, answered), (False, whole)):
                 files = self.known.of(name, may_change=may_change)
                 self.drop(name, files, None if self.known.is_full else gone)
 
     def add_transactions(self, answers: Sequence[Answer[Any]]) -> None:
-        """Those of offsets partitions whose groups were replayed in slices."""
+        """Transactions of offsets partitions whose groups were replayed in slices."""
         parts: dict[int, list[pa.Table]] = {}
         for partition, content in (each for answer in answers for each in answer.transactions):
             parts.setdefault(partition, []).append(deserialized(content))
@@ -70,7 +72,7 @@ class Changes:
             files.write(TRANSACTIONS, merged(tables), partition)
 
     def drop(self, name: str, files: Iterable[KnownFile], partitions: Collection[int] | None) -> None:
-        """Rows of the cluster and these offsets partitions; None: of all."""
+        """Removes rows of the cluster in these offsets partitions; None: in all."""
         kept: dict[str, HistoryFiles] = {}
         for file in files:
             span = range(file.first_partition, file.last_partition + 1)
@@ -80,7 +82,7 @@ class Changes:
             self.take_out(kept, name, file, self.rows_left(file, name, partitions) if is_mixed else None)
 
     def drop_rows_at(self, name: str, column: str, time: Any) -> None:
-        """Rows of the cluster about a time, which the run makes anew."""
+        """Removes rows of the cluster with this time, which the run writes again."""
         kept: dict[str, HistoryFiles] = {}
         for file in self.known.of(name, may_change=False):
             rows = read([file], name)
@@ -91,20 +93,20 @@ class Changes:
                 self.take_out(kept, name, file, left)
 
     def take_out(self, kept: dict[str, HistoryFiles], name: str, file: KnownFile, left: pa.Table | None) -> None:
-        """The file goes; what is left of its rows stands in a new one, and counts as added there."""
+        """Removes a file. Its remaining rows go to a new file, and count as added there."""
         if left is not None:
             self.keep(kept, name, left)
         self.removed.setdefault(name, []).append(Removed(file.path.name, is_data_change=True))
         self.num_removed_rows[name] = self.num_removed_rows.get(name, 0) + file.num_rows
 
     def rows_left(self, file: KnownFile, name: str, partitions: Collection[int] | None) -> pa.Table:
-        """Those that stay of a file: of other offsets partitions, and of clusters that lose nothing."""
+        """Rows that remain of a file: those of other offsets partitions, and of clusters that lose nothing."""
         try:
             rows = read([file], name)
         except UNREADABLE:
             if not self.known.is_full:
                 raise
-            # Only the rows of other clusters would stay.
+            # Only rows of other clusters could remain.
             self.known.lost |= self.known.others
             return table_schema(TABLES[name]).empty_table()
         gone = {self.known.cluster, *(self.known.lost if name == self.known.written.progress else ())}
@@ -115,7 +117,7 @@ class Changes:
         return rows.filter(pc.invert(goes))
 
     def keep(self, into: dict[str, HistoryFiles], name: str, rows: pa.Table) -> None:
-        """In files of one cluster each."""
+        """Writes rows to files of one cluster each."""
         column = partition_column(TABLES[name])
         for cluster in sorted(pc.unique(rows.column("cluster")).to_pylist()):
             if cluster not in into:
@@ -126,8 +128,8 @@ class Changes:
                 into[cluster].write(name, ours.filter(pc.equal(places, partition)), partition)
 
     def replace_whole(self, tables: Mapping[str, pa.Table]) -> None:
-        """Tables of few rows, all of the cluster at once, where they differ from what is there. Progress comes last:
-        that of clusters which lose rows goes too, so that they begin anew."""
+        """Replaces small tables, all rows of the cluster at once, if they differ. Progress comes last: clusters that
+        lose rows also lose their progress, so that they start from the beginning."""
         progress = self.known.written.progress
         for name, rows in sorted(tables.items(), key=lambda each: each[0] == progress):
             held = [file for may_change in (True, False) for file in self.known.of(name, may_change=may_change)]
@@ -147,7 +149,7 @@ class Changes:
         return {name: self.tidied(name, limits) for name in self.known.written.names}
 
     def tidied(self, name: str, limits: Tables) -> Change:
-        """Closed rows alone: those that may change are put into new files by each run anyway."""
+        """Merges files of closed rows only: rows that may still change get new files in each run anyway."""
         change = Change(tuple(self.added.get(name, ())), tuple(self.removed.get(name, ())))
         if name in (*self.known.written.renewed, *self.known.written.whole):
             return change

@@ -27,7 +27,7 @@ class CommitPass:
     partition: int
     sightings: dict[Key, Sighting] = field(default_factory=dict)
     named: list[NamedPartitions] = field(default_factory=list)
-    # Of a slice alone: what others have of the same transactions is added where they meet.
+    # For one slice only. Transactions that also have commits in other slices are merged later.
     transactions: list[pa.Table] = field(default_factory=list)
     num_records: int = 0
 

@@ -18,7 +18,7 @@ COLUMNS = [
     "cluster", "run_id", "offsets_partition", "source_file", "kind", "first_offset", "last_offset",
     "read_from_position", "read_to_position",
 ]  # fmt: skip
-# A segment's name is the first offset that it may hold.
+# A segment's name is the first offset that it may contain.
 SEGMENT = re.compile(r"(\d{20})\.log$")
 
 Row = Mapping[str, Any]
@@ -52,7 +52,7 @@ def ranges_of(rows: Iterable[Row]) -> list[Range]:
             segments[folder_of(row["source_file"]), row["run_id"]].append(row)
         elif row["first_offset"] is not None:
             archives[archive_of(row["source_file"])].append(row)
-    # Of one archive nothing between its files is missing but records that it leaves out, such as markers.
+    # Between the files of one archive nothing is missing, except records that archives leave out, such as markers.
     found += [span for of_archive in archives.values() if (span := span_of(of_archive)) is not None]
     reached: dict[str, int] = {}
     for of_run in segments.values():
@@ -61,13 +61,14 @@ def ranges_of(rows: Iterable[Row]) -> list[Range]:
 
 
 def segment_range(rows: list[Row], reached: dict[str, int]) -> list[Range]:
-    """Segments of one folder follow each other; a file that was there before was read on from where it `reached`."""
+    """Segments of one folder follow each other. A file that was there before was read from the offset it had
+    `reached`."""
     firsts, lasts = [], []
     for row in rows:
         name, first, last = row["source_file"], row["first_offset"], row["last_offset"]
         match = SEGMENT.search(name)
         if match is not None:
-            # Behind the segment before it, though nothing stands in this one yet.
+            # The previous segment ends here, even if this one has no records yet.
             lasts.append(int(match[1]) - 1)
         if row["read_from_position"] and name in reached:
             firsts.append(reached[name] + 1)
@@ -92,7 +93,7 @@ def folder_of(path: str) -> str:
 
 
 def archive_of(path: str) -> str:
-    """Its folder, above folders such as date=2026-11-21."""
+    """The archive's folder, without subfolders such as date=2026-11-21."""
     parts = path.split("/")[:-1]
     while parts and "=" in parts[-1]:
         parts.pop()

@@ -16,7 +16,7 @@ def damaged_ranges(warehouse: Warehouse, cluster: str) -> dict[int, list[Damage]
         first, last, number = (row[name] for name in ("from_offset", "to_offset", "num_records"))
         if row["byte_position"] is None or row["offsets_partition"] is None or first is None or not number:
             continue
-        # Where nothing follows, as far as the records that it held.
+        # If nothing follows, as many offsets as it had records.
         last = first + number - 1 if last is None else last
         found[row["offsets_partition"]].append((row["source_file"], Damage(first, last, number)))
     return {partition: joined_damage(ranges) for partition, ranges in found.items()}

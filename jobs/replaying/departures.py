@@ -19,8 +19,8 @@ KEY = ("group_id", "member_id", "to_offset")
 
 @dataclass
 class Departures:
-    """`gone` are the members, by `SCHEMA` of `udfs.replay.silence`; `stays` the rows of ownership_intervals that ended
-    with them, `of_stay` the place of their member among `gone`."""
+    """`gone`: members, by `SCHEMA` of `udfs.replay.silence`. `stays`: rows of ownership_intervals that ended with them.
+    `of_stay`: for each of these rows, the position of its member in `gone`."""
 
     gone: pa.Table
     stays: pa.Table
@@ -33,14 +33,14 @@ class Departures:
         return cls(gone, ended.filter(places.is_valid()), places.drop_null().to_numpy())
 
     def timed_out(self, last_commits: Numbers, newest_offsets: Numbers, gaps: Gaps) -> Flags:
-        """By member. The answers are about the stays, each as of its end."""
+        """Whether each member timed out. The answers are about `stays`, each at its end."""
         last, until = self.last_heard(last_commits, newest_offsets, gaps), numbers(self.gone.column("to_time"))
         is_told = (last != NONE) & (until != NONE)
         are_silent = are_session_timeouts(np.where(is_told, until - last, 0) // 1000, self.gone)
         return np.asarray(is_told & are_silent)
 
     def are_of(self, moves: pa.Table, silent_offsets: pa.ChunkedArray, timed_out: Flags) -> Flags:
-        """Whether the owners before these moves are among those that timed out."""
+        """Whether the previous owners in these moves are among those that timed out."""
         found = np.zeros(moves.num_rows, np.bool_)
         rows = np.flatnonzero(silent_offsets.is_valid().to_numpy())
         if len(rows) and self.gone.num_rows:
@@ -74,10 +74,10 @@ class Departures:
         return found
 
     def last_heard(self, last_commits: Numbers, newest_offsets: Numbers, gaps: Gaps) -> Numbers:
-        """By member, the time of its last commit; NONE: it made none, or a later one may be missing in the log."""
+        """By member, the time of its last commit; NONE: it made none, or later commits may be missing in the log."""
         last = np.full(self.gone.num_rows, NONE)
         begun = numbers(self.stays.column("from_time"))
-        # An earlier one is that of the owner before.
+        # An earlier commit belongs to the previous owner.
         is_its_own = (begun != NONE) & (last_commits >= begun)
         np.maximum.at(last, self.of_stay[is_its_own], last_commits[is_its_own])
         is_whole = are_complete(gaps, newest_offsets, numbers(self.stays.column("to_offset")))

@@ -26,7 +26,7 @@ class EarlierRows:
     cluster: str
     partition: int
     slice: Slice
-    # None: the partition is replayed from its beginning.
+    # None: the partition is replayed from the beginning.
     held: Mapping[str, Sequence[LogFile]] | None
     found: dict[str, pa.Table] = field(default_factory=dict)
 

@@ -16,7 +16,7 @@ def epoch_begins(
     after_run: Mapping[int, str],
     opened: Opened,
 ) -> dict[int, dict[int, int]]:
-    """By offsets partition and leader epoch the lowest offset of a record."""
+    """By offsets partition and leader epoch, the lowest offset of a record."""
     found: dict[int, dict[int, int]] = {}
     for partition in partitions:
         wanted = Wanted(cluster, partition, after_run.get(partition))
@@ -28,7 +28,7 @@ def epoch_begins(
 
 
 def begins_of(piece: Piece, wanted: Wanted, opened: Opened) -> dict[int, int]:
-    """Mostly the footer knows: a row group is of one partition, and leaders change seldom."""
+    """Mostly from the footer alone: a row group is of one partition, and leaders rarely change."""
     if not piece.is_mixed and (epoch := only_epoch(piece, opened)) is not None:
         return {epoch: piece.first}
     rows = opened.read(piece, [OFFSET, EPOCH], wanted)

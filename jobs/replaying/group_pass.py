@@ -28,14 +28,15 @@ CLASSIC, KNOWN_TOPICS = "classic_group_metadata", "group_partition_metadata"
 # As Python objects, records take hundreds of bytes each.
 WINDOW_ROWS = 1 << 14
 
-# Commits are asked about these, and offsets expire by those: they are held until the end.
+# Commits answer questions about these rows, and offsets expire because of them, so they stay in memory until the end.
 ASKED = (
     "ownership_intervals", "partition_moves", READING_ENDS.name, "rebalances", "membership_intervals",
     "group_state_intervals",
 )  # fmt: skip
-# Beside those of the warehouse one that goes into another table.
+# In addition to tables of the warehouse: rows that become part of another table.
 TABLES = {**WRITTEN, READING_ENDS.name: READING_ENDS}
-# More of the others are written before, in an order that begins anew: no group's rows may fill the memory.
+# Other rows are written earlier, once there are this many, each time starting a new order: the rows of one group must
+# not fill the memory.
 MOST_HELD_ROWS = 1 << 20
 
 GROUP_TOMBSTONES = pa.schema([("group_id", pa.string()), ("record_time", pa.timestamp("us", "UTC"))])
@@ -58,7 +59,7 @@ class HistoryRows:
         rows.of.clear()
 
     def hand_on(self, write: Callable[[str, pa.Table], None], most_rows: int) -> None:
-        """Rows of tables that nothing more is asked of, once they are many."""
+        """Passes on rows of tables that nothing else needs, once there are many."""
         names = [name for name in self.of if name not in ASKED]
         if sum(part.num_rows for name in names for part in self.of[name]) > most_rows:
             for name in names:
@@ -72,7 +73,7 @@ class HistoryRows:
 
 @dataclass
 class GroupPass:
-    """`closed` and `open` are what came of it; `states` of the groups that records were met of."""
+    """`closed` and `open`: the resulting rows. `states`: of the groups with records."""
 
     log: PartitionLog
     slice: Slice
@@ -80,7 +81,7 @@ class GroupPass:
     fold: Fold
     closed: HistoryRows
     open: HistoryRows
-    # None: nothing may be written before it is known that all of it can be.
+    # None: nothing may be written before it is certain that everything can be.
     write: Callable[[str, pa.Table], None] | None
     states: dict[str, str] = field(default_factory=dict)
     sightings: dict[Key, Sighting] = field(default_factory=dict)
@@ -136,7 +137,7 @@ def in_order(tables: Mapping[str, pa.Table], topics: TopicCodes) -> Sequence[tup
 
 
 def empty_stretches(states: Sequence[pa.Table]) -> pa.Table:
-    """Where classic groups that have a protocol type stood empty: their offsets expire then."""
+    """Intervals in which classic groups with a protocol type were Empty. Their offsets expire then."""
     rows = pa.concat_tables(list(states))
     has_type = pc.greater(pc.utf8_length(rows.column("protocol_type")), 0).fill_null(False)
     is_empty = pc.and_(pc.equal(rows.column("group_type"), "classic"), pc.equal(rows.column("state"), GroupState.EMPTY))

@@ -23,7 +23,7 @@ from udfs.replay.questions import Answers, Questions
 from udfs.tables.arrow_schema import table_schema
 
 OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_moves"
-# A conversion of the group may make its topics known by name alone.
+# A conversion of the group may leave its topics known only by name.
 OWNERSHIP_KEY = tuple(name for name in TABLES[OWNERSHIP].key if name != "topic_id")
 MOVES_KEY = TABLES[MOVES].key
 UNREAD = ("unread_low_ms", "unread_high_ms", "unread_basis")
@@ -31,13 +31,13 @@ UNREAD = ("unread_low_ms", "unread_high_ms", "unread_basis")
 
 @dataclass
 class Handovers:
-    """`owners`, `moves` and `departures` as the fold made them; `held_owners` are open rows of earlier runs, `waiting`
-    those of replayed_moves. `through` is the last offset that these runs replayed, `last_hole` the last one before the
-    log was not seen for a while."""
+    """`owners`, `moves` and `departures`: as the fold made them. `held_owners`: open rows of earlier runs. `waiting`:
+    rows of replayed_moves. `through`: the last offset that these runs replayed. `last_hole`: the last offset before the
+    newest missing records."""
 
     owners: pa.Table
     moves: pa.Table
-    # Beside each move its row of reading_ends.
+    # The row of reading_ends for each move.
     ends: pa.Table
     departures: Departures
     held_owners: pa.Table
@@ -50,12 +50,12 @@ class Handovers:
         self.quiet = QuietTimes(self.snapshots, self.moves)
         size = self.moves.num_rows
         longest = reading_times(self.moves, self.ends, np.zeros(size, np.bool_), np.full(size, NONE))
-        # Moves of which it counts what was committed.
+        # Moves for which the committed offsets matter.
         self.compared = self.quiet.asked(longest)
 
     def can_be_told(self) -> bool:
-        """Whether what is asked of the log of earlier runs stands in rows that they left. Mostly so; but a partition
-        that stood still at their end may have had no row yet."""
+        """Whether the rows of earlier runs contain the answers that need the log of those runs. They mostly do, but a
+        partition that was stopped at the end of those runs may have no row yet."""
         if self.through < 0:
             return True
         sides = ((self.owners, "from_offset", self.held_owners, OWNERSHIP_KEY),
@@ -68,8 +68,8 @@ class Handovers:
         return True
 
     def questions(self) -> Questions:
-        """Beginnings of ownership, then its ends; of moves the values of some, then the times of all; then the ends of
-        stays whose members went."""
+        """Questions in this order: beginnings of ownership, ends of ownership, values of some moves, times of all
+        moves, ends of `stays` of members that left."""
         ends, stays = self.owners.column("to_offset"), self.departures.stays
         compared = self.moves.take(pa.array(self.compared))
         asked = [
@@ -104,7 +104,7 @@ class Handovers:
         return replaced(owners, "end_offset", ends)
 
     def timed_out(self, answers: Answers, gaps: Gaps) -> Flags:
-        """By member that went."""
+        """For each member that left."""
         start = self.first_of_moves() + self.moves.num_rows
         return self.departures.timed_out(answers.last_commit_time[start:], answers.newest_offset[start:], gaps)
 
@@ -129,7 +129,7 @@ class Handovers:
         held_last = micros(held.column("last_commit_time"))
         awaits = np.asarray(held.column("is_awaiting_commit").fill_null(False).to_numpy())
         last = np.where(is_held, held_last, np.where(is_named, last, NONE))
-        # The first commit behind a move may have been seen before, or there is none to compare it with.
+        # The first commit after a move may have been read earlier, or there is none to compare with.
         after = np.where(is_held & ~awaits, NONE, np.where(is_named, after, NONE))
         gaps = nullable((after - last) // 1000, (last != NONE) & (after != NONE))
         known = held.column("commit_gap_ms").combine_chunks()
@@ -142,7 +142,7 @@ class Handovers:
         unread = unread_columns(times, self.quiet, committed)
         moves = replaced(moves, "commit_gap_ms", gaps)
         for name in UNREAD:
-            # Of a move of an earlier run what that run found.
+            # For a move of an earlier run, the result of that run.
             moves = replaced(moves, name, pc.if_else(pa.array(is_held), held.column(name), unread[name]))
         is_counted = np.asarray(self.ends.column("is_counted").to_numpy())
         is_settled = ~np.asarray(moves.column("is_open").to_numpy())
@@ -151,7 +151,7 @@ class Handovers:
         return AnsweredMoves(moves, waiting, costs, settled_costs, self.quiet.awaited(times, committed))
 
     def compared_offsets(self, answers: Answers) -> Numbers:
-        """By move, what was committed, where that counts."""
+        """By move, the committed offset, if it matters."""
         found = np.full(self.moves.num_rows, NONE)
         start = 2 * self.owners.num_rows
         is_named = self.moves.column("topic").is_valid().to_numpy()[self.compared]
@@ -169,8 +169,8 @@ class Handovers:
 
 @dataclass(frozen=True)
 class AnsweredMoves:
-    """Rows of partition_moves and replayed_moves; what their rebalances cost, and of that what no later run counts
-    again; partitions of which the next snapshot tells whether there was anything to read."""
+    """Rows of partition_moves and replayed_moves; the cost of their rebalances, and the part of it that no later run
+    counts again; partitions for which the next snapshot shows whether there was anything to read."""
 
     moves: pa.Table
     waiting: pa.Table
@@ -182,8 +182,8 @@ class AnsweredMoves:
 def moves_to_ask(
     made: pa.Table, ends: pa.Table, waiting: pa.Table, touched: pa.ChunkedArray
 ) -> tuple[pa.Table, pa.Table]:
-    """What the fold made, and what still waits of earlier runs but was not made again. `touched`: for each of those,
-    whether its group had records. `ends` are rows of reading_ends beside those made."""
+    """Moves that the fold made, and waiting moves of earlier runs that it did not make again. `touched`: for each
+    waiting move, whether its group had records. `ends`: rows of reading_ends for the moves that were made."""
     if not waiting.num_rows:
         return made, ends
     kept = waiting.filter(pc.or_(waiting.column("is_settled"), pc.invert(touched)))
@@ -192,7 +192,7 @@ def moves_to_ask(
     rows = replaced(rows, "is_open", pc.invert(kept.column("is_settled")).combine_chunks())
     is_new = places_of(keys(rows, MOVES_KEY), keys(made, MOVES_KEY)).is_null()
     rows = rows.filter(is_new)
-    # When reading ended, and what it cost, is known of these.
+    # For these, the reading end and the cost are already known.
     nothing = {name: pa.nulls(rows.num_rows, ends.schema.field(name).type) for name in ends.column_names}
     nothing["is_counted"] = pa.repeat(False, rows.num_rows)
     return pa.concat_tables([made, rows]), pa.concat_tables([ends, pa.table(nothing, ends.schema)])

@@ -25,7 +25,7 @@ class HistoryFiles:
     files: dict[tuple[str, bool | None], TableFile] = field(default_factory=dict)
 
     def write(self, name: str, rows: pa.Table, partition: int, *, is_ordered: bool = False) -> None:
-        """Rows of one cluster and offsets partition."""
+        """Writes rows of one cluster and offsets partition."""
         table = TABLES[name]
         for is_open, part in by_openness(table, rows):
             key = (name, is_open)
@@ -36,7 +36,7 @@ class HistoryFiles:
                 self.files[key].write(ordered.slice(start, MOST_ROWS), partition)
 
     def closing(self) -> tuple[list[tuple[str, DataFile]], Waiting]:
-        """What the files will be, and what waits until they are."""
+        """The entries of the files, and a function that waits until they are closed."""
         ended, wait = closing(self.root, list(self.files.values()))
         return [
             (name, replace(file, is_open=is_open))
@@ -65,8 +65,8 @@ def by_openness(table: Table, rows: pa.Table) -> Iterator[tuple[bool | None, pa.
 
 
 def in_order(rows: pa.Table, table: Table) -> pa.Table:
-    """In the table's order as far as the rows have its columns, NULL last. By numbers, which compare several times as
-    fast as texts."""
+    """In the table's order, as far as the rows have its columns, NULL last. Sorts numbers, which compare several times
+    as fast as text."""
     names = [name for name in table.order if name != "cluster" and name in rows.column_names]
     if not names or not rows.num_rows:
         return rows
@@ -77,7 +77,8 @@ def in_order(rows: pa.Table, table: Table) -> pa.Table:
 
 
 def merged(columns: list[np.ndarray]) -> list[np.ndarray]:
-    """The same order by fewer numbers, each made of as many neighbours as it can hold: every one is a sort."""
+    """The same order with fewer numbers: each combines as many neighboring columns as fit, since each number costs a
+    sort."""
     found: list[np.ndarray] = []
     room = 0
     for column in columns:
@@ -96,7 +97,7 @@ def merged(columns: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def ranks(column: pa.ChunkedArray) -> np.ndarray:
-    """Numbers that stand in the order of the values."""
+    """Numbers in the order of the values."""
     if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type):
         encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
         rank = pc.rank(encoded.dictionary).to_numpy().astype(np.int64) if len(encoded.dictionary) else EMPTY

@@ -16,12 +16,12 @@ from udfs.recomputing.topic_naming import Computed, named
 from udfs.replay.topic_names import Sighting
 
 TARGETS, TOPIC_IDS = "target_assignment_members", ("topic_partitions", "topic_id")
-# Records of consumer and share groups, classic ones where such a group began as one.
+# Records of consumer and share groups, and of classic groups that became such groups.
 WINDOW_ROWS = 1 << 14
 
 
 def topic_ids(rows: pa.Table) -> set[str]:
-    """That targets name."""
+    """Topic ids in targets."""
     found: set[str] = set()
     for chunk in rows.column(TOPIC_IDS[0]).chunks:
         structs = chunk.flatten()
@@ -30,7 +30,7 @@ def topic_ids(rows: pa.Table) -> set[str]:
 
 
 def groups_with(rows: pa.Table, ids: set[str]) -> set[str]:
-    """Groups whose targets name one of the ids."""
+    """Groups whose targets contain one of the ids."""
     lists = rows.select(["group_id", TOPIC_IDS[0]]).combine_chunks()
     flat = lists.column(TOPIC_IDS[0]).combine_chunks()
     parents = pc.list_parent_indices(flat)
@@ -40,7 +40,7 @@ def groups_with(rows: pa.Table, ids: set[str]) -> set[str]:
 
 
 def computed_in(log: PartitionLog, unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
-    """Of the groups of an offsets partition that were assigned topics without a name."""
+    """For groups of one offsets partition that were assigned topics without a name."""
     groups: set[str] = set()
     for rows in log.parts(TARGETS, ["group_id", TOPIC_IDS[0]]):
         groups |= groups_with(rows, unnamed)
@@ -53,7 +53,7 @@ def computed_in(log: PartitionLog, unnamed: set[str], known: Mapping[str, str]) 
 def evidence_of(
     windows: Iterable[Mapping[str, pa.Table]], groups: set[str], known: Mapping[str, str]
 ) -> list[Computed]:
-    """Of one offsets partition; records of these groups alone."""
+    """For one offsets partition; reads only records of these groups."""
     fold = TargetEvidence(known)
     wanted = pa.array(sorted(groups), pa.string())
     for tables in windows:

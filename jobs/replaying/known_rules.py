@@ -21,7 +21,7 @@ from udfs.replay.topic_names import Key, Snapshots
 
 RETENTION = "offsets.retention.minutes"
 NUM_OFFSETS_PARTITIONS = "offsets.topic.num.partitions"
-# Each with the type of group before it; in settings of brokers `group.` and the type.
+# The full name of such a setting begins with the group type, in broker settings with `group.` and the type.
 TIMEOUTS = ("session.timeout.ms", "heartbeat.interval.ms")
 TIME, GROUP_SETTINGS = "captured_time", "group_settings"
 CAPTURED = ("cluster", TIME, "offsets_partitions", "settings")
@@ -30,7 +30,7 @@ Settings = Sequence[tuple[str, str | None]]
 
 
 def snapshots_of(warehouse: Warehouse, cluster: str) -> Snapshots:
-    """Topics of each snapshot with how many partitions they have."""
+    """The topics of each snapshot, with their numbers of partitions."""
     rows = warehouse.rows("topic_snapshots", ["cluster", "captured_time", "topic", "topic_id", "partition"])
     if rows is None:
         return Snapshots({})
@@ -51,7 +51,7 @@ def end_offsets_of(warehouse: Warehouse, cluster: str) -> EndOffsets:
 
 
 def rules_of(warehouse: Warehouse, cluster: str, snapshots: Snapshots, last_seen: int) -> Rules:
-    """`last_seen`: the highest offsets partition that there are records of."""
+    """`last_seen`: the highest offsets partition with records."""
     captured = sorted(rows_of(warehouse, "cluster_snapshots", cluster, CAPTURED), key=lambda row: row[TIME])
     minutes = newest_setting(captured, RETENTION)
     retention = None if minutes is None else minutes * 60_000
@@ -74,11 +74,12 @@ def number_in(settings: Settings | None, name: str) -> int | None:
 
 
 def newest_group_settings(warehouse: Warehouse, cluster: str) -> dict[str, Settings]:
-    """Of each group all that the newest snapshot says that lists it: what it does not name any more was taken back."""
+    """For each group, all settings in the newest snapshot that lists it: a setting that is missing there was
+    removed."""
     rows = warehouse.rows("cluster_snapshots", ["cluster", TIME, GROUP_SETTINGS], cluster)
     if rows is None:
         return {}
-    # As columns: snapshots are many, and each lists all groups.
+    # As columns: there are many snapshots, and each lists all groups.
     listed = rows.sort_by(TIME).column(GROUP_SETTINGS).combine_chunks().flatten()
     places = pa.table({"group_id": listed.field("group_id"), "place": pa.array(np.arange(len(listed)))})
     newest = places.group_by("group_id").aggregate([("place", "max")])
@@ -98,13 +99,14 @@ def own_timeouts(settings: Mapping[str, Settings], num_partitions: int | None) -
 
 
 def num_offsets_partitions(captured: Sequence[Mapping[str, Any]], snapshots: Snapshots, last_seen: int) -> int | None:
-    """The topic itself says it better than the setting, by which it was made once: coordinators too ask the topic."""
+    """The topic itself is a better source than the setting with which it was created: coordinators also use the
+    topic."""
     told = {row["captured_time"]: num_listed(row["offsets_partitions"] or ()) for row in captured}
     for time, topics in snapshots.topics.items():
         told[time] = max(
             [told.get(time, 0), *(number for (name, _), number in topics.items() if name == OFFSETS_TOPIC)]
         )
-    # Lists may be of some partitions: those of fewer than the log has are.
+    # A list may have only some partitions: then it has fewer than the log.
     whole = [time for time, number in told.items() if number > max(last_seen, 0)]
     if whole:
         return told[max(whole)]

@@ -42,7 +42,7 @@ def decoded_files(warehouse: Warehouse) -> dict[str, list[LogFile]]:
 
 @dataclass(frozen=True)
 class KnownFile(LogFile):
-    """`is_mixed`: other clusters may have rows in it too, as after Spark has made one of several files."""
+    """`is_mixed`: the file may also have rows of other clusters, as after Spark merged several files."""
 
     num_rows: int
     is_mixed: bool
@@ -50,8 +50,8 @@ class KnownFile(LogFile):
 
 @dataclass
 class KnownHistory:
-    """Files of the job's tables that hold rows of the cluster, as the newest run left them. A full run reads none of
-    them, so they need not be there."""
+    """Files of the job's tables with rows of the cluster, as the newest run left them. A full run reads none of them,
+    so they need not exist."""
 
     warehouse: Warehouse
     cluster: str
@@ -60,7 +60,7 @@ class KnownHistory:
     versions: Mapping[str, int] = field(init=False)
     # By table; whether rows of the file may still change.
     known: dict[str, list[tuple[KnownFile, bool]]] = field(default_factory=dict)
-    # Tables whose logs a full run cannot read, and other clusters that lose rows with what is lost.
+    # Tables whose logs a full run cannot read, and other clusters that lose rows with them.
     anew: set[str] = field(default_factory=set)
     lost: set[str] = field(default_factory=set)
 
@@ -74,7 +74,7 @@ class KnownHistory:
 
     @cached_property
     def others(self) -> set[str]:
-        """Other clusters that have rows in the job's tables."""
+        """Other clusters with rows in the job's tables."""
         runs = self.warehouse.run_rows(["cluster", "job", "num_offsets_partitions"])
         return clusters_with(runs, self.written.job) - {self.cluster}
 
@@ -97,7 +97,7 @@ class KnownHistory:
         return KnownFile(path, *span, row["num_records"] or 0, bool(clusters_of(row, self.others)))
 
     def files_of_others(self, name: str) -> Iterator[KnownFile]:
-        """Of clusters that lose rows, and that this cluster has no rows in."""
+        """Files of clusters that lose rows, without rows of this cluster."""
         delta = None if name in self.anew else self.warehouse.open(name)
         for row in [] if delta is None else files_of(delta).to_pylist():
             if clusters_of(row, self.lost) and not clusters_of(row, [self.cluster]):
@@ -108,7 +108,7 @@ class KnownHistory:
 
 
 def partitions_in(path: Any, column: str) -> tuple[int, int]:
-    """The lowest and the highest offsets partition; of tables that have none, all."""
+    """The lowest and the highest offsets partition; for tables without partitions, all."""
     metadata = pq.read_metadata(parquet_source(path))
     names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
     if column not in names:
@@ -131,7 +131,7 @@ def rows_of(
 
 
 def with_micros(value: Any) -> Any:
-    """Times as microseconds, wherever they stand."""
+    """Times as microseconds, also in nested columns."""
     match value:
         case datetime():
             return (value - EPOCH) // timedelta(microseconds=1)
@@ -149,7 +149,7 @@ def last_run(runs: Iterable[Mapping[str, Any]], job: str, cluster: str) -> Mappi
 
 
 def has_seen(run: Mapping[str, Any] | None, tables: Iterable[str], versions: Mapping[str, int]) -> bool:
-    """Whether the run has seen all there is."""
+    """Whether the run has read everything there is."""
     if run is None:
         return False
     seen = versions_of(run)
@@ -157,5 +157,5 @@ def has_seen(run: Mapping[str, Any] | None, tables: Iterable[str], versions: Map
 
 
 def is_of_run(files: Sequence[LogFile], after_run: str | None) -> list[LogFile]:
-    """Files that may hold rows of later runs."""
+    """Files that may have rows of later runs."""
     return [file for file in files if after_run is None or file.run_id is None or file.run_id > after_run]

@@ -18,21 +18,21 @@ from schemas.decoded_tables import CLASSIC_MEMBER
 
 PARTITION, OFFSET, EPOCH, RUN = "offsets_partition", "record_offset", "partition_leader_epoch", "run_id"
 WHERE = ("cluster", PARTITION, OFFSET, EPOCH, RUN)
-# Few values come again and again: codes are quicker to read and to compare.
+# Columns with few distinct values: codes are faster to read and to compare.
 REPEATED = ("group_id", "topic", "topic_id", "metadata")
-# Of members of classic groups the wide parts are left out: what they say stands decoded beside them.
+# The wide columns of members of classic groups are left out: other columns have their contents in decoded form.
 WIDE = {"subscription_bytes", "payload_json"}
 READ_AS = {
     "members": [f"members.list.element.{field.name}" for field in CLASSIC_MEMBER.fields if field.name not in WIDE]
 }
-# By a task, of row groups that partitions share.
+# Limit per task for row groups that partitions share.
 MOST_KEPT_BYTES = 32 << 20
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """A file of a decoded table, and the offsets partitions that it holds something of."""
+    """A file of a decoded table, and the offsets partitions it has rows of."""
 
     path: Place
     first_partition: int
@@ -40,14 +40,14 @@ class LogFile:
 
     @property
     def run_id(self) -> str | None:
-        """Of the run that wrote it: none of its rows are newer."""
+        """Of the run that wrote it: none of its rows is newer."""
         match = NAME.fullmatch(self.path.name)
         return None if match is None else match["run"]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A row group with rows of the partition; `is_mixed`: with other rows too."""
+    """A row group with rows of the partition; `is_mixed`: also with other rows."""
 
     path: Place
     group: int
@@ -59,7 +59,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Wanted:
-    """`after_run`: rows of later runs alone."""
+    """`after_run`: only rows of later runs."""
 
     cluster: str
     partition: int
@@ -67,7 +67,7 @@ class Wanted:
 
 
 def pieces(files: Sequence[LogFile], wanted: Wanted, opened: "Opened") -> list[Piece]:
-    """By their first offsets."""
+    """Sorted by their first offsets."""
     found = []
     for file in files:
         if not file.first_partition <= wanted.partition <= file.last_partition:
@@ -111,8 +111,8 @@ def piece_of(path: Place, group: int, num_rows: int, bounds: Mapping[str, Bounds
 
 @dataclass
 class Opened:
-    """Footers of files, each read once; not the files, of which a process may hold a thousand open. Small row groups
-    that several partitions share are kept for the next of them, those that were needed last."""
+    """Footers of files, each read once. The files are not kept open: there may be a thousand per process. Small row
+    groups that several partitions share are kept for the next partition, the most recently used ones."""
 
     footers: dict[Place, pq.FileMetaData] = field(default_factory=dict)
     kept: dict[tuple[Place, int, tuple[str, ...]], pa.Table] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class Opened:
 
 @dataclass
 class TableRows:
-    """Rows of one table, taken by rising offsets."""
+    """Rows of one table, read in ascending order of offsets."""
 
     opened: Opened
     wanted: Wanted
@@ -168,7 +168,7 @@ class TableRows:
     num_read: int = 0
 
     def take_until(self, last: int) -> pa.Table | None:
-        """In log order; None: none."""
+        """In log order; None if there are none."""
         parts = [] if self.waiting is None else [self.waiting]
         while self.num_read < len(self.pieces) and self.pieces[self.num_read].first <= last:
             parts.append(self.opened.read(self.pieces[self.num_read], self.columns, self.wanted))
@@ -194,17 +194,17 @@ def offsets_of(rows: pa.Table) -> np.ndarray:
 
 
 def epochs_of(rows: pa.Table) -> np.ndarray:
-    """NULL is -1."""
+    """NULL becomes -1."""
     return np.asarray(rows.column(EPOCH).fill_null(-1).to_numpy())
 
 
 def times_of(rows: pa.Table) -> np.ndarray:
-    """Microseconds; NULL is the least number."""
+    """Microseconds; NULL becomes the lowest number."""
     return np.asarray(rows.column("record_time").cast(pa.int64()).fill_null(LEAST).to_numpy())
 
 
 def ends_of_windows(found: Sequence[Piece], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:
-    """Last offsets of windows of about so many rows; none reaches over one of the stops."""
+    """Last offsets of windows of about this many rows. No window extends past one of the stops."""
     ends, held = set(stops), 0
     for piece in sorted(found, key=lambda piece: piece.last):
         held += piece.num_rows

@@ -24,12 +24,12 @@ RUN_COLUMNS = ["run_id", "job", "cluster", "table_versions", "config_hash", "num
 
 
 class LogRun(ABC):
-    """`is_full`: as if there had been no run before."""
+    """`is_full`: ignores earlier runs."""
 
     written: WrittenTables
-    # How far an offsets partition is done.
+    # The type of the job's progress in an offsets partition.
     progress_type: type[Reached]
-    # A task of fewer records would keep another worker from more than it is worth.
+    # With fewer records, a separate task costs more than another worker saves.
     least_records: int
 
     def __init__(self, *, is_full: bool) -> None:
@@ -50,19 +50,19 @@ class LogRun(ABC):
     @property
     @abstractmethod
     def work(self) -> Work:
-        """Loaded where there is work to do: a run that finds nothing new ends before."""
+        """Imported when there is work to do: a run without new records ends before."""
 
     @abstractmethod
     def is_up_to_date(self) -> bool:
-        """Whether the last run has seen all there is."""
+        """Whether the last run has read everything there is."""
 
     @abstractmethod
     def answers(self, tables: "LogTables") -> list[Answer[Any]]:
-        """What tasks made of the log, with what is to be written told to the tables."""
+        """Runs the tasks on the log, and passes what they wrote to the tables."""
 
     @abstractmethod
     def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
-        """What the result says of this job alone."""
+        """The part of the result that only this job has."""
 
     def make(self, run: Run) -> Made:
         self.begin(run)
@@ -86,14 +86,14 @@ class LogRun(ABC):
         )
 
     def as_of_ms(self) -> int | None:
-        """What the run's answers are about; None: the log as a whole."""
+        """The as-of time of the run; None: it is about the whole log."""
         return None
 
     def finish(self, tables: "LogTables") -> None:
         self.say_whose_rows_went(tables.lost_clusters())
 
     def check_lost_rows(self) -> None:
-        """A run that goes on would leave the rows out that are lost."""
+        """An incremental run would leave out the lost rows."""
         if self.is_full:
             return
         for each in lost_rows(self.warehouse, self.written.job, clusters_with(self.runs, self.written.job)):
@@ -115,7 +115,7 @@ class LogRun(ABC):
             *(self.cluster, self.run_id, self.settings, self.written),
             *(self.work, self.progress_type, self.least_records, self.is_full),
         )
-        # Here, as the work is: a run that finds nothing new ends before.
+        # Imported here, like the work: a run without new records ends before.
         from jobs.replaying.log_tables import LogTables
 
         return LogTables(self.warehouse, self.engine, about)

@@ -44,7 +44,7 @@ class LogTables:
         self.changes = Changes(self.warehouse, self.about.run_id, self.known)
 
     def names(self, after_run: str | None) -> list[Sighting]:
-        """Topics that records of later runs name with their ids."""
+        """Topic names with ids in records of later runs."""
         return [
             sighting
             for name in COLUMNS
@@ -54,12 +54,12 @@ class LogTables:
         ]
 
     def target_ids(self, partitions: Collection[int], after_run: Mapping[int, str]) -> set[str]:
-        """Ids of topics in target assignments of later runs."""
+        """Topic ids in target assignments of later runs."""
         logs = (self.log(partition, after_run.get(partition)) for partition in partitions)
         return set().union(*(topic_ids(rows) for log in logs for rows in log.parts(TARGETS, [TOPIC_IDS[0]])))
 
     def computed(self, partitions: Collection[int], unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
-        """What target assignments with ids that have no name tell."""
+        """What target assignments show about ids without a name."""
         return [each for partition in partitions for each in computed_in(self.log(partition, None), unnamed, known)]
 
     def log(self, partition: int, after_run: str | None) -> PartitionLog:
@@ -67,7 +67,7 @@ class LogTables:
         return PartitionLog(Wanted(self.about.cluster, partition, after_run), files, self.opened)
 
     def split_groups(self, partitions: Collection[int]) -> SplitGroups:
-        """Groups that records in several of these offsets partitions name."""
+        """Groups with records in several of these offsets partitions."""
         return split_groups(self.files, self.about.cluster, partitions, self.opened)
 
     def sizes(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Sizes:
@@ -100,13 +100,13 @@ class LogTables:
         return self.engine.run(step, [task_spec(whole, each, sizes.all) for each in together])
 
     def files_to_read(self, name: str) -> Sequence[LogFile]:
-        """Of a decoded table, or of one of the replay's."""
+        """Files of a decoded table, or of one of the replay's tables."""
         if name not in HISTORIES.names:
             return self.files.get(name, [])
         return [each for may_change in (True, False) for each in self.histories.of(name, may_change=may_change)]
 
     def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table]) -> None:
-        """What the run writes: what tasks made, and tables that are made anew as a whole."""
+        """Collects what the run writes: the files of tasks, and tables that are replaced as a whole."""
         self.changes.take(answers)
         self.changes.replace_whole(whole)
         self.changes.close()
@@ -115,11 +115,11 @@ class LogTables:
         return self.changes.of_tables(self.about.settings.tables)
 
     def anew(self) -> tuple[str, ...]:
-        """Tables that begin anew, since what is there cannot be read."""
+        """Tables that are created again, since they cannot be read."""
         return tuple(sorted(self.known.anew))
 
     def lost_clusters(self) -> frozenset[str]:
-        """Other clusters whose rows go with what is lost."""
+        """Other clusters that lose rows with the lost tables or files."""
         return frozenset(self.known.lost)
 
     def rows_added(self) -> dict[str, int]:

@@ -15,7 +15,7 @@ from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, fil
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 
-# By job that makes its tables anew with --full, the table that says how far it has come.
+# For each job that can rebuild its tables with --full: the table that has its progress.
 PROGRESS = {
     "replay": "replayed_partitions",
     "assignments": "recomputed_partitions",
@@ -24,7 +24,7 @@ PROGRESS = {
 
 
 class Lost(NamedTuple):
-    """`path`: of the table, or of a file of it."""
+    """`path`: of the table, or of one of its files."""
 
     path: Place
     what: str
@@ -32,7 +32,7 @@ class Lost(NamedTuple):
 
 
 def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iterator[Lost]:
-    """`clusters`: those that have rows in the job's tables."""
+    """`clusters`: those with rows in the job's tables."""
     versions = warehouse.versions()
     for name in (name for name, table in TABLES.items() if table.job == job and name in versions):
         folder = warehouse.path(name)
@@ -47,7 +47,7 @@ def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iter
 
 
 def usable(warehouse: Warehouse, name: str, version: int) -> DeltaTable | str:
-    """The table at this version, or why there is none."""
+    """The table at this version, or why it cannot be read."""
     try:
         return warehouse.open_at(name, version) or "is not there"
     except UNREADABLE as error:
@@ -63,19 +63,19 @@ def file_damage(path: Place, file: Mapping[str, Any]) -> str | None:
 
 
 def clusters_with(runs: Iterable[Mapping[str, Any]], job: str) -> set[str]:
-    """Those that the job has made rows of."""
+    """Clusters for which the job has written rows."""
     return {row["cluster"] for row in runs if row["job"] == job and row["num_offsets_partitions"]}
 
 
 def has_progress(warehouse: Warehouse, job: str, cluster: str) -> bool:
-    """Not where its rows went with a table that the run of another cluster made anew: that run took its progress too,
-    so that its next run begins anew."""
+    """False if its rows were lost with a table that another cluster's run created again: that run removed the progress
+    too, so its next run starts from the beginning."""
     rows = warehouse.rows(PROGRESS[job], ["cluster"], cluster)
     return rows is not None and rows.num_rows > 0
 
 
 def rebuilding(warehouse: Warehouse, job: str, clusters: Iterable[str]) -> str:
-    """What to type, as a shell takes it."""
+    """The command to type in a shell."""
     is_one = len(warehouse.clusters()) < 2
     flags = f"--full --warehouse {shlex.quote(warehouse.told)}"
     named = [""] if is_one else [f" --cluster {shlex.quote(each)}" for each in sorted(clusters)]

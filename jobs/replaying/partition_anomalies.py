@@ -9,12 +9,12 @@ from schemas.history_words import AnomalyKind, Confidence, Severity
 from udfs.replay.group_partition import partition_for
 from udfs.replay.rows import Rows
 
-# A key opens with its type; the group's name follows with its length.
+# A key begins with its type; then come the length and the text of the group id.
 NAME_AT = 4
 
 
 def group_of(key: bytes | None) -> str | None:
-    """The group that a key names, as far as it can be read: those of all types begin alike."""
+    """The group in a key, if it can be read: keys of all types begin in the same way."""
     if key is None or len(key) < NAME_AT:
         return None
     size = int.from_bytes(key[2:NAME_AT], "big", signed=True)
@@ -43,7 +43,7 @@ def add_unreadable(rows: Rows, rejected: pa.Table) -> None:
 def add_misplaced(
     rows: Rows, first_records: Iterable[tuple[str, int, int | None]], partition: int, rules: Rules
 ) -> None:
-    """`first_records`: of groups that are new, with offset and time of their first record."""
+    """`first_records`: of new groups, with offset and time of their first record."""
     split = dict(rules.split_groups)
     for group_id, offset, time in first_records:
         told = misplaced(group_id, partition, rules.num_offsets_partitions, split)

@@ -31,7 +31,7 @@ COMMITS, MARKERS, REJECTED = "offset_commits", "transaction_markers", REJECTED_R
 GROUP_TABLES = tuple(table.name for table in TABLES if table.name not in (COMMITS, MARKERS, REJECTED))
 # Tables whose tombstones delete a group.
 DELETING = ("classic_group_metadata", "group_metadata")
-# What no replay looks at.
+# Records that no replay reads.
 LEFT_OUT = frozenset({"cluster", "offsets_partition", "key_version", "record_bytes", "run_id", "out_of_range"})
 COLUMNS = {
     table.name: [column.name for column in table.columns if column.name not in LEFT_OUT]
@@ -46,7 +46,7 @@ SURVEYED = {
     REJECTED: ["reason"],
     **{name: ["group_id"] for name in GROUP_TABLES},
 }
-# Of no type that this replay knows: nothing of a group's history is missing for it.
+# Records of types unknown to this replay: they contain no history of groups.
 FOREIGN = "unknown_record_type"
 WINDOW_ROWS = 1 << 20
 TOMBSTONES = pa.schema([("group_id", pa.string()), ("topic", pa.string()), ("record_time", pa.timestamp("us", "UTC"))])
@@ -54,8 +54,8 @@ TOMBSTONES = pa.schema([("group_id", pa.string()), ("topic", pa.string()), ("rec
 
 @dataclass
 class Survey:
-    """`first_records`: by group of the slice, offset and time of the first record that names it; `tombstones`: of
-    offsets of all groups."""
+    """`first_records`: by group of the slice, offset and time of its first record. `tombstones`: of offsets of all
+    groups."""
 
     slice: Slice
     first_records: dict[str, tuple[int, int | None]] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Survey:
 
 
 def coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    """Codes and what each of them stands for."""
+    """Codes, and the value of each code."""
     encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
         return np.empty(0, np.int32), []
@@ -95,7 +95,7 @@ def coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
 
 @dataclass
 class PartitionLog:
-    """`doubled`: offsets of records that are there with and without a leader epoch."""
+    """`doubled`: offsets of records that exist with and without a leader epoch."""
 
     wanted: Wanted
     files: Mapping[str, Sequence[LogFile]]
@@ -114,12 +114,12 @@ class PartitionLog:
         return TableRows(self.opened, self.wanted, columns, self.found.get(name, []))
 
     def parts(self, name: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Of one table, without an order."""
+        """Rows of one table, in any order."""
         for piece in self.found.get(name, ()):
             yield self.opened.read(piece, columns, self.wanted)
 
     def is_empty(self) -> bool:
-        """Row groups that are shared with other partitions have to be looked into."""
+        """Row groups that are shared with other partitions must be read to know this."""
         return all(not rows.num_rows for rows in self.offset_parts())
 
     def offset_parts(self) -> Iterator[pa.Table]:
@@ -128,7 +128,7 @@ class PartitionLog:
                 yield self.opened.read(piece, [OFFSET, EPOCH], self.wanted)
 
     def offsets_between(self, first: int, last: int) -> np.ndarray:
-        """Of records that are known, each as often as it is there."""
+        """Offsets of known records, each as often as it exists."""
         found = [np.empty(0, np.int64)]
         for piece in self.all_pieces(list(self.found)):
             if piece.first <= last and piece.last >= first:
@@ -141,7 +141,8 @@ class PartitionLog:
         return min((first for first in firsts if first is not None), default=None)
 
     def begin_epochs(self) -> None:
-        """Before anything is read: what counts depends on where higher epochs begin, further on in the log."""
+        """Must run before anything is read: which records count depends on where higher epochs begin, later in the
+        log."""
         without, with_epoch = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for part in self.offset_parts():
             placed = part.filter(pc.is_valid(part.column(OFFSET)))
@@ -167,7 +168,7 @@ class PartitionLog:
         return rows if mask.all() else rows.filter(pa.array(mask))
 
     def survey(self, coverage: Coverage, of: Slice) -> "Survey":
-        """Looks at where every record stands and whose it is, and at no more."""
+        """Reads only the offset and the group of every record."""
         found = Survey(of)
         tables = {name: self.rows(name, [OFFSET, EPOCH, "record_time", *SURVEYED.get(name, ())]) for name in self.found}
         stops = [stretch.last_offset for stretch in coverage.stretches]
@@ -194,14 +195,14 @@ class PartitionLog:
     def windows(
         self, names: Sequence[str], stops: Sequence[int], most_rows: int = WINDOW_ROWS
     ) -> Iterator[tuple[int, dict[str, pa.Table]]]:
-        """Records that count, in log order; none of the windows reaches over one of the stops."""
+        """Records that count, in log order. No window extends past one of the stops."""
         tables = {name: self.rows(name, COLUMNS[name]) for name in names}
         for end in ends_of_windows(self.all_pieces(names), most_rows, stops):
             parts = {name: rows for name, table in tables.items() if (rows := table.take_until(end)) is not None}
             yield end, {name: self.that_count(rows) for name, rows in parts.items()}
 
     def is_torn(self, through: int, time: int | None) -> bool:
-        """Whether the runs before ended inside of what may be one operation of a group."""
+        """Whether the earlier runs ended inside what may be one operation of a group."""
         for name in GROUP_TABLES:
             for piece in self.found.get(name, ()):
                 rows = self.opened.read(piece, ["batch_first_offset", "record_time"], self.wanted)
@@ -216,7 +217,7 @@ class PartitionLog:
         return False
 
     def deletion_times(self, through: int = MOST) -> pa.Array:
-        """Times of tombstones of groups and offsets, of records up to that offset; each once."""
+        """Distinct times of tombstones of groups and offsets, in records up to that offset."""
         found = []
         for name in (COMMITS, *DELETING):
             for piece in self.found.get(name, ()):
@@ -226,7 +227,7 @@ class PartitionLog:
         return pc.unique(pa.chunked_array(found, pa.int64())).drop_null()
 
     def rejected(self) -> pa.Table:
-        """Records that cannot be read but have a place in the log."""
+        """Records that cannot be decoded but have an offset in the log."""
         rows = self.rows(REJECTED, REJECTED_COLUMNS)
         parts = [self.opened.read(piece, REJECTED_COLUMNS, self.wanted) for piece in rows.pieces]
         if not parts:

@@ -43,14 +43,14 @@ from udfs.tables.arrow_schema import table_schema
 
 STATES, OFFSETS, STATE_ROWS = "replayed_groups", "replayed_offsets", "group_state_intervals"
 REBALANCES, ENDS = "rebalances", "reading_ends"
-# Open rows of groups without records of their own stay what they are.
+# Open rows of groups without records of their own stay unchanged.
 CARRIED = (MEMBERSHIP, REBALANCES, "generation_members")
 
 
 @dataclass
 class PartitionReplay:
-    """`progress` is that of the whole partition, as the survey of its log left it; `through` the last offset that
-    earlier runs replayed, -1 where none did or the partition is replayed from its beginning."""
+    """`progress`: of the whole partition, from the survey of its log. `through`: the last offset that earlier runs
+    replayed; -1 if none did, or if the partition is replayed from the beginning."""
 
     assignment: Assignment
     share: Share
@@ -67,7 +67,7 @@ class PartitionReplay:
         self.holes = {last: time for last, time in all_holes.items() if last >= self.through}
         self.last_hole = max(all_holes, default=-1)
         is_late = any(each.first_offset > 0 for each in self.progress.coverage.stretches[:1])
-        # The cleaner takes a record only for a later one of its key; damage takes any.
+        # Compaction removes a record only if a later one has its key; damage can remove any record.
         damage = self.assignment.damage.get(self.share.partition, ())
         before_damage = {each.first_offset - 1 for each in damage}
         self.unseen = [*([-1] if is_late else []), *sorted(before_damage | set(all_holes))]
@@ -78,8 +78,8 @@ class PartitionReplay:
         self.awaited: Collection[Awaited] = ()
 
     def run(self) -> int | None:
-        """How many records of groups and commits there were; None, and nothing written: what earlier runs left does not
-        suffice to go on from."""
+        """Returns the number of records of groups and of commits. None, with nothing written: the rows of earlier runs
+        are not enough to continue from."""
         held_states, held_offsets = self.earlier.rows(STATES), self.earlier.rows(OFFSETS)
         touched = self.touched(held_states, held_offsets)
         rows = self.history_rows()
@@ -106,8 +106,8 @@ class PartitionReplay:
         return groups.num_records + num_commits
 
     def linked(self, groups: GroupPass, questions: Questions, state: pa.Table) -> tuple[Finished, int]:
-        """What came of the commits, and how many there are. Their replay and the questions, which may be large, end
-        here: rows are written next, and take memory of their own."""
+        """The linked commits and their number. The replay of commits and the questions, which may be large, are freed
+        here: writing rows comes next, and needs memory too."""
         replay = OffsetReplay(self.assignment.cluster, self.share.partition, state, questions, self.facts(groups))
         commits = CommitPass(self.log, self.slice, replay, self.files, self.share.partition)
         finished = commits.run(self.holes)
@@ -119,7 +119,7 @@ class PartitionReplay:
         return HistoryRows(self.assignment.cluster, self.share.partition, self.topics)
 
     def touched(self, held_states: pa.Table, held_offsets: pa.Table) -> Collection[str]:
-        """Groups of which something may change: those that records name, and those of which a marker may tell."""
+        """Groups that may change: those with records, and those for which a marker may matter."""
         if self.holes and self.through >= 0:
             names = [*held_states.column("group_id").to_pylist(), *held_offsets.column("group_id").to_pylist()]
             return {*names, *self.survey.first_records}
@@ -201,14 +201,14 @@ class PartitionReplay:
             self.write(name, self.earlier.untouched(name, groups.states))
         self.write("offset_history", self.earlier.untouched("offset_history", touched))
         held = self.earlier.rows(STATE_ROWS)
-        # Nobody knows the type of some, so NULL: as classic as the others.
+        # If the type of some groups is unknown, it is NULL, which counts as classic like the others.
         is_classic = pc.equal(held.column("group_type"), "classic").fill_null(True)
         is_simple = pc.and_(is_classic, held.column("generation_or_epoch").is_null())
         self.write(STATE_ROWS, without_groups(held.filter(is_simple), touched))
         self.write(STATE_ROWS, without_groups(held.filter(pc.invert(is_simple)), groups.states))
 
     def settle_states(self, groups: GroupPass, silent: Mapping[str, Silent], details: Details, costs: Costs) -> None:
-        """What commits answered goes into the states of groups, for runs to come."""
+        """Adds the answers of commits to the states of groups, for later runs."""
         told: dict[str, dict[int, str | None]] = {}
         for (group_id, offset), text in details.items():
             told.setdefault(group_id, {})[offset] = text

@@ -9,10 +9,10 @@ from jobs.engine.task import PlanRow, TaskSpec
 from jobs.replaying.log_files import LogFile, Opened, Wanted, pieces
 from jobs.replaying.told import Share, Told
 
-# More groups than this at once would take gigabytes of a worker's memory; no group has less than a record.
+# More groups than this at once would take gigabytes of memory in a worker. Every group has at least one record.
 MOST_GROUP_RECORDS = 100_000
 Given = tuple[Told[Any], Sequence[Share]]
-# What one finishes early another has to do.
+# More tasks than workers: a worker that finishes early takes another task.
 TASKS_PER_WORKER = 3
 
 
@@ -23,7 +23,7 @@ def rows_by_partition(
     after_run: Mapping[int, str],
     opened: Opened,
 ) -> dict[int, int]:
-    """About how many rows there are of later runs: row groups may hold those of others too."""
+    """Approximate number of rows of later runs: row groups may also contain rows of other runs."""
     found = dict.fromkeys(partitions, 0)
     for partition in partitions:
         wanted = Wanted(cluster, partition, after_run.get(partition))
@@ -32,7 +32,8 @@ def rows_by_partition(
 
 
 def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_workers: int) -> list[Share]:
-    """Offsets partitions, in slices where one has too many groups or keeps the other workers waiting."""
+    """Offsets partitions. A partition is cut into slices if it has too many groups or would keep the other workers
+    waiting."""
     found = []
     for partition, size in sorted(sizes.items()):
         for_memory = -(-group_records[partition] // MOST_GROUP_RECORDS)
@@ -43,7 +44,7 @@ def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_worke
 
 
 def buckets(found: Sequence[Share], sizes: Mapping[int, int], num_tasks: int) -> list[list[Share]]:
-    """Neighbouring partitions together, so that files hold few of them; each slice is read by itself."""
+    """Groups neighboring partitions into tasks, so that a file has few partitions. Each slice is read separately."""
     limit = max(1, -(-sum(sizes.values()) // max(num_tasks, 1)))
     together: list[list[Share]] = []
     held = limit
@@ -58,7 +59,7 @@ def buckets(found: Sequence[Share], sizes: Mapping[int, int], num_tasks: int) ->
 
 
 def told_of(told: Told[Any], shares: Sequence[Share]) -> Told[Any]:
-    """What the task of these shares must know."""
+    """What the task for these shares needs to know."""
     partitions = {share.partition for share in shares}
 
     def overlapping(files: Mapping[str, Sequence[LogFile]]) -> dict[str, list[LogFile]]:

@@ -14,7 +14,7 @@ COLUMNS = ("unread_partition_low_ms", "unread_partition_high_ms", "longest_unrea
 
 @dataclass(frozen=True)
 class Costs:
-    """By the record that completes the assignment, which no two rebalances of an offsets partition share."""
+    """By the record that completes the assignment, which is unique for each rebalance of an offsets partition."""
 
     assignment: Numbers
     low: Numbers
@@ -37,7 +37,7 @@ class Costs:
         return dict(zip(self.assignment.tolist(), zip(*columns, strict=True), strict=True))
 
     def added_to(self, rebalances: pa.Table) -> pa.Table:
-        """Rows that may hold what earlier runs counted."""
+        """Adds to rows that may contain what earlier runs counted."""
         if not len(self.assignment) or not rebalances.num_rows:
             return rebalances
         offsets = numbers(rebalances.column("assignment_offset"))

@@ -21,7 +21,7 @@ REPEATED = {COMMITS: ["topic", "topic_id"], TOPICS: None}
 
 
 def named_in(files: Sequence[LogFile], table: str, cluster: str, opened: Opened) -> list[Sighting]:
-    """With both name and id."""
+    """Records with both name and id."""
     found: list[Sighting] = []
     for each in files:
         footer, dictionaries = opened.footer(each.path), REPEATED[table]
@@ -41,7 +41,7 @@ def sightings(rows: pa.Table, table: str) -> list[Sighting]:
 
 
 def may_name(group: pq.RowGroupMetaData) -> bool:
-    """Before 4.3 no commit named an id."""
+    """Before 4.3 no commit had a topic id."""
     for place in range(group.num_columns):
         column = group.column(place)
         if column.path_in_schema == "topic_id":

@@ -7,14 +7,14 @@ BETWEEN = "\x00"
 
 
 def keys(rows: pa.Table, columns: tuple[str, ...]) -> pa.Array:
-    """One text a row."""
+    """One text per row."""
     texts = [rows.column(name).cast(pa.string()).fill_null("\x01") for name in columns]
     joined = pc.binary_join_element_wise(*texts, BETWEEN)
     return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
 
 
 def places_of(wanted: pa.Array, among: pa.Array) -> pa.Array:
-    """Of each key its place; NULL: it is not there."""
+    """The position of each key; NULL if it is not there."""
     return pc.index_in(wanted, value_set=among)
 
 

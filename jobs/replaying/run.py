@@ -30,7 +30,7 @@ class Replay(LogRun):
     written = WRITTEN
     progress_type = Progress
     least_records = 200_000
-    # Topics that are named by what groups were assigned.
+    # Topics whose names follow from what groups were assigned.
     inferred: Sequence[Sighting] = ()
 
     @property
@@ -87,7 +87,7 @@ class Replay(LogRun):
     def inferred_names(
         self, tables: "LogTables", earlier: Mapping[int, Progress], covered: Collection[int], known: Mapping[str, str]
     ) -> list[Sighting]:
-        """Of ids that nothing names, by what groups were assigned. Ids of earlier runs are remembered."""
+        """Names of ids that no record names, from what groups were assigned. Ids of earlier runs are remembered."""
         after = {partition: each.through_run_id for partition, each in earlier.items()}
         ids = {topic_id for each in earlier.values() for topic_id in each.unnamed_topic_ids}
         ids |= tables.target_ids(sorted(covered), after)
@@ -103,7 +103,7 @@ class Replay(LogRun):
 
 
 def progress_of_all(answers: Sequence[Answer[Progress]]) -> dict[int, Progress]:
-    """By offsets partition; slices of one have each seen the topics of their own groups."""
+    """By offsets partition. Each slice of a partition has seen the topics of its own groups."""
     found: dict[int, Progress] = {}
     for progress in (progress for each in answers for progress in each.progress):
         known = found.setdefault(progress.partition, progress)

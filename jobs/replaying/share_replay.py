@@ -22,7 +22,7 @@ from udfs.replay.leader_epochs import LeaderEpochs
 
 
 def partitions_to_replay(assignment: Assignment, new_rows: Mapping[int, int]) -> list[int]:
-    """Those with new records, and those that rest on what has changed beside the log."""
+    """Partitions with new records, and those that depend on something outside the log that has changed."""
     found = set(assignment.covered) - set(assignment.earlier)
     for partition, earlier in assignment.earlier.items():
         covered = assignment.covered.get(partition, ())
@@ -45,7 +45,7 @@ def replay_share(
             if replay_from(assignment, share, new, earlier, files, into):
                 return
             if share.num_slices > 1:
-                # All slices have to begin at the same place.
+                # All slices must begin at the same offset.
                 into.insufficient.append(share.partition)
                 return
     into.whole.append(share.partition)
@@ -78,7 +78,7 @@ def replay_from(
 
 
 def note_damage(assignment: Assignment, partition: int, coverage: Coverage, opened: Opened) -> None:
-    """Each lies in one stretch: what was damaged is covered."""
+    """Each damaged range is inside one covered range."""
     damage = assignment.damage.get(partition, ())
     log = log_of(assignment, partition, opened, None) if damage else None
     for stretch in coverage.stretches:
@@ -130,7 +130,7 @@ def begins_anew(
     whole: Callable[[], PartitionLog],
     covered: Sequence[Range],
 ) -> bool:
-    """Whether what is new changes what earlier runs made of the log before it."""
+    """Whether new records change what earlier runs made of the log before them."""
     if not rests_on_the_same(assignment, earlier, covered):
         return True
     through, time = earlier.through_offset, earlier.coverage.last_time
@@ -143,7 +143,7 @@ def begins_anew(
 
 
 def goes_on_deleting(new: PartitionLog, whole: Callable[[], PartitionLog], through: int, time: int | None) -> bool:
-    """Why something was deleted is told by what else was deleted at the same time, also in another batch."""
+    """The reason of a deletion depends on what else was deleted at the same time, even in another batch."""
     times = new.deletion_times()
     if time is None or not len(times) or pc.min(times).as_py() > time:
         return False

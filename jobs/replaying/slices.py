@@ -13,7 +13,7 @@ class Slice:
     num_slices: int = 1
 
     def rows(self, rows: pa.Table) -> pa.Table:
-        """Those of its groups."""
+        """Rows of the slice's groups."""
         if self.num_slices == 1 or "group_id" not in rows.column_names or not rows.num_rows:
             return rows
         encoded = rows.column("group_id").dictionary_encode().unify_dictionaries().combine_chunks()

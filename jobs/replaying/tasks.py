@@ -20,7 +20,7 @@ from schemas.exit_codes import ExitCode
 
 
 def answer(work: Work, told: Told[Any], shares: Sequence[Share]) -> Answer[Any] | Closing[Answer[Any]]:
-    """A failure that a user can act on is an answer too: an engine tells of an exception as of a fault."""
+    """A failure that a user can act on is a result too: an engine would report an exception as a crash."""
     pa.set_cpu_count(1)
     keep_memory()
     files = HistoryFiles(told.root, told.run_id)

@@ -15,14 +15,14 @@ from jobs.warehouses.delta_tables import DataFile
 
 @dataclass
 class Reached:
-    """How far an offsets partition is done."""
+    """Progress in one offsets partition."""
 
     partition: int
     # Rows of later runs are new.
     through_run_id: str
 
     def row(self, cluster: str) -> dict[str, Any]:
-        """Of the table that keeps it."""
+        """The row of the table that stores it."""
         raise NotImplementedError
 
     def to_plain(self) -> dict[str, Any]:
@@ -34,28 +34,28 @@ P = TypeVar("P", bound=Reached)
 
 @dataclass(frozen=True, kw_only=True)
 class Told(Generic[P]):
-    """What all tasks of a run are told."""
+    """The input of all tasks of a run."""
 
     cluster: str
     run_id: str
-    # The newest run that was there.
+    # The newest finished run.
     through_run_id: str
-    # By offsets partition, of those that need not be done from their beginning.
+    # Progress by offsets partition, for those that need not start from the beginning.
     earlier: Mapping[int, P]
-    # Where files are written.
+    # The folder in which files are written.
     root: Place = Path()
-    # Of decoded tables, and those of the job's own that hold what may still change.
+    # Files of decoded tables, and files of the job's own tables with rows that may still change.
     files: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
     held: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
 
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
-        """What else but files is told by offsets partition, and of these alone."""
+        """The fields by offsets partition, apart from files, for only these partitions."""
         return {"earlier": {place: each for place, each in self.earlier.items() if place in partitions}}
 
 
 @dataclass(frozen=True)
 class Share:
-    """An offsets partition, or of a large one the groups that fall to one of `num_slices`."""
+    """An offsets partition, or those groups of a large one that belong to one of `num_slices`."""
 
     partition: int
     number: int = 0
@@ -64,15 +64,15 @@ class Share:
 
 @dataclass
 class Answer(Generic[P]):
-    # By table; several where rows are open and closed.
+    # By table; several for open and closed rows.
     files: list[tuple[str, DataFile]] = field(default_factory=list)
     num_rows: dict[str, int] = field(default_factory=dict)
     progress: list[P] = field(default_factory=list)
-    # Of slices of an offsets partition, as Arrow: a transaction may commit for groups of several.
+    # From slices of an offsets partition, as Arrow bytes: a transaction may commit for groups in several slices.
     transactions: list[tuple[int, bytes]] = field(default_factory=list)
-    # Done from their beginning: what earlier runs made of them goes.
+    # Done from the beginning: the rows of earlier runs are removed.
     whole: list[int] = field(default_factory=list)
-    # Done in slices and not from their beginning, as they have to be.
+    # Done in slices and not from the beginning, although they must be.
     insufficient: list[int] = field(default_factory=list)
     num_records: int = 0
     num_groups: int = 0
@@ -91,5 +91,5 @@ def deserialized(content: bytes) -> pa.Table:
         return reader.read_all()
 
 
-# What a task does with each of its shares: it writes files, and tells the answer what came of it.
+# What a task does with each of its shares: it writes files, and adds the outcome to the answer.
 Work = Callable[[Any, Share, HistoryFiles, Opened, Answer[Any]], None]

@@ -14,8 +14,8 @@ from udfs.replay.nullable import NONE, Flags, Numbers, Positions, integers, numb
 
 @dataclass(frozen=True)
 class ReadingTimes:
-    """By move, in microseconds; NONE: not known. Nobody read until `until`, since `first` or later, `last` at the
-    latest."""
+    """By move, in microseconds; NONE: unknown. No member read until `until`; this began at `first` or later, and at
+    `last` at the latest."""
 
     first: Numbers
     last: Numbers
@@ -27,8 +27,7 @@ class ReadingTimes:
 
 
 def reading_times(moves: pa.Table, ends: pa.Table, fell_silent: Flags, last_commits: Numbers) -> ReadingTimes:
-    """`ends`: beside each move its row of reading_ends. `fell_silent`: whether commits show that the owner timed
-    out."""
+    """`ends`: for each move its row of reading_ends. `fell_silent`: whether commits show that the owner timed out."""
     stopped = numbers(ends.column("stopped_time"))
     commit = np.minimum(last_commits, stopped)
 
@@ -43,7 +42,7 @@ def reading_times(moves: pa.Table, ends: pa.Table, fell_silent: Flags, last_comm
 
 
 def unread_columns(times: ReadingTimes, quiet_from: "QuietTimes", committed: Numbers) -> dict[str, pa.Array]:
-    """`committed`: what was committed at each move; NONE: nothing, or it was not asked for."""
+    """`committed`: the committed offset at each move; NONE: none, or it was not requested."""
     is_known = times.is_known()
     found = {}
     for name, start in (("unread_low_ms", times.last), ("unread_high_ms", times.first)):
@@ -54,12 +53,12 @@ def unread_columns(times: ReadingTimes, quiet_from: "QuietTimes", committed: Num
 
 
 class QuietTimes:
-    """Of some moves: when snapshots on both sides show that what was committed stayed the end of the partition."""
+    """For some moves: when snapshots before and after show that the committed offset was the end of the partition."""
 
     def __init__(self, ends: EndOffsets, moves: pa.Table) -> None:
         self.ends, self.moves = ends, moves
         pairs = self.pairs()
-        # A stretch each with a move of its partition.
+        # One period each, with a move of its partition.
         self.move, self.stretch = (numbers(pairs.column(name)).astype(np.intp) for name in ("move", "stretch"))
 
     def pairs(self) -> pa.Table:
@@ -69,14 +68,14 @@ class QuietTimes:
         return rows.join(known, list(TP), join_type="inner", use_threads=False)
 
     def asked(self, times: ReadingTimes) -> Positions:
-        """Moves of which it counts what was committed."""
+        """Moves for which the committed offset matters."""
         of_move = [each[self.move] for each in (times.first, times.until)]
         overlaps = (of_move[0] < self.of_stretch("to_time")) & (of_move[1] > self.of_stretch("from_time"))
         is_asked = times.is_known()[self.move] & (overlaps | self.is_after_newest(of_move[1]))
         return np.unique(self.move[is_asked])
 
     def overlap(self, start: Numbers, until: Numbers, committed: Numbers) -> Numbers:
-        """By move, how much of the time between lies in such stretches."""
+        """For each move, how much of the time between is inside such periods."""
         found = np.zeros(self.moves.num_rows, np.int64)
         first = np.maximum(start[self.move], self.of_stretch("from_time"))
         last = np.minimum(until[self.move], self.of_stretch("to_time"))

@@ -17,7 +17,7 @@ from udfs.tables.arrow_schema import table_schema
 def whole_tables(
     cluster: str, progress: Iterable[Progress], snapshots: Snapshots, inferred: Iterable[Sighting] = ()
 ) -> dict[str, pa.Table]:
-    """`inferred`: topics that are named by what groups were assigned."""
+    """`inferred`: topics whose names follow from what groups were assigned."""
     known = sorted(progress, key=lambda each: each.partition)
     rows: dict[str, list[dict[str, Any]]] = {
         PROGRESS: [each.row(cluster) for each in known],

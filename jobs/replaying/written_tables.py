@@ -10,18 +10,18 @@ from schemas.tables import TABLES
 @dataclass(frozen=True)
 class WrittenTables:
     job: str
-    # Few rows, which are made anew from what is known of all offsets partitions.
+    # Small tables, which are written completely from what is known of all offsets partitions.
     whole: tuple[str, ...]
-    # Made anew for each offsets partition that a run looks at.
+    # Written completely for each offsets partition that a run replays.
     renewed: tuple[str, ...]
     # Tables that tasks read.
     read: tuple[str, ...] = DECODED
-    # Each run adds to them, and they lose rows only where it says the same anew.
+    # Each run adds rows; rows are removed only if the run writes them again.
     kept: tuple[str, ...] = ()
 
     @property
     def progress(self) -> str:
-        """The table that says how far the job has come."""
+        """The table that has the job's progress."""
         return PROGRESS[self.job]
 
     @property

@@ -84,8 +84,8 @@ def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
 
 
 def group_state(now: Modern) -> tuple[GroupState | None, Confidence]:
-    """None: no member is known, but there may be some. So where compaction left other records of the group but no record
-    of its epoch: that one is written again whenever a member joins or leaves."""
+    """None: no member is known, but there may be some. So where compaction left other records of the group, but none of
+    its epoch: that one is written again whenever a member joins or leaves."""
     if now.is_partial or (now.epoch is None and not now.members):
         return (state_of(now)[0] if now.members else None), Confidence.POSSIBLE
     return state_of(now)
