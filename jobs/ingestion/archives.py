@@ -17,7 +17,7 @@ MOST_BYTES = 24 << 20
 
 
 def archive_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]:
-    """`batches` hold whole offsets partitions, in the order of partitions, offsets and leader epochs."""
+    """`batches` contain whole offsets partitions, sorted by partition, offset and leader epoch."""
     for partition, parts in groupby(of_one_partition(batches), key=partition_of):
         yield from take_on_partition(task, partition, parts)
 
@@ -61,7 +61,7 @@ def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch
             names = pc.unique(batch.column("source_file")).to_pylist()
             raise other_log(names, counts.partition, contradiction) from None
         yield
-    # Nothing between an archive's records is missing but what it leaves out, such as markers.
+    # Between an archive's records nothing is missing, except what archives leave out, such as markers.
     task.retract_ranges(partition, decoded + ([] if last is None else [(first, last)]))
     task.note_facts(facts.by_file.values(), partition)
 
@@ -69,7 +69,8 @@ def take_on_partition(task: Task, partition: int, parts: Iterator[pa.RecordBatch
 def with_lost_lines_written(
     task: Task, parts: Iterator[pa.RecordBatch], counts: Counts, facts: "Facts"
 ) -> Iterator[pa.RecordBatch]:
-    """The rows that tell an offset. The others are no records, and come first: they go to rejected_records at once."""
+    """The rows that have an offset. The other rows are not records and come first: they go to rejected_records at
+    once."""
     before: tuple[str, bytes] | None = None
     for batch in parts:
         has_offset = batch.column("offset").is_valid()
@@ -87,7 +88,7 @@ def with_lost_lines_written(
 
 
 def lines_of(task: Task, lines: pa.RecordBatch, counts: Counts) -> pa.Table:
-    """Rows of rejected_records, each line of a file once."""
+    """Rows of rejected_records, one for each line of a file."""
     again = lines_again(lines, None)
     counts.read += sum(again)
     counts.known += sum(again)
@@ -96,7 +97,7 @@ def lines_of(task: Task, lines: pa.RecordBatch, counts: Counts) -> pa.Table:
 
 
 def lines_again(lines: pa.RecordBatch, before: tuple[str, bytes] | None) -> list[bool]:
-    """Which of the lines are just like the one before them in their file: sorting has brought these together."""
+    """Which lines equal the previous line of their file: sorting has brought these together."""
     found = []
     for line in zip(lines.column("source_file").to_pylist(), lines.column("raw").to_pylist(), strict=True):
         found.append(line == before)
@@ -105,7 +106,7 @@ def lines_again(lines: pa.RecordBatch, before: tuple[str, bytes] | None) -> list
 
 
 def windows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """As many rows at a time as are decoded well together; rows of one offset are never parted."""
+    """Windows with as many rows as decode efficiently together. Rows with the same offset stay together."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
@@ -122,7 +123,7 @@ def windows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class Facts:
-    """What `source_files` says of each file of an archive, for one offsets partition."""
+    """The row of `source_files` for each file of an archive, for one offsets partition."""
 
     def __init__(self) -> None:
         self.by_file: dict[str, SpanFacts] = {}

@@ -19,7 +19,7 @@ NO_LINES = table_schema(TABLES[REJECTED]).empty_table()
 
 
 def without_lines(held: Mapping[str, pa.Table]) -> tuple[dict[str, pa.Table], pa.Table]:
-    """The rows of records, and those of lines: these are compared with nothing."""
+    """Splits rows into records and lines. Lines are compared with nothing."""
     if REJECTED not in held:
         return dict(held), NO_LINES
     rows = held[REJECTED]
@@ -30,7 +30,7 @@ def without_lines(held: Mapping[str, pa.Table]) -> tuple[dict[str, pa.Table], pa
 def sort_out_lines(
     found: pa.Table, held: pa.Table, decoded: NDArray[np.int64]
 ) -> tuple[pa.Table, list[tuple[int, None]]]:
-    """Of those `found` the ones to write, and of those that the warehouse `held` the keys that go."""
+    """Of the lines in `found`, those to write; of those in `held` by the warehouse, the keys to remove."""
     good = held.column("record_offset").filter(is_decoded(held, decoded))
     return found.filter(pc.invert(is_decoded(found, decoded))), [(offset, None) for offset in good.to_pylist()]
 
@@ -40,7 +40,7 @@ def is_decoded(lines: pa.Table, decoded: NDArray[np.int64]) -> pa.Array:
 
 
 def with_lines(new: Mapping[str, pa.Table], lines: pa.Table) -> dict[str, pa.Table]:
-    """In one order with rejected records: files are read a stretch of offsets at a time."""
+    """Merges lines with rejected records in one order: files are read a span of offsets at a time."""
     if not lines.num_rows:
         return dict(new)
     parts = [new[REJECTED], lines] if REJECTED in new else [lines]

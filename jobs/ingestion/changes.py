@@ -30,7 +30,7 @@ Rows: TypeAlias = Sequence[Row] | pa.Table
 
 @dataclass
 class Outcome:
-    """What all tasks of a run did together."""
+    """The combined results of all tasks of a run."""
 
     files: dict[str, list[DataFile]] = field(default_factory=dict)
     num_rows: Counter[str] = field(default_factory=Counter)
@@ -41,7 +41,7 @@ class Outcome:
     retracted_ranges: list[tuple[str, int | None]] = field(default_factory=list)
     conflicts: list[tuple[int, int]] = field(default_factory=list)
     damage: list[RejectedRange] = field(default_factory=list)
-    # Rows of an archive that are no records of the offsets topic.
+    # Rows of an archive that are not records of the offsets topic.
     num_other_topics: int = 0
 
     def total(self, name: str) -> int:
@@ -49,7 +49,7 @@ class Outcome:
 
 
 def outcome_of(answers: Sequence[Answer], rejected: Mapping[int, Sequence[KnownRange]]) -> Outcome:
-    """`rejected`: ranges of bytes of earlier runs. Raises the first failure that a task told."""
+    """`rejected`: ranges of bytes from earlier runs. Raises the first failure that a task returned."""
     for each in answers:
         if each.failure is not None:
             raise Failure(*each.failure)
@@ -78,7 +78,7 @@ def seen_by_partition(answers: Iterable[Answer]) -> dict[int, list[Range]]:
 
 
 def counts_by_partition(units: Iterable[Counts]) -> list[Row]:
-    """One row an offsets partition, as `ingest_counts` of `runs` has them."""
+    """One row per offsets partition, in the form of `ingest_counts` in `runs`."""
     found = []
     for partition, group in groupby(sorted(units, key=unit_order), key=lambda unit: unit.partition):
         of = None if partition == NO_PARTITION else partition
@@ -131,7 +131,7 @@ def source_rows(found: Sequence[Reading], answers: Sequence[Answer], cluster: st
 
 
 def unchanged_rows(files: Iterable[SegmentFile], marks: Mapping[str, Marks], cluster: str, run_id: str) -> list[Row]:
-    """Rows of `source_files` for segments of which nothing was read, since they have not changed."""
+    """Rows of `source_files` for unchanged segments, which were not read."""
     nothing = ("num_records", "num_batches", "num_tombstones", "num_delete_horizon_batches", "torn_tail_bytes")
     return [
         dict.fromkeys(nothing, 0)
@@ -154,7 +154,8 @@ def about_segment(file: SegmentFile, cluster: str, run_id: str) -> Row:
 
 
 def archive_rows(files: Sequence[ArchiveFile], answers: Sequence[Answer], cluster: str, run_id: str) -> list[Row]:
-    """Rows of `source_files` for an archive: one an offsets partition, or one without if a file has nothing of ours."""
+    """Rows of `source_files` for an archive: one per offsets partition, or one without a partition if a file has no
+    records of the topic."""
     by_file: dict[str, list[SpanFacts]] = {}
     for facts in (each for answer in answers for each in answer.facts):
         by_file.setdefault(facts.source_file, []).append(facts)

@@ -24,14 +24,14 @@ MOST_BYTES = 48 << 20
 
 @dataclass
 class Copy:
-    """Reads its spans one after the other; `records` gives them a piece at a time, offsets rising."""
+    """Reads its spans one after the other; `records` yields them in pieces, with ascending offsets."""
 
     spans: Iterable[Part]
     piece_bytes: int
     facts: list[SpanFacts] = field(default_factory=list)
     rejected: RejectedRanges = field(default_factory=RejectedRanges)
     last_offset: int | None = None
-    # From where to where it was read.
+    # The offsets that were read.
     covered: list[Range] = field(default_factory=list)
 
     @property
@@ -39,7 +39,7 @@ class Copy:
         return self.rejected.found
 
     def chunks(self) -> Iterator[Records]:
-        """As many records as are decoded well together."""
+        """Chunks with as many records as decode efficiently together."""
         for records in self.records():
             yield from chunks(records, MOST_RECORDS, MOST_BYTES)
 
@@ -62,7 +62,7 @@ class Copy:
         self.go_back_to_open_end()
 
     def go_back_to_open_end(self) -> None:
-        """Damage that nothing follows is read again once something does: then its offsets are known."""
+        """Reads damage at the end again once something follows it: then its offsets are known."""
         for facts in self.facts[-1:]:
             for each in self.ranges:
                 if each.source_file == facts.source_file and each.to_offset is None:
@@ -75,11 +75,11 @@ class Copy:
             self.covered.append((first, last))
 
     def intact(self) -> list[Range]:
-        """Offsets that it shows, or shows to be compacted away."""
+        """Offsets that this copy has, or whose absence shows that compaction removed them."""
         return without_damaged(self.covered, self.ranges)
 
     def framed_pieces(self, part: Part, facts: SpanFacts) -> Iterator[Framed]:
-        """Without what is at fault, which is noted."""
+        """Without faulty parts, which are noted."""
         bounds = (part.first - 1, part.last) if isinstance(part.span, Span) else (-1, None)
         zeros, before = 0, bounds[0]
         for piece in part.span.framed_pieces(self.piece_bytes):
@@ -91,12 +91,12 @@ class Copy:
             self.rejected.take(framed.batches, rejected, facts.source_file)
             if len(framed.batches):
                 before = int(framed.batches.last_offset[-1])
-            # Zeros at the end of a piece may go on in the next one, and end there.
+            # Zeros at the end of a piece may continue in the next one, and end there.
             zeros = framed.zero_tail_bytes + (zeros if is_nothing(framed) else 0)
             yield framed
         facts.read_to -= zeros
         if zeros and part.last is not None and self.rejected.may_hold(part.last):
-            # Brokers cut off what they preallocated once a segment is full: batches were here.
+            # Brokers truncate preallocated space when a segment is full. So these zeros were batches.
             facts.read_to += zeros
             wrong = Rejected(facts.read_to - zeros, zeros, RejectReason.BAD_LENGTH, "batch_length", "zeros to the end")
             self.rejected.wait(wrong, facts.source_file)

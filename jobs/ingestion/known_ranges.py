@@ -16,8 +16,8 @@ def sort_out(
     read: Mapping[str, Stretch],
     seen: Sequence[Stretch],
 ) -> tuple[list[RejectedRange], list[tuple[str, int]]]:
-    """Of those `found` the ones to write, and of the `earlier` ones, by file and position, those that go. `read` says
-    from where to where each file was read, `seen` which offsets are decoded or lie in an undamaged copy, here or in the
+    """Of the ranges in `found`, those to write; of the `earlier` ranges, by file and position, those to remove. `read`:
+    the part of each file that was read. `seen`: offsets that are decoded, or are in an undamaged copy, here or in the
     warehouse."""
     seen = joined(seen)
     again = {(each.source_file, each.rejected.byte_position): each for each in found}
@@ -42,8 +42,8 @@ def sort_out(
 def made_good_together(
     earlier: Mapping[int, Sequence[KnownRange]], seen: Mapping[int, Sequence[Stretch]]
 ) -> set[tuple[str, int]]:
-    """Of the `earlier` ranges those that several tasks of a run make good, each a part of it: the segments of another
-    copy may end amid them."""
+    """Earlier ranges that several tasks of a run replace together, each a part: segments of another copy may end inside
+    them."""
     return {
         (each.source_file, each.byte_position)
         for partition, stretches in seen.items()
@@ -53,7 +53,8 @@ def made_good_together(
 
 
 def is_made_good(first: int | None, last: int | None, seen: Iterable[Stretch]) -> bool:
-    """Whether other copies show all that the range may have held. What they lack of it was compacted away."""
+    """Whether other copies cover everything that the range may have contained. What they lack there, compaction
+    removed."""
     if first is None:
         return False
     last = first if last is None else last
@@ -65,6 +66,6 @@ def without_damaged(ranges: Sequence[Range], damaged: Sequence[KnownRange | Reje
 
 
 def bounds_of(first: int | None, last: int | None, ranges: Sequence[Range]) -> Range:
-    """What is not known of a damaged range may be anywhere in the copy."""
+    """Without known bounds, a damaged range may be anywhere in the copy."""
     ends = [end for _, end in ranges] or [0]
     return 0 if first is None else first, max(ends) if last is None else last

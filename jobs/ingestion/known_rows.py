@@ -16,7 +16,7 @@ BATCH_ROWS = 65_536
 
 @dataclass(frozen=True)
 class KnownFile:
-    """A file of a decoded table, and the offsets partitions that it holds something of."""
+    """A file of a decoded table, and the offsets partitions it has rows of."""
 
     path: Place
     first_partition: int
@@ -25,7 +25,7 @@ class KnownFile:
 
 @dataclass
 class Cursor:
-    """Reads one file's rows of one partition, offsets rising."""
+    """Reads one file's rows of one partition, in ascending order of offsets."""
 
     batches: Iterator[pa.Table]
     waiting: pa.Table | None = None
@@ -44,7 +44,7 @@ class Cursor:
 
 @dataclass
 class KnownRows:
-    """`take_until` must be asked for rising offsets."""
+    """`take_until` must be called with ascending offsets."""
 
     cursors: dict[str, list[Cursor]] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ class KnownRows:
 def known_rows(
     files: Mapping[str, Sequence[KnownFile]], tables: Mapping[str, Table], cluster: str, partition: int, first: int
 ) -> KnownRows:
-    """Those of a partition of the cluster, from the offset on."""
+    """Rows of a partition of the cluster, from the offset on."""
     return KnownRows(
         {
             name: [
@@ -85,7 +85,7 @@ def rows_of(path: Place, table: Table, cluster: str, partition: int, first: int)
                 ),
                 pc.greater_equal(rows.column("record_offset"), first),
             )
-            # Ranges of rejected bytes have no offset, and are told apart by their place in their file.
+            # Ranges of rejected bytes have no offset. Their position in their file identifies them.
             yield rows.filter(is_wanted, null_selection_behavior="drop")
 
 

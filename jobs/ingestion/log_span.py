@@ -9,8 +9,8 @@ from udfs.framing.framed import Framed, Rejected
 
 @dataclass
 class SpanFacts:
-    """What `source_files` says of a file or a fetched range, for the part that one task read. `start` and `read_to` are
-    positions of bytes."""
+    """The row of `source_files` of a file or a fetched range, for the span that one task read. `start` and `read_to`
+    are byte positions."""
 
     source_file: str
     start: int
@@ -26,33 +26,33 @@ class SpanFacts:
     first_batch_crc: int | None = None
     last_batch_position: int | None = None
     last_batch_crc: int | None = None
-    # Of a live log: its first offset, where that has moved into the range meanwhile.
+    # For a live log: its first offset, if it has moved into the range since the plan was made.
     log_start: int | None = None
 
 
 class LogSpan(Protocol):
     @property
     def name(self) -> str:
-        """As `source_files` has it."""
+        """The name in `source_files`."""
         ...
 
     @property
     def size(self) -> int:
-        """Bytes, as far as it is known before they are read."""
+        """Size in bytes, as far as it is known before reading."""
         ...
 
     def facts(self) -> SpanFacts:
-        """What is known of it before it is read."""
+        """What is known before reading."""
         ...
 
     def framed_pieces(self, piece_bytes: int) -> Iterator[Framed]:
-        """Its records, about so many bytes at a time."""
+        """Yields its records, about this many bytes at a time."""
         ...
 
     def is_torn_end(self, rejected: Rejected) -> bool:
-        """Whether it is the batch that a broker was still writing."""
+        """Whether this is the batch that a broker was still writing."""
         ...
 
     def complete(self, facts: SpanFacts) -> None:
-        """What shows only when it has been read."""
+        """Adds what is known only after reading."""
         ...

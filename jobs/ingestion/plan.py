@@ -23,14 +23,14 @@ TASKS_PER_CORE = 3
 
 @dataclass(frozen=True)
 class Reading:
-    """What is to be read of one file: offsets `first` to at most `last`."""
+    """The part of one file to read: offsets from `first` to `last` or below."""
 
     file: SegmentFile
     copy: str
     start: int
     first: int
     last: int
-    # Only the newest segment of a partition may end amid a batch.
+    # Only the newest segment of a partition may end inside a batch.
     is_newest: bool
 
     @property
@@ -41,12 +41,12 @@ class Reading:
 @dataclass(frozen=True)
 class Part:
     span: LogSpan
-    # No record of it is below.
+    # No record of it has a lower offset.
     first: int
-    # None of what stands at its end is above; None: not known.
+    # No record in it has a higher offset; None: unknown.
     last: int | None
     is_newest: bool
-    # FALSE: nothing says where it begins, though not below `first`.
+    # False: its first offset is unknown, but not below `first`.
     is_first_known: bool = True
 
 
@@ -64,7 +64,7 @@ class Unit:
 
 
 def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[list[Reading], int]:
-    """What has changed, and how many files have not."""
+    """What has changed, and the number of unchanged files."""
     found, num_unchanged = [], 0
     for copy, of_copy in copies_of(files):
         for number, file in enumerate(of_copy):
@@ -81,9 +81,8 @@ def readings(files: Sequence[SegmentFile], marks: Mapping[str, Marks]) -> tuple[
 
 
 def unchanged_beside(files: Sequence[SegmentFile], found: Sequence[Reading]) -> list[SegmentFile]:
-    """Segments that stand right before or behind one that is read from its beginning, and are not read again.
-
-    That they stood side by side tells that what is missing between them was compacted away.
+    """Unchanged segments directly before or after one that is read from its beginning. They are not read again, but
+    their rows show that the files are neighbors: so what is missing between them was removed by compaction.
     """
     are_read = {reading.file.path for reading in found}
     are_new = {reading.file.path for reading in found if not reading.start}
@@ -96,19 +95,20 @@ def unchanged_beside(files: Sequence[SegmentFile], found: Sequence[Reading]) -> 
 
 
 def copies_of(files: Iterable[SegmentFile]) -> Iterator[tuple[str, list[SegmentFile]]]:
-    """Of each copy of a log where it lies, and its segments one behind the other."""
+    """For each location of a copy of a log, its segments in order."""
     for (_, copy), group in groupby(sorted(files, key=place), key=lambda file: place(file)[:2]):
         yield copy, list(group)
 
 
 def place(file: SegmentFile) -> tuple[int, str, int, str]:
-    """Files named by their first offset are segments of one log when they lie side by side; any other is on its own."""
+    """Files that are named by their first offset and are in one folder are segments of one log. Any other file stands
+    alone."""
     is_segment = BASE_NAME.fullmatch(file.path.name) is not None
     return file.partition, str(file.path.parent if is_segment else file.path), file.base_offset, str(file.path)
 
 
 def behind(file: SegmentFile, mark: Marks) -> int:
-    """The lowest offset that can stand behind what was read of a file."""
+    """The lowest offset that can follow what was read of a file."""
     return file.base_offset if mark.last_offset is None else mark.last_offset + 1
 
 
@@ -121,14 +121,14 @@ def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], most_b
             by_copy = {copy: [one for one in stretch if one.copy == copy] for copy in sorted({r.copy for r in stretch})}
             copies = tuple(tuple(spans(each, most_bytes)) for each in by_copy.values())
             if len(copies) == 1:
-                # Nothing of one copy overlaps: each part can go its own way.
+                # No other copy overlaps this one: each part can be read independently.
                 yield from (Unit(partition, ((part,),), first, last, may_be_known) for part in copies[0])
             else:
                 yield Unit(partition, copies, first, last, may_be_known)
 
 
 def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
-    """Readings by first offset, those that overlap together."""
+    """Groups of overlapping readings, sorted by first offset."""
     stretch: list[Reading] = []
     end = -1
     for reading in found:
@@ -144,7 +144,7 @@ def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
 def spans(found: list[Reading], most_bytes: int) -> Iterator[Part]:
     for reading in found:
         file = reading.file
-        # To find the cuts costs a look at the whole file, which only local disks give for nothing.
+        # Finding the cuts means a look at the whole file, which is cheap only on local disks.
         if reading.size > most_bytes * 3 // 2 and isinstance(file.path, Path):
             parts: Iterable[Span] = spans_of(file.path, most_bytes, reading.start)
         else:
@@ -166,8 +166,8 @@ def span_bytes(total: int, cores: int) -> int:
 
 
 def tasks(planned: Iterable[Unit], num_workers: int) -> list[tuple[Unit, ...]]:
-    """Neighboring units together, the largest tasks first. A task takes no more than one worker's fraction of the bytes
-    that are left: the last tasks are small, and all workers end at about the same time."""
+    """Groups neighboring units, the largest tasks first. A task takes at most one worker's share of the remaining
+    bytes: so the last tasks are small, and all workers finish at about the same time."""
     waiting = list(planned)
     left = size_of(waiting)
     found: list[list[Unit]] = []

@@ -19,7 +19,7 @@ def sliced(records: Records, start: int, stop: int) -> Records:
 
 
 def windows(copies: list[Iterator[Records]]) -> Iterator[tuple[int, list[Records]]]:
-    """Stretches of offsets that every copy has been read up to: the last offset, and the records of each copy."""
+    """Spans of offsets that every copy has been read up to: the last offset, and the records of each copy."""
     waiting = {number: first for number, copy in enumerate(copies) if (first := next(copy, None)) is not None}
     while waiting:
         last = min(int(records.offset[-1]) for records in waiting.values())
@@ -37,7 +37,7 @@ def windows(copies: list[Iterator[Records]]) -> Iterator[tuple[int, list[Records
 
 
 def note_offsets(counts: Counts, offsets: NDArray[np.int64]) -> None:
-    """Offsets rise from call to call."""
+    """Offsets ascend from call to call."""
     if counts.last_offset is None:
         counts.first_offset = int(offsets[0])
     elif offsets[0] > counts.last_offset + 1:
@@ -47,7 +47,7 @@ def note_offsets(counts: Counts, offsets: NDArray[np.int64]) -> None:
 
 
 def read_offsets(sources: list[dict[str, pa.Table]]) -> NDArray[np.int64]:
-    """Of all records whose bytes are there, those included that cannot be decoded."""
+    """Offsets of all records whose bytes exist, including those that cannot be decoded."""
     found = [
         (without_damage(rows) if name == REJECTED else rows).column("record_offset").to_numpy()
         for source in sources
@@ -61,7 +61,7 @@ def without_damage(rejected: pa.Table) -> pa.Table:
 
 
 def runs_of(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """First and last of each stretch without a gap."""
+    """First and last offset of each range without a gap."""
     if not len(offsets):
         return []
     cuts = np.flatnonzero(np.diff(offsets) > 1) + 1

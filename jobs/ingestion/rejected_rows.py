@@ -17,7 +17,8 @@ from udfs.tables.arrow_schema import table_schema
 SCHEMA = table_schema(TABLES[REJECTED])
 BATCH_ROWS = 16_384
 
-# Partition, offset and leader epoch of a record; file and position of a range of bytes, none for an archive's lines.
+# Partition, offset and leader epoch of a record; file and position of a byte range, which lines of an archive do not
+# have.
 RecordKey = tuple[int, int, int | None]
 RangeKey = tuple[str, int | None]
 
@@ -25,8 +26,8 @@ RangeKey = tuple[str, int | None]
 def without_rows(
     warehouse: Warehouse, cluster: str, records: Collection[RecordKey], ranges: Collection[RangeKey], run_id: str
 ) -> tuple[list[DataFile], list[Removed]]:
-    """Files that hold one of the rows, and those that take their place."""
-    # As the table is, not as `runs` names it: files that others have rewritten since must not come back.
+    """Files with one of the rows, and the files that replace them."""
+    # The table's current version, not that in `runs`: files that others have merged since then must not come back.
     delta = warehouse.newest(REJECTED) if records or ranges else None
     added: list[DataFile] = []
     removed: list[Removed] = []
@@ -45,7 +46,7 @@ def without_rows(
 
 
 def rewrite(path: Place, kept: TableFile, cluster: str, records: set[RecordKey], ranges: set[RangeKey]) -> bool:
-    """Writes what stays; tells whether anything goes."""
+    """Writes the remaining rows; returns whether any row is removed."""
     num_gone = 0
     for rows in rows_of(path):
         stays = pa.array(

@@ -23,8 +23,8 @@ BATCH_ROWS = 32_768
 
 
 def retried(assignment: Assignment, path: Place) -> Answer:
-    """Rows of the cluster in a file of `rejected_records`; those that are decoded now are retracted there. What one
-    file gives stands in the order of the log: files of several runs together would not."""
+    """Rows of the cluster in a file of `rejected_records`. Rows that are decoded now are retracted there. The output of
+    one file is in log order, that of files of several runs together would not be."""
     return closed(guarded_answer(assignment, partial(retry_steps, batches_of(path))))
 
 
@@ -43,7 +43,7 @@ def retry_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]
             if (side := rows.filter(is_side)).num_rows:
                 for name, taken in taken_up(task, counts, side, has_producers).items():
                     found.setdefault(name, []).append(taken)
-        # Without offsets, since no stretch of the log was read.
+        # Without offsets, since no part of the log was read.
         task.answer.counts += [counts] if counts.read else []
         for name, sides in found.items():
             whole = pa.concat_tables(sides)
@@ -52,7 +52,7 @@ def retry_steps(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[None]
 
 
 def rejected_rows(batches: Iterator[pa.RecordBatch], cluster: str) -> Iterator[tuple[int, pa.Table]]:
-    """Records alone, partition by partition: a range of bytes is read again with its file."""
+    """Only records, by partition: a byte range is read again with its file."""
     for batch in batches:
         rows = pa.Table.from_batches([batch]).cast(table_schema(TABLES[REJECTED]))
         is_ours = pc.equal(rows.column("cluster"), cluster)
@@ -63,7 +63,7 @@ def rejected_rows(batches: Iterator[pa.RecordBatch], cluster: str) -> Iterator[t
 
 
 def taken_up(task: Task, counts: Counts, rows: pa.Table, has_producers: bool) -> dict[str, pa.Table]:
-    """Rows of decoded tables for those that this release understands."""
+    """Rows of decoded tables for records that this release can decode."""
     records = records_of_rejected(rows)
     still = {reject.row for reject in decode(records.keys, records.values, records.is_control).rejects}
     chosen = np.array([row for row in range(len(records)) if row not in still], np.int64)

@@ -29,13 +29,13 @@ from schemas.exit_codes import ExitCode
 from schemas.snapshot_tables import TOPIC_SNAPSHOTS
 from schemas.vocabulary import OFFSETS_TOPIC
 
-# By the last two, lines that are no records and are there twice come together.
+# The last two columns bring together equal lines that are not records.
 SORTED_BY = ("partition", "offset", "leader_epoch", "source_file", "raw")
 
 
 @dataclass(frozen=True)
 class IngestOptions:
-    """What users ask of an ingest."""
+    """The options of an ingest."""
 
     source: str | None = None
     command_config: Path | None = None
@@ -47,7 +47,7 @@ class IngestOptions:
 
 
 class Ingest:
-    """`is_retry`: what was rejected is decoded again, and nothing is read."""
+    """`is_retry`: rejected records are decoded again, and no input is read."""
 
     name = JOB
 
@@ -75,7 +75,7 @@ class Ingest:
         )
 
     def read(self) -> Outcome:
-        # First, since what is wrong with them is told at once, and reading the source may take long.
+        # Snapshots first: their errors are reported at once, and reading the source may take long.
         snapshots = self.snapshots()
         outcome = self.read_source(self.options.source)
         for name, rows in [*snapshots.items(), *self.live_snapshots.items()]:
@@ -100,7 +100,7 @@ class Ingest:
         raise Failure(ExitCode.USAGE, f"--source {source!r}: {expected}")
 
     def read_live(self, servers: str) -> Outcome:
-        # Here, since their library is an extra.
+        # Imported here, since its library is an optional dependency.
         from jobs.capturing.captured import rows_of_snapshots
         from jobs.capturing.known_topics import known_topics
         from jobs.sources.live_source import LiveSource
@@ -118,7 +118,7 @@ class Ingest:
         return outcome
 
     def read_archive(self, path: str) -> Outcome:
-        # Here, since they load Spark, which most runs on segments do without.
+        # Imported here, since these load Spark, which most runs on segments do not need.
         from pyspark.sql import Observation
 
         from jobs.ingestion.archives import archive_steps
@@ -138,7 +138,7 @@ class Ingest:
             answers = self.writer.read_frame(by_partition, archive_steps, self.writer.assignment(told))
         outcome = outcome_of(answers, state.rejected)
         outcome.source_rows = archive_rows(changed, answers, self.cluster, self.run_id)
-        # What a file that is read again has of broken lines it brings again.
+        # A file that is read again produces its broken lines again.
         outcome.retracted_ranges += [(file.path, None) for file in changed if file.path in state.archives]
         outcome.num_other_topics = seen.get[NUM_OTHER_TOPICS]
         return outcome
@@ -207,6 +207,6 @@ class Ingest:
 
 
 def without_marks_of_damaged(state: State) -> State:
-    """So that files with rejected ranges are read again, changed or not."""
+    """So that files with rejected ranges are read again even if they have not changed."""
     damaged = {each.source_file for ranges in state.rejected.values() for each in ranges}
     return replace(state, marks={name: marks for name, marks in state.marks.items() if name not in damaged})

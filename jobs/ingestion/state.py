@@ -44,15 +44,15 @@ RANGE_COLUMNS = [
     "to_offset",
 ]
 
-# The kind of what was fetched from a live log.
+# The kind for what was fetched from a live log.
 LIVE = "kafka"
 
 
 @dataclass
 class State:
-    """`marks` and `archives` (size, time) by file; by offsets partition the `ranges` of offsets that earlier runs read,
-    those of them that are `of_files`, and of live logs what was `asked` for and what the log is known by;
-    `intact` is what some copy holds undamaged."""
+    """`marks` and `archives` (size, time): by file. By offsets partition: `ranges` of offsets that earlier runs read;
+    `of_files`, those of them from files; `asked`, ranges that were requested from live logs, and what identifies the
+    log; `intact`, offsets that some copy has undamaged."""
 
     marks: dict[str, Marks] = field(default_factory=dict)
     archives: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -93,7 +93,7 @@ def state_of(warehouse: Warehouse, cluster: str) -> State:
 
 
 def asked_of(row: dict[str, Any]) -> Range:
-    """Positions in a live log are offsets."""
+    """For a live log, positions are offsets."""
     return row["read_from_position"], row["read_to_position"] - 1
 
 
@@ -108,7 +108,8 @@ def rows_of_cluster(
 
 
 def marks_of(row: dict[str, Any], before: Marks | None) -> Marks:
-    """A run that read a grown file on says nothing of its beginning, and nothing of batches when it found none."""
+    """A run that continued to read a grown file has no information about its beginning, nor about batches if it found
+    none."""
     marks = Marks(
         row["size_bytes"],
         in_ms(row["modified_time"]),
@@ -135,7 +136,7 @@ DECODED = tuple(table.name for table in decoded_tables.TABLES)
 
 
 def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[str, list[KnownFile]]:
-    """Files of decoded tables, by what Delta's statistics say of their offsets partitions."""
+    """Files of decoded tables, by the offsets partitions in Delta's statistics."""
     found: dict[str, list[KnownFile]] = {}
     versions = warehouse.versions()
     for name, version in ((name, versions[name]) for name in tables if name in versions):
@@ -150,7 +151,7 @@ def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[s
             for path, first, last in zip(
                 files.column("path").to_pylist(), low.to_pylist(), high.to_pylist(), strict=True
             )
-            # A file of nothing but ranges without a place.
+            # A file that has only ranges without a partition.
             if first is not None
         ]
     return found

@@ -14,8 +14,8 @@ VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.REJECTED_SHARE: "too_many_rejected
 
 
 def rejected_share(outcome: Outcome) -> tuple[int, int]:
-    """Records that could not be read, and all. A damaged range is counted by the records that it held, not as one too;
-    types and versions of newer releases are no damage."""
+    """Number of records that could not be read, and of all records. A damaged range counts as the records that it
+    contained, not as one more. Types and versions of newer releases do not count as damage."""
     unknown = sum(outcome.reasons[reason] for reason in UNKNOWN_REASONS)
     num_ranges, damaged = len(outcome.damage), outcome.total("damaged")
     rejected = outcome.total("rejected") - unknown - num_ranges + damaged
@@ -28,7 +28,7 @@ def exit_code_of(outcome: Outcome, max_rejected_share: float) -> ExitCode:
 
 
 def facts(outcome: Outcome, about: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """What the result says of an ingest alone."""
+    """The part of the result that only an ingest has."""
     counts = {name: outcome.total(name) for name in ("read", "decoded", "rejected", "already_known")}
     return {
         **about,
@@ -43,7 +43,7 @@ def facts(outcome: Outcome, about: Mapping[str, Any], seconds: float) -> dict[st
 
 
 def damage_of(outcome: Outcome) -> dict[str, Any]:
-    """How many records damaged ranges of bytes held, and where the first of these are."""
+    """The number of records in damaged ranges of bytes, and where the first ranges are."""
     first = outcome.damage[:MOST_NAMED_RANGES]
     return {
         "damaged_records": outcome.total("damaged"),

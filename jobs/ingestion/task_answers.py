@@ -10,7 +10,7 @@ from jobs.warehouses.delta_tables import DataFile
 from udfs.framing.rejected_ranges import RejectedRange
 from udfs.offset_ranges import Range
 
-# Of lines that do not say which partition they are of.
+# For lines that do not name their partition.
 NO_PARTITION = -1
 
 
@@ -27,21 +27,21 @@ class KnownRange:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What all tasks of a run are told."""
+    """The input of all tasks of a run."""
 
     root: Place
     cluster: str
     run_id: str
     known_files: dict[str, list[KnownFile]]
     known_ranges: Mapping[int, Sequence[KnownRange]]
-    # Offsets that some copy in the warehouse holds undamaged.
+    # Offsets that some copy in the warehouse has undamaged.
     intact: Mapping[int, Sequence[Range]] = field(default_factory=dict)
 
 
 @dataclass
 class Counts:
-    """Of one unit; `first_offset` to `last_offset` with `gaps` stretches missing between. `damaged`: records in
-    rejected ranges of bytes; each range also counts as one of `read` and of `rejected`."""
+    """Counts of one unit. `gaps`: missing ranges between `first_offset` and `last_offset`. `damaged`: records in
+    rejected byte ranges; each range also counts as one of `read` and of `rejected`."""
 
     partition: int
     read: int = 0
@@ -62,20 +62,20 @@ class Answer:
     facts: list[SpanFacts] = field(default_factory=list)
     counts: list[Counts] = field(default_factory=list)
     reasons: dict[str, int] = field(default_factory=dict)
-    # By partition, offset and leader epoch, and by file and position: rows of rejected_records that go.
+    # Rows of rejected_records to remove: by partition, offset and leader epoch, and by file and position.
     retracted_records: list[tuple[int, int, int | None]] = field(default_factory=list)
     retracted_ranges: list[tuple[str, int]] = field(default_factory=list)
     # Partition and offset where two leader epochs wrote different records.
     conflicts: list[tuple[int, int]] = field(default_factory=list)
-    # Rejected ranges of bytes that are told now for the first time.
+    # Rejected ranges that are reported for the first time.
     damage: list[RejectedRange] = field(default_factory=list)
-    # By offsets partition, where rejected ranges were looked through: what is decoded or lies in an undamaged copy.
+    # By offsets partition in which rejected ranges were checked: offsets that are decoded or are in an undamaged copy.
     seen: dict[int, list[Range]] = field(default_factory=dict)
     failure: tuple[int, str] | None = None
 
 
 def merged_facts(parts: list[SpanFacts]) -> SpanFacts:
-    """Of a whole file, from those of its parts in order."""
+    """Facts of a whole file, from those of its parts in order."""
     whole = replace(parts[0])
     for part in parts[1:]:
         for name in ("num_records", "num_batches", "num_tombstones", "num_delete_horizon_batches", "torn_tail_bytes"):

@@ -39,7 +39,7 @@ PIECE_BYTES = 16 << 20
 # Copies are read side by side, each with a piece in memory.
 PIECE_BYTES_OF_COPIES = 1 << 20
 
-# What a task does with a share, a piece at a time: between two pieces its rows may be taken on.
+# What a task does with a share, piece by piece.
 Steps = Callable[["Task"], Iterator[None]]
 
 
@@ -55,7 +55,7 @@ def unit_steps(units: Iterable[Unit], task: "Task") -> Iterator[None]:
 
 
 def guarded_answer(assignment: Assignment, steps: Steps) -> Answer | Closing[Answer]:
-    """What a task makes of its share, written into files of the tables, or why it could not."""
+    """Does the share and writes table files; returns a failure if that is not possible."""
     pa.set_cpu_count(1)
     keep_memory()
     task = Task(assignment)
@@ -112,7 +112,7 @@ class Task:
             yield
 
     def merge(self, copies: list[Copy], unit: Unit, counts: Counts) -> Generator[None, None, list[RejectedRange]]:
-        """The ranges that no copy makes good."""
+        """The ranges that no copy replaces."""
         known = self.known_rows(unit.partition, unit.first)
         decoded: list[tuple[int, int]] = []
         for last, parts in windows([copy.chunks() for copy in copies]):
@@ -125,7 +125,7 @@ class Task:
             yield
         ranges = ranges_of(copies)
         intact = [each for copy in copies for each in copy.intact()]
-        # Of what stands behind the last record only the warehouse can tell.
+        # Only the warehouse can know what follows the last record.
         decoded += runs_of(read_offsets([known.take_until(reach_of(ranges))]))
         return self.sort_out_ranges(ranges, read_of(copies), decoded + intact, counts)
 
@@ -139,9 +139,9 @@ class Task:
         counts: Counts,
         lines: pa.Table = NO_LINES,
     ) -> list[tuple[int, int]]:
-        """Writes what is new of a stretch of offsets; `parts` are copies of it, and whether they know producers;
-        `lines` of an archive are no records, but tell an offset. The stretches of offsets that are decoded, here or
-        there."""
+        """Writes the new records of a span of offsets. `parts`: copies of it, and whether they have producers. `lines`
+        of an archive are not records, but have an offset. Returns the spans that are decoded, here or in the
+        warehouse."""
         counts.read += sum(len(records) for records, _ in parts) + lines.num_rows
         of_copies = [self.rows(records, counts.partition, has_producers) for records, has_producers in parts]
         if parts:
@@ -158,12 +158,12 @@ class Task:
         return runs_of(offsets)
 
     def retract_ranges(self, partition: int, decoded: list[tuple[int, int]]) -> None:
-        """Those of segments that an archive makes good."""
+        """Removes ranges of segments that an archive replaces."""
         _, gone = sort_out([], self.assignment.known_ranges.get(partition, []), {}, self.note_seen(partition, decoded))
         self.answer.retracted_ranges += gone
 
     def note_seen(self, partition: int, decoded: list[Range]) -> list[Range]:
-        """With what the warehouse knows."""
+        """Including what the warehouse knows."""
         seen = joined([*decoded, *self.assignment.intact.get(partition, [])])
         self.answer.seen.setdefault(partition, []).extend(seen)
         return seen
@@ -175,7 +175,7 @@ class Task:
         decoded: list[tuple[int, int]],
         counts: Counts,
     ) -> list[RejectedRange]:
-        """The ranges that are to be written."""
+        """The ranges to write."""
         seen = self.note_seen(counts.partition, decoded)
         unknown, gone = sort_out(ranges, self.assignment.known_ranges.get(counts.partition, []), read, seen)
         self.answer.retracted_ranges += gone
@@ -185,7 +185,7 @@ class Task:
     def rows(
         self, records: Records, partition: int, has_producers: bool = True, *, may_share_keys: bool = False
     ) -> dict[str, pa.Table]:
-        """`may_share_keys`: for files only; what is compared with other rows has the types of its table."""
+        """`may_share_keys`: only for files; rows that are compared with others have the types of the table."""
         origin = Origin(self.assignment.cluster, partition, self.assignment.run_id, has_producers)
         decoded = decode(records.keys, records.values, records.is_control, may_share_keys=may_share_keys)
         return self.shaper.tables(records, decoded, origin)
@@ -223,7 +223,7 @@ class Task:
 
 
 def reach_of(ranges: Iterable[RejectedRange]) -> int:
-    """The highest offset that one of the ranges may hold."""
+    """The highest offset that one of the ranges may contain."""
     bounds = (offset for each in ranges for offset in (each.from_offset, each.to_offset) if offset is not None)
     return max(bounds, default=-1)
 
@@ -233,7 +233,7 @@ def ranges_of(copies: Iterable[Copy]) -> list[RejectedRange]:
 
 
 def read_of(copies: Iterable[Copy]) -> dict[str, tuple[int, int]]:
-    """From where to where each file was read."""
+    """The part of each file that was read."""
     return {facts.source_file: (facts.start, facts.read_to) for copy in copies for facts in copy.facts}
 
 

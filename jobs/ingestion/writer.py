@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 JOB = "ingest"
 WRITTEN = tuple(name for name, table in TABLES.items() if table.job == JOB)
 
-# What a task does with the rows of a frame that are its share.
+# What a task does with its rows of a frame.
 FrameSteps = Callable[[Iterator[pa.RecordBatch], Task], Iterator[None]]
-# And with units that it reads by itself.
+# What a task does with units that it reads itself.
 UnitSteps = Callable[[Sequence[Unit], Task], Iterator[None]]
 
 
 @dataclass(frozen=True)
 class About:
-    """The run, as far as its writer must know it."""
+    """What the writer needs to know about the run."""
 
     cluster: str
     run_id: str
@@ -49,12 +49,11 @@ class About:
 
 @dataclass(frozen=True)
 class Told:
-    """What the warehouse knows of the input: ranges of bytes that were rejected, and whether it may hold records of
-    it."""
+    """What the warehouse knows of the input: rejected ranges of bytes, and whether it may have its records."""
 
     known_ranges: Mapping[int, Sequence[KnownRange]]
     may_be_known: bool
-    # Offsets that some copy holds undamaged.
+    # Offsets that some copy has undamaged.
     intact: Mapping[int, Sequence[Range]] = field(default_factory=dict)
 
 
@@ -80,13 +79,13 @@ class IngestWriter:
         assignment: Assignment,
         steps: UnitSteps,
     ) -> list[Answer]:
-        """Units that tasks read by themselves, a task for each of the tuples."""
+        """Reads units in tasks, one task for each of the tuples."""
         step = Step(partial(answer, assignment, steps), Answer)
         return self.engine.run(step, list(map(task_spec, planned)))
 
     def read_frame(self, frame: "DataFrame", steps: FrameSteps, assignment: Assignment) -> list[Answer]:
-        """What comes through Spark."""
-        # Here, since it loads Spark.
+        """Reads rows through Spark."""
+        # Imported here, since it loads Spark.
         from jobs.engine.spark import results_of
 
         def work(batches: Iterator[pa.RecordBatch]) -> Answer:
@@ -95,18 +94,19 @@ class IngestWriter:
         return results_of(frame, work, Answer)
 
     def retry(self) -> list[Answer]:
-        """Decodes again what was rejected; ranges of bytes come with their files."""
+        """Decodes rejected records again; ranges of bytes are read with their files."""
         files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]
         assignment = self.assignment(Told({}, may_be_known=False))
         return [retried(assignment, path) for path in files]
 
     def add(self, outcome: Outcome, table: str, rows: Rows) -> None:
-        """Few rows that the driver has, in files that are closed all at once: elsewhere each waits for answers."""
+        """Writes the driver's few rows to files that are closed together, since on remote storage each is mostly
+        waiting."""
         outcome.num_rows[table] += len(rows)
         self.files.write(table, arrow_rows(table, rows), 0)
 
     def changes(self, outcome: Outcome) -> dict[str, Change]:
-        """Everything that the run changes, but for its rows of `runs`."""
+        """All changes of the run except its row in `runs`."""
         files, wait = self.files.closing()
         self.warehouse.closings.append(wait)
         for name, file in files:
@@ -125,7 +125,7 @@ class IngestWriter:
 
     def optimized(self, name: str, change: Change) -> Change:
         about = self.about
-        # As the table is, not as `runs` names it: files that others have rewritten since must not come back.
+        # The table's current version, not that in `runs`: files that others have merged since then must not come back.
         delta = self.warehouse.newest(name)
         held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
         old = [row["path"] for row in held if row["size_bytes"] < about.limits.small_file_bytes]

@@ -43,7 +43,7 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
 
 @dataclass(frozen=True)
 class Replayed:
-    """Of an offsets partition: how far the replay has come. `begins`: by leader epoch, from where on it counts."""
+    """Progress of the replay in an offsets partition. `begins`: by leader epoch, where it began."""
 
     through_offset: int | None
     through_time: int | None
@@ -54,7 +54,7 @@ class Replayed:
 @dataclass(frozen=True, kw_only=True)
 class Brief(Told[Progress]):
     replayed: Mapping[int, Replayed]
-    # Microseconds; `newest_snapshot`: None: there is none.
+    # Microseconds. `newest_snapshot` None: there is none.
     as_of_time: int
     newest_snapshot: int | None
     snapshots: Sequence[LogFile] = ()
@@ -69,8 +69,8 @@ class Brief(Told[Progress]):
         return {**super().of_partitions(partitions), "replayed": replayed}
 
     def settled_time(self, partition: int) -> int | None:
-        """What happened before is known and judged, and the first snapshot after it is known too. What was settled
-        stays so, though a run may be about an earlier time."""
+        """Everything before this time is known and measured, and the first snapshot after it is known too. What was
+        settled stays settled, even if a run is about an earlier time."""
         through, earlier = self.replayed[partition].through_time, self.earlier.get(partition)
         before = None if earlier is None else earlier.settled_time
         if through is None:
@@ -80,6 +80,6 @@ class Brief(Told[Progress]):
 
 
 def basis_of(*, has_snapshots: bool) -> str:
-    """What settled rows rest on beside the log, and which tables have them. The first snapshot tells of what was before
-    it what none had told."""
+    """What settled rows depend on outside the log, and which tables have them. The first snapshot may contain facts
+    about earlier times that no snapshot had before."""
     return f"{'with' if has_snapshots else 'without'} snapshots, by day"

@@ -27,16 +27,16 @@ from udfs.replay.nullable import NONE, Flags, flags, numbers
 from udfs.tables.arrow_schema import table_schema
 
 TO_TIME, ENDED_BY, COMMITTED = "to_time", "ended_by", "committed_offset"
-# Decoded tables, of which the newest record of each group counts.
+# Decoded tables of which only the newest record of each group counts.
 NEWEST = ("classic_group_metadata", "streams_group_topologies")
 
 
 def history_rows(name: str, files: Sequence[LogFile], wanted: Wanted, groups: Slice, from_time: int | None) -> pa.Table:
-    """In the order of the table; of intervals those that reach beyond the time."""
+    """In the table's order; of intervals, those that extend past the time."""
     table = TABLES[name]
     place = partition_column(table)
     schema = schema_of(name, READ[name])
-    # Texts are codes until the rows are chosen and in order: that takes a third of the time.
+    # Text stays codes until the rows are selected and sorted: that takes a third of the time.
     as_codes = with_codes(schema)
     parts = [as_codes.empty_table()]
     for file in files:
@@ -56,13 +56,13 @@ def history_rows(name: str, files: Sequence[LogFile], wanted: Wanted, groups: Sl
 
 
 def newest_records(rows: pa.Table) -> pa.Table:
-    """One of each group."""
+    """One per group."""
     newest = rows.group_by("group_id").aggregate([(OFFSET, "max")]).column(f"{OFFSET}_max")
     return rows.filter(pc.is_in(rows.column(OFFSET), value_set=newest))
 
 
 def schema_of(name: str, columns: Sequence[str]) -> pa.Schema:
-    """Any column may be NULL: rows of several tables are looked at together."""
+    """Any column may be NULL: rows of several tables are used together."""
     table = table_schema(TABLES[name])
     return pa.schema([pa.field(each, table.field(each).type) for each in columns])
 
@@ -82,7 +82,7 @@ def row_groups(
 
 
 def ended_before(parquet: pq.ParquetFile, group: int, from_time: int | None) -> bool:
-    """Whether all its rows ended before the time, those of offsets because another followed at once."""
+    """Whether all its rows ended before the time; for offsets, whether another offset followed at once."""
     row_group = parquet.metadata.row_group(group)
     columns = {
         row_group.column(place).path_in_schema: row_group.column(place) for place in range(row_group.num_columns)
@@ -98,7 +98,8 @@ def ended_before(parquet: pq.ParquetFile, group: int, from_time: int | None) -> 
 
 
 def later(rows: pa.Table, from_time: int | None) -> pa.Table:
-    """Those that reach beyond the time, and of offsets the last ones: why nothing holds is asked at any time."""
+    """Rows that extend past the time, and the last offsets: the reason why no offset is in force matters at any
+    time."""
     if from_time is None or TO_TIME not in rows.column_names:
         return rows
     ended = numbers(rows.column(TO_TIME))
@@ -110,7 +111,7 @@ def later(rows: pa.Table, from_time: int | None) -> pa.Table:
 
 @dataclass(frozen=True)
 class Since:
-    """From when on raw commits are needed. New ones always are: a broker's clock may have gone back by any time."""
+    """From when on raw commits are needed. New ones always are: a broker's clock may have gone back by any amount."""
 
     time: int
     through_offset: int
@@ -129,7 +130,8 @@ def raw_commits(
     groups: Slice,
     since: Since | None,
 ) -> tuple[pa.Table, DoubtfulTimes]:
-    """That count, tombstones among them, in log order; and when the times of all groups' records are in doubt."""
+    """Raw commits that count, including tombstones, in log order; and when the times of all groups' records are in
+    doubt."""
     schema = with_codes(schema_of("offset_commits", (*COMMITS, EPOCH)))
     parts, clock = [schema.empty_table()], ClockWatch()
     for rows in counting_rows(schema, files, wanted, opened, epochs):
@@ -150,14 +152,14 @@ def doubtful_records(files: Sequence[LogFile], wanted: Wanted, opened: Opened, e
 def counting_rows(
     schema: pa.Schema, files: Sequence[LogFile], wanted: Wanted, opened: Opened, epochs: LeaderEpochs
 ) -> Iterator[pa.Table]:
-    """Those that no later leader epoch took the place of, a piece after the other."""
+    """Records that no later leader epoch replaced, in pieces."""
     for piece in pieces(files, wanted, opened):
         rows = opened.read(piece, schema.names, wanted).cast(schema)
         yield only(rows, epochs.counting(numbers(rows.column(OFFSET)), leader_epochs(rows)))
 
 
 def last_of_copies(found: pa.Table) -> pa.Table:
-    # Archives may have a record with and without its leader's epoch.
+    # Archives may have a record with and without its leader epoch.
     offsets = found.column(OFFSET).to_numpy()
     is_last = np.append(np.diff(offsets) != 0, True)[: len(offsets)]
     return only(found, is_last)

@@ -47,7 +47,7 @@ WRITTEN = WrittenTables(
     kept=(GROUP_VERDICTS.name,),
 )
 INPUTS = (COMMITS, *READ, SNAPSHOTS, "cluster_snapshots", REPLAY_PROGRESS)
-# More rows at once would take more memory than a worker has.
+# More rows at once would need more memory than a worker has.
 MOST_ROWS = 500_000
 RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.check.interval.ms"
 
@@ -113,7 +113,7 @@ class Measurement(LogRun):
 
     @cached_property
     def as_of(self) -> int | None:
-        """None: there is nothing to judge."""
+        """None: there is nothing to measure."""
         if self.wanted_as_of is not None:
             return self.wanted_as_of
         known = [each.through_time for each in self.replayed.values()] + [self.newest_snapshot]
@@ -121,7 +121,7 @@ class Measurement(LogRun):
 
     @cached_property
     def known(self) -> dict[int, Progress]:
-        """By offsets partition, what earlier runs left."""
+        """Progress of earlier runs, by offsets partition."""
         rows = rows_of(self.warehouse, PROGRESS, self.cluster)
         return {row["offsets_partition"]: progress_of(row) for row in rows}
 
@@ -134,7 +134,7 @@ class Measurement(LogRun):
         sizes = rows_by_partition(
             {COMMITS: tables.files.get(COMMITS, [])}, self.cluster, partitions, after, tables.opened
         )
-        # A partition without new records has new snapshots, or stands at another time.
+        # A partition without new records has new snapshots, or is measured at another time.
         sizes = {place: size + 1 for place, size in sizes.items()}
         by_memory = {place: size * MOST_GROUP_RECORDS // MOST_ROWS for place, size in sizes.items()}
         if any(as_of_of(run) == brief.as_of_time for run in self.runs if self.is_ours(run)):
@@ -176,7 +176,7 @@ class Measurement(LogRun):
         return {place: each for place, each in known.items() if self.stands(each, basis)}
 
     def stands(self, progress: Progress, basis: str) -> bool:
-        """Whether what is settled stays so: the replay only went on, and no snapshot came late."""
+        """Whether settled rows stay valid: the replay only continued, and no snapshot arrived late."""
         now = self.replayed.get(progress.partition)
         if now is None or now.whole_run_id > progress.through_run_id or progress.basis != basis:
             return False
@@ -191,7 +191,7 @@ class Measurement(LogRun):
                 yield LogFile(self.warehouse.path(SNAPSHOTS) / file_path(row["path"]), 0, 0)
 
     def broker(self) -> BrokerSettings:
-        """As the newest snapshot says that has each."""
+        """Each setting from the newest snapshot that has it."""
         captured = sorted(
             rows_of(self.warehouse, "cluster_snapshots", self.cluster, ["cluster", "captured_time", "settings"]),
             key=lambda row: row["captured_time"],

@@ -32,11 +32,11 @@ from udfs.rules.volume import volume_rows
 from udfs.tables.arrow_schema import table_schema
 
 HOUR = 3_600_000_000
-# For as long our verdicts look back at what held. Burrow looks at raw commits, for as long as expire-group says.
+# How far back our verdicts look at history. Burrow's look at raw commits, as far back as expire-group.
 HISTORY_NEEDED = DAY
-# Few rows, of which old ones count too: from when on the log is known, and as what a group was last seen.
+# Small tables of which old rows count too: since when the log is known, and the last known type of a group.
 WHOLE = ("history_coverage", "group_state_intervals")
-# Of tables whose rows tell of times, the records that begin and end a row, and when that was.
+# For tables with rows about times: the records that begin and end a row, and their times.
 TOLD = (
     ("from_offset", "from_time"),
     ("to_offset", "to_time"),
@@ -46,14 +46,14 @@ TOLD = (
 
 NOTHING = -1
 
-# When what each row tells is over.
+# The time at which each row is over.
 Over = Callable[[pa.Table], Numbers]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Makes rows of a table about times from `settled_from` on. `over`: when what a row tells is over; None: the table
-    has no rows that stay as they are."""
+    """Makes rows of a table about times from `settled_from` on. `over`: when a row is over; None: the table has no rows
+    that stay unchanged."""
 
     table: str
     make: Callable[[PartitionHistory, int | None], pa.Table]
@@ -61,7 +61,7 @@ class Measure:
 
 
 def after(column: str) -> Over:
-    """More may come of the very same time."""
+    """More may come with exactly the same time."""
     return lambda rows: numbers(rows.column(column)) + 1
 
 
@@ -95,7 +95,7 @@ def measure_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opene
     earlier = brief.earlier.get(share.partition)
     history = history_of(brief, share, opened, earlier)
     if earlier is not None and reaches_back(history, earlier):
-        # All slices have to begin at the same place.
+        # All slices must begin at the same offset.
         into.insufficient.append(share.partition)
         return
     if earlier is None:
@@ -114,7 +114,7 @@ def measure_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opene
 
 
 def verdict_measure(brief: Brief) -> Measure:
-    """By the rules that the run was given."""
+    """By the rules in the run's settings."""
     return Measure(
         GROUP_VERDICTS.name,
         lambda history, _: verdict_rows(history, brief.burrow, brief.verdicts, brief.objectives),
@@ -125,14 +125,14 @@ def verdict_measure(brief: Brief) -> Measure:
 def write_points(
     history: PartitionHistory, settled_from: int | None, settled_to: int | None, files: HistoryFiles, cluster: str
 ) -> None:
-    """By far the most rows: a piece after the other, already in the order of the table. Sums are of whole days, so
-    points of the first one are made again, which are not written again."""
+    """These are by far the most rows: written in pieces, already in the table's order. Sums are of whole days, so
+    points of the first day are computed again, but not written again."""
     sums = LagSums(history.offsets_partition, settled_to)
     for rows in lag_point_pieces(*days_from(history, settled_from), settled_to):
         for each in sums.take(rows):
             write_sums(each, settled_from, settled_to, files, cluster)
         made = finished(LAG_POINTS.name, SNAPSHOT_OVER, since(rows, SNAPSHOT_OVER, settled_from), cluster, settled_to)
-        # No name says where a topic belongs of which only the id is known.
+        # If only the id of a topic is known, its position in the order is unknown.
         is_ordered = not rows.column("topic").null_count
         files.write(LAG_POINTS.name, made, history.offsets_partition, is_ordered=is_ordered)
     for each in sums.rest():
@@ -146,7 +146,7 @@ def write_sums(sums: Sums, settled_from: int | None, settled_to: int | None, fil
 
 
 def days_from(history: PartitionHistory, settled_from: int | None) -> tuple[PartitionHistory, int | None]:
-    """With the beginning of the first day, and all of its points that are settled, also those after the as-of time."""
+    """With the beginning of the first day and all of its settled points, also those after the as-of time."""
     if settled_from is None:
         return history, None
     whole = replace(history, as_of_time=max(history.as_of_time, settled_from - 1))
@@ -154,7 +154,7 @@ def days_from(history: PartitionHistory, settled_from: int | None) -> tuple[Part
 
 
 def since(rows: pa.Table, over_at: Over, settled_from: int | None) -> pa.Table:
-    """Those that were not settled before."""
+    """Rows that were not settled before."""
     return rows if settled_from is None else only(rows, over_at(rows) > settled_from)
 
 
@@ -178,18 +178,18 @@ def needed_from(settled: int | None, as_of: int, commits_needed: int) -> tuple[i
     """From when on history and raw commits are read; None: from the beginning."""
     if settled is None:
         return None, None
-    # The longest that a row is about is a day, and it rests on what was so an hour before.
+    # A row is about one day at most, and depends on the hour before it.
     begun = settled // DAY * DAY - HOUR
     return min(begun, as_of - HISTORY_NEEDED), min(begun, as_of - commits_needed)
 
 
 def reaches_back(history: PartitionHistory, earlier: Progress) -> bool:
-    """Whether new records are about a time that was settled: as of a rebalance, which begins before its record is
+    """Whether new records are about a settled time, for example by a rebalance, which begins before its record is
     written, or after a broker's clock went back."""
     through, settled = earlier.through_offset, earlier.settled_time
     if through is None or settled is None:
         return False
-    # While a clock is behind, each new record may put more of the times before in doubt.
+    # While a clock is wrong, each new record may put more of the earlier times in doubt.
     if any(each.begin < settled and each.last_offset > through for each in history.doubtful.doubts):
         return True
     return any(is_told_late(rows, through, settled) for rows in (*history.tables.values(), history.commits))
@@ -205,7 +205,7 @@ def is_told_late(rows: pa.Table, through: int, settled: int) -> bool:
 
 
 def finished(table: str, over_at: Over | None, rows: pa.Table, cluster: str, settled_to: int | None) -> pa.Table:
-    """With the cluster, and whether a row may still change."""
+    """Adds the cluster, and whether a row may still change."""
     made: dict[str, pa.Array] = {"cluster": same(cluster, rows.num_rows)}
     if over_at is not None:
         over = over_at(rows)
@@ -217,7 +217,7 @@ def finished(table: str, over_at: Over | None, rows: pa.Table, cluster: str, set
 
 
 def as_made(field: pa.Field, kind: pa.DataType) -> pa.Field:
-    """Texts that are kept once are written so."""
+    """Dictionary columns are written as they are."""
     return field.with_type(KIND) if pa.types.is_dictionary(kind) and field.type == pa.string() else field
 
 

@@ -13,13 +13,13 @@ from udfs.recomputing.facts import Facts, KnownTopic
 
 @dataclass
 class Progress(Reached):
-    """A row of recomputed_partitions. `num_of_verdicts`: what a task answers counts its own rows alone."""
+    """A row of recomputed_partitions. `num_of_verdicts`: in a task's result, counts only its own rows."""
 
     through_offset: int | None = None
     # Microseconds.
     through_time: int | None = None
     basis: str = ""
-    # By leader epoch the offset from which on records of lower ones do not count.
+    # By leader epoch, the offset from which on records of lower epochs do not count.
     begins: dict[int, int] = field(default_factory=dict)
     topics: set[str] = field(default_factory=set)
     unnamed_topic_ids: set[str] = field(default_factory=set)
@@ -28,7 +28,7 @@ class Progress(Reached):
     unconfirmed_through_time: int | None = None
 
     def add(self, other: "Progress") -> None:
-        """Another slice of the same offsets partition."""
+        """Adds another slice of the same offsets partition."""
         self.through_offset = latest(self.through_offset, other.through_offset)
         self.through_time = latest(self.through_time, other.through_time)
         self.topics |= other.topics
@@ -77,7 +77,7 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
 @dataclass(frozen=True, kw_only=True)
 class Brief(Told[Progress]):
     facts: Facts
-    # By offsets partition and leader epoch, from where on leaders wrote, by all that is known of the log.
+    # By offsets partition and leader epoch, where each leader began, from everything known of the log.
     begins: Mapping[int, Mapping[int, int]]
 
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
@@ -90,8 +90,8 @@ def latest(one: int | None, other: int | None) -> int | None:
 
 
 def basis_of(facts: Facts, progress: Progress) -> str:
-    """What rows of its groups rest on. When a topic was last seen as it is counts only as far as it may confirm what is
-    unconfirmed yet: each further snapshot would change it."""
+    """What the rows of its groups depend on. The last time at which a topic was seen counts only if it may confirm
+    something unconfirmed: otherwise each new snapshot would change the basis."""
     through = progress.unconfirmed_through_time
     about = {
         "default_assignor": facts.default_assignor,
@@ -111,7 +111,7 @@ def basis_of(facts: Facts, progress: Progress) -> str:
 
 
 def basis_of_topic(known: KnownTopic, through: int | None) -> list[Any]:
-    """Records that come after what is unconfirmed confirm none of it."""
+    """Records after the unconfirmed one confirm nothing about it."""
     last = None if through is None else min(known.last_time, through)
     whole = known.whole_time if through is not None and (known.whole_time or 0) <= through else None
     return [asdict(known.topic), known.first_time, last, known.exceeded, whole]

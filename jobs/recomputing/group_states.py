@@ -8,7 +8,7 @@ PARTS = ("classic", "modern", "upgrades")
 
 
 class GroupStates:
-    """`texts`: by group id, as they stand in recomputed_groups."""
+    """`texts`: by group id, as in recomputed_groups."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts
@@ -20,7 +20,7 @@ class GroupStates:
         return self.read[group_id]
 
     def texts_after(self, states: Mapping[str, Mapping[str, Any]]) -> dict[str, str | None]:
-        """`states`: by part, of the groups that its fold met. None: nothing is left to remember."""
+        """`states`: by part, for the groups that its fold met. None: nothing is left to remember."""
         found: dict[str, str | None] = {}
         for group_id in sorted({group_id for each in states.values() for group_id in each}):
             before = self.of(group_id)
@@ -31,7 +31,7 @@ class GroupStates:
 
 
 class PartOfStates(Mapping[str, Any]):
-    """Of groups that have such a part."""
+    """For groups that have this part."""
 
     def __init__(self, states: GroupStates, part: str) -> None:
         self.states, self.part = states, part

@@ -23,7 +23,7 @@ from udfs.recomputing.named_counts import NamedCounts, named_counts
 from udfs.replay.named_partitions import NamedPartitions, merged
 
 MIGRATION = "group.consumer.migration.policy"
-# Characters that no rack's name has.
+# Characters that no rack name has.
 BETWEEN, NO_RACK, EMPTY, NOT_CAPTURED = "\x1f", "\x1e", "\x1d", "\x1c"
 NOTHING_NAMED = NamedCounts()
 COLUMNS = ["cluster", "captured_time", "topic", "topic_id", "partition", "racks"]
@@ -53,7 +53,7 @@ def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
 
 
 def newest_settings(warehouse: Warehouse, cluster: str) -> dict[str, str]:
-    """Each as the newest snapshot says that has it."""
+    """Each setting from the newest snapshot that has it."""
     rows = warehouse.rows("cluster_snapshots", ["cluster", "captured_time", "settings"])
     if rows is None:
         return {}
@@ -67,7 +67,7 @@ def topic_rows(warehouse: Warehouse, cluster: str) -> list[dict[str, Any]]:
 
 
 def logged_names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Of topics by id, as the newest replay found them in the log and in snapshots: `rows` of topics."""
+    """Topic names by id, from the newest replay of log and snapshots. `rows`: of topics."""
     names: dict[str, str] = {}
     for name, topic_id in sorted((row["topic"], row["topic_id"]) for row in rows if row["topic_id"] is not None):
         names.setdefault(topic_id, name)
@@ -75,19 +75,19 @@ def logged_names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def logged_partitions(warehouse: Warehouse, cluster: str) -> list[NamedPartitions]:
-    """Since when records name how many partitions, in all offsets partitions, as the newest replay found them."""
+    """Since when records show how many partitions a topic has, in all offsets partitions, from the newest replay."""
     rows = warehouse.rows(PROGRESS, ["named_partitions"], cluster)
     listed: list[Any] = [] if rows is None else with_micros(rows.column("named_partitions").to_pylist())
     return merged(*([NamedPartitions(**each) for each in some] for some in listed))
 
 
 def first_times(counts: NamedCounts, known: Collection[str]) -> dict[str, int]:
-    """Of topics that are not known."""
+    """For topics in no snapshot."""
     return {name: min(each.time for each in steps) for name, steps in counts.by_name.items() if name not in known}
 
 
 def whole_times(rows: pa.Table | None, cluster: str) -> tuple[int, ...]:
-    """Of snapshots that list all topics: without the one that the log is of they list some alone."""
+    """Times of snapshots that list all topics. A snapshot without the offsets topic lists only some."""
     if rows is None:
         return ()
     is_ours = pc.and_(pc.equal(rows.column("cluster"), cluster), pc.equal(rows.column("topic"), OFFSETS_TOPIC))
@@ -101,8 +101,9 @@ def known_topics(
     logged: Mapping[str, str] = MappingProxyType({}),
     counts: NamedCounts = NOTHING_NAMED,
 ) -> Mapping[str, Sequence[KnownTopic]]:
-    """Each different count, id or racks of a topic once, from the first to the last snapshot in a row that has it.
-    `logged`: names of topics by id, as the log records them; `counts`: what records contradict."""
+    """Each distinct combination of number, id or racks of a topic once, from the first to the last of consecutive
+    snapshots that have it. `logged`: topic names by id in the log. `counts`: numbers of partitions in records, which
+    may contradict snapshots."""
     found: dict[str, list[KnownTopic]] = {}
     if rows is None:
         return found
@@ -124,7 +125,7 @@ def known_topics(
 
 
 def judged(new: KnownTopic, earlier: Sequence[KnownTopic], logged: Sequence[str], counts: NamedCounts) -> KnownTopic:
-    """Whether records contradict the snapshot. Of a name without an id it may be any topic that had the name."""
+    """Whether records contradict the snapshot. A name without an id may be any topic that had the name."""
     topic, name = new.topic, new.topic.name
     if name not in counts.by_name:
         return new
@@ -139,7 +140,7 @@ def judged(new: KnownTopic, earlier: Sequence[KnownTopic], logged: Sequence[str]
 
 
 def add(known: list[KnownTopic], new: KnownTopic) -> None:
-    """Text of Kafka's tools has no racks: it takes none away."""
+    """The output of Kafka's tools has no racks, so it removes none."""
     last = known[-1] if known else None
     is_same = last is not None and new.topic in (last.topic, replace(last.topic, racks=None))
     if last is not None and is_same and new.exceeded == last.exceeded:
@@ -149,8 +150,8 @@ def add(known: list[KnownTopic], new: KnownTopic) -> None:
 
 
 def identified(known: Sequence[KnownTopic], logged: Sequence[str]) -> list[KnownTopic]:
-    """A name without an id is the topic that has it elsewhere: in the snapshots around it, which may have two, else in
-    the log where that has one alone."""
+    """The id for a name without one: that in the snapshots around it, which may have two; else that in the log, if
+    there is only one."""
     ids = [each.topic.topic_id for each in known]
     found: list[KnownTopic] = []
     for at, each in enumerate(known):
@@ -167,7 +168,7 @@ def id_around(ids: Sequence[str | None], at: int, logged: Sequence[str]) -> str 
 
 
 def topics_by_snapshot(rows: pa.Table, racks: np.ndarray) -> Iterator[tuple[str, int, str | None, int, np.ndarray]]:
-    """Name, time, id, number of partitions, and by partition a code of its racks (-1 where it is not listed)."""
+    """Name, time, id, number of partitions, and by partition a code of its racks (-1 if it is not listed)."""
     if not rows.num_rows:
         return
     names = rows.column("topic").dictionary_encode().unify_dictionaries().combine_chunks()
@@ -185,7 +186,7 @@ def topics_by_snapshot(rows: pa.Table, racks: np.ndarray) -> Iterator[tuple[str,
 
 
 def coded_racks(column: pa.ChunkedArray) -> tuple[np.ndarray, list[tuple[str | None, ...] | None]]:
-    """Few different lists come again and again, in millions of rows: a code for each, and what it stands for."""
+    """Millions of rows have few distinct lists: a code for each, and the list of each code."""
     lists = pa.chunked_array([joined(each) for each in column.chunks], pa.string())
     coded = lists.dictionary_encode().unify_dictionaries().combine_chunks()
     if not len(coded):
@@ -196,7 +197,7 @@ def coded_racks(column: pa.ChunkedArray) -> tuple[np.ndarray, list[tuple[str | N
 
 
 def joined(lists: pa.ListArray) -> pa.StringArray:
-    """One text a list."""
+    """One text per list."""
     ends = np.cumsum(np.append(0, pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)))
     filled = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pc.fill_null(lists.flatten(), NO_RACK))
     is_empty = pc.equal(pc.list_value_length(lists), 0)
@@ -213,6 +214,6 @@ def split(text: str) -> tuple[str | None, ...] | None:
 def racks_of(
     codes: np.ndarray, texts: Sequence[tuple[str | None, ...] | None]
 ) -> tuple[tuple[str | None, ...], ...] | None:
-    """None where no broker is known to stand in a rack."""
+    """None if no broker has a known rack."""
     found = tuple((texts[code] or ()) if code >= 0 else () for code in codes.tolist())
     return found if any(rack is not None for racks in found for rack in racks) else None

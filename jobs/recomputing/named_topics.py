@@ -49,10 +49,10 @@ def values(tables: Mapping[str, pa.Table], paths: Paths) -> Iterator[str]:
 
 
 def leaves(values: pa.Array, path: list[str]) -> pa.Array:
-    """What stands at the end of the path, wherever lists and structs branch."""
+    """The values at the end of the path, through nested lists and structs."""
     while pa.types.is_list(values.type):
         values = values.flatten()
     if not path:
         return values
-    # Not `field`, which gives what stands below structs that are NULL.
+    # Not `field`, which also returns values inside structs that are NULL.
     return leaves(values.flatten()[values.type.get_field_index(path[0])], path[1:])

@@ -31,7 +31,7 @@ def column(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 
 def struct_lists(values: list[Any], kind: pa.ListType) -> pa.Array:
-    """Most lists are short, and there are many: columns of their items rather than an object for each."""
+    """There are many lists, mostly short: columns of their items are faster than an object for each."""
     items = [item for value in values for item in value or ()]
     structs = pa.StructArray.from_arrays(
         [pa.array([getattr(item, field.name) for item in items], field.type) for field in fields(kind.value_type)],

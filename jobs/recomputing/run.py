@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from jobs.replaying.log_tables import LogTables
 
 PROGRESS = RECOMPUTED_PARTITIONS.name
-# Of groups alone; what of them may still change.
+# Tables about groups. All of their rows may still change.
 RENEWED = (ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES, RECOMPUTED_GROUPS)
 WRITTEN = WrittenTables(
     JOB, whole=(PROGRESS,), renewed=tuple(table.name for table in RENEWED), read=GROUP_TABLES
@@ -55,19 +55,19 @@ class Recomputation(LogRun):
         return recompute_share
 
     def is_up_to_date(self) -> bool:
-        """Rules of the settings may have changed too."""
+        """Rules in the settings may have changed too."""
         last = last_run(self.runs, JOB, self.cluster)
         is_same = last is not None and last["config_hash"] == settings_hash(self.settings)
         return is_same and has_seen(last, INPUTS, self.warehouse.versions())
 
     @cached_property
     def known(self) -> dict[int, Progress]:
-        """By offsets partition, what earlier runs left."""
+        """Progress of earlier runs, by offsets partition."""
         return progress_by_partition(self.warehouse, self.cluster)
 
     @cached_property
     def reached(self) -> dict[int, Progress]:
-        """As this run leaves it."""
+        """Progress after this run."""
         return dict(self.known)
 
     def answers(self, tables: "LogTables") -> list[Answer[Any]]:
@@ -119,7 +119,7 @@ def merged_begins(known: Mapping[int, Progress], new: Begins) -> dict[int, dict[
 
 
 def stands(progress: Progress, facts: Facts, begins: Mapping[int, int]) -> bool:
-    """Whether earlier runs were told all that matters: what is known beside the log, and where leaders began."""
+    """Whether earlier runs had the same inputs: the facts outside the log, and the first offsets of leaders."""
     if basis_of(facts, progress) != progress.basis:
         return False
     through = -1 if progress.through_offset is None else progress.through_offset
@@ -127,7 +127,7 @@ def stands(progress: Progress, facts: Facts, begins: Mapping[int, int]) -> bool:
 
 
 def progress_after(brief: Brief, answers: Sequence[Answer[Any]]) -> dict[int, Progress]:
-    """Of offsets partitions without new records of groups too: they are done as far as the run has looked."""
+    """Also for offsets partitions without new records of groups: their progress is as far as the run has read."""
     found = {place: replace(each, through_run_id=brief.through_run_id, begins=dict(brief.begins[place]))
              for place, each in brief.earlier.items()}  # fmt: skip
     whole = {partition for each in answers for partition in each.whole}

@@ -39,7 +39,7 @@ from udfs.recomputing.upgrades import Upgrades
 from udfs.recomputing.what_if import what_ifs
 from udfs.replay.leader_epochs import LeaderEpochs
 
-# A record of a large group holds some ten thousand partitions.
+# A record of a large group may contain some ten thousand partitions.
 WINDOW_ROWS = 1 << 13
 
 
@@ -67,7 +67,7 @@ def log_of(brief: Brief, partition: int, opened: Opened, after_run: str | None) 
 
 
 def begins_anew(new: PartitionLog, earlier: Progress) -> bool:
-    """Whether records stand before those that are done, or belong to the last operation of these."""
+    """Whether new records come before those that are done, or belong to the last operation of these."""
     first, through = new.first_offset(), earlier.through_offset
     if first is None or through is None:
         return False
@@ -113,7 +113,7 @@ class ShareRecomputing:
         self.write_groups()
 
     def note(self, tables: Window) -> None:
-        """Of all slices: each begins where all of them ended."""
+        """For all slices: each begins where all of them ended."""
         self.named |= named(tables)
         self.identified |= identified(tables)
         offset, time = self.through
@@ -131,8 +131,9 @@ class ShareRecomputing:
         self.write(ASSIGNMENT_AUDIT, rows)
 
     def write_groups(self) -> None:
-        """States, upgrades and what-ifs of groups that had records, and those of all others as they were. A record that
-        one fold heeds may be nothing to another: what each remembers of a group stands until it meets the group."""
+        """States, migrations and what-ifs of groups with records; those of all other groups stay as they were. A record
+        may matter to one fold and not to another: what a fold remembers of a group stays until the fold meets the
+        group."""
         states = dict(zip(PARTS, (fold.states() for fold in (*self.audits, self.upgrades)), strict=True))
         texts = self.states.texts_after(states)
         self.num_groups = len(texts)
@@ -147,7 +148,7 @@ class ShareRecomputing:
         self.write_rows(RECOMPUTED_GROUPS, self.held.untouched(RECOMPUTED_GROUPS.name, texts))
 
     def what_ifs_that_stand(self, classic: Collection[str], modern: Collection[str]) -> pa.Table:
-        """Of groups that neither kind of audit met as its own."""
+        """For groups that neither audit handled as its own type."""
         rows = self.held.rows(ASSIGNMENT_WHATIF.name)
         is_classic = pc.equal(rows.column("group_type"), GroupType.CLASSIC.value)
         is_met = pc.if_else(is_classic, in_groups(rows, classic), in_groups(rows, modern))
@@ -163,8 +164,8 @@ class ShareRecomputing:
 
     @property
     def progress(self) -> Progress:
-        """Of the whole offsets partition but for the verdicts, which are those of new rows. Its basis is that of all
-        slices together."""
+        """Progress of the whole offsets partition, except the verdicts, which are those of new rows. Its basis covers
+        all slices together."""
         brief, before = self.brief, self.earlier or Progress(self.share.partition, "")
         names, known = brief.facts.names, self.identified | before.unnamed_topic_ids
         topics = before.topics | self.named | {names[each] for each in known if each in names}

@@ -14,7 +14,7 @@ Window = dict[str, pa.Table]
 
 
 def whole_operations(windows: Iterable[Window]) -> Iterator[Window]:
-    """`windows` follow each other in the log; of each table rows are in log order."""
+    """`windows` follow each other in the log; the rows of each table are in log order."""
     held: Window = {}
     for tables in windows:
         joined = together(held, tables)
@@ -37,7 +37,7 @@ def together(first: Window, second: Window) -> Window:
 
 
 def split(tables: Window) -> tuple[Window, Window]:
-    """What is whole, and what may go on."""
+    """What is complete, and what may continue."""
     masks = may_go_on(list(tables.values()))
     ready: Window = {}
     held: Window = {}
@@ -60,13 +60,13 @@ def may_go_on(tables: list[pa.Table]) -> list[np.ndarray]:
 
 
 def batches_of(rows: pa.Table) -> np.ndarray:
-    """The first offset of each row's batch; the least number where an archive does not tell."""
+    """The first offset of each row's batch; the lowest number if an archive has no batches."""
     return np.asarray(pc.fill_null(rows.column("batch_first_offset"), LEAST).to_numpy())
 
 
 def newest_operations(tables: list[pa.Table], batches: np.ndarray) -> np.ndarray:
-    """Of each group the records of its newest operation: without batches any of them may go on, whatever stands behind
-    it of other groups."""
+    """For each group, the records of its newest operation. Without batches any of them may continue, even if records of
+    other groups follow."""
     ids = pa.chunked_array([chunk for rows in tables for chunk in rows.column("group_id").cast(pa.string()).chunks])
     groups, _ = coded(ids)
     offsets = np.concatenate([offsets_of(rows) for rows in tables])
