@@ -40,7 +40,7 @@ class FindingFile:
         return f"SELECT * FROM (\n{listed}\n) AS listed\nWHERE {events.condition}"
 
     def grouped(self, parameters: Parameters, events: Events) -> str:
-        """One row a group, topic and severity: the worst of its rows, and how many there are."""
+        """One row per group, topic and severity: the worst of its rows, and their number."""
         return f"""\
 WITH listed_rows AS (
 {self.rows(parameters, events)}
@@ -72,7 +72,7 @@ FROM ranked
 GROUP BY group_id, topic, severity"""
 
     def some_of(self, listed: str, group_id: str | None, topic: str | None, severity: str) -> str:
-        """The statement that lists the rows of one finding, worst first. `listed`: the one that lists all."""
+        """The statement that lists the rows of one finding, worst first. `listed`: the statement that lists all."""
         conditions = [
             is_value("group_id", group_id),
             is_value("topic", topic),

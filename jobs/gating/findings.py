@@ -16,7 +16,7 @@ from schemas.gate_words import FindingKind
 from schemas.history_words import Confidence, Severity
 
 ORDER = [severity.value for severity in Severity]
-# What is asked of answers comes first, as people must know it before the rest.
+# Kinds that affect whether answers are correct come first: readers must know these before the others.
 KIND_ORDER = {kind.value: place for place, kind in enumerate(FindingKind)}
 Key = tuple[str, str | None, str | None, str]
 
@@ -40,7 +40,7 @@ class Finding:
 
     @property
     def key(self) -> Key:
-        """By which the next run knows it again."""
+        """By this key the next run recognizes it."""
         return self.kind, self.group_id, self.topic, self.severity
 
     @property
@@ -54,7 +54,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which groups count. Findings about no group always do."""
+    """Which groups count. Findings without a group always do."""
 
     group: str | None = None
     exclude_group: str | None = None
@@ -73,7 +73,7 @@ class Choice:
 @dataclass
 class Found:
     findings: list[Finding] = field(default_factory=list)
-    # Left out, since they are about groups of tools.
+    # Number left out because they are about groups of tools.
     num_of_tools: int = 0
 
 
@@ -83,7 +83,7 @@ def finding_statements(parameters: Parameters, events: Events) -> list[str]:
 
 def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], Answer]) -> Found:
     found = Found()
-    # Of very many findings a few groups come again and again.
+    # Among very many findings, a few groups appear again and again.
     is_of_tool = cache(choice.is_of_tool)
     for file in finding_files():
         names, rows = answer(file.grouped(parameters, events))
@@ -126,7 +126,7 @@ def finding_rows(
     seen: Mapping[Key, datetime],
     waivers: Sequence[Waiver],
 ) -> list[dict[str, Any]]:
-    """Rows of the table, worst first, those that are waived last. `about`: cluster and run."""
+    """Rows of the table, worst first, waived ones last. `about`: cluster and run."""
     chosen = [(each, waiver_of(waivers, each.kind, each.group_id, each.topic)) for each in findings]
     chosen.sort(key=lambda pair: (pair[1] is not None, pair[0].place))
     return [

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class JudgeProcess:
-    """Is asked once. Where it fails, the driver judges by itself."""
+    """Used once. If it fails, the driver judges by itself."""
 
     def __init__(self) -> None:
-        # A fork could take over locks of threads that nobody unlocks.
+        # A fork could inherit locks of threads that nobody releases.
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs,), daemon=True)
@@ -33,7 +33,7 @@ class JudgeProcess:
             self.pipe.send((suites, frames))
 
     def answer(self) -> "list[SuiteResult] | None":
-        """None: it failed. A Failure is about the suites, and would come here too."""
+        """None: it failed. A Failure is about the suites, and would happen in the driver too."""
         with suppress(EOFError, OSError):
             results: list[SuiteResult] | None
             results, failure = self.pipe.recv()
@@ -49,12 +49,12 @@ class JudgeProcess:
 
 
 def serve(pipe: Connection) -> None:
-    # The driver ends it; a line of its own would say the same as the driver's.
+    # The driver ends this process; its message would only repeat the driver's.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from jobs.gating.judging import judge, load
 
     load()
-    # Nobody asks any more: the driver has gone, or needs no judge.
+    # Nobody needs the result any more: the driver has ended, or needs no judge.
     with suppress(EOFError, OSError):
         suites, frames = pipe.recv()
         try:

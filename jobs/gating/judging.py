@@ -26,7 +26,7 @@ RESULT_FORMAT = "SUMMARY"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an expectation. `success` is None where it was not evaluated, then `error` says why."""
+    """The result of an expectation. `success` is None if it was not evaluated; then `error` says why."""
 
     expectation: Expectation
     success: bool | None
@@ -43,19 +43,19 @@ class SuiteResult:
     started_ms: int
     finished_ms: int
     outcomes: tuple[Outcome, ...]
-    # Of the suite as a whole; None: there is none.
+    # For the suite as a whole; None: no error.
     error: str | None = None
 
 
 def judge(suites: Sequence[Suite], frames: Mapping[str, Frame], clock: Callable[[], int]) -> list[SuiteResult]:
     with warnings.catch_warnings():
-        # Of its libraries, which are nothing to act on.
+        # Warnings of its libraries, which users cannot act on.
         warnings.simplefilter("ignore")
         return judged(suites, frames, clock)
 
 
 def judged(suites: Sequence[Suite], frames: Mapping[str, Frame], clock: Callable[[], int]) -> list[SuiteResult]:
-    # What only Great Expectations can tell is told of every suite before the first is judged.
+    # Errors that only Great Expectations can find are reported for all suites before the first one is judged.
     made = [made_suite(suite) for suite in suites]
     validate = validator()
     results = []
@@ -70,7 +70,7 @@ def judged(suites: Sequence[Suite], frames: Mapping[str, Frame], clock: Callable
 
 
 def missing_rows(suite: Suite, frames: Mapping[str, Frame]) -> str | None:
-    """Expectations hold of a table without rows: where the log says that there must be some that is no pass."""
+    """Expectations hold for a table without rows. If the log shows that it must have rows, that is not a pass."""
     if frames[suite.table].has_rows:
         return None
     for due in suite.rows_due:
@@ -85,7 +85,7 @@ def outcomes_of(suite: Suite, frame: Frame, error: str | None, validate: Callabl
         try:
             results = validate(frame)
             return tuple(outcome(each, results[place], frame) for place, each in enumerate(suite.expectations))
-        except Exception as problem:  # whatever breaks a suite must be seen, and is no pass
+        except Exception as problem:  # whatever breaks a suite must be visible, and is not a pass
             error = " ".join(f"{type(problem).__name__}: {problem}".split())
     return tuple(Outcome(each, None, error, observed(each, frame), threshold(each)) for each in suite.expectations)
 
@@ -94,10 +94,10 @@ def load() -> Any:
     let_pandas_in()
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     if "great_expectations" not in sys.modules and importlib.util.find_spec("scipy") is not None:
-        # A quarter of what is loaded, and few expectations need it.
+        # This is a quarter of what is loaded, and few expectations need it.
         put_off("scipy.stats")
-    # Frames are of pandas: without Spark it loads half a second sooner. Where Spark is there already a part of it would
-    # end a process that was started without a file.
+    # Uses pandas frames: without Spark, Great Expectations loads half a second faster. If Spark is already loaded, a
+    # part of it would end a process that was started without a file.
     with kept_out("pyspark.sql.connect" if "pyspark" in sys.modules else "pyspark"):
         import great_expectations
 
@@ -121,7 +121,7 @@ def made_suite(suite: Suite) -> "ExpectationSuite":
 
 
 def configuration(config: Mapping[str, Any], number: int) -> Any:
-    """Results come in another order: the number finds them again."""
+    """Results come in another order: the number identifies them."""
     from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
     return ExpectationConfiguration(**config, meta={"number": number})
@@ -160,7 +160,7 @@ def outcome(expectation: Expectation, found: Mapping[str, Any], frame: Frame) ->
 
 
 def raised(info: Mapping[str, Any]) -> str | None:
-    """The message of an expectation that could not be evaluated; a dictionary of its own, or one for each metric."""
+    """The message of an expectation that could not be evaluated: in one dictionary, or in one for each metric."""
     for each in (info, *info.values()):
         if isinstance(each, Mapping) and each.get("raised_exception"):
             return " ".join(str(each.get("exception_message")).split()) or "it raised an exception"
@@ -168,7 +168,7 @@ def raised(info: Mapping[str, Any]) -> str | None:
 
 
 def observed(expectation: Expectation, frame: Frame) -> str:
-    """Of a frame of one row the values, else the least and the largest."""
+    """For a frame with one row its values, else the minimum and the maximum."""
     found: dict[str, Any] = {}
     for column in expectation.columns:
         values = [value for value in frame.values.get(column, ()) if value is not None]

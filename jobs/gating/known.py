@@ -14,13 +14,13 @@ from schemas.gate_tables import FINDINGS, GATE_RESULTS, GATED_INPUTS, JOB
 
 Row = dict[str, Any]
 NAMING_GROUPS = ("offset_history", "group_state_intervals", "group_verdicts", "gate_spans")
-# A run's own, or made anew from the rules.
+# Columns of a run itself, or made again from the rules.
 NOT_KEPT = frozenset({"cluster", "run_id", "query"})
 
 
 @dataclass(frozen=True)
 class Known:
-    """`since`: the as-of time of the last run before this as-of time; None: there was none."""
+    """`since`: the as-of time of the previous run, before this as-of time; None: there was none."""
 
     since: datetime | None
     basis: str | None = None
@@ -67,7 +67,7 @@ def newest_time(run: Run) -> datetime | None:
 
 
 def known_groups(run: Run) -> set[str]:
-    """That the log or anybody who validates data has named."""
+    """Groups named in the log or in validated spans."""
     found: set[str] = set()
     for table in NAMING_GROUPS:
         rows = run.warehouse.rows(table, ["group_id"], run.cluster)

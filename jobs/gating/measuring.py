@@ -14,7 +14,7 @@ Value = float | None
 
 @dataclass(frozen=True)
 class Frame:
-    """Metrics of one table: a row a slice."""
+    """Metrics of one table: one row per slice."""
 
     table: str
     slices: Sequence[str]
@@ -22,7 +22,7 @@ class Frame:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the table has any: `num_rows` says so, else a slice does."""
+        """Whether the table has rows: by `num_rows`, else by whether it has a slice."""
         return bool(self.slices) and any(value != 0 for value in self.values.get("num_rows", (1,)))
 
     def total(self, metric: str) -> float:
@@ -48,7 +48,7 @@ def frame(metrics: Metrics, answer: Answer) -> Frame:
     check_columns(metrics, names)
     if SLICE in names:
         place = names.index(SLICE)
-        # Engines give groups in any order.
+        # Engines return groups in any order.
         rows.sort(key=lambda row: str(row[place]))
         slices = [str(row[place]) for row in rows]
         check_slices(metrics, slices)

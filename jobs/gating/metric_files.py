@@ -33,7 +33,7 @@ LAST_SELECT = re.compile(r"(?m)^SELECT\b(?![\s\S]*^SELECT\b)")
 
 @dataclass(frozen=True)
 class Metrics:
-    """`metrics` by name with what each is; `rules` by name with the condition of a failing row."""
+    """`metrics`: meaning by name. `rules`: condition of a failing row, by name."""
 
     table: str
     place: str
@@ -49,7 +49,7 @@ class Metrics:
         return parameters.fill(self.sql.replace(RULES, counts), self.place)
 
     def failing_rows(self, metric: str, parameters: Parameters) -> str | None:
-        """The statement that lists the rows behind a metric; None: it is of no rule."""
+        """The statement that lists the rows of a metric; None: it belongs to no rule."""
         condition = self.rules.get(metric.removeprefix(FAILING)) if metric.startswith(FAILING) else None
         if condition is None:
             return None
@@ -60,7 +60,7 @@ class Metrics:
 
 
 def metric_files(config: Path | None) -> dict[str, Metrics]:
-    """By table or view, ours and the user's."""
+    """By table or view: ours and the user's."""
     return {name: parsed(file) for name, file in rule_files(METRICS, ".sql", config).items()}
 
 
@@ -77,7 +77,7 @@ def parsed(file: RuleFile) -> Metrics:
 
 
 def entries(comments: Iterator[str]) -> Iterator[str]:
-    """Comments, each with the lines that go on with it: those are indented."""
+    """Comments, each with its continuation lines, which are indented."""
     whole = ""
     for comment in comments:
         if whole and comment.startswith("  "):

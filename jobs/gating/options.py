@@ -16,7 +16,7 @@ ASKED = ("config", "fail_on", "as_of", "since", "until", "group", "exclude_group
 
 @dataclass(frozen=True)
 class GateOptions:
-    """Times as users write them."""
+    """Times are text, as users type them."""
 
     config: Path | None = None
     fail_on: str = CRITICAL
@@ -34,7 +34,7 @@ def gate_options(arguments: argparse.Namespace) -> GateOptions:
 
 
 def exit_code(result: Mapping[str, Any], fail_on: str) -> int:
-    """Findings are no failure to who asks for none."""
+    """With --fail-on never, findings are not a failure."""
     code = int(result["exit_code"])
     return ExitCode.CLEAN if fail_on == NEVER and code == ExitCode.FINDINGS else code
 

@@ -39,11 +39,11 @@ from udfs.tables.arrow_schema import table_schema
 Row = Mapping[str, Any]
 
 SCHEMA = table_schema(GATE_SPANS)
-# Not a run's id: what runs that were killed have left is told by theirs, and deleted.
+# Not a run's id: leftover files of killed runs are recognized by their ids and deleted.
 WRITER = "span"
-# What makes two rows the same, beside when they were recorded.
+# Columns that make two rows the same, apart from when they were recorded.
 IDENTITY = tuple(column.name for column in GATE_SPANS.columns if column.name not in ("recorded_time", "suite"))
-# A file a commit would be thousands after some days; a row is written anew only while its file is small.
+# One file per commit would be thousands after some days. So rows are merged into one file while it is small.
 MOST_SMALL_FILES = 16
 SMALL_ROWS = 20_000
 PATIENCE_SECONDS = 60
@@ -51,7 +51,7 @@ PAUSE_SECONDS = 0.2
 
 
 def add_rows(folder: Place, rows: Sequence[Row]) -> list[Row]:
-    """All that are not there yet, in one commit; these rows."""
+    """Adds all rows that are not there yet, in one commit; returns these."""
     with told_when_damaged(folder):
         return added(folder, rows)
 
@@ -61,7 +61,7 @@ def told_when_damaged(folder: Place) -> Iterator[None]:
     try:
         yield
     except OSError:
-        # It names the file.
+        # An OSError already names the file.
         raise
     except UNREADABLE as error:
         told = f"{folder}: cannot be used, `groupscope doctor` shows more: {one_line(error)}"
@@ -84,7 +84,7 @@ def added(folder: Place, rows: Sequence[Row]) -> list[Row]:
         if time.monotonic() >= deadline:
             told = f"{folder}: other commits came first for {PATIENCE_SECONDS} s, a moment without was expected"
             raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{told}; the same command may be repeated")
-        # Not in step with the others.
+        # Random, so that processes do not retry at the same time.
         time.sleep(random.uniform(0, PAUSE_SECONDS))
 
 
@@ -92,7 +92,7 @@ def created_table(folder: Place) -> DeltaTable:
     try:
         return create(folder, GATE_SPANS, Change(), 0, time.time_ns() // 1_000_000)
     except (OSError, DeltaError):
-        # Somebody else may just have made it.
+        # Another process may just have created it.
         if (found := open_table(folder)) is not None:
             return found
         raise
@@ -103,7 +103,7 @@ def identity(row: Row) -> tuple[Any, ...]:
 
 
 def recorded(delta: DeltaTable, folder: Place, rows: Sequence[Row]) -> set[tuple[Any, ...]]:
-    """Of the rows in the table, those that may be one of these."""
+    """Rows in the table that may equal one of these."""
 
     def may_hold(file: Row) -> bool:
         return any(
@@ -115,7 +115,7 @@ def recorded(delta: DeltaTable, folder: Place, rows: Sequence[Row]) -> set[tuple
 
 
 def is_within(file: Row, name: str, value: Any) -> bool:
-    """By what Delta's log says of the file's rows."""
+    """By the Delta log's statistics of the file."""
     least, most = ((file[side] or {}).get(name) for side in ("min", "max"))
     return (least is None or least <= value) and (most is None or value <= most)
 
@@ -141,8 +141,8 @@ def with_few_small_files(delta: DeltaTable, folder: Place, new: DataFile) -> Cha
 
 
 def is_committed(delta: DeltaTable, folder: Place, change: Change) -> bool:
-    """False: somebody else has changed the table since it was read. Files that no version names are left to vacuum: one
-    whose commit went well, and only its answer was lost, must not go."""
+    """False: another process has changed the table since it was read. Files that no version names are left for vacuum:
+    the commit may have succeeded and only its answer was lost, and then the file must stay."""
     with delta_table_at(folder):
         try:
             delta.create_write_transaction(

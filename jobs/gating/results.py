@@ -32,7 +32,7 @@ def metric_rows(frames: Mapping[str, Frame], about: Mapping[str, Any]) -> list[R
 
 
 def suites_basis(frames: Mapping[str, Frame], suites: Sequence[Suite]) -> str:
-    """The same for the same metrics, suites and Great Expectations: what comes of them is the same too."""
+    """Equal for equal metrics, suites and Great Expectations version: then the results are equal too."""
     from importlib.metadata import version
 
     values = [(name, list(frame.slices), dict(frame.values)) for name, frame in frames.items()]
@@ -86,7 +86,7 @@ def with_queries(
 def query_of(
     suite: Suite, expectation: Expectation, metrics: Mapping[str, Metrics], parameters: Parameters
 ) -> str | None:
-    """The SQL that lists the rows behind an expectation: its author's, or that of the rule which it is about."""
+    """The SQL that lists the rows of an expectation: its author's, or that of its rule."""
     if expectation.query is not None:
         return parameters.fill(expectation.query, suite.place)
     found = [metrics[suite.table].failing_rows(column, parameters) for column in expectation.columns]
@@ -129,7 +129,7 @@ def verdict(rows: Iterable[Row]) -> SuiteVerdict:
 
 
 def suite_findings(rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[str, Any]) -> list[Finding]:
-    """One for each suite that could not be evaluated, and one for each expectation that does not hold."""
+    """One for each suite that could not be evaluated, and one for each expectation that failed."""
     found = []
     for suite in suites:
         of_suite = [row for row in rows if row["suite"] == suite.name]
@@ -153,7 +153,7 @@ def failed_finding(row: Row, about: Mapping[str, Any]) -> Finding:
 
 
 def told_values(row: Row) -> str:
-    """Of the usual expectation, bounds of one metric, in words; of others as Great Expectations has it."""
+    """For the usual expectation, the bounds of one metric, in words; for others, what Great Expectations reports."""
     observed, threshold = json.loads(row["observed"]), json.loads(row["threshold"])
     value = observed.get(row["column_name"])
     least, most = threshold.get("min_value"), threshold.get("max_value")

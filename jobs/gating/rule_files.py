@@ -18,7 +18,7 @@ METRICS, EXPECTATIONS, FINDINGS = "metrics", "expectations", "findings"
 
 @dataclass(frozen=True)
 class RuleFile:
-    """`place` is what messages call it."""
+    """`place`: its name in messages."""
 
     name: str
     place: str
@@ -26,7 +26,7 @@ class RuleFile:
 
 
 def shipped_files(kind: str, ending: str) -> dict[str, RuleFile]:
-    """By name, in the order of names."""
+    """By name, sorted by name."""
     folder = files("schemas").joinpath(kind)
     found = [each for each in folder.iterdir() if each.name.endswith(ending)]
     names = {each.name.removesuffix(ending): each for each in found}

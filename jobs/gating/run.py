@@ -54,7 +54,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Rules:
-    """What the files say, checked: what is wrong with them is told before a run changes anything."""
+    """The contents of the files, checked: errors in them are reported before a run changes anything."""
 
     metrics: Mapping[str, Metrics]
     suites: list[Suite]
@@ -71,12 +71,12 @@ class Gate:
 
     def __init__(self, options: GateOptions) -> None:
         self.options = options
-        # Of the newest run, worst first, for the command and the run page.
+        # Findings of the newest run, worst first, for the command and the run page.
         self.findings: list[Row] = []
         self.judges: JudgeProcess | None = None
 
     def load_ahead(self) -> None:
-        """While steps before this one are at work: there will be something to judge."""
+        """Call this while earlier steps run, if there will be something to judge."""
         if cores() > 1:
             self.judges = JudgeProcess()
 
@@ -108,7 +108,7 @@ class Gate:
         return self.judged(basis)
 
     def check_asked(self) -> None:
-        """What is asked for and cannot be there would be no finding, and look like a clean run."""
+        """A request for something that cannot exist would find nothing, and look like a clean run."""
         since, until = self.time(self.options.since, "--since"), self.time(self.options.until, "--until")
         if since is not None and until is not None and until < since:
             raise usage(
@@ -127,7 +127,7 @@ class Gate:
 
     @property
     def newest_ms(self) -> int | None:
-        """Of the newest record or snapshot."""
+        """Time of the newest record or snapshot."""
         newest = newest_time(self.run)
         return None if newest is None else int(newest.timestamp() * 1000)
 
@@ -135,8 +135,8 @@ class Gate:
         return None if text is None else time_of(instant(text, self.run.started_ms, flag))
 
     def basis(self) -> str:
-        """Everything that rows rest on. Every run adds a row to `runs`, and what it says of tables is in their
-        versions. The clock counts in so far as a source has not advanced for too long."""
+        """Everything that the rows depend on. Every run adds a row to `runs`; what it says about tables is in their
+        versions. The clock matters only for a source that has not advanced for too long."""
         versions = self.run.warehouse.versions()
         written = {table.name for table in WRITTEN} | {GATED_INPUTS.name, "runs"}
         seen = {name: version for name, version in versions.items() if name not in written}
@@ -147,7 +147,7 @@ class Gate:
         )
 
     def late_sources(self) -> list[str]:
-        """What the clock alone makes a finding, of unchanged tables."""
+        """Findings that depend only on the clock, for unchanged tables."""
         if not self.run.settings.gate.max_source_age_hours:
             return []
         # Here, since a run without anything new may ask nothing.
@@ -208,8 +208,7 @@ class Gate:
     def results(
         self, frames: Mapping[str, Frame], basis: str
     ) -> tuple[list[Row], dict[str, tuple[datetime, datetime]]]:
-        """Those of the newest run where nothing has changed that they rest on: Great Expectations takes seconds to
-        load."""
+        """Those of the newest run, if nothing they depend on has changed: Great Expectations takes seconds to load."""
         if basis == self.known.suites_basis and self.known.results:
             return self.known.results, {suite.name: (self.started, self.started) for suite in self.rules.suites}
         results = None if self.judges is None else self.judges.answer()
@@ -234,7 +233,7 @@ class Gate:
         return done
 
     def state_change(self, state: Row) -> Change:
-        """One row a cluster."""
+        """One row per cluster."""
         delta = self.run.warehouse.open(GATED_INPUTS.name)
         rows = self.run.warehouse.rows(GATED_INPUTS.name)
         others = [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] != self.run.cluster]

@@ -28,7 +28,7 @@ SHOWN = ("group_id", "topic", "partition", "from_offset", "to_offset", "suite", 
 
 
 def record_span(arguments: argparse.Namespace) -> int:
-    """The exit code: 0 passed or let through, 20 failed."""
+    """Returns the exit code: 0 passed or overridden, 20 failed."""
     now = EPOCH + timedelta(microseconds=time.time_ns() // 1_000)
     check_flags(arguments)
     until = until_time(arguments.until, now) if arguments.override is not None else None
@@ -67,7 +67,7 @@ def check_flags(arguments: argparse.Namespace) -> None:
 
 
 def first_repeated(spans: Sequence[Span]) -> Span | None:
-    """Whatever the number of its rows."""
+    """Ignores the number of rows."""
     seen: set[str] = set()
     for span in spans:
         if str(span) in seen:
@@ -77,7 +77,7 @@ def first_repeated(spans: Sequence[Span]) -> Span | None:
 
 
 def check_texts(arguments: argparse.Namespace) -> None:
-    """Python hands on bytes of the command line that are no UTF-8, and a table takes none."""
+    """Python passes on command-line bytes that are not UTF-8, but a table cannot store them."""
     for flag in ("group", "override", "actor", "cluster"):
         try:
             (getattr(arguments, flag) or "").encode()
@@ -98,7 +98,7 @@ def until_time(text: str, now: datetime) -> datetime:
 
 
 def opened(arguments: argparse.Namespace) -> Warehouse:
-    """There must be one: a name that is mistyped would be a warehouse of its own, that no audit looks into."""
+    """The warehouse must exist: a mistyped name would create a new one that no audit reads."""
     options = None if arguments.config is None else options_of(load_settings(Path(arguments.config)))
     return reading(arguments.warehouse, options)
 
@@ -117,7 +117,7 @@ def rows_to_record(
         "group_id": arguments.group,
         "suite": result.suite,
         "verdict": str(SpanVerdict.PASSED if result.is_passed else failed),
-        # Nothing had to be let through where the data passed.
+        # If the data passed, the override was not needed.
         "override_reason": arguments.override if is_overridden else None,
         "actor": arguments.actor if is_overridden else None,
         "until_time": until if is_overridden else None,
@@ -128,7 +128,7 @@ def rows_to_record(
 
 
 def cluster_of(warehouse: Warehouse, wanted: str | None) -> str:
-    # Which clusters there are does not matter then, and costs a look at `runs`.
+    # With --cluster, the clusters in the warehouse do not matter, and finding them would cost a read of `runs`.
     if wanted is not None:
         return wanted
     try:

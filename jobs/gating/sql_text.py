@@ -10,18 +10,18 @@ from jobs.queries.dialects import text_literal
 from jobs.settings import Settings
 from schemas.exit_codes import ExitCode
 
-# Engines disagree about these inside of quotes: Spark takes a backslash for an escape and ${…} for a variable.
+# Engines read these differently inside quotes: for Spark a backslash is an escape and ${…} a variable.
 UNEVEN = re.compile(r"[^ -~]|[\\$]")
 PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 UNITS = {"_ms": timedelta(milliseconds=1), "_hours": timedelta(hours=1), "_days": timedelta(days=1)}
 
 
 def portable_text(text: str) -> str:
-    """A text of anybody, such as a group id, as SQL that every engine reads alike."""
+    """Any text, such as a group id, as SQL that every engine reads the same way."""
     parts: list[str] = []
     end = 0
     for found in UNEVEN.finditer(text):
-        # Beyond ASCII only control characters are uneven.
+        # Outside ASCII, only control characters are read differently.
         if found[0] > "\x7f" and found[0].isprintable():
             continue
         parts += [text_literal(text[end : found.start()]), f"chr({ord(found[0])})"]
@@ -35,7 +35,7 @@ def time_literal(time: datetime) -> str:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a rule file may name as `:name`: the cluster, times, and each setting of [gate]. A setting that is a length
+    """What a rule file may use as `:name`: the cluster, times, and each setting of [gate]. A setting that is a length
     of time also gives `:NAME_before` and `:NAME_after`, that long before and after the as-of time, and
     `:NAME_before_start`, that long before the run started."""
 

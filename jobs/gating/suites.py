@@ -29,7 +29,7 @@ COLUMN_KEYS = ("column", "column_A", "column_B", "column_list", "column_set")
 
 @dataclass(frozen=True)
 class Expectation:
-    """`query`: SQL of the suite's author that lists the rows behind it, with the parameters of metrics."""
+    """`query`: SQL by the suite's author that lists the failing rows, with the parameters of metrics."""
 
     type: str
     kwargs: Mapping[str, Any]
@@ -38,7 +38,7 @@ class Expectation:
 
     @property
     def column_name(self) -> str:
-        """The metrics that it is about; empty: the frame as a whole."""
+        """The metrics that it is about; empty: the whole frame."""
         return ", ".join(self.columns)
 
     @property
@@ -60,7 +60,7 @@ class Suite:
 
 
 def suites(metrics: Mapping[str, Metrics], config: Path | None) -> list[Suite]:
-    """Ours and the user's, checked against the metrics that there are."""
+    """Ours and the user's, checked against the existing metrics."""
     return [parsed(file, metrics) for file in rule_files(EXPECTATIONS, ".json", config).values()]
 
 
@@ -121,7 +121,7 @@ def expectation(place: str, found: object, metrics: Metrics) -> Expectation:
 
 
 def check_columns(place: str, kwargs: Mapping[str, Any]) -> None:
-    """A name, or a list of names."""
+    """One name, or a list of names."""
     for key in COLUMN_KEYS:
         value = kwargs.get(key, "")
         names = value if isinstance(value, list) else [value]
@@ -130,7 +130,7 @@ def check_columns(place: str, kwargs: Mapping[str, Any]) -> None:
 
 
 def check_repeated(place: str, expectations: Iterable[Expectation]) -> None:
-    """Results are known by type and column."""
+    """Results are identified by type and column."""
     seen: set[tuple[str, str]] = set()
     for each in expectations:
         if (each.type, each.column_name) in seen:

@@ -15,20 +15,20 @@ from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 
 EXPECTED = "the JSON of a Great Expectations result was expected, as result.to_json_dict() gives it"
-# Of an expectation that names none, as those of 0.18.
+# For an expectation without a severity, as in 0.18.
 CRITICAL = "critical"
 STANDARD_INPUT = "-"
 
 
 class NoResult(Exception):
-    """Why a text is no result."""
+    """Why a text is not a result."""
 
 
 @dataclass(frozen=True)
 class ValidationResult:
     suite: str | None
     sha256: str
-    # Why the data did not pass, one text an expectation; empty: it passed.
+    # Why the data did not pass, one text per expectation; empty: it passed.
     failures: tuple[str, ...]
 
     @property
@@ -54,7 +54,7 @@ def read_result(file: str) -> ValidationResult:
 def text_of(file: str) -> bytes:
     if file != STANDARD_INPUT:
         return Path(file).read_bytes()
-    # Python has no standard input where the shell closed it.
+    # Python has no standard input if the shell closed it.
     if sys.stdin is None:
         raise NoResult("is closed")
     return sys.stdin.buffer.read()
@@ -73,7 +73,7 @@ def validations(found: Any) -> Iterator[Mapping[str, Any]]:
     for run in runs.values():
         nested = run.get("validation_result", run) if isinstance(run, dict) else run
         yield checked(nested)
-    # Not the conjunction of its results: a severity may let one through that did not hold.
+    # Success is not the conjunction of all results: a severity may accept one that failed.
     if not isinstance(found.get("success"), bool):
         raise NoResult("success is not true or false")
 
@@ -96,7 +96,7 @@ def is_outcome(found: Mapping[str, Any]) -> bool:
 
 
 def num_evaluated(found: Mapping[str, Any]) -> int:
-    """A result may hold only the expectations that fail."""
+    """A result may contain only the expectations that failed."""
     statistics = found.get("statistics")
     count = statistics.get("evaluated_expectations") if isinstance(statistics, dict) else None
     return count if isinstance(count, int) else len(found["results"])
@@ -110,12 +110,12 @@ def suite_of(found: Mapping[str, Any]) -> str | None:
 
 
 def failures_of(found: Mapping[str, Any]) -> Iterator[str]:
-    """Critical expectations that do not hold, and all that could not be evaluated: those never pass."""
+    """Critical expectations that failed, and all that could not be evaluated: those never pass."""
     unheld = [each for each in found["results"] if each["success"] is not True]
     told = [(each, told_of(each)) for each in unheld]
     failures = [failure for _, failure in told if failure is not None]
     yield from failures
-    # What fails below critical explains a result without success; what is not in the list does not.
+    # Failures below critical explain a result without success. What is not in the list does not.
     if not found["success"] and not failures and not is_explained(found, len(unheld)):
         yield "the result says so and does not list which expectation failed"
 
@@ -140,7 +140,7 @@ def told_of(outcome: Mapping[str, Any]) -> str | None:
 
 
 def has_raised(info: Any) -> bool:
-    """Of an expectation, or by each of its metrics."""
+    """For an expectation, or for each of its metrics."""
     if not isinstance(info, dict):
         return False
     return info.get("raised_exception") is True or any(map(has_raised, info.values()))

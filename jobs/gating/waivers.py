@@ -52,7 +52,7 @@ def matches(pattern: str | None, name: str | None) -> bool:
 
 
 def waiver_of(waivers: Iterable[Waiver], kind: str, group_id: str | None, topic: str | None) -> Waiver | None:
-    """The one that holds longest."""
+    """The one that lasts longest."""
     found = [waiver for waiver in waivers if waiver.covers(kind, group_id, topic)]
     return max(found, key=lambda waiver: waiver.until, default=None)
 
@@ -102,7 +102,7 @@ def waiver(place: str, found: dict[str, Any]) -> Waiver:
 
 
 def end_of_term(place: str, found: object) -> datetime:
-    """A date is its first instant; without a zone it is UTC."""
+    """A date means its first moment; without a zone it is UTC."""
     if isinstance(found, str):
         try:
             found = datetime.fromisoformat(found)

@@ -9,7 +9,8 @@ from schemas.history_words import GroupState, OwnershipPhase, TaskRole
 from schemas.vocabulary import GroupType
 
 Partitions = list[tuple[str, int]]
-# What a member is asked to give up counts as its own, but in classic groups, whose coordinator knows of no such thing.
+# Partitions that a member was asked to give up still count as its own, except in classic groups, whose coordinator does
+# not track that.
 SHOWN = {
     GroupType.CLASSIC: (OwnershipPhase.ASSIGNED,),
     GroupType.SHARE: (OwnershipPhase.ASSIGNED,),
@@ -37,8 +38,8 @@ def assignments_at(history: History, state: Row, at: datetime) -> dict[str, Part
 
 
 def assigned_before(history: History, group: str, at: datetime) -> dict[str, Partitions]:
-    """What the members were given by the last rebalance that was over: until the next one is, a coordinator names that,
-    though members may own it no longer."""
+    """What the last completed rebalance assigned to the members. A coordinator reports this until the next rebalance
+    completes, even if members no longer own it."""
     over = history.rows("rebalances", equal("group_id", group), Condition("end_time", "<=", at))
     if not over:
         return {}
@@ -53,7 +54,7 @@ def assigned_before(history: History, group: str, at: datetime) -> dict[str, Par
 
 
 def assignment_text(partitions: Iterable[tuple[str, int]]) -> str | None:
-    """As kafka-consumer-groups writes it: `orders:0,2;payments:1`."""
+    """In the form of kafka-consumer-groups: `orders:0,2;payments:1`."""
     by_topic: dict[str, list[int]] = {}
     for topic, partition in partitions:
         by_topic.setdefault(topic, []).append(partition)

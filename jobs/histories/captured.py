@@ -7,7 +7,7 @@ from datetime import datetime
 from jobs.histories.history import History
 from jobs.histories.table_reader import Condition, Row, equal
 
-# Kafka's own, where no snapshot tells what the broker is set to.
+# Kafka's default, if no snapshot has the broker's setting.
 DEFAULT_ASSIGNOR = "uniform"
 ASSIGNORS = "group.consumer.assignors"
 ASSIGNOR_NAMES = {
@@ -24,7 +24,7 @@ class EndOffset:
 
 
 def end_offsets(history: History, topics: Iterable[str], at: datetime) -> dict[tuple[str, int], EndOffset]:
-    """Of the nearest snapshot at or before the instant."""
+    """From the newest snapshot at or before the time."""
     found: dict[tuple[str, int], EndOffset] = {}
     columns = ["topic", "partition", "topic_id", "log_end_offset", "captured_time"]
     for topic in sorted(set(topics)):
@@ -39,7 +39,7 @@ def end_offsets(history: History, topics: Iterable[str], at: datetime) -> dict[t
 
 
 def newest_cluster(history: History, at: datetime, column: str) -> Row | None:
-    """The nearest snapshot at or before the instant that has the column."""
+    """The newest snapshot at or before the time that has the column."""
     columns = ["captured_time", "brokers", "offsets_partitions", "settings"]
     rows = history.rows("cluster_snapshots", Condition("captured_time", "<=", at), columns=columns)
     there = [row for row in rows if row[column] is not None]
@@ -47,7 +47,7 @@ def newest_cluster(history: History, at: datetime, column: str) -> Row | None:
 
 
 def coordinator(history: History, partition: int, at: datetime) -> str | None:
-    """As kafka-consumer-groups writes it: host, port, and the id behind two spaces."""
+    """In the form of kafka-consumer-groups: host, port, and the id after two spaces."""
     snapshot = newest_cluster(history, at, "offsets_partitions")
     if snapshot is None:
         return None
@@ -57,7 +57,7 @@ def coordinator(history: History, partition: int, at: datetime) -> str | None:
 
 
 def default_assignor(history: History, at: datetime) -> str:
-    """Of consumer groups whose members ask for none: the first that the broker is set to."""
+    """For consumer groups whose members do not choose an assignor: the first one in the broker's setting."""
     snapshot = newest_cluster(history, at, "settings")
     told = dict(snapshot["settings"]).get(ASSIGNORS) if snapshot else None
     first = (told or DEFAULT_ASSIGNOR).split(",")[0].strip()

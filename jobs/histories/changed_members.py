@@ -11,7 +11,7 @@ from schemas.vocabulary import GroupType
 
 CLIENT = ("member_id", "group_instance_id", "client_id", "client_host", "rack_id", "leave_kind", "confidence")
 EPOCHS = ("member_epoch", "previous_member_epoch", "member_state")
-# By type of group: what the member's own record says, and what its record of what it owns says.
+# By group type: fields from the member's own record, and from the record of what it owns.
 ABOUT: Mapping[str, tuple[str, ...]] = {
     GroupType.CONSUMER: (
         "subscribed_topic_names", "subscribed_topic_regex", "server_assignor", "rebalance_timeout_ms",
@@ -24,14 +24,14 @@ OWNED: Mapping[str, tuple[str, ...]] = {
     GroupType.SHARE: EPOCHS,
     GroupType.STREAMS: (*EPOCHS, "active_tasks", "standby_tasks", "warmup_tasks"),
 }
-# Of a classic group's value.
+# From a classic group's value.
 CLASSIC = ("session_timeout_ms", "rebalance_timeout_ms")
 Changes = Sequence[tuple[str, str]]
 
 
 def changed_members(history: History, group: Row, changes: Changes, through: int) -> list[Row]:
-    """`group`: its id, type and offsets partition; `changes`: how each member changed, and its id. A member that
-    restarted is there under two ids. Records after offset `through` are of later events."""
+    """`group`: its id, type and offsets partition. `changes`: how each member changed, and its id. A restarted member
+    appears under two ids. Records after offset `through` belong to later events."""
     stays = newest_stays(history, group["group_id"], {member for _, member in changes}, through)
     if group["group_type"] == GroupType.CLASSIC:
         own = classic_fields(history, group, stays, through)
@@ -45,7 +45,7 @@ def changed_members(history: History, group: Row, changes: Changes, through: int
 
 
 def left_only(change: str) -> Row:
-    """How a member that joined left later belongs to another event."""
+    """Without how a joining member left later: that belongs to another event."""
     return {} if change == "left" else {"leave_kind": None}
 
 
@@ -60,7 +60,7 @@ def newest_stays(history: History, group_id: str, members: set[str], through: in
 
 
 def classic_fields(history: History, group: Row, stays: Mapping[str, Row], through: int) -> Any:
-    """Of the newest value that has the member."""
+    """From the newest value with the member."""
     rows = group_records(history, group, until(through), "classic_group_metadata", ["generation", "members"])
     found: dict[str, Row] = {}
     for row in rows:
@@ -77,7 +77,7 @@ def classic_fields(history: History, group: Row, stays: Mapping[str, Row], throu
 
 
 def modern_fields(history: History, group: Row, through: int) -> Any:
-    """Of the newest records that are no deletions."""
+    """From the newest records that are not tombstones."""
     kind = group["group_type"]
     tables = {"group_member_metadata": ABOUT.get(kind, ()), "current_member_assignments": OWNED.get(kind, ())}
     found: dict[str, Row] = {}

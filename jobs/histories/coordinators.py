@@ -21,9 +21,9 @@ from udfs.counted import counted
 from udfs.replay.group_partition import partition_for
 
 STATES = "group_state_intervals"
-# Times by which one offsets partition has newer records of a group than another.
+# Columns that show in which offsets partition a group has its newest records.
 TIMES = {STATES: ("from_time", "to_time"), "offset_history": ("from_time", "to_time", "last_commit_time")}
-# Lines on stderr; of more groups only their number is said.
+# Limit of lines on standard error; for more groups only their number is printed.
 MOST_TOLD = 3
 
 
@@ -46,7 +46,7 @@ class Coordinators:
 
     @cached_property
     def choices(self) -> dict[str, Choice]:
-        """By group, of those that stand in several."""
+        """By group, for groups in several offsets partitions."""
         kind = equal("kind", str(AnomalyKind.GROUP_IN_WRONG_PARTITION))
         misplaced = self.arrow("replay_anomalies", ["group_id"], kind).column("group_id").unique()
         if not len(misplaced):
@@ -72,7 +72,7 @@ class Coordinators:
         return next((number for number in numbers if number is not None), None)
 
     def newest(self, group: str) -> int:
-        """Records of the oldest format have no time: the oldest of all."""
+        """Records of the oldest format have no time: they count as the oldest."""
         found = []
         for table, columns in TIMES.items():
             rows = self.arrow(table, ["evidence_last_offset", "evidence_partition", *columns], equal("group_id", group))
@@ -85,7 +85,7 @@ class Coordinators:
         return self.reader.arrow(table, columns, equal("cluster", self.cluster), *conditions)
 
     def rows(self, table: str, columns: Sequence[str], *conditions: Condition) -> list[Row]:
-        """Without those that a coordinator does not read."""
+        """Without rows from records that a coordinator does not read."""
         place = place_of(TABLES[table])
         if place is None or not self.choices:
             return self.reader.rows(table, columns, *conditions)
@@ -98,7 +98,7 @@ class Coordinators:
         return group not in self.choices or self.choices[group].partition == partition
 
     def tell(self, groups: Iterable[str]) -> None:
-        """Each once."""
+        """Prints each message once."""
         new = sorted(set(groups) & self.choices.keys() - self.told)
         self.told.update(new)
         for group in new[:MOST_TOLD]:
@@ -108,7 +108,7 @@ class Coordinators:
 
 
 def place_of(table: Table) -> str | None:
-    """The column that names the offsets partition behind what a row says of a group."""
+    """The column with the offsets partition from which a row about a group comes."""
     names = {column.name for column in table.columns}
     places = [name for name in ("evidence_partition", "offsets_partition") if name in names]
     return places[0] if places and "group_id" in names else None

@@ -7,5 +7,5 @@ COLUMNS = ["topic", "is_open"]
 
 
 def deleted_topics(rows: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """Names none of whose topics is still there: one made anew has another row."""
+    """Names of topics that no longer exist. A recreated topic has another row."""
     return frozenset(row["topic"] for row in rows) - {row["topic"] for row in rows if row["is_open"]}

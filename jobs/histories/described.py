@@ -19,7 +19,7 @@ from schemas.vocabulary import GroupType
 class Answer:
     names: list[str]
     rows: list[list[Any]]
-    # For programs alone, by name: tables have the columns of Kafka's tool and no others.
+    # Only for programs, by name: tables have the columns of Kafka's tool and no others.
     beside: dict[str, list[Any]] = field(default_factory=dict)
 
 
@@ -33,7 +33,7 @@ def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> Ans
     )
     say_when_captured(ends, at)
     owners: list[tuple[str | None, Partitions]] = [
-        # Whoever owns most stands first.
+        # The member that owns most comes first.
         *sorted(assigned.items(), key=lambda item: (-len(item[1]), item[0])),
         (None, sorted(committed.keys() - {tp for some in assigned.values() for tp in some})),
     ]
@@ -49,18 +49,18 @@ def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> Ans
 
 
 def known_end(commit: Row | None, end: EndOffset | None) -> EndOffset | None:
-    """The end of another topic that had the name says nothing."""
+    """The end offset of another topic with the same name says nothing."""
     is_other = commit and end and commit["topic_id"] and end.topic_id and commit["topic_id"] != end.topic_id
     return None if is_other else end
 
 
 def empty_columns(answer: Answer) -> set[str]:
-    """Without any value."""
+    """Columns without any value."""
     return {name for place, name in enumerate(answer.names) if all(row[place] is None for row in answer.rows)}
 
 
 def partition_cells(tp: tuple[str, int], commit: Row | None, end: EndOffset | None, is_verbose: bool) -> list[Any]:
-    """Kafka's tool shows nothing of a commit below zero."""
+    """Kafka's tool shows nothing for a negative commit."""
     commit = None if commit is None or commit["committed_offset"] < 0 else commit
     current = commit["committed_offset"] if commit else None
     epoch = [commit["leader_epoch"] if commit else None] if is_verbose else []
@@ -71,8 +71,8 @@ def lag(commit: Row | None, end: EndOffset | None) -> int | None:
     if commit is None or end is None:
         return None
     found = int(end.offset - commit["committed_offset"])
-    # The partition has grown since the snapshot. A commit that was beyond the end when that was taken stays negative,
-    # as with Kafka's tool.
+    # The partition has grown since the snapshot. A commit that was beyond the end offset at the snapshot stays
+    # negative, as in Kafka's tool.
     is_newer = commit["from_time"] is None or commit["from_time"] > end.captured_time
     return None if found < 0 and is_newer else found
 
@@ -133,6 +133,6 @@ def group_state(history: History, state: Row, at: datetime, is_verbose: bool) ->
 def assignment_strategy(history: History, state: Row, at: datetime) -> str | None:
     if state["group_type"] == GroupType.CONSUMER and state["assignor"] is None:
         return default_assignor(history, at)
-    # A coordinator names that of a classic group only while it holds.
+    # A coordinator reports a classic group's assignor only while it is in use.
     is_told = state["group_type"] != GroupType.CLASSIC or state["state"] == GroupState.STABLE
     return state["assignor"] if is_told else None

@@ -10,7 +10,7 @@ from jobs.histories.table_reader import Row, equal
 
 
 class Difference(NamedTuple):
-    """`before` and `after` are NULL where there was nothing; `delta` is of offsets alone."""
+    """`before` and `after` are NULL if there was nothing; `delta` is only for offsets."""
 
     what: str
     member_id: str | None
@@ -23,7 +23,7 @@ class Difference(NamedTuple):
 
 def differences(history: History, group: str, first: datetime, last: datetime) -> Iterator[Difference]:
     before, after = (known_at(history, group, at) for at in (first, last))
-    # Records of the group were not seen: where not all members are known nobody came or went.
+    # Records of the group are missing. If not all members are known, no member counts as joined or left.
     is_untold = any(of["num_members"].get(GROUP_ITSELF, 0) is None for of in (before, after))
     for what in ("offset",) if is_untold else before:
         for key, old, new in changed(before[what], after[what]):
@@ -47,7 +47,7 @@ def known_at(history: History, group: str, at: datetime) -> dict[str, dict[Key, 
     }
     for row in history.rows_at("ownership_intervals", at, of_group):
         key = (None, row["topic"] or row["topic_id"], row["partition"])
-        # A share group may have several owners of one partition, a streams group standby tasks of it.
+        # In a share group a partition may have several owners; in a streams group there may be standby tasks for it.
         found["owner"][key] = ", ".join(sorted(filter(None, [found["owner"].get(key), owner(row)])))
     for (topic, partition), row in committed_at(history, group, at).items():
         found["offset"][None, topic, partition] = row["committed_offset"]

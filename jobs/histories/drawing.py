@@ -17,12 +17,12 @@ from jobs.row_output import visible
 from jobs.table_layout import cut_to, width_of
 from udfs.counted import counted
 
-# Fewer slices show nothing.
+# With fewer slices nothing would be visible.
 LEAST_SLICES = 24
 MOST_ROWS = 12
 MOST_NAME = 24
 UNOWNED, UNREAD, SHARED, OTHER = ".", "?", "*", "#"
-# Shown on both sides of what happened, as a share of it.
+# Margin on both sides of the event, as a share of its length.
 MARGIN = 0.25
 LEAST_MARGIN = timedelta(seconds=1)
 STAY = ("topic", "topic_id", "partition", "member_id", "from_time", "to_time", "from_offset")
@@ -47,7 +47,7 @@ class Axis:
 
 
 def drawing(history: History, told: Told, width: int) -> list[str]:
-    """Lines of up to this width; none of an event without moves or times, or where it does not fit."""
+    """Lines up to this width; none for an event without moves or times, or if it does not fit."""
     moves = {place_of(move): move for move in told.moves[:SHOWN_MOVES] if move["move_time"] is not None}
     places = sorted(moves)[:MOST_ROWS]
     row = told.event.row
@@ -75,7 +75,7 @@ def place_of(row: Row) -> Place:
 
 
 def axis_of(row: Row, moves: Sequence[Row], num_slices: int) -> Axis:
-    """From before anything went unread until all partitions had an owner again."""
+    """From before the first partition became unread until all partitions had an owner again."""
     begins = [row["start_time"], *map(unread_since, moves)]
     ends = [row["end_time"] or row["start_time"], *(move["move_time"] for move in moves)]
     start, end = min(begins), max(ends)
@@ -103,7 +103,7 @@ def stays_of(history: History, group: str, axis: Axis) -> dict[Place, list[Row]]
 
 
 def letters_of(stays: Sequence[Row]) -> dict[str, str]:
-    """By member, in the order in which they appear; those beyond the alphabet share a sign."""
+    """By member, in the order in which they appear; members beyond the alphabet share a sign."""
     members = list(dict.fromkeys(row["member_id"] for row in stays))
     return {each: ascii_uppercase[n] if n < len(ascii_uppercase) else OTHER for n, each in enumerate(members)}
 
@@ -120,7 +120,7 @@ def slices_text(axis: Axis, stays: Sequence[Row], move: Row, letters: Mapping[st
 
 
 def owner_sign(start: datetime, end: datetime, stays: Sequence[Row], letters: Mapping[str, str]) -> str:
-    """The owner of the slice."""
+    """The owner in the slice."""
     here = [row for row in stays if (row["from_time"] or start) < end and start < (row["to_time"] or end)]
     owned = sum((overlap(row, start, end) for row in here), timedelta())
     if owned < end - start:
@@ -136,7 +136,7 @@ def overlap(row: Row, start: datetime, end: datetime) -> timedelta:
 
 
 def axis_lines(axis: Axis, ends: tuple[datetime, datetime]) -> list[str]:
-    """A mark at the begin, where the rebalance began and ended, and at the end; above it the time, where there is
+    """Marks at the beginning, where the rebalance began and ended, and at the end; above these the time, if there is
     room."""
     texts, marks = [" "] * axis.num_slices, [" "] * axis.num_slices
     for at in (axis.start, *ends, axis.end):
@@ -151,7 +151,7 @@ def axis_lines(axis: Axis, ends: tuple[datetime, datetime]) -> list[str]:
 
 
 def legend(letters: Mapping[str, str], drawn: str) -> list[str]:
-    """Only of signs that the drawing has."""
+    """Only for signs in the drawing."""
     members = [f"{letter} = {visible(member)}" for member, letter in letters.items() if letter in drawn]
     signs = {UNOWNED: "no owner", UNREAD: "owner may not have read", SHARED: "several owners", OTHER: "other members"}
     shown = [f"{sign} = {meaning}" for sign, meaning in signs.items() if sign in drawn]

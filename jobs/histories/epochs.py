@@ -17,7 +17,7 @@ class Epochs:
     target_epoch: int | None = None
     member_epochs: dict[str, int] = field(default_factory=dict)
     targets: dict[str, Partitions] = field(default_factory=dict)
-    # Whether a member speaks the newer protocol, in a group of both.
+    # Whether a member uses the newer protocol, in a group with both.
     is_upgraded: dict[str, bool] = field(default_factory=dict)
 
 
@@ -43,7 +43,7 @@ def epochs_at(history: History, state: Row, at: datetime) -> Epochs:
 
 
 def newest_rows(history: History, state: Row, at: datetime, table: str, names: list[str]) -> list[Row]:
-    """By member where there is one. A deletion is a record without values."""
+    """By member if there is one. A tombstone is a record without values."""
     newest: dict[str | None, Row] = {}
     for row in group_records(history, state, until(at), table, ["group_type", *names]):
         if row["group_type"] == state["group_type"]:
@@ -81,7 +81,7 @@ def partitions_of(row: Row, names: Mapping[str, str], sources: Mapping[str, list
         for each in row["topic_partitions"] or []
         for partition in each["partitions"]
     ]
-    # Of streams: standby and warmup tasks are copies, which own nothing.
+    # For streams groups: standby and warmup tasks are copies, which own nothing.
     by_task = [
         (topic, partition)
         for each in row["active_tasks"] or []

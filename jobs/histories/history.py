@@ -25,10 +25,10 @@ from schemas.tables import TABLES
 if TYPE_CHECKING:
     pass
 
-# Snapshots have times of their own, beside those of records.
+# Snapshots have their own times, apart from those of records.
 SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
 
-# Where the number of members is NULL.
+# For a NULL number of members.
 UNTOLD = "records of the group are missing"
 
 
@@ -46,18 +46,18 @@ class History:
         return self.coordinators.rows(table, names, equal("cluster", self.cluster), *conditions)
 
     def reader_rows(self, table: str, columns: Sequence[str]) -> list[Row]:
-        """Of tables that are not of groups."""
+        """Rows of tables that are not about groups."""
         return self.reader.rows(table, columns, equal("cluster", self.cluster))
 
     def rows_at(self, table: str, at: datetime, *conditions: Condition) -> list[Row]:
-        """The intervals that hold the instant."""
+        """The intervals that contain the time."""
         found = self.rows(
             table,
             Condition("from_time", "<=", at, or_null=True),
             Condition("to_time", ">", at, or_null=True),
             *conditions,
         )
-        # Records of the oldest format have no time, so an interval without an end may be over all the same.
+        # Records of the oldest format have no time, so an interval without an end time may still have ended.
         return [row for row in found if row["to_time"] is not None or row["is_open"]]
 
     def distinct(self, table: str, column: str, *conditions: Condition) -> set[Any]:
@@ -116,7 +116,7 @@ def state_at(history: History, group: str, at: datetime) -> Row:
 
 
 def states_of(history: History, group: str) -> list[Row]:
-    """All there are, of a group that there was at some time."""
+    """All rows, for a group that existed at some time."""
     known = history.rows("group_state_intervals", equal("group_id", group))
     if not known:
         names = sorted(history.distinct("group_state_intervals", "group_id"))
@@ -125,14 +125,14 @@ def states_of(history: History, group: str) -> list[Row]:
 
 
 def check_seen(history: History, group: str, at: datetime) -> None:
-    """That the group's log was seen then, whether it was there or not."""
+    """Checks that the group's log was read for that time, whether the group existed or not."""
     last = last_before(states_of(history, group), at)
     if last is not None and last["ended_by"] == StateEnd.COVERAGE_HOLE:
         state_at(history, group, at)
 
 
 def is_untold(history: History, group: str, at: datetime) -> bool:
-    """Whether not all of the group's members are known then."""
+    """Whether some members of the group are unknown at that time."""
     found = history.rows_at("group_state_intervals", at, equal("group_id", group))
     return bool(found) and found[-1]["num_members"] is None
 
@@ -143,7 +143,7 @@ def last_before(known: list[Row], at: datetime) -> Row | None:
 
 
 def why_absent(history: History, known: list[Row], at: datetime) -> str:
-    """Of a group with intervals, none of which holds the instant."""
+    """For a group with intervals, none of which contains the time."""
     last = last_before(known, at)
     after = min(
         (row["from_time"] for row in known if row["from_time"] is not None and row["from_time"] > at), default=None
@@ -161,7 +161,7 @@ def why_absent(history: History, known: list[Row], at: datetime) -> str:
 
 
 def say_as_kafka(row: Row) -> None:
-    """What kafka-consumer-groups says beside its rows; it always knows all members."""
+    """The messages of kafka-consumer-groups. It always knows all members."""
     group, state = row["group_id"], row["state"]
     if row["num_members"] is None:
         what = "state and members are not known" if state is None else "there may be more members"
@@ -173,7 +173,7 @@ def say_as_kafka(row: Row) -> None:
 
 
 def print_answer(names: Sequence[str], rows: Sequence[Sequence[object]], format: str, *, is_wide: bool = False) -> None:
-    """As Kafka's tools do, a table has a hyphen where there is no value."""
+    """As in Kafka's tools, a table has a hyphen for a missing value."""
     print_rows(names, rows, format, missing="-", is_wide=is_wide)
 
 

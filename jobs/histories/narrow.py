@@ -10,7 +10,7 @@ from jobs.row_output import GAP, Format, visible
 from jobs.table_layout import cut_to, width_of
 from jobs.terminal import terminal_width
 
-# Of output that is no terminal: the same for every script.
+# Width of output that is not a terminal: the same for every script.
 WIDTH = 120
 LEAST_WIDTH = 20
 MOST_CELL = 48
@@ -24,7 +24,7 @@ def member_ids(history: History, group: str | None = None) -> set[str]:
 def print_narrow(
     names: Sequence[str], rows: Sequence[Sequence[Any]], known: Collection[str], left_out: Collection[str] = ()
 ) -> None:
-    """Without some columns, with member ids cut short, and long cells cut off."""
+    """Without some columns, with shortened member ids and truncated cells."""
     places = [place for place, name in enumerate(names) if name not in left_out]
     shown = [[row[place] for place in places] for row in with_short_ids(rows, known)]
     print_answer([names[place] for place in places], [[cut_off(cell, MOST_CELL) for cell in row] for row in shown],
@@ -36,7 +36,7 @@ def cut_off(cell: Any, width: int) -> Any:
 
 
 def last_column_cut(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """So that lines are no longer than the terminal."""
+    """Truncates the last column, so that lines fit the terminal."""
     columns = zip(*([visible(str(cell)) for cell in (*row[:-1],)] for row in rows), strict=True)
     widths = [max(map(width_of, (name, *column))) for name, column in zip(names, columns, strict=False)]
     room = max(LEAST_WIDTH, (terminal_width() or WIDTH) - sum(widths) - len(GAP) * len(widths))

@@ -18,7 +18,7 @@ from udfs.counted import counted
 
 TRIGGERS = {trigger.value: trigger.meaning for trigger in RebalanceTrigger}
 KINDS = {kind: kind.meaning for kind in TimelineKind}
-# Of partitions one by one; the counts and the other formats have all.
+# Limit of partitions listed one by one. The counts and the other formats include all.
 SHOWN_MOVES = 20
 COUNTS = {
     "num_moved": "moved",
@@ -31,7 +31,7 @@ COUNTS = {
 
 @dataclass(frozen=True)
 class Told:
-    """The event of an instant, those around it, the members that it is about, and its rows of partition_moves."""
+    """The event at a time, its neighbors, the members it is about, and its rows of partition_moves."""
 
     event: Event
     before: Event | None
@@ -41,7 +41,7 @@ class Told:
 
 
 def event_at(history: History, group: str, at: datetime) -> Told | None:
-    """The one that covers the instant, else the nearest, before or after."""
+    """The event that covers the time, else the nearest one before or after."""
     events = timeline(history, group)
     if not events:
         return None
@@ -58,7 +58,7 @@ def event_at(history: History, group: str, at: datetime) -> Told | None:
 
 
 def unread_since(history: History, group: str) -> dict[int, datetime]:
-    """By assignment, the earliest time since when nobody can have read a partition that it moved."""
+    """By assignment, the earliest time since when a partition that it moved may be unread."""
     found: dict[int, datetime] = {}
     columns = ["assignment_offset", "move_time", "unread_high_ms"]
     for row in history.rows("partition_moves", equal("group_id", group), columns=columns):
@@ -89,7 +89,7 @@ def members_of(history: History, event: Event) -> list[Row]:
 
 
 def lines(told: Told, at: datetime) -> Iterator[tuple[str, str]]:
-    """What and its words, for people."""
+    """Labels and texts, for people."""
     event = told.event
     yield "Group", f"{event.row['group_id']} ({shown(event.row['group_type'])})"
     if event.is_rebalance:
@@ -171,7 +171,7 @@ def instant_text(event: Event, at: datetime) -> str:
 
 
 def one_line(event: Event) -> str:
-    """As a neighbour of the event that was asked for."""
+    """One line, for a neighbor of the requested event."""
     what = event.kind.value
     if event.is_rebalance:
         what += f" to {unit(event.row)} {event.to_generation}, {event.row['trigger']}"
@@ -200,7 +200,7 @@ def move_text(move: Row) -> str:
     before, after = move["from_member_id"], move["to_member_id"]
     between = f"{shown(before)} to {shown(after)}"
     if before == after:
-        # Lost: it came back without it, and got it again.
+        # Lost: the member came back without the partition and was assigned it again.
         between = f"by {after}, which got it again" if move["kind"] == MoveKind.LOST else f"to {after}"
     return f"{place} {move['kind']}{role}: {between}{idle}{gap}"
 

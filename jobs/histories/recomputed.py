@@ -12,7 +12,7 @@ from udfs.recomputing import classic_audit, modern_audit
 from udfs.recomputing.audited import Latest
 from udfs.recomputing.facts import Facts
 
-# Of a group's state.
+# Columns of a group's state.
 PARTS: Mapping[str, Callable[[str, Any, Facts], Latest | None]] = {
     "classic": classic_audit.latest_of,
     "modern": modern_audit.latest_of,
@@ -27,7 +27,7 @@ def facts(history: History) -> Facts:
 
 
 def newest_assignment(history: History, group: str, known: Facts) -> Latest | None:
-    """None: it has none that is in force."""
+    """None: it has no assignment in force."""
     for row in history.rows("recomputed_groups", equal("group_id", group), columns=["state"]):
         states: dict[str, Any] = json.loads(row["state"])
         for part, latest_of in PARTS.items():

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-# What clients of the classic protocol are given: their client or instance id, a hyphen, and a UUID.
+# Ids for clients of the classic protocol: client or instance id, a hyphen, and a UUID.
 NAMED = re.compile(r"(.*-)([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})", re.DOTALL)
-# What clients of newer protocols give themselves: a UUID in Kafka's own 22 characters.
+# Ids that clients of newer protocols choose: a UUID in Kafka's form with 22 characters.
 RANDOM = re.compile(r"[A-Za-z0-9_-]{22}")
 LENGTHS = (4, 8)
 # Without the colon after a label.
@@ -14,7 +14,7 @@ WORD = re.compile(r"[^\s,;()]+?(?=:?(?:[\s,;()]|$))")
 
 
 def short_ids(ids: Collection[str]) -> dict[str, str]:
-    """By id. Those that would be mistaken for each other keep more characters, or all."""
+    """By id. Ids that would look the same keep more characters, or all."""
     found = {each: each for each in ids}
     left = set(ids)
     for length in LENGTHS:
@@ -35,7 +35,7 @@ def cut(member_id: str, length: int) -> str:
 
 
 class Shortened:
-    """Texts and rows in which member ids are words."""
+    """Texts and rows in which member ids are separate words."""
 
     def __init__(self, known: Collection[str], texts: Iterable[Any]) -> None:
         words = {word for text in texts if isinstance(text, str) for word in (text, *WORD.findall(text))}

@@ -11,7 +11,8 @@ from udfs.counted import counted
 
 
 def sentence(row: Mapping[str, Any], moves: Sequence[Row]) -> str:
-    """Such as `12:03:07 member m-2 timed out; 6 of 12 partitions moved; 6 partitions were unread for 4 to 6 s each`."""
+    """Text such as `12:03:07 member m-2 timed out; 6 of 12 partitions moved; 6 partitions were unread for 4 to 6 s
+    each`."""
     detail = row["trigger_detail"] or TRIGGERS[row["trigger"]].rstrip(".").lower()
     number = row["num_partitions"]
     moved = "how many partitions moved is unknown"

@@ -43,13 +43,13 @@ EXPRESSIONS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class TableReader:
-    """Reads each table at the version that belongs to the others."""
+    """Reads each table at the version that belongs to the versions of the others."""
 
     warehouse: Warehouse
     versions: Mapping[str, int]
 
     def rows(self, table: str, columns: Sequence[str], *conditions: Condition) -> list[Row]:
-        """Without an order; nothing where there is no table yet."""
+        """In any order; no rows if the table does not exist yet."""
         return list(self.arrow(table, columns, *conditions).to_pylist())
 
     def arrow(self, table: str, columns: Sequence[str], *conditions: Condition) -> pa.Table:
@@ -97,7 +97,7 @@ def unusable(path: object, what: str) -> Failure:
 
 
 def is_of_no_value(condition: Condition) -> bool:
-    """Bytes of a command line that are not UTF-8 are no text that a table has, and Arrow refuses them."""
+    """Command-line bytes that are not UTF-8 cannot be text in a table, and Arrow rejects them."""
     try:
         str(condition.value).encode()
     except UnicodeEncodeError:
@@ -112,10 +112,11 @@ def expression(condition: Condition) -> ds.Expression:
 
 
 def may_hold(file: Mapping[str, Any], condition: Condition) -> bool:
-    """By the least and greatest value that Delta's log tells of the column, where it tells any."""
+    """By the minimum and maximum of the column in the Delta log, if it has any."""
     least = (file.get("min") or {}).get(condition.column)
     greatest = (file.get("max") or {}).get(condition.column)
-    # They tell nothing of NULL. Times are cut to milliseconds there, so they exclude nothing for certain.
+    # Statistics say nothing about NULL. Times are truncated to milliseconds there, so they cannot safely exclude a
+    # file.
     if (
         condition.or_null
         or condition.operator != "="

@@ -26,19 +26,19 @@ OF_REBALANCE = (
 
 @dataclass(frozen=True)
 class Event:
-    """`row` is that of `rebalances`, or of the table which shows the event. An open rebalance has no end."""
+    """`row`: of `rebalances`, or of the table that shows the event. An open rebalance has no end."""
 
     kind: TimelineKind
     start: datetime | None
     end: datetime | None
-    # The record by which it is known: it orders events of equal time.
+    # The record that shows it: it orders events with equal times.
     offset: int
     detail: str | None
     row: Row
     confidence: str
     from_generation: int | None = None
     to_generation: int | None = None
-    # Of a static restart: the member ids before and after.
+    # For a static restart: the old and the new member id.
     members: tuple[str, ...] = ()
 
     @property
@@ -58,7 +58,7 @@ class Event:
 
 
 def timeline(history: History, group: str) -> list[Event]:
-    """A failure that says so where there was no such group."""
+    """Fails with a message if the group does not exist."""
     states = sorted(states_of(history, group), key=lambda row: int(row["from_offset"]))
     rebalances = history.rows("rebalances", equal("group_id", group))
     events = [
@@ -71,7 +71,7 @@ def timeline(history: History, group: str) -> list[Event]:
 
 
 def place(event: Event) -> tuple[datetime, bool, int]:
-    """A conversion comes before the rebalance that it sets off."""
+    """A conversion comes before the rebalance that it triggers."""
     return event.start or event.end or EPOCH, event.kind != TimelineKind.CONVERSION, event.offset
 
 
@@ -84,7 +84,7 @@ def rebalance(row: Row) -> Event:
 
 
 def static_restarts(history: History, group: str) -> Iterator[Event]:
-    """Except those that a rebalance followed: its detail names them."""
+    """Without those that a rebalance followed: its detail names them."""
     columns = ["assignment_offset", "member_id"]
     of_group, restarted = equal("group_id", group), equal("change", MemberChange.RESTARTED.value)
     told = {row["member_id"] for row in history.rows("generation_members", of_group, restarted, columns=columns)}
@@ -104,7 +104,7 @@ def static_restarts(history: History, group: str) -> Iterator[Event]:
 
 
 def endings(states: Sequence[Row]) -> Iterator[Event]:
-    """`states` in order."""
+    """`states`: in order."""
     for row, after in zip(states, [*states[1:], None], strict=True):
         if row["ended_by"] not in (StateEnd.CONVERTED, StateEnd.DELETED):
             continue
@@ -125,7 +125,7 @@ def unit(row: Row) -> str:
 
 
 def failovers(history: History, group: str, states: Sequence[Row]) -> Iterator[Event]:
-    """While the group was there. A new leader is known from its first record on, of any group."""
+    """Failovers while the group existed. A new leader is known from its first record, of any group."""
     partition = states[-1]["evidence_partition"]
     rows = history.rows("coordinator_epochs", equal("offsets_partition", partition))
     in_order = sorted(rows, key=lambda row: int(row["partition_leader_epoch"]))
@@ -147,17 +147,17 @@ def is_there(state: Row, offset: int) -> bool:
     return bool(state["from_offset"] < offset and (state["to_offset"] is None or offset <= state["to_offset"]))
 
 
-# -- the event of an instant
+# -- the event at a time
 
 
 def nearest(events: Sequence[Event], begins: dict[int, datetime], at: datetime) -> int:
-    """The place of the event that covers the instant, else of the nearest one before or after. `begins`: by the
-    assignment of a rebalance, since when partitions went unread for it; that counts where no event itself covers."""
+    """The position of the event that covers the time, else of the nearest one before or after. `begins`: by assignment
+    of a rebalance, since when partitions were unread because of it. This counts if no event itself covers the time."""
     return min(range(len(events)), key=lambda place: distance(events[place], begins, at))
 
 
 def distance(event: Event, begins: dict[int, datetime], at: datetime) -> tuple[float, float]:
-    """In seconds: from what belongs to the event, then from the event itself."""
+    """In seconds: from the event with its unread time, then from the event itself."""
     own = seconds_outside(event.start, event.end, at)
     begin = begins.get(event.offset) if event.is_rebalance else None
     whole = own if begin is None else min(own, seconds_outside(begin, event.end, at))

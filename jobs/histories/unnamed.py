@@ -9,12 +9,12 @@ from jobs.row_output import visible
 from udfs.listed import listed
 
 REMEDY = "an ingest with --snapshots names them: text of kafka-topics --describe, or what groupscope capture prints"
-# Groups that are named; of more only the number is said.
+# Limit of groups named in a message; for more, only the number.
 MOST_NAMED = 5
 
 
 def unnamed_ids(partitions: Iterable[Mapping[str, Any]], topics: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Rows of replayed_partitions and of topics."""
+    """From rows of replayed_partitions and of topics."""
     named = {row["topic_id"] for row in topics}
     return {topic_id for row in partitions for topic_id in row["unnamed_topic_ids"]} - named
 
@@ -24,7 +24,7 @@ def unnamed_text(ids: Collection[str]) -> str:
 
 
 def say_unnamed(history: History) -> set[str]:
-    """Before the answer, where there are any."""
+    """Printed before the answer, if there are any."""
     partitions = history.reader_rows("replayed_partitions", ["unnamed_topic_ids"])
     ids = unnamed_ids(partitions, history.reader_rows("topics", ["topic_id"]))
     if ids:
@@ -40,6 +40,6 @@ def say_may_own(topic: str, partition: int, groups: Collection[str]) -> None:
 
 
 def say_listed_twice(topics: Collection[str], unnamed: Collection[str]) -> None:
-    """`topics`: of the rows of a group, by id where they have no name."""
+    """`topics`: of the rows of a group, by id if they have no name."""
     if any(topic in unnamed for topic in topics) and any(topic not in unnamed for topic in topics):
         say("a partition whose topic has no name is listed by id, with its owner; its offset may be listed by name")

@@ -9,8 +9,8 @@ from udfs.counted import counted
 
 
 def unread_cost(moves: Iterable[Row]) -> str | None:
-    """Of the rows of partition_moves of one rebalance: those that a timeout bounds first, with that timeout and what
-    was assumed. None: it is not known of any, or there was nothing to read."""
+    """From the rows of partition_moves of one rebalance. Partitions bounded by a timeout come first, with that timeout
+    and the assumptions. None: nothing is known, or there was nothing to read."""
     by_basis: dict[str | None, list[Row]] = defaultdict(list)
     for move in moves:
         if move["unread_high_ms"]:

@@ -14,13 +14,13 @@ from schemas.history_words import OffsetEnd
 from schemas.vocabulary import OFFSETS_TOPIC
 from udfs.listed import listed
 
-# Partitions without a known offset; of more only the number is said.
+# Limit of partitions without a known offset in a message; for more, only the number.
 MOST_NAMED = 5
 
 
 class Unseen(NamedTuple):
-    """Between two stretches of an offsets partition that are known, or before the first. An interval that was open
-    ended at `from_time`, so that belongs to it."""
+    """Between two known ranges of an offsets partition, or before the first. An open interval ended at `from_time`, so
+    that time is included."""
 
     offsets_partition: int
     # The last record before it; -1: none.
@@ -30,7 +30,7 @@ class Unseen(NamedTuple):
 
     def holds(self, at: datetime) -> bool:
         is_behind = self.from_time is None or self.from_time <= at
-        # Records of the oldest format have no time: nobody knows when such a stretch begins.
+        # Records of the oldest format have no time, so the beginning of such a range is unknown.
         return is_behind and self.to_time is not None and at < self.to_time
 
     def __str__(self) -> str:
@@ -40,20 +40,20 @@ class Unseen(NamedTuple):
 
 
 def unseen_of(stretches: Sequence[Row]) -> list[Unseen]:
-    """Of one offsets partition. A log that begins at offset 0 has nothing before."""
+    """For one offsets partition. A log that begins at offset 0 has nothing before."""
     found: list[Unseen] = []
     before, since = -1, None
     for row in sorted(stretches, key=lambda row: row["first_offset"]):
         if row["first_offset"] > before + 1:
             found.append(Unseen(row["offsets_partition"], before, since, row["from_time"]))
         before = row["last_offset"]
-        # Clocks step back: nothing ended before the largest time.
+        # Clocks may step back: no range ended before the largest time.
         since = max(filter(None, (since, row["to_time"])), default=None)
     return found
 
 
 def check_seen_at(history: History, at: datetime) -> bool:
-    """Whether all offsets partitions were seen then; those that were not are named, where any was."""
+    """Whether all offsets partitions have records of that time. Prints those that have not; fails if none has."""
     by_partition: dict[int, list[Row]] = defaultdict(list)
     for row in history.coverage():
         by_partition[row["offsets_partition"]].append(row)
@@ -72,7 +72,7 @@ def check_seen_at(history: History, at: datetime) -> bool:
 
 
 def say_unseen_offsets(history: History, group: str, at: datetime) -> None:
-    """Of partitions that were committed before such a stretch and not since: they are missing from every answer."""
+    """For partitions with commits before such a range and none after it: they are missing from every answer."""
     columns = ["topic", "partition", "from_offset", "to_time", "ended_by"]
     is_before = Condition("from_time", "<=", at, or_null=True)
     rows = history.rows("offset_history", equal("group_id", group), is_before, columns=columns)
