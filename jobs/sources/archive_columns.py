@@ -55,9 +55,8 @@ def check_types(place: str, schema: StructType) -> None:
 def rows_of_columns(
     frame: DataFrame, source_file: Column, of_folders: Collection[str], has_nanoseconds: bool = False
 ) -> DataFrame:
-    """The frame's rows in the columns of ARCHIVE_ROWS and `is_other_topic`.
-
-    `of_folders`: columns that folders are named after; `has_nanoseconds`: times are BIGINT ns.
+    """The frame's rows with the columns of ARCHIVE_ROWS and `is_other_topic`. `of_folders`: columns that folders are
+    named after. `has_nanoseconds`: times are BIGINT nanoseconds.
     """
     types = {field.name: field.dataType for field in frame.schema}
     wanted = [name for name in WANTED if name in types]
@@ -81,7 +80,7 @@ def rows_of_columns(
 
 
 def converted(name: str, value: Column, kind: DataType | None, has_nanoseconds: bool) -> Column:
-    """The value in the widest type of its kind; NULL where it does not fit. `kind` is None for a folder's name."""
+    """The value in the widest type of its kind; NULL if it does not fit. `kind` is None for a folder's name."""
     match name:
         case "timestamp":
             if has_nanoseconds:
@@ -101,7 +100,7 @@ NULL_TYPES = {Kind.INTEGER: "bigint", Kind.TIME: "bigint", Kind.BYTES: "binary",
 
 
 def sound(column: ArchiveColumn, value: Column | None) -> Column:
-    """The column as it is published: NULL where the value is out of bounds."""
+    """The column as it is published: NULL if the value is out of bounds."""
     name = "timestamp_ms" if column.kind is Kind.TIME else column.name
     kind = OUTPUT_TYPES.get(column.name, NULL_TYPES[column.kind])
     if value is None:
@@ -118,7 +117,7 @@ def known_producers(given: Mapping[str, Column]) -> Column:
 
 
 def problem(given: Mapping[str, Column], values: Mapping[str, Column], has_producers: Column) -> Column:
-    """The first thing that keeps the row from being a record."""
+    """The first reason why the row is not a record."""
     checks = [check(column, given[column.name], values[column.name]) for column in COLUMNS if column.name in given]
     if all(name in given for name in PRODUCER_COLUMNS):
         is_homeless = has_producers & given["is_transactional"] & given["producer_id"].isNull()

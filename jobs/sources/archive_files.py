@@ -25,7 +25,7 @@ class Format(StrEnum):
 
 
 class ArchiveFile(NamedTuple):
-    """`path` is as rows of the file tell it in `source_file`."""
+    """`path`: as `source_file` of the file's rows has it."""
 
     path: str
     size_bytes: int
@@ -33,13 +33,13 @@ class ArchiveFile(NamedTuple):
 
 
 class FileSystem:
-    """Hadoop's, through the session's virtual machine."""
+    """Hadoop's file system, through the session's virtual machine."""
 
     def __init__(self, spark: "SparkSession") -> None:
         self.java = cast(Any, spark._jvm)
         self.session: Any = spark._jsparkSession
         self.conf: Any = self.session.sessionState().newHadoopConf()
-        # Where paths without a scheme are local ones, local files are told without it.
+        # If paths without a scheme are local, local files are shown without a scheme.
         default = self.java.org.apache.hadoop.fs.FileSystem.getDefaultUri(self.conf).getScheme()
         self.hidden_scheme = "file:" if default == "file" else None
 
@@ -54,7 +54,7 @@ class FileSystem:
         return whole.removeprefix(self.hidden_scheme) if self.hidden_scheme else whole
 
     def statuses(self, text: str) -> list[Any]:
-        """Of the path, or of what it matches as a pattern."""
+        """Of the path, or of the files that it matches as a pattern."""
         path = self.path(text)
         files = self.of(path)
         if files.exists(path):
@@ -62,7 +62,7 @@ class FileSystem:
         return list(files.globStatus(path) or [])
 
     def children(self, path: Any) -> list[Any]:
-        """In the order of their names, without those that Spark hides too."""
+        """Sorted by name, without those that Spark hides too."""
         found = [status for status in self.of(path).listStatus(path) if not is_hidden(status.getPath().getName())]
         return sorted(found, key=lambda status: status.getPath().getName())
 
@@ -80,7 +80,8 @@ class FileSystem:
 
 @dataclass(frozen=True)
 class DeltaVersion:
-    """A Delta table's current version, in Delta's own objects: what is public tells names of files but no sizes."""
+    """A Delta table's current version, in Delta's own objects: its public functions return names of files but no
+    sizes."""
 
     folder: str
     log: Any
@@ -98,7 +99,7 @@ class DeltaVersion:
 
 @dataclass(frozen=True)
 class Found:
-    """Files of one format. Those of a Delta table are all of one."""
+    """Files of one format. Those of a Delta table are all of one table."""
 
     format: Format
     files: tuple[ArchiveFile, ...]
@@ -110,12 +111,12 @@ def is_hidden(name: str) -> bool:
 
 
 def archive_files(spark: "SparkSession", path: str) -> list[ArchiveFile]:
-    """Of a Delta table those of its current version."""
+    """For a Delta table, the files of its current version."""
     return [file for found in find_archives(spark, path) for file in found.files]
 
 
 def find_archives(spark: "SparkSession", path: str) -> list[Found]:
-    """What stands at the path; a Failure where there is nothing, or something that is no archive."""
+    """What is at the path; a Failure if there is nothing, or something that is not an archive."""
     files = FileSystem(spark)
     try:
         found = list(archives_at(files, path))
@@ -144,7 +145,7 @@ def archives_at(files: FileSystem, path: str) -> Iterator[Found]:
 
 
 def check_outside_tables(files: FileSystem, path: Any) -> None:
-    """Files taken out of a Delta table may be of another version, or hold rows that are deleted."""
+    """Files taken out of a Delta table may belong to another version, or have rows that are deleted."""
     while (path := path.getParent()) is not None:
         if files.is_delta(path):
             table = files.told(path)
@@ -165,7 +166,7 @@ def walk(files: FileSystem, status: Any) -> Iterator[ArchiveFile | Found]:
 
 
 def format_of(files: FileSystem, file: ArchiveFile) -> Format:
-    """By the name, else by how the file begins."""
+    """By the name, else by the beginning of the file."""
     name = file.path.lower()
     bare = next((name.removesuffix(ending) for ending in CODEC_ENDINGS if name.endswith(ending)), name)
     if bare.endswith(JSON_ENDINGS):
@@ -193,18 +194,18 @@ def delta_files(files: FileSystem, folder: Any) -> Found:
 
 
 def added_path(files: FileSystem, folder: Any, added: Any) -> str:
-    """The log writes paths as parts of a URI, most of them below the table's folder."""
+    """The log has paths as parts of a URI, mostly below the table's folder."""
     path = files.java.org.apache.hadoop.fs.Path(files.java.java.net.URI(added.path()))
     return files.told(path if path.isAbsolute() else files.java.org.apache.hadoop.fs.Path(folder, path))
 
 
 def is_of_java(error: Exception) -> bool:
-    """Whether a call into the virtual machine failed there: py4j's error, told without importing what pyspark hides."""
+    """Whether a call into the virtual machine failed: py4j's error, recognized without importing what pyspark hides."""
     return hasattr(error, "java_exception")
 
 
 def java_message(error: Any) -> str:
-    """The first line of the innermost cause: the others say where it came through."""
+    """The first line of the innermost cause: the others only say where it was passed on."""
     cause = error.java_exception
     while cause.getCause() is not None:
         cause = cause.getCause()

@@ -37,9 +37,9 @@ from udfs.archives import ARCHIVE_ROWS, IS_OTHER_TOPIC, REQUIRED
 
 __all__ = ["NUM_OTHER_TOPICS", "archive_files", "archive_frame", "has_producers", "unreadable_told"]
 
-# What the Observation given to archive_frame tells.
+# The metrics of the Observation that is passed to archive_frame.
 NUM_OTHER_TOPICS = "num_other_topics"
-# Lines whose names tell which columns there are; only if one lacks all are looked at.
+# Number of lines that are read to find the columns. All lines are read only if a column is missing in these.
 HEAD_LINES = 1_000
 EXCEPTION_NAME = re.compile(r"^[: ]*([\w.$]+: )*")
 UNREADABLE_SIGNS = ("FAILED_READ_FILE", "is not a Parquet file")
@@ -48,13 +48,13 @@ UNREADABLE_SIGNS = ("FAILED_READ_FILE", "is not a Parquet file")
 def archive_frame(
     spark: SparkSession, path: str, files: Collection[str] | None = None, seen: Observation | None = None
 ) -> DataFrame:
-    """The archive's rows. Its columns are checked now, its rows are read when the frame is."""
+    """The archive's rows. Columns are checked now; rows are read when the frame is."""
     found = find_archives(spark, path)
     chosen = found if files is None else chosen_files(found, path, set(files))
     system = FileSystem(spark)
     with unreadable_told(path):
         frames = [frame for each in chosen for frame in frames_of(spark, system, each, found)]
-    # No files are no rows, which an Observation counts too: it would wait for ever for what is never read.
+    # With no files, an Observation must still count zero rows: otherwise it would wait for ever.
     rows = union(frames or [spark.createDataFrame([], from_arrow_schema(LINE_ROWS))])
     if seen is not None:
         rows = rows.observe(seen, F.count_if(F.col(IS_OTHER_TOPIC.name)).alias(NUM_OTHER_TOPICS))
@@ -62,13 +62,13 @@ def archive_frame(
 
 
 def has_producers(frame: DataFrame) -> bool:
-    """Whether of every record it is known who wrote it and whether it is of a transaction."""
+    """Whether every record has its producer and whether it belongs to a transaction."""
     return frame.where(~F.col("has_producers") & F.col("problem").isNull()).isEmpty()
 
 
 @contextmanager
 def unreadable_told(path: str) -> Iterator[None]:
-    """Around whatever reads an archive's frame: files that cannot be read are the user's to mend."""
+    """Used around all code that reads an archive's frame: users must repair unreadable files."""
     try:
         yield
     except Exception as error:
@@ -88,7 +88,7 @@ def chosen_files(found: Sequence[Found], path: str, names: set[str]) -> list[Fou
 
 
 def frames_of(spark: SparkSession, system: FileSystem, chosen: Found, found: Sequence[Found]) -> Iterator[DataFrame]:
-    """The rows of some files, a frame for each set of columns. `found` is all that the archive holds."""
+    """The rows of some files, one frame for each set of columns. `found`: everything in the archive."""
     paths = [file.path for file in chosen.files]
     if chosen.table:
         yield delta_rows(spark, system, chosen.table, paths)
@@ -100,12 +100,12 @@ def frames_of(spark: SparkSession, system: FileSystem, chosen: Found, found: Seq
 
 
 def exact_paths(spark: SparkSession) -> DataFrameReader:
-    """A reader to which a bracket in a file's name is a bracket."""
+    """A reader for which a bracket in a file name is only a bracket."""
     return spark.read.option("__globPaths__", "false")
 
 
 def file_column(system: FileSystem) -> Column:
-    """The file of a row, as archive_files tells it: Spark gives it as a URI."""
+    """The file of a row, in the form of archive_files: Spark returns a URI."""
     uri = F.col("_metadata.file_path")
     path = F.when(uri.contains("%"), F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))).otherwise(uri)
     if not system.hidden_scheme:
@@ -118,7 +118,7 @@ def file_column(system: FileSystem) -> Column:
 
 
 def delta_rows(spark: SparkSession, system: FileSystem, table: DeltaVersion, paths: Sequence[str]) -> DataFrame:
-    """By Delta's own reader, which knows of deleted rows and renamed columns."""
+    """Uses Delta's own reader, which handles deleted rows and renamed columns."""
     frame = DataFrame(table.frame(system, paths), spark)
     check_names(table.folder, frame.columns, ())
     check_types(table.folder, frame.schema)
@@ -146,8 +146,8 @@ class ParquetGroup:
 
 
 def parquet_groups(system: FileSystem, paths: Sequence[str]) -> list[ParquetGroup]:
-    """By what the files say of themselves: Spark would take the columns of one for those of all, and give nulls, which
-    are tombstones, for what others lack."""
+    """Groups files by their own columns. Spark would use the columns of one file for all, and return nulls, which are
+    tombstones, for columns that others lack."""
     files = system.java.java.util.ArrayList()
     for path in paths:
         files.add(system.of(system.path(path)).getFileStatus(system.path(path)))
@@ -169,7 +169,7 @@ def parquet_group(system: FileSystem, schema: Any, paths: list[str], of_folders:
         if name in fields:
             wanted.add(fields[name])
     pruned = system.java.org.apache.parquet.schema.MessageType(schema.getName(), wanted)
-    # pandas writes times in nanoseconds, which Spark reads only as plain numbers.
+    # pandas writes times in nanoseconds, which Spark can read only as plain numbers.
     conf = system.session.sessionState().conf().clone()
     conf.setConfString("spark.sql.legacy.parquet.nanosAsLong", "true")
     package = system.java.org.apache.spark.sql.execution.datasources.parquet
@@ -185,13 +185,13 @@ def parquet_group(system: FileSystem, schema: Any, paths: list[str], of_folders:
 def json_rows(spark: SparkSession, system: FileSystem, paths: Sequence[str], whole: Sequence[str]) -> DataFrame:
     check_line_names(spark, paths, whole)
     lines = exact_paths(spark).text(list(paths))
-    # As bytes: what is no UTF-8 is kept as it stands.
+    # As bytes, so that text that is not UTF-8 stays unchanged.
     source = lines.select(F.col("value").cast("binary").alias("line"), file_column(system).alias("source_file"))
     return source.mapInArrow(archive_rows, from_arrow_schema(LINE_ROWS))
 
 
 def check_line_names(spark: SparkSession, paths: Sequence[str], whole: Sequence[str]) -> None:
-    """A column that no line has is missing, though any one line may lack it: writers leave nulls out."""
+    """A column that no line has is missing. Any single line may lack a column: writers leave nulls out."""
     of_folders = set.intersection(*(set(folder_columns(path)) for path in whole))
     lines = exact_paths(spark).text(list(paths)).where(F.trim("value") != "")
     found = line_names(lines.limit(HEAD_LINES))

@@ -42,7 +42,7 @@ def new_snapshots(
 
 
 def held_snapshots(warehouse: Warehouse, name: str, times: pa.ChunkedArray) -> pa.Table | None:
-    """Of these times alone: years of snapshots fit into no memory."""
+    """Only of these times: years of snapshots do not fit into memory."""
     delta = warehouse.open(name)
     if delta is None:
         return None
@@ -83,7 +83,7 @@ def check_same_log(warehouse: Warehouse, cluster: str, ids: Mapping[str, str]) -
 
 
 def known_topic_id(warehouse: Warehouse, cluster: str, topic: str) -> str | None:
-    """Of one of the snapshots that hold it."""
+    """From one of the snapshots that have it."""
     delta = warehouse.open(TOPIC_SNAPSHOTS.name)
     names = [] if delta is None else files_of(delta).column("path").to_pylist()
     folder = warehouse.path(TOPIC_SNAPSHOTS.name)

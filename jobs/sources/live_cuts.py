@@ -9,29 +9,29 @@ from dataclasses import dataclass
 
 from udfs.offset_ranges import Range
 
-# A range of fewer offsets is not cut.
+# A range with fewer offsets is not cut.
 LEAST_OFFSETS = 1 << 16
 RANGE_BYTES = 32 << 20
-# A range may become so many times as large as it was meant to be, where the log is denser behind it than before.
+# A range may become this many times larger than planned, if the log after its beginning is denser than before.
 MOST_TIMES = 4
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Batches at an offset: where the first of them begins, where the last ends, and their bytes together."""
+    """Batches at an offset: where the first begins, where the last ends, and their total size in bytes."""
 
     first: int
     end: int
     size: int
 
     def density(self, offset: int) -> float:
-        """Bytes for one offset, the missing ones before the first batch counted in."""
+        """Bytes per offset, including missing offsets before the first batch."""
         return self.size / max(self.end - offset, 1)
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Offsets `start` to below `end`, which take about `size` bytes."""
+    """Offsets from `start` to below `end`, about `size` bytes."""
 
     start: int
     end: int
@@ -42,8 +42,8 @@ Look = Callable[[int], Sample]
 
 
 def lacking(known: Iterable[Range], start: int, end: int) -> Iterator[Range]:
-    """What of the offsets `start` to below `end` is in none of the ranges; theirs are first and last offsets, and so
-    are those of the answer."""
+    """The offsets from `start` to below `end` that are in none of the ranges. Ranges, also those returned, are first
+    and last offsets."""
     position = start
     for first, last in sorted(known):
         if first > position and position < end:
@@ -54,13 +54,13 @@ def lacking(known: Iterable[Range], start: int, end: int) -> Iterator[Range]:
 
 
 def without(ranges: Iterable[Range], taken: Sequence[Range]) -> Iterator[Range]:
-    """What of the ranges is in none of those taken."""
+    """The parts of the ranges that are in none of those taken."""
     for first, last in ranges:
         yield from lacking([each for each in taken if each[0] <= last and first <= each[1]], first, last + 1)
 
 
 def cuts(start: int, end: int, bytes_per_offset: int, look: Look) -> Iterator[Cut]:
-    """A log is dense behind where the cleaner has been, so the plan looks at both ends of a range."""
+    """A log is denser after the part that was compacted, so the plan looks at both ends of a range."""
     if end - start <= LEAST_OFFSETS:
         yield Cut(start, end, (end - start) * bytes_per_offset)
         return

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic
 
 SAMPLE_BYTES = 64 << 10
-# A new leader may know an older end for a while.
+# A new leader may report an older end for a while.
 SETTLING_SECONDS = 5.0
 SEPARATOR = ":"
 OTHER_CLUSTER = "use another --cluster"
@@ -32,8 +32,8 @@ OTHER_CLUSTER = "use another --cluster"
 
 @dataclass(frozen=True)
 class LivePlan:
-    """`ids` by offsets partition: the topic's id and the leader epoch at the start of the run. `begins` has those whose
-    log begins behind what is known, `proofs` offsets that are known and read again."""
+    """`ids`: by offsets partition, the topic's id and the leader epoch at the start of the run. `begins`: partitions
+    whose log begins after what is known. `proofs`: known offsets that are read again."""
 
     units: list[Unit]
     ids: dict[int, str]
@@ -93,7 +93,7 @@ class Planner:
         return max((last for _, last in self.state.ranges.get(partition, ())), default=-1)
 
     def known(self, partition: int) -> list[Range]:
-        """Offsets that need not be read: asked for before, or in files, but for what these have damaged."""
+        """Offsets that need not be read: requested before, or in files, without damaged ones."""
         damaged = [
             (each.from_offset, each.from_offset if each.to_offset is None else each.to_offset)
             for each in self.state.rejected.get(partition, ())
@@ -125,7 +125,7 @@ class Planner:
 
 
 def begins_behind(known: Sequence[Range], log_start: int, read: Sequence[int]) -> bool:
-    """Whether what lies between is told now: the run that reads on at the log's start does."""
+    """Whether missing offsets are reported now: by the run that continues at the log's start."""
     before = [last for first, last in known if first < log_start]
     return bool(before) and max(before) + 1 < log_start and log_start in read
 
@@ -146,6 +146,6 @@ def check_same_id(log: LiveLog, topic: "Topic", ids: Iterable[str]) -> None:
 
 
 def log_id(topic: "Topic", partition: "Partition") -> str:
-    """What a partition's log is known by: another leader epoch may stand for another end of it."""
+    """What identifies a partition's log: with another leader epoch its end may differ."""
     epoch = "" if partition.leader_epoch is None else partition.leader_epoch
     return f"{topic.topic_id or ''}{SEPARATOR}{epoch}"

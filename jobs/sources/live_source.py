@@ -33,8 +33,8 @@ class LiveRead:
     snapshots: list[Snapshot] = field(default_factory=list)
 
     def source_rows(self, cluster: str, run_id: str) -> list[Row]:
-        """Rows of `source_files`: of a live log a position is an offset, and the log is known by its topic's id and
-        its leader's epoch."""
+        """Rows of `source_files`. For a live log positions are offsets, and the topic's id and the leader's epoch
+        identify the log."""
         found = {facts.source_file: facts for answer in self.answers for facts in answer.facts}
         rows = []
         for unit in self.plan.units:
@@ -63,7 +63,7 @@ class LiveSource:
     state: State
     writer: IngestWriter
     engine: Engine
-    # Those that the warehouse has commits of.
+    # Topics for which the warehouse has commits.
     known_topics: Callable[[], Collection[str]]
     clock: Callable[[], int]
     is_retry: bool = False
@@ -78,7 +78,7 @@ class LiveSource:
         if plan.units:
             read.answers = self.read_units(plan)
         with self.log.opened(is_known_to_answer=True) as cluster:
-            # What is left out is told once, and not beside the line by which a run fails.
+            # Omissions are reported once, and not together with the line of a failed run.
             snapshots.append(captured(cluster, topics, self.clock(), lambda _: None))
             check_same_id(self.log, offsets_topic(self.log, cluster), plan.ids.values())
         if all(each.failure is None for each in read.answers):
@@ -89,8 +89,8 @@ class LiveSource:
         return read
 
     def first_snapshot(self, cluster: "KafkaCluster", left_out: list[str]) -> tuple[Snapshot, Collection[str]]:
-        """Groups that the user may not describe hide what they commit to; the warehouse knows it, and is asked only
-        then: it has many commits."""
+        """If the user may not describe groups, their topics are unknown. Then the warehouse is asked, which has many
+        commits, so only then."""
         snapshot = captured(cluster, (), self.clock(), left_out.append)
         topics = self.known_topics() if left_out else ()
         if topics:
@@ -111,7 +111,8 @@ def name_of(unit: Unit) -> str:
 
 
 def check_proofs(log: LiveLog, plan: LivePlan, conflicts: Sequence[tuple[int, int]]) -> None:
-    """A record of another leader epoch at the end of what is known: what the warehouse holds there was cut off."""
+    """Fails if the record at the end of what is known has another leader epoch: then the warehouse has records that
+    were truncated."""
     for number, offset in conflicts:
         if (number, offset) in plan.proofs:
             told = f"offset {offset} is of another leader epoch than the warehouse's: cut off by an unclean election?"
@@ -119,7 +120,7 @@ def check_proofs(log: LiveLog, plan: LivePlan, conflicts: Sequence[tuple[int, in
 
 
 def gaps(log: LiveLog, plan: LivePlan, answers: Sequence[Answer]) -> list[Answer]:
-    """Counts of what was gone before it could be read, which people are told too."""
+    """Counts offsets that were removed before they could be read, and reports them."""
     facts = {each.source_file: each for answer in answers for each in answer.facts}
     begins = dict(plan.begins)
     for unit in plan.units:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jobs.broker.cluster import KafkaCluster
     from jobs.ingestion.tasks import Task
 
-# Until the first answer has shown how many offsets go into how many bytes, so many bytes for one.
+# Bytes assumed per offset, until the first response shows the real number.
 BYTES_PER_OFFSET = 128
 MOST_AT_ONCE = 8 << 20
 LEAST_AT_ONCE = 64 << 10
@@ -41,20 +41,20 @@ class LiveLog:
 
     @contextmanager
     def opened(self, is_known_to_answer: bool = False) -> "Iterator[KafkaCluster]":
-        # Here: the client's library is an extra, and slow to load.
+        # Imported here: the client's library is optional, and slow to import.
         from jobs.broker.cluster import KafkaCluster
 
         with KafkaCluster(self.servers, self.properties, is_known_to_answer) as cluster:
             yield cluster
 
     def name(self, partition: int, start: int) -> str:
-        """Of a fetched range, as `source_files` has it."""
+        """The name of a fetched range in `source_files`."""
         return f"kafka:{self.topic}-{partition}@{start}"
 
 
 @dataclass
 class LiveSpan:
-    """Offsets `start` to below `end`; `size` is about how many bytes they take."""
+    """Offsets from `start` to below `end`; `size`: their approximate number of bytes."""
 
     name: str
     topic: str
@@ -79,7 +79,8 @@ class LiveSpan:
             self.num_bytes += len(content)
 
     def answers(self, most_bytes: int) -> Iterator[Fetched]:
-        """No more at a time than the rest is likely to take, since what lies behind the end comes with the last."""
+        """Requests only as much as the rest is likely to need, since the last response also has what follows the
+        end."""
         assert self.cluster is not None
         position, size = self.start, self.size
         num_bytes = 0
@@ -92,7 +93,7 @@ class LiveSpan:
             size = int(density * (self.end - position)) * 9 // 8 + LEAST_AT_ONCE
 
     def is_torn_end(self, rejected: Rejected) -> bool:
-        """Only whole batches are answered."""
+        """Brokers return only whole batches."""
         return False
 
     def complete(self, facts: SpanFacts) -> None:
@@ -117,7 +118,7 @@ def below(content: bytes, end: int) -> bytes:
     position = 0
     while position < len(content):
         is_legacy = content[position + MAGIC_AT] < 2
-        # A compressed legacy message stands at the last offset in it.
+        # A compressed legacy message has the offset of its last message.
         if not is_legacy and int.from_bytes(content[position : position + BASE_OFFSET_BYTES], "big") >= end:
             break
         length = int.from_bytes(content[position + BASE_OFFSET_BYTES : position + LENGTH_END], "big")
@@ -126,7 +127,7 @@ def below(content: bytes, end: int) -> bytes:
 
 
 def frames(content: bytes, base_position: int) -> Iterator[Framed]:
-    """Of whole batches; of compressed ones several, when all at once would become too much."""
+    """Frames of whole batches; several for compressed ones that would be too large together."""
     position = 0
     while position < len(content):
         size = len(content) - position
@@ -141,7 +142,7 @@ def frames(content: bytes, base_position: int) -> Iterator[Framed]:
 
 
 def within(framed: Framed, start: int, end: int) -> Framed:
-    """A batch may reach beyond either end of the range."""
+    """A batch may extend past either end of the range."""
     offsets = framed.records.offset
     if len(offsets) and (offsets[0] < start or offsets[-1] >= end):
         rows = np.flatnonzero((offsets >= start) & (offsets < end))

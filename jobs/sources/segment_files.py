@@ -26,13 +26,13 @@ from udfs.slices import PADDING, padded
 
 PIECE_BYTES = 4 << 20
 SMALLEST_LENGTH = 14
-# What says which batch it is: offsets, times, producer, and the checksum of its records.
+# Header fields that identify a batch: offsets, times, producer, and the checksum of its records.
 HEADER_BYTES = 61
-# Brokers take no larger batch unless they are told to.
+# Brokers accept no larger batch by default.
 LARGEST_TORN_BATCH = 1 << 20
 MAGIC_OF_BATCHES = 2
 ENTRY_HEADER = struct.Struct(">qi")
-# Past a checksum, or the leader epoch: the magic, and the attributes of the older formats.
+# Skips a checksum, or the leader epoch: reads the magic, and the attributes of the older formats.
 LONGER_HEADER = struct.Struct(">qi4xbB")
 LAST_DELTA = struct.Struct(">23xi")
 BASE_NAME = re.compile(r"\d{20}\.log")
@@ -46,10 +46,10 @@ class Span:
     path: Place
     start: int
     end: int
-    # Of the file when it was cut: another one may take its name meanwhile, and a broker may go on writing.
+    # Identity of the file when it was cut. Another file may take its name later, and a broker may continue to write.
     identity: int | None = None
     file_size: int | None = None
-    # Of the good batch behind it in the file; None: none.
+    # Of the next good batch in the file; None: there is none.
     next_offset: int | None = None
 
     @property
@@ -81,21 +81,21 @@ class Span:
 
 
 def offsets_partition_of(path: Place) -> int | None:
-    """The partition that the file's folder is named after."""
+    """The partition in the name of the file's folder."""
     match = FOLDER.fullmatch(Path(str(path)).absolute().parent.name)
     return int(match[1]) if match else None
 
 
 def first_offset_of(path: Place) -> int | None:
-    """No record of a segment is below: its name says so, which is surer than bytes that may be damaged. None: another
-    name."""
+    """No record of a segment has a lower offset. The name of the segment shows it, and is more reliable than bytes that
+    may be damaged. None: it has another name."""
     return int(path.stem) if BASE_NAME.fullmatch(path.name) else None
 
 
 def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
-    """Cuts a file between batches. Lengths lead from one to the next, but a wrong one leads into the midst of others,
-    so a cut is made only before a good batch whose first offset is known; from the first implausible length on it is
-    one span. No checksum covers that offset: it must fit between those around it."""
+    """Cuts a file between batches. Lengths lead from one batch to the next, but a wrong length leads into the middle of
+    another. So a cut is made only before a good batch whose first offset is known; from the first implausible length
+    on, everything is one span. No checksum covers the first offset: it must fit between those before and after it."""
     position = start
     with opened(path) as file:
         size, identity = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_ino
@@ -121,7 +121,7 @@ def spans_of(path: Path, span_bytes: int, start: int = 0) -> Iterator[Span]:
 
 
 def opened(path: Path | StoredPath, identity: int | None = None) -> BufferedReader:
-    """The file, and no other that has taken its name since it was seen."""
+    """Opens the file, and not another one that has taken its name since it was found."""
     try:
         file, found = opened_and_identified(path)
     except OSError as error:
@@ -134,7 +134,8 @@ def opened(path: Path | StoredPath, identity: int | None = None) -> BufferedRead
 
 
 def opened_and_identified(path: Path | StoredPath) -> tuple[BufferedReader, int]:
-    """By what tells it from another file of its name: on a storage, whose files do not grow, when it was written."""
+    """Opens the file with what distinguishes it from another file of its name: on remote storage, where files do not
+    grow, when it was written."""
     if isinstance(path, StoredPath):
         file = cast(BufferedReader, path.storage.open(path.file))
         found = path.storage.find(path.file)
@@ -156,8 +157,8 @@ def is_entry_at(file: BinaryIO, position: int) -> bool:
 
 
 def offset_to_cut_at(file: BinaryIO, before: int, position: int) -> int | None:
-    """The first offset of a good entry, if it names one and its offsets lie between those of the entries around it, the
-    one at `before` and the next one. Compressed messages of the older formats name their last offset alone."""
+    """The first offset of a good entry, if it has one and its offsets are between those of the entry at `before` and of
+    the next one. Compressed messages of the older formats have only their last offset."""
     if not is_entry_at(file, position):
         return None
     file.seek(position)
@@ -179,20 +180,20 @@ def offsets_at(file: BinaryIO, position: int) -> tuple[int, int] | None:
 
 
 def named_offsets(header: bytes) -> tuple[int, int]:
-    """The first and the last one that an entry names."""
+    """The first and the last offset in an entry's header."""
     offset, _, magic, _ = LONGER_HEADER.unpack_from(header)
     delta = LAST_DELTA.unpack_from(header)[0] if magic == MAGIC_OF_BATCHES and len(header) == HEADER_BYTES else 0
     return offset, offset + delta
 
 
 def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed]:
-    """The span's records, as much at a time as fits a piece; a batch that is larger makes the piece grow."""
+    """The span's records in pieces. If a batch is larger than a piece, the piece grows."""
     with span.open() as file:
         position, size = span.start, piece_bytes
         while position < span.end:
             size = min(size, span.end - position)
             file.seek(position)
-            # With room for what is decompressed, which costs nothing until it is written to.
+            # With space for decompressed data, which costs nothing until it is written to.
             data = np.empty(size + PADDING + size // 2, np.uint8)
             data[size : size + PADDING] = 0
             got = file.readinto(data.data[:size])
@@ -211,19 +212,19 @@ def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed
 
 
 def batch_crc(file: BinaryIO, position: int) -> int:
-    """CRC-32C of a batch's header, the checksum of its records in it."""
+    """CRC-32C of a batch's header, which includes the checksum of its records."""
     file.seek(position)
     return int(google_crc32c.value(file.read(HEADER_BYTES)))
 
 
 def is_torn_end(rejected: Rejected, span: Span) -> bool:
-    """The batch that a broker was still writing. Anything larger or further up is damage."""
+    """The batch that a broker was still writing. A larger range, or one before the end, is damage."""
     reaches_end = rejected.byte_position + rejected.size_bytes == span.file_size
     return rejected.reason is RejectReason.TORN_BATCH and reaches_end and rejected.size_bytes <= LARGEST_TORN_BATCH
 
 
 def chunks(records: Records, most_records: int, most_bytes: int) -> Iterator[Records]:
-    """Records to decode together: compressed or very long ones are cut sooner."""
+    """Records to decode together: fewer if they are compressed or very long."""
     ends = np.cumsum(records.record_bytes, dtype=np.int64)
     if 0 < len(records) <= most_records and ends[-1] <= most_bytes:
         yield records

@@ -23,15 +23,16 @@ class SegmentFile:
     partition: int
     size: int
     modified_ms: int
-    # What another file of its name would not share. None where files have none.
+    # Distinguishes it from another file with its name. None if files have no such mark.
     identity: int | None
-    # No record in it is below: its name says so, which is surer than bytes that may be damaged. 0 for other names.
+    # No record in it has a lower offset. The name shows it, and is more reliable than bytes that may be damaged. 0 for
+    # other names.
     base_offset: int
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What proves later that a file, or its beginning, is still the same."""
+    """Shows later that a file, or its beginning, is unchanged."""
 
     size: int
     modified_ms: int
@@ -60,7 +61,7 @@ def segment_files(pattern: str, partition: int | None, options: StorageOptions |
 
 
 def stored_segment_files(place: str, partition: int | None, options: StorageOptions) -> list[SegmentFile]:
-    """Those of another storage, by the same rules."""
+    """The same for remote storage, by the same rules."""
     return sorted(
         (
             SegmentFile(
@@ -77,12 +78,12 @@ def in_order(file: SegmentFile) -> tuple[int, str, int, str]:
 
 
 def has_magic(pattern: str) -> bool:
-    # A folder may well be called so.
+    # A folder may have such a name too.
     return glob.has_magic(pattern) and not Path(pattern).exists()
 
 
 def paths_below(root: Path) -> Iterator[Path]:
-    """Segment files of a folder and, in folders of offsets partitions, of those below it."""
+    """Segment files of a folder and, for folders of offsets partitions, of the folders in it."""
     if root.is_file():
         yield root
     elif not root.exists():
@@ -90,12 +91,12 @@ def paths_below(root: Path) -> Iterator[Path]:
     else:
         yield from (path for path in root.iterdir() if path.name.endswith(SUFFIX) and not path.is_dir())
         for folder in partition_folders(root):
-            # A folder in the place of a segment is told when it is opened: its records would be missing.
+            # A folder instead of a segment is reported when it is opened: its records would be missing.
             yield from (path for path in folder.iterdir() if path.name.endswith(SUFFIX))
 
 
 def partition_folders(root: Path) -> Iterator[Path]:
-    """Also those that are links, unless they lead to one that is found by itself."""
+    """Also links to folders, unless they lead to one that is found anyway."""
     found: list[Path] = []
     links: list[Path] = []
     for above, folders, _ in os.walk(root):
@@ -103,7 +104,7 @@ def partition_folders(root: Path) -> Iterator[Path]:
             found.append(Path(above))
             folders.clear()
         links += [Path(above, name) for name in folders if FOLDER.fullmatch(name) and Path(above, name).is_symlink()]
-    # Two ways to one folder are one copy.
+    # Two paths to one folder are one copy.
     targets = {folder.resolve(): folder for folder in sorted(links)} | {folder.resolve(): folder for folder in found}
     return iter(sorted(targets.values()))
 
@@ -130,12 +131,12 @@ def base_offset_of(path: Place) -> int:
 
 
 def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
-    """Where to begin: None when nothing has changed since; the former end of a file that has only grown; else 0."""
+    """Where to begin reading: None if nothing has changed; the former end of a file that has only grown; else 0."""
     if marks is None or file.size < marks.read_to:
         return 0
     is_same = (file.size, file.modified_ms) == (marks.size, marks.modified_ms)
     if isinstance(file.path, StoredPath) and is_same:
-        # A look at each of thousands of files takes its time there.
+        # On remote storage, checking each of thousands of files takes long.
         return None
     if not holds_batches_of(file.path, file.identity, marks):
         return 0
@@ -145,7 +146,7 @@ def read_on_from(file: SegmentFile, marks: Marks | None) -> int | None:
 
 
 def holds_batches_of(path: Path | StoredPath, identity: int | None, marks: Marks) -> bool:
-    """A file without a good batch shows how it begins."""
+    """A file without a good batch is identified by its beginning."""
     with opened(path, identity) as file:
         if marks.first_batch_crc != batch_crc(file, 0):
             return False

@@ -115,7 +115,7 @@ def no_files(path: str) -> Failure:
 
 
 def local_files(path: Path) -> list[Path]:
-    """The file, or all files within the folder but hidden ones."""
+    """The file, or all files in the folder except hidden ones."""
     if not path.is_dir():
         return [path]
     within = sorted(file for file in path.rglob("*") if not file.is_dir())
@@ -134,10 +134,10 @@ def stored_files(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
 
 
 def found_at(path: str, options: StorageOptions) -> tuple[Storage, list[StoredFile]]:
-    """As on a local disk, a file of this very name comes before those that it matches as a pattern."""
+    """As on a local disk, a file with exactly this name comes before files that match it as a pattern."""
     above, pattern = split(path)
     folder = ""
-    # Without a pattern it is a file or a folder, of the folder above it. A bucket has none above it.
+    # Without a pattern it is a file or a folder in the folder above. A bucket has no folder above.
     if not pattern and above.count("/") > 2:
         above, _, folder = above.rpartition("/")
         pattern = [folder]
@@ -149,7 +149,7 @@ def found_at(path: str, options: StorageOptions) -> tuple[Storage, list[StoredFi
 
 
 def is_match(names: list[str], pattern: list[str]) -> bool:
-    """Whether the pattern is of the file, or of a folder above it. As in a shell, `**` is any number of folders, and
+    """Whether the pattern matches the file, or a folder above it. As in a shell, `**` is any number of folders, and
     hidden names are left out unless the pattern names them."""
     if not pattern:
         return not any(map(is_hidden, names))

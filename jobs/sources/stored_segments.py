@@ -18,9 +18,9 @@ EXPECTED = "a log dir, copies of one, or a folder __consumer_offsets-N was expec
 
 
 def stored_segments(place: str, options: StorageOptions) -> list[tuple[StoredPath, StoredFile]]:
-    """The place may be a folder, a file, or a pattern of such."""
+    """The place may be a folder, a file, or a pattern for these."""
     above, pattern = split(place.rstrip("/"))
-    # A file is one of the folder that it lies in.
+    # A file belongs to the folder that it is in.
     if not pattern and above.endswith(SUFFIX):
         above, _, name = above.rpartition("/")
         pattern = [name]
@@ -36,7 +36,7 @@ def stored_segments(place: str, options: StorageOptions) -> list[tuple[StoredPat
 
 
 def split(place: str) -> tuple[str, list[str]]:
-    """What stands before the first part that is a pattern, and the parts from there on."""
+    """The place before the first part that is a pattern, and the parts from there on."""
     root, _, path = place.partition("://")
     names = path.split("/")
     first = next((number for number, name in enumerate(names) if number and MAGIC.search(name)), len(names))
@@ -49,7 +49,7 @@ def segments_of(storage: Storage, pattern: list[str]) -> Iterator[tuple[StoredPa
         names = file.name.split("/")
         depth = len(pattern)
         matches = len(names) >= depth and all(map(fnmatchcase, names, pattern))
-        # What the pattern names is a file, or a folder whose own files and partition folders count.
+        # The pattern matches a file, or a folder with its own files and partition folders.
         is_near = len(names) - depth <= 1 or FOLDER.fullmatch(path.parent.name) is not None
         if matches and is_near and path.name.endswith(SUFFIX):
             yield path, file
