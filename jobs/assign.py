@@ -71,7 +71,7 @@ def lines_asked(file: str | None) -> Iterator[bytes]:
     if file is not None:
         yield from lines_of(file)
         return
-    # Python has no standard input where the shell closed it.
+    # Python has no standard input if the shell closed it.
     if sys.stdin is None:
         raise Failure(ExitCode.UNREADABLE_INPUT, "standard input: closed, lines of JSON were expected")
     try:

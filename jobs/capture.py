@@ -30,7 +30,7 @@ from schemas.exit_codes import ExitCode
 
 @dataclass
 class Told:
-    """Says in a series of snapshots what was not said at the last one."""
+    """In a series of snapshots, prints only messages that the previous snapshot did not print."""
 
     before: set[str] = field(default_factory=set)
     now: set[str] = field(default_factory=set)
@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
                     check_there(servers, properties, arguments.topics)
                 target.write(snapshot_of(servers, properties, topics, told))
             except Failure as failure:
-                # At first it tells whether anything can come of it; later a broker may just be starting again.
+                # The first attempt fails at once, since the settings may be wrong. Later a broker may only be
+                # restarting.
                 if not number:
                     raise
                 told(f"no snapshot: {failure}")
@@ -95,7 +96,7 @@ def target_of(arguments: argparse.Namespace) -> Target:
 
 
 def check_there(servers: str, properties: ClientProperties, topics: list[str]) -> None:
-    """A name with a slip in it shall not make snapshots that silently lack its topic."""
+    """A mistyped name must not make snapshots that lack the topic without a message."""
     if not topics:
         return
     with KafkaCluster(servers, properties) as cluster:
@@ -105,20 +106,20 @@ def check_there(servers: str, properties: ClientProperties, topics: list[str]) -
 
 
 def snapshot_of(servers: str, properties: ClientProperties, topics: Iterable[str], told: Told) -> Snapshot:
-    """By connections of its own: between two of them brokers come and go."""
+    """Uses new connections: brokers may start and stop between two snapshots."""
     with KafkaCluster(servers, properties) as cluster:
         return captured(cluster, topics, now_ms(), told)
 
 
 def num_ticks(every: float | None, lasting: float | None) -> int:
-    """0: as many as there is time for."""
+    """0: as many as fit into the time."""
     if every is None:
         return 1
     return 0 if lasting is None else max(1, math.ceil(lasting / every))
 
 
 def ticks(every: float | None, lasting: float | None) -> Iterator[None]:
-    """Now, and then on a grid from now on; what a late one misses is left out."""
+    """Now, and then at fixed times. A late snapshot skips the times that it missed."""
     begin, number = time.monotonic(), 0
     yield
     while every is not None:

@@ -23,7 +23,7 @@ from schemas.exit_codes import ExitCode
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction["Parser"]
 
-# Set by the scripts of `groupscope completion`, with the line that a shell wants completed.
+# Set by the scripts of `groupscope completion`, with the line to complete.
 IS_COMPLETING, COMPLETED_LINE = "_ARGCOMPLETE", "COMP_LINE"
 
 

@@ -27,13 +27,13 @@ Completer = Callable[..., Iterable[str]]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    # Without defaults bash does not offer files where an instant is expected.
+    # Without defaults, bash does not offer files where a time is expected.
     write_lines([shellcode(["groupscope"], use_defaults=False, shell=arguments.shell)])
     return ExitCode.CLEAN
 
 
 def offer(parser: argparse.ArgumentParser, command: argparse.ArgumentParser | None) -> None:
-    """Answers the shell, and ends the process."""
+    """Answers the shell and ends the process."""
     for action in () if command is None else command._actions:
         if action.choices is None:
             action.completer = COMPLETERS.get(str(action.metavar), nothing)  # type: ignore[attr-defined]
@@ -41,7 +41,7 @@ def offer(parser: argparse.ArgumentParser, command: argparse.ArgumentParser | No
 
 
 def nothing(**_: Any) -> Iterable[str]:
-    """For instants, numbers and patterns. Not argcomplete's own way to suppress, which hides the flag too."""
+    """For times, numbers and patterns. argcomplete's own way to suppress completions hides the flag too."""
     return []
 
 
@@ -54,7 +54,7 @@ def topics(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
 
 
 def names(parsed: argparse.Namespace, columns: dict[str, str]) -> Iterable[str]:
-    """None where there is no warehouse: a shell has no place for messages."""
+    """None if there is no warehouse: a shell cannot show messages."""
     keep_pandas_out()
     from jobs.histories.history import opened
 
@@ -63,19 +63,19 @@ def names(parsed: argparse.Namespace, columns: dict[str, str]) -> Iterable[str]:
         found = {name for table, column in columns.items() for name in history.distinct(table, column)}
     except Failure:
         return []
-    # What a shell cannot show is no help, and a line feed would be two names.
+    # Leaves out names that a shell cannot show. A line feed would make two names.
     return sorted(name for name in found if name and name.isprintable())
 
 
 def formats(prefix: str, **_: Any) -> Iterable[str]:
-    """Of --source, whose places are files only after the first form."""
+    """For --source: only its first form takes files."""
     form, colon, place = prefix.partition(":")
     if form in ("segments", "records") and colon:
         return [f"{form}:{each}" for each in FilesCompleter()(place)]
     return ["segments:", "kafka:", "records:"]
 
 
-# By what help calls the value.
+# By the placeholder of the value in help.
 COMPLETERS: dict[str, Completer] = {
     "GROUP": groups,
     "TOPIC": topics,

@@ -24,7 +24,7 @@ from jobs.histories.unseen import say_unseen_offsets
 from jobs.row_output import Format
 from schemas.exit_codes import ExitCode
 
-# Of narrow tables: all rows are of the group that was asked for.
+# Left out of narrow tables: all rows are of the requested group.
 LEFT_OUT = {"offsets": {"GROUP"}, "members": {"GROUP"}, "state": set()}
 LEFT_OUT_VERBOSE = {"HOST", "#PARTITIONS"}
 ANSWERS = {"offsets": described.offsets, "members": described.members, "state": described.group_state}
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def left_out(arguments: argparse.Namespace, answer: described.Answer) -> set[str]:
-    """Of members also what has no value, and beside their assignments what these show."""
+    """For members also columns without a value, and columns that the assignments already show."""
     always = LEFT_OUT[arguments.shown]
     if arguments.shown != "members" or not arguments.verbose:
         return always

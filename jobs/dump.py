@@ -44,7 +44,7 @@ from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_lines import Selection, Writer, csv_header
 
 SPAN_BYTES = 4 << 20
-# Everything that a chunk touches stays in the processor's cache.
+# So that everything a chunk touches stays in the processor's cache.
 CHUNK_RECORDS = 32_768
 CHUNK_BYTES = 8 << 20
 READY_BYTES = 24 << 20
@@ -61,7 +61,7 @@ class Options:
 
 @dataclass
 class Counts:
-    """With the records that damaged ranges of bytes held; a torn tail is none."""
+    """With the records that damaged ranges of bytes held. A torn tail is not damage."""
 
     records: int = 0
     rejected: int = 0
@@ -95,7 +95,7 @@ def check_file(path: Path) -> None:
             ExitCode.UNREADABLE_INPUT, f"{path}: is a directory, segment files were expected, such as {path}/*.log"
         )
     if path.exists() and not path.is_file():
-        # Its size says nothing, and several processes cannot read it side by side.
+        # A pipe has no size, and several processes cannot read it in parallel.
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: is a pipe or device, a regular file was expected")
     try:
         with path.open("rb"):
@@ -132,7 +132,7 @@ def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     # Cut before the processes part: from a file that changes meanwhile they would cut different spans.
     spans = spans_to_read(options)
     workers = max(1, min(cores(), len(spans)))
-    # Arrow's own threads would only fight over the same cores, and do not survive a fork.
+    # Arrow's own threads would only compete for the same cores, and do not survive a fork.
     pa.set_cpu_count(1)
     keep_memory()
     return Counts(
@@ -152,7 +152,8 @@ def spans_to_read(options: Options) -> list[Span]:
 
 
 def following_offsets(files: Sequence[Path]) -> dict[Path, int | None]:
-    """Of each file the first offset of the segment after it in its folder; None: it is the newest, or not named so."""
+    """For each file, the first offset of the next segment in its folder; None: it is the newest, or has another
+    name."""
     found: dict[Path, int | None] = dict.fromkeys(files)
     named = sorted(
         (path.absolute().parent, first, path) for path in files if (first := first_offset_of(path)) is not None
@@ -170,10 +171,10 @@ def dump_share(options: Options, spans: list[Span], turn: Turn) -> tuple[int, in
         try:
             ready = prepared(texts)
         except Exception:
-            turn.wait()  # tells it after what stands before is written, and not at all when another has failed there
+            turn.wait()  # prints it after everything before it, and not at all if another process failed there
             raise
         turn.wait()
-        while ready:  # taken out as they are written, so that nothing finished stays in memory
+        while ready:  # removed as they are written, so that nothing finished stays in memory
             write_all(ready.pop(0))
         for text in texts:
             write_all(text)
@@ -182,7 +183,8 @@ def dump_share(options: Options, spans: list[Span], turn: Turn) -> tuple[int, in
 
 
 def prepared(texts: Iterator[pa.Buffer]) -> list[pa.Buffer]:
-    """What is made before the turn comes, which is where the time goes: a whole span, unless it grows too large."""
+    """Prepared before the process's turn, since this takes most of the time: a whole span, unless it grows too
+    large."""
     ready: list[pa.Buffer] = []
     while sum(text.size for text in ready) < READY_BYTES and (text := next(texts, None)) is not None:
         ready.append(text)
@@ -211,7 +213,7 @@ def last_offset_of(span: Span) -> int | None:
 
 
 def is_torn_tail(rejected: Rejected, span: Span) -> bool:
-    """Only of the newest segment: brokers write to no other."""
+    """Only in the newest segment: brokers write to no other."""
     return span.next_offset is None and is_torn_end(rejected, span)
 
 

@@ -14,7 +14,7 @@ COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 class Failure(Exception):
-    """Something that a user can act on. An empty message: another process has told it already."""
+    """A failure that a user can act on. An empty message: another process has already printed it."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class Failure(Exception):
 
 
 class Live:
-    """The line on a terminal that shows how far a command is: what is said takes its place."""
+    """The progress line on a terminal. Messages replace it."""
 
     is_shown = False
 
@@ -46,11 +46,12 @@ def say(line: str) -> None:
 
 
 def guarded(call: Callable[[], int], is_debug: bool) -> int:
-    """What the call returns, or the exit code of its failure."""
+    """Returns the result of the call, or the exit code of its failure."""
     try:
         return call()
     except BrokenPipeError:
-        # Whoever read our output has gone: nothing went wrong, and Python must not complain while it closes it.
+        # The program that read our output has ended. That is no error, and Python must not complain when it closes the
+        # output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return ExitCode.CLEAN
     except KeyboardInterrupt:
@@ -71,7 +72,7 @@ def told(error: Exception) -> int:
 
 
 def described(error: Exception) -> tuple[int, str]:
-    """The exit code and what people read."""
+    """The exit code and the message."""
     match error:
         case Failure():
             return error.code, str(error)
@@ -83,6 +84,6 @@ def described(error: Exception) -> tuple[int, str]:
 
 
 def os_error_line(error: OSError, place: object) -> str:
-    """Where and why, on one line. Those of libraries name no file, take several lines, and are coloured."""
+    """The place and the reason on one line. Messages of libraries have no file name, several lines, and colors."""
     why = " ".join(COLOUR.sub("", error.strerror or str(error)).split())
     return f"{error.filename or place}: {why or type(error).__name__}"

@@ -168,7 +168,7 @@ def seconds(text: str) -> float:
 
 
 def instant(text: str, now: int, flag: str = "time") -> int:
-    """Epoch milliseconds of an instant: ISO 8601 (UTC without a zone), epoch milliseconds or `now`."""
+    """Epoch milliseconds of a time: ISO 8601 (UTC if it has no zone), epoch milliseconds or `now`."""
     if text == "now":
         return now
     if re.fullmatch("[0-9]+", text):

@@ -21,21 +21,22 @@ from udfs.scalar_functions import KERNELS
 
 
 class Functions(NamedTuple):
-    """By the names of their declarations, each a function of columns or of their names."""
+    """Functions of columns or of column names, by the names of their declarations."""
 
     kafka_assign: Any
     decode_offsets_record: Any
 
 
 def register(spark: SparkSession) -> Functions:
-    """Makes the functions known to SQL in this session, and returns them for frames."""
+    """Registers the functions for SQL in this session, and returns them for frames."""
     return Functions(**{name: registered(spark, function) for name, function in SCALAR_FUNCTIONS.items()})
 
 
 def registered(spark: SparkSession, function: ScalarFunction) -> Any:
-    # Functions of modules travel to executors by their names, and take neither session nor files with them.
+    # Functions of modules are pickled by name, without session or files.
     kernel = KERNELS[function.name]
-    # PySpark's stubs want the kind that it warns of at run time, since it reads it from the kernel's type hints.
+    # PySpark's stubs require the kind of function that causes a warning at run time, where it is read from the type
+    # hints.
     vectorized: Any = arrow_udf(kernel, sql_type(function.result))  # type: ignore[call-overload]
     vectorized.__doc__ = function.comment
     return spark.udf.register(function.name, vectorized)

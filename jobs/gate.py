@@ -44,7 +44,7 @@ def judge(arguments: argparse.Namespace) -> int:
 
     gate = Gate(gate_options(arguments))
     with recorded_failure(arguments.result_file, gate.name), engine_of(arguments, gate.name) as engine:
-        # Before the warehouse is locked: what is wrong with the rules is told at once.
+        # Before the warehouse is locked, so that errors in the rules are reported at once.
         options = run_options(arguments, may_be_new=False)
         _ = gate.rules
         (found,) = run_jobs([gate], options, engine)
@@ -53,7 +53,7 @@ def judge(arguments: argparse.Namespace) -> int:
 
 
 def is_about_spans(arguments: argparse.Namespace) -> bool:
-    """Whoever names a result or an override and forgets the span is told so."""
+    """Reports --result or --override without --span as an error."""
     return any(value is not None for value in (arguments.span, arguments.result, arguments.override, arguments.actor))
 
 

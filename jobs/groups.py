@@ -35,7 +35,7 @@ def listed(history: History, arguments: argparse.Namespace) -> list[tuple[str, s
     wanted = (
         row for row in rows if arguments.type in (None, row["group_type"]) and arguments.state in (None, row["state"])
     )
-    # The protocol of groups that are not classic is their type; a group of offsets alone has none.
+    # For groups that are not classic, the protocol is their type. A group with only offsets has none.
     return [
         (
             row["group_id"],

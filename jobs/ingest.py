@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def ingested(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
-    """The results of one run, or of two where rejected records are taken up first."""
+    """The results of one run, or of two if rejected records are decoded again first."""
     with recorded_failure(arguments.result_file, JOB):
         return runs(arguments, engine)
 
@@ -54,7 +54,7 @@ def jobs_of(arguments: argparse.Namespace) -> list[Job]:
         arguments.optimize,
         arguments.retry_rejected,
     )
-    # By a run of its own, before another reads what may hold the same records.
+    # In a separate run, before the other run reads input that may contain the same records.
     jobs: list[Job] = [Ingest(asked, is_retry=True)] if asked.retry_rejected else []
     if has_input(arguments) or not asked.retry_rejected:
         jobs.append(Ingest(asked, is_retry=False))

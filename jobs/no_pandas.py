@@ -8,7 +8,7 @@ from importlib.abc import MetaPathFinder
 
 
 class Absent(MetaPathFinder):
-    """As if the library were not installed."""
+    """Makes a library look as if it were not installed."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -18,22 +18,22 @@ class Absent(MetaPathFinder):
             raise ModuleNotFoundError(fullname)
 
 
-# pyarrow imports it with the first array that it makes: half a second and 40 MB, for nothing.
+# pyarrow imports it with its first array: half a second and 40 MB for nothing.
 NO_PANDAS = Absent("pandas")
 
 
 def keep_pandas_out() -> None:
-    """For the whole process, so only where a command has one of its own."""
+    """For the whole process, so only if a command has its own process."""
     sys.meta_path.insert(0, NO_PANDAS)
 
 
 def let_pandas_in() -> None:
-    """Spark and Great Expectations need it after all."""
+    """Spark and Great Expectations need it."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not NO_PANDAS]
 
 
 def put_off(name: str) -> None:
-    """A module that others load with their own, until something of it is used. Its package is loaded."""
+    """Delays the import of a module that others import, until it is used. Its package is imported."""
     spec = None if name in sys.modules else importlib.util.find_spec(name)
     if spec is None or spec.loader is None:
         return

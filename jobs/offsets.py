@@ -24,7 +24,7 @@ from udfs.counted import counted
 from udfs.listed import listed
 
 COLUMNS = ("topic", "partition", "offset")
-# Partitions in one line; of more only the number is said.
+# Limit of partitions in one line; for more, only the number.
 MOST_NAMED = 5
 
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_active_members(history, arguments.group)
     say_unseen_offsets(history, arguments.group, at)
     if arguments.format == Format.CSV:
-        # Without names of columns: Kafka's tool would take them for a partition.
+        # Without column names: Kafka's tool would read them as a partition.
         write_lines(",".join(map(csv_cell, row)) for row in rows)
     else:
         print_answer(COLUMNS, rows, arguments.format)
@@ -56,7 +56,7 @@ def say_deleted_topics(history: History, topics: set[str]) -> None:
 
 
 def say_later_partitions(history: History, group: str, at: datetime, there: set[tuple[str, int]]) -> None:
-    """A reset by the CSV leaves them where they are."""
+    """A reset with the CSV does not change these partitions."""
     now = history.newest_time()
     assert now is not None
     later = sorted(set(committed_at(history, group, now)) - there) if at < now else []
@@ -67,7 +67,7 @@ def say_later_partitions(history: History, group: str, at: datetime, there: set[
 
 
 def say_active_members(history: History, group: str) -> None:
-    """As far as the newest record shows."""
+    """According to the newest record."""
     now = history.newest_time()
     assert now is not None
     members = members_at(history, group, now)
@@ -78,7 +78,7 @@ def say_active_members(history: History, group: str) -> None:
 
 
 def say_below_zero(rows: Sequence[tuple[str, int, int]]) -> None:
-    """What was committed is data, whatever it is; but a reset to it would not put the group back."""
+    """A negative committed offset is shown, as it is data. But a reset to it would not restore the group."""
     odd = [f"{topic}-{partition} at {offset}" for topic, partition, offset in rows if partition < 0 or offset < 0]
     if odd:
         told = "below zero, as committed: kafka-consumer-groups sets the earliest offset in place of a negative one"

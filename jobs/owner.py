@@ -25,7 +25,7 @@ from jobs.suggestions import unknown
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import OWNER_COLUMNS
 
-# Of tables without --wide.
+# Columns of tables without --wide.
 NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase", "from_time", "confidence")
 
 
@@ -51,14 +51,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def owners(history: History, topic: str, partition: int, at: datetime) -> list[Row]:
-    """Those of topics without a name too, which may be this one."""
+    """Also owners in topics without a name, which may be this topic."""
     is_topic = Condition("topic", "=", topic, or_null=True)
     rows = history.rows_at("ownership_intervals", at, is_topic, equal("partition", partition))
     return sorted(rows, key=lambda row: (row["group_id"], row["role"] or "", row["member_id"]))
 
 
 def check_known(history: History, topic: str, partition: int) -> None:
-    """Where nobody owns a partition the name may be wrong, or it was just nobody's."""
+    """If a partition has no owner, the name may be wrong, or it was unowned at that time."""
     found = {
         partition
         for table in ("ownership_intervals", "offset_history", "topic_snapshots")

@@ -20,14 +20,14 @@ from udfs.counted import counted
 SILENT_SECONDS = 3.0
 # On a terminal, and in a log.
 LIVE_SECONDS, LOG_SECONDS = 0.5, 30.0
-# Of an estimate: before, it jumps.
+# Before this, an estimate would jump.
 LEAST_SHARE = 0.02
 MINUTE, HOUR = 60, 3_600
 
 
 @dataclass
 class Activity:
-    """`total`: how much there is to do, as soon as it is known, in units such as `records`."""
+    """`total`: the amount of work once it is known, in units such as `records`."""
 
     name: str
     started: float
@@ -58,7 +58,7 @@ class Display:
             self.thread.start()
 
     def end(self) -> None:
-        """Nothing is written after that."""
+        """Nothing is printed after this."""
         self.ended.set()
         if self.thread is not None:
             self.thread.join()
@@ -67,7 +67,7 @@ class Display:
         is_live = is_terminal(STANDARD_ERROR)
         last = time.monotonic()
         while not self.ended.wait(LIVE_SECONDS):
-            # What is shown is of an activity that goes on.
+            # Only a running activity is shown.
             with self.lock:
                 now, activity = time.monotonic(), self.current()
                 if activity is None or now - activity.started < SILENT_SECONDS:
@@ -84,13 +84,13 @@ class Display:
         return None
 
 
-# Outside of a command nobody is there to look.
+# Outside of a command nobody reads it.
 display = Display(is_quiet=True)
 
 
 @contextmanager
 def shown(*, is_quiet: bool) -> Iterator[None]:
-    """How far the command is that the block runs."""
+    """Shows the progress of the command in this block."""
     global display  # noqa: PLW0603
     display = Display(is_quiet=is_quiet)
     try:
@@ -102,7 +102,7 @@ def shown(*, is_quiet: bool) -> Iterator[None]:
 
 @contextmanager
 def doing(name: str, *, is_logged: bool = True) -> Iterator[Activity]:
-    """What is at work until the block ends; inside it may be another one, which is then shown instead."""
+    """The current activity until the block ends. An activity inside it is shown instead."""
     activity = Activity(name, time.monotonic(), is_logged=is_logged)
     display.activities.append(activity)
     display.start()
@@ -116,7 +116,7 @@ def doing(name: str, *, is_logged: bool = True) -> Iterator[Activity]:
 
 @contextmanager
 def counting(total: int, unit: str) -> Iterator[Activity]:
-    """How much of the current activity there is to do; the time of what came before does not count."""
+    """The amount of work of the current activity. Time before this does not count."""
     current = display.current()
     with doing(current.name if current is not None else "working") as activity:
         activity.total, activity.unit = total, unit

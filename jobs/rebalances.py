@@ -31,7 +31,7 @@ WIDE = (
     "TIME", "END-TIME", "KIND", "GENERATION", "OUTCOME", "TRIGGER", "CONFIDENCE", "UNREAD", "UNREAD-SUM", "EVIDENCE",
     "DETAIL",
 )  # fmt: skip
-# What a detail says of a member: instance, client and host.
+# The text of a member in a detail: instance, client and host.
 ABOUT_MEMBER = re.compile(r" \(([^()]*)\)")
 
 
@@ -64,7 +64,7 @@ def bound(text: str | None, flag: str) -> datetime | None:
 
 
 def is_within(event: Event, first: datetime | None, last: datetime | None) -> bool:
-    """Events without any time are of every time."""
+    """Events without any time match every time."""
     is_over = first is not None and event.end is not None and event.end < first
     is_later = last is not None and event.start is not None and event.start > last
     return not is_over and not is_later
@@ -81,7 +81,7 @@ def narrow_cells(event: Event) -> list[Any]:
 
 
 def brief(about: re.Match[str]) -> str:
-    """Without the host, so that what happened to the member has room on the line."""
+    """Without the host, so that the line has room for what happened to the member."""
     parts = about[1].split(", ")
     return f" ({parts[0]})" if len(parts) > 1 else ""
 
@@ -104,7 +104,7 @@ def trigger(event: Event) -> str | None:
 
 
 def generations(event: Event) -> str | None:
-    """Of a classic group, else epochs."""
+    """For a classic group; else epochs."""
     before, after = event.from_generation, event.to_generation
     if before == after or None in (before, after):
         known = [str(each) for each in (before, after) if each is not None]
@@ -113,7 +113,7 @@ def generations(event: Event) -> str | None:
 
 
 def unread(event: Event) -> str | None:
-    """Of the partition that waited longest."""
+    """Of the partition that was unread longest."""
     longest = event.row.get("longest_unread_high_ms")
     return None if longest is None else f"up to {duration_text(longest)}"
 

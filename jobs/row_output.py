@@ -21,13 +21,13 @@ from jobs.terminal import BOLD, STANDARD_OUTPUT, is_terminal, painted, terminal_
 from schemas.exit_codes import ExitCode
 
 CHUNK_BYTES = 1 << 16
-# The first rows tell how wide the columns are, so that a large result can be written as it comes.
+# The first rows decide the column widths, so that a large result can be printed row by row.
 MEASURED_ROWS = 1_000
-# A list of a thousand members must not pad every other row to its length; long ids, and lists of about one length,
-# still stand in columns.
+# A list of a thousand members must not pad every other row to its length. Long ids, and lists of similar length, still
+# form columns.
 MOST_PADDING = 250
 GAP = "  "
-# What spreadsheets take for the begin of a formula, but for plain numbers.
+# What spreadsheets read as the beginning of a formula, except plain numbers.
 FORMULA = re.compile("[=+@\t\r\uff1d\uff0b\uff20]|[-\uff0d](?![0-9.]+$)")
 
 Row = Sequence[Any]
@@ -42,11 +42,11 @@ class Format(StrEnum):
 def print_rows(
     names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "", *, is_wide: bool = False
 ) -> None:
-    """`missing` stands in tables where there is no value. A wide table need not fit the terminal."""
+    """`missing`: shown in tables for a missing value. A wide table may exceed the terminal."""
     width = None if is_wide else terminal_width()
     lines = row_lines(names, rows, format, missing, width)
     if format == Format.CSV and is_terminal():
-        # CSV has every name as it is, which may be what a terminal acts on.
+        # CSV has every name unchanged, and a terminal may act on some characters.
         lines = map(visible, lines)
     write_lines(lines)
 
@@ -54,7 +54,7 @@ def print_rows(
 def row_lines(
     names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "", width: int | None = None
 ) -> Iterator[str]:
-    """`width`: of the terminal that a table has to fit."""
+    """`width`: of the terminal that the table must fit."""
     writers: dict[str, Callable[[Sequence[str], Iterable[Row]], Iterator[str]]] = {
         Format.TABLE: partial(table_lines, missing=missing, width=width),
         Format.CSV: csv_lines,
@@ -64,7 +64,7 @@ def row_lines(
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """Written by chunks and as UTF-8, whatever the machine's own encoding."""
+    """Writes in chunks and as UTF-8, independent of the machine's encoding."""
     ready = bytearray()
     for line in lines:
         ready += line.encode(errors="backslashreplace") + b"\n"
@@ -98,7 +98,7 @@ def table_lines(
     heading = shown
     if width is not None:
         bodies = [max(map(width_of, column), default=0) for column in zip(*cells, strict=True)] or [0] * len(shown)
-        # A number that is cut short is another number.
+        # A truncated number would be another number.
         least = [body if is_number else 0 for is_number, body in zip(is_right, bodies, strict=True)]
         room = fitted(widths, bodies, least, width - len(GAP) * (len(widths) - 1))
         if room is None:
@@ -117,7 +117,7 @@ def cut_cells(cells: Iterable[str], widths: Sequence[int]) -> list[str]:
 
 
 def record_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
-    """Columns below each other, where they do not fit side by side."""
+    """Columns one below the other, if they do not fit side by side."""
     for number, row in enumerate(rows):
         yield from [""] if number else []
         for name, cell in zip(names, row, strict=True):
@@ -125,7 +125,7 @@ def record_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int
 
 
 def column_width(name: str, cells: Iterable[str]) -> int:
-    """Of the widest cell that costs the others no more than MOST_PADDING each; wider ones stick out."""
+    """The width of the widest cell that pads no other cell by more than MOST_PADDING. Wider cells stick out."""
     widths = sorted(map(width_of, cells))
     total = sum(widths)
     while widths and len(widths) * widths[-1] - total > MOST_PADDING * len(widths):
@@ -155,7 +155,8 @@ def table_cells(row: Row, missing: str) -> list[str]:
 
 
 def visible(text: str) -> str:
-    """Without anything that moves a terminal's cursor or turns its text around: group and client ids are anybody's."""
+    """Without characters that move a terminal's cursor or change the text direction: anybody can choose group and
+    client ids."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
@@ -163,12 +164,12 @@ def visible(text: str) -> str:
 
 def csv_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     for row in chain([names], rows):
-        # A line with nothing on it would be no row to most readers.
+        # Most readers ignore an empty line.
         yield ",".join(csv_cell(value) for value in row) or '""'
 
 
 def csv_cell(value: Any) -> str:
-    """NULL is nothing at all, an empty text is a pair of quotes."""
+    """NULL is empty; an empty text is a pair of quotes."""
     if value is None:
         return ""
     text = cell_text(value)
@@ -187,7 +188,7 @@ def cell_text(value: Any) -> str:
 
 
 def scalar_text(value: Any) -> str | None:
-    """Of a value that is neither a list, a map nor a struct."""
+    """For a value that is not a list, a map or a struct."""
     match value:
         case str():
             return value
@@ -208,13 +209,13 @@ def scalar_text(value: Any) -> str | None:
 
 
 def time_text(value: datetime) -> str:
-    """ISO 8601 in UTC, which times without a zone are in already."""
+    """ISO 8601 in UTC. Times without a zone already are UTC."""
     plain = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
     return plain.isoformat(timespec="microseconds" if plain.microsecond % 1000 else "milliseconds") + "Z"
 
 
 def json_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
-    # A query may give two columns one name: both are written.
+    # A query may give two columns the same name: both are written.
     keys = [json_string(name) for name in names]
     for row in rows:
         yield json_object(keys, row)
@@ -233,13 +234,13 @@ def json_text(value: Any) -> str:
         case int():
             return str(value)
         case float():
-            # JSON has no word for what is not finite.
+            # JSON has no value for infinity and NaN.
             return repr(value) if value - value == 0 else json_string(str(value))
         case Decimal():
             return format(value, "f")
         case dict():
             return json_object([json_string(cell_text(key)) for key in value], value.values())
-        case tuple() if hasattr(value, "__fields__"):  # a struct as Spark hands it out
+        case tuple() if hasattr(value, "__fields__"):  # a struct as Spark returns it
             return json_object(map(json_string, value.__fields__), value)
         case list() | tuple():
             return "[" + ",".join(map(json_text, value)) + "]"
@@ -248,7 +249,7 @@ def json_text(value: Any) -> str:
 
 
 def json_string(text: str) -> str:
-    """JSON's own escapes stand for whatever a terminal would act on, so nothing is lost."""
+    """JSON escapes replace everything that a terminal would act on, so nothing is lost."""
     quoted = json.dumps(text, ensure_ascii=False)
     if quoted.isprintable():
         return quoted

@@ -64,7 +64,7 @@ TEXT = Check("a text", lambda value: value if isinstance(value, str) else None)
 
 
 def right_options(value: object) -> tuple[tuple[str, str], ...] | None:
-    """Names alone are told of them: values may be secrets."""
+    """Messages name only the keys: values may be secrets."""
     if not isinstance(value, dict):
         return None
     for name, text in value.items():

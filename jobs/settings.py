@@ -363,7 +363,7 @@ def unknown(place: str, shown_name: str, wanted: str, known: list[str]) -> Failu
 
 
 def shown(value: object) -> str:
-    """As TOML writes it, on one line."""
+    """In TOML, on one line."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

@@ -71,7 +71,7 @@ def print_definitions(arguments: argparse.Namespace) -> None:
 
 
 def engine_of(arguments: argparse.Namespace) -> Engine:
-    """Each is loaded where it is wanted alone: both take a while."""
+    """Imports only the requested engine, since both take a while."""
     if wanted_engine(arguments) == SPARK:
         from jobs.queries.spark_engine import SparkEngine
 
@@ -99,10 +99,10 @@ def standard_input() -> str:
 
 
 def text_of(argument: str) -> str:
-    """The statements themselves, or those in the file of this name."""
+    """The statements themselves, or the contents of a file with this name."""
     try:
         is_file = Path(argument).is_file()
-    except (OSError, ValueError):  # too long for a name, or no name at all
+    except (OSError, ValueError):  # too long for a file name, or not a valid one
         is_file = False
     if not is_file and not argument.endswith(".sql"):
         if not argument.isascii() and argument != argument.encode(errors="replace").decode():

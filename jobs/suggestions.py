@@ -11,7 +11,7 @@ FEW = 3
 
 
 def near(word: str, known: Collection[str]) -> str | None:
-    """The known word that is most like it, in any case of letters; a longer one that begins with it counts most."""
+    """The most similar known word, in upper or lower case. A longer one that begins with the word counts most."""
     lowered = {bare(each): each for each in known}
     begins = sorted((each for each in lowered if bare(word) and each.startswith(bare(word))), key=len)
     found = begins[:1] or difflib.get_close_matches(bare(word), lowered, n=1)
@@ -19,22 +19,23 @@ def near(word: str, known: Collection[str]) -> str | None:
 
 
 def bare(word: str) -> str:
-    """Without the hyphens that make all flags alike."""
+    """Without the hyphens, which make all flags similar."""
     return word.lower().lstrip("-")
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
-    """Such as ` (did you mean --format?)`, or nothing."""
+    """Text such as ` (did you mean --format?)`, or nothing."""
     found = near(word, known)
     return "" if found is None else f" (did you mean {found}?)"
 
 
 def unknown(what: str, name: str, known: Sequence[str], lister: str = "") -> str:
-    """Such as `no group "biling"; did you mean "billing"? (5 groups: groupscope groups)`. `lister`: what shows all."""
+    """Text such as `no group "biling"; did you mean "billing"? (5 groups: groupscope groups)`. `lister`: the command
+    that lists all."""
     shown = name if len(name) <= MOST_SHOWN else name[: MOST_SHOWN - 1] + "…"
     # There may be a group without a name.
     meant = near(name, [each for each in known if each])
-    # A list of a few says more than how to get it.
+    # For a few, a list is more useful than the command that lists them.
     which = ", ".join(known) if len(known) <= FEW else lister
     number = counted(len(known), what) if known else f"it has no {what}"
     question = "" if meant is None else f'; did you mean "{meant}"?'

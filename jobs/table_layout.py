@@ -4,14 +4,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 CUT = "…"
-# Less of a column says nothing.
+# A narrower column is useless.
 LEAST_COLUMN = 8
-# No column of a terminal: marks upon other characters.
+# Zero width: marks that combine with other characters.
 NO_WIDTH = ("Mn", "Me")
 
 
 def width_of(text: str) -> int:
-    """Columns of a terminal."""
+    """Width in terminal columns."""
     if text.isascii():
         return len(text)
     return sum(map(char_width, text))
@@ -24,12 +24,12 @@ def char_width(char: str) -> int:
 
 
 def cut_to(text: str, width: int) -> str:
-    """The text, or what there is room for and a sign that there is more."""
+    """The text; if it is too long, as much as fits and a sign that there is more."""
     return text if width_of(text) <= width else taken(text, width - 1) + CUT
 
 
 def taken(text: str, width: int) -> str:
-    """The longest beginning of up to so many columns."""
+    """The longest beginning with up to this many columns."""
     if text.isascii():
         return text[: max(width, 0)]
     room = width
@@ -41,8 +41,8 @@ def taken(text: str, width: int) -> str:
 
 
 def fitted(widths: Sequence[int], bodies: Sequence[int], least: Sequence[int], room: int) -> list[int] | None:
-    """The widths of columns that share the room: headings wider than their column's body are cut first, then the widest
-    columns, none below its least width. None: too little room."""
+    """Widths of columns that fit together. First, headings wider than their column's body are truncated, then the
+    widest columns, none below its minimum width. None: it does not fit."""
     found = shared(widths, bodies, room)
     return found or shared(limited(widths, bodies, LEAST_COLUMN), least, room)
 
@@ -61,10 +61,10 @@ def limited(widths: Sequence[int], least: Sequence[int], limit: int) -> list[int
 
 
 def wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
-    """Lines that break between words, or inside a word that is longer than a line; the indent stands before all but the
+    """Lines broken between words, or inside a word that is longer than a line. The indent is before all lines but the
     first."""
     if width_of(text) <= width:
-        # With all its spaces: it may be a drawing.
+        # With all spaces: it may be a drawing.
         yield text
         return
     before, line = "", ""
@@ -85,7 +85,7 @@ def wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
 
 
 def labelled(label: str, text: str, label_width: int, width: int | None) -> Iterator[str]:
-    """A label and its text beside it; on a terminal that is narrow, the text below it."""
+    """A label with its text beside it; on a narrow terminal, the text is below."""
     line = f"{label}{' ' * (label_width - width_of(label))} {text}".rstrip()
     if width is None:
         yield line

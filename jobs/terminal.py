@@ -8,11 +8,11 @@ from contextlib import suppress
 
 STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
 LEAST_WIDTH = 20
-# Of a terminal that does not know.
+# For a terminal that does not report its width.
 DEFAULT_WIDTH = 80
 
 BOLD, RED, YELLOW, GREEN = "1", "31", "33", "32"
-# Words that a verdict or a finding begins with.
+# First words of a verdict or a finding.
 COLOURS = {"critical": RED, "FINDINGS": RED, "FAILED": RED, "warning": YELLOW, "clean": GREEN, "CLEAN": GREEN}
 COLOURED = re.compile(rf"({'|'.join(COLOURS)})\b")
 
@@ -24,21 +24,21 @@ def is_terminal(descriptor: int = STANDARD_OUTPUT) -> bool:
 
 
 def terminal_width() -> int | None:
-    """Of standard output; None where it is no terminal, and nobody is helped by shorter lines."""
+    """Of standard output. None if that is not a terminal, where shorter lines help nobody."""
     if not is_terminal():
         return None
     return max(LEAST_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
 
 
 def error_width() -> int:
-    """Of the terminal that standard error is."""
+    """Of standard error, if that is a terminal."""
     with suppress(OSError):
         return max(LEAST_WIDTH, os.get_terminal_size(STANDARD_ERROR).columns or DEFAULT_WIDTH)
     return DEFAULT_WIDTH
 
 
 def has_colours(descriptor: int = STANDARD_OUTPUT) -> bool:
-    """https://no-color.org: any value but an empty one means none."""
+    """https://no-color.org: any value except an empty one means no colors."""
     return is_terminal(descriptor) and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 
 
@@ -47,7 +47,7 @@ def painted(text: str, colour: str, descriptor: int = STANDARD_OUTPUT) -> str:
 
 
 def with_severities(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of a page: the word that a verdict or a finding begins with in its colour."""
+    """Colors the first word of each verdict and finding."""
     for line in lines:
         first = COLOURED.match(line)
         yield painted(first[0], COLOURS[first[0]]) + line[first.end() :] if first else line

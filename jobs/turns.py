@@ -23,16 +23,16 @@ class Turn:
         self.taken_from = taken_from
         self.handed_to = handed_to
         self.parent = select.poll()
-        self.parent.register(results, 0)  # reports nothing but that nobody is left to read them
+        self.parent.register(results, 0)  # only reports that nobody reads the results any more
 
     def wait(self) -> None:
         if not os.read(self.taken_from, 1):
-            raise BrokenPipeError  # the process before this one is gone
+            raise BrokenPipeError  # the previous process has ended
         if self.parent.poll(0):
-            raise BrokenPipeError  # so is the one that started all of them: it was killed
+            raise BrokenPipeError  # the main process has ended too: it was killed
 
     def hand_on(self) -> None:
-        with suppress(BrokenPipeError):  # the next one has nothing left to write
+        with suppress(BrokenPipeError):  # the next process has nothing left to write
             os.write(self.handed_to, TOKEN)
 
 
@@ -40,7 +40,7 @@ Work = Callable[[int, Turn], Result]
 
 
 def take_turns(workers: int, work: Work, is_debug: bool) -> Result:
-    """Runs `work(number, turn)` in each of the processes; returns the sums of their results."""
+    """Runs `work(number, turn)` in each of the processes and returns the sums of their results."""
     ring = [os.pipe() for _ in range(workers)]
     results = os.pipe()
     os.write(ring[0][1], TOKEN)
@@ -56,15 +56,15 @@ def take_turns(workers: int, work: Work, is_debug: bool) -> Result:
     if killed := [-code for code in codes if code < 0]:
         raise Failure(ExitCode.FAILED, f"a process was ended by signal {killed[0]}, the output is incomplete")
     if any(codes):
-        raise Failure(max(codes), "")  # told by the process that met it
+        raise Failure(max(codes), "")  # already printed by the process that failed
     if len(told) < workers:
-        raise BrokenPipeError  # one of them stopped early, since nobody reads any more
+        raise BrokenPipeError  # one of them stopped early, since nobody reads the output any more
     return sum(first for first, _ in told), sum(second for _, second in told)
 
 
 def run_child(number: int, ring: list[tuple[int, int]], results: tuple[int, int], work: Work, is_debug: bool) -> int:
     turn = Turn(ring[number][0], ring[(number + 1) % len(ring)][1], results[1])
-    # Ends that stay open in a process that does not use them would hide that another one has died.
+    # Ends that stay open in a process that does not use them would hide the death of another process.
     unused = {end for pipe in ring for end in pipe} - {turn.taken_from, turn.handed_to}
     close_all([*unused, results[0]])
 

@@ -83,13 +83,13 @@ def numbers_of(partitions: Sequence[tuple[str, int]]) -> dict[str, int]:
 
 
 def rows_of(history: History, group: str) -> list[Row]:
-    """In the order in which choices are offered, or a failure that says why there is none."""
+    """In the order in which choices are shown, or a failure that says why there is none."""
     if "assignment_whatif" not in history.reader.versions:
         told = f"{history.reader.warehouse.told}: holds no what-ifs, `groupscope assignments` makes them"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
     found = history.rows("assignment_whatif", equal("group_id", group))
     if not found:
-        # Says so where there never was such a group.
+        # Fails with a message if the group never existed.
         last = max(states_of(history, group), key=lambda row: row["from_offset"])
         now = f"it is {last['state']}" if last["is_open"] else "it is no more"
         raise Failure(ExitCode.USAGE, visible(f"group {group}: has no assignment to ask about, {now}"))

@@ -30,7 +30,7 @@ from schemas.exit_codes import ExitCode
 from schemas.tables import TABLES
 
 LABEL_WIDTH = 12
-# Of the drawing, where the terminal has no less.
+# Width of the drawing, unless the terminal is narrower.
 WIDTH = 80
 
 
@@ -64,7 +64,7 @@ def print_lines(history: History, told: Told, at: datetime, *, is_wide: bool) ->
 
 
 def story_lines(history: History, told: Told, width: int) -> Iterator[tuple[str, str]]:
-    """What happened in a sentence, and the moment drawn, with room around it."""
+    """One sentence about what happened, and the drawing, with empty lines around it."""
     if not told.event.is_rebalance:
         return
     yield "Story", sentence(told.event.row, told.moves)
@@ -87,7 +87,7 @@ def as_object(told: Told) -> dict[str, Any]:
 
 
 def unseen_around(history: History, told: Told, at: datetime) -> list[Unseen]:
-    """Spans of the log that were not seen where a nearer event may be: between the two events around the time."""
+    """Ranges of the log without records in which a nearer event may be: between the two events around the time."""
     event = told.event
     if distance(event, {}, at)[1] == 0:
         return []

@@ -23,7 +23,7 @@ ESCAPED: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 @dataclass(frozen=True)
 class ClientProperties:
-    """Goes to tasks by pickle and nowhere else: what it prints as holds no value."""
+    """It travels to tasks only by pickle. Its printed form contains no values."""
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -31,7 +31,7 @@ class ClientProperties:
         return self.values.get(name, default)
 
     def seconds(self, name: str) -> float:
-        """Of a property whose name ends in `.ms`."""
+        """Seconds, of a property whose name ends in `.ms`."""
         text = self.get(name, str(DEFAULTS_MS[name])).strip()
         if not text.isascii() or not text.isdecimal():
             raise Failure(ExitCode.UNREADABLE_INPUT, f"client property {name}: {text!r} is no number of milliseconds")
@@ -39,11 +39,11 @@ class ClientProperties:
 
 
 def client_properties(path: Path | None) -> ClientProperties:
-    """PLAINTEXT without a file."""
+    """Without a file: PLAINTEXT."""
     if path is None:
         return ClientProperties()
     try:
-        # As Java reads it: anything else is written by escapes.
+        # In Java's encoding: other characters are written as escapes.
         text = path.read_bytes().decode("iso-8859-1")
     except OSError as error:
         why = error.strerror or type(error).__name__
@@ -57,7 +57,7 @@ def client_properties(path: Path | None) -> ClientProperties:
 
 
 def entries(text: str) -> Iterator[tuple[str, str]]:
-    """Keys and values by the rules of java.util.Properties; ValueError tells the key at fault and never a value."""
+    """Keys and values by the rules of java.util.Properties. A ValueError names the wrong key, but never a value."""
     for line in logical_lines(text):
         match = ENTRY.fullmatch(line)
         assert match is not None
@@ -70,7 +70,7 @@ def logical_lines(text: str) -> Iterator[str]:
     begun = ""
     for natural in NATURAL_LINE.split(text):
         line = natural.lstrip(" \t\f")
-        # A line that goes on is no comment, unless it has held nothing so far.
+        # A continuation line is not a comment, unless everything before it was blank.
         if not begun and (not line or line[0] in "#!"):
             continue
         is_continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
@@ -91,5 +91,5 @@ def unescaped(text: str, key: str) -> str:
             raise ValueError(f"{key}: \\u without four hexadecimal digits")
         return ESCAPED.get(escape, escape)
 
-    # Java's characters are halves of a pair where one does not suffice.
+    # Java's characters are halves of a pair if one is not enough.
     return ESCAPE.sub(character, text).encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")

@@ -36,7 +36,7 @@ HONOURED: Final = frozenset(
         "sasl.jaas.config",
     }
 )
-# How Java goes about it, or what other mechanisms need.
+# Properties of Java's implementation, or of other mechanisms.
 WITHOUT_MEANING: Final = re.compile(
     r"ssl\.(truststore|keystore)\.password|ssl\.protocol|ssl\.(keymanager|trustmanager)\.algorithm"
     r"|ssl\.secure\.random\.implementation|sasl\.kerberos\..*|sasl\.oauthbearer\..*"
@@ -49,7 +49,7 @@ EXPORT: Final = {
 }
 PEM_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 
-# As java.io.StreamTokenizer has it, with which Kafka reads such a line; what begins as a number is no word to it.
+# As in java.io.StreamTokenizer, with which Kafka reads such a line. Text that begins like a number is not a word there.
 JAAS_BLANK: Final = re.compile(r"(?:\s|/\*.*?\*/|/[^\r\n]*)*", re.DOTALL)
 JAAS_TOKEN: Final = re.compile(
     r"""(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|((?![0-9.-])[\w.$-]+)|([=;]))""", re.DOTALL
@@ -96,7 +96,8 @@ def protocol_of(values: Mapping[str, str]) -> str:
 
 
 def refuse_unknown(values: Mapping[str, str]) -> None:
-    """Of what the protocol uses: a cipher that is not honoured is a lie, an unused one is none."""
+    """Refuses properties of the protocol in use that cannot be applied: ignoring a cipher would be wrong, unless it is
+    unused."""
     protocol = protocol_of(values)
     families = ["security."] + ["ssl."] * ("SSL" in protocol) + ["sasl."] * ("SASL" in protocol)
     for name, value in values.items():
@@ -106,7 +107,7 @@ def refuse_unknown(values: Mapping[str, str]) -> None:
 
 
 def portable(values: Mapping[str, str]) -> dict[str, str]:
-    """The same with the content of PEM files: tasks may run where these are not."""
+    """The same with the contents of PEM files: tasks may run where the files are not."""
     found = dict(values)
     if "SSL" not in protocol_of(values):
         return found
@@ -140,7 +141,7 @@ def tls_context(values: Mapping[str, str]) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     versions = tls_versions(values.get("ssl.enabled.protocols", ""))
     context.minimum_version, context.maximum_version = min(versions), max(versions)
-    # Java trusts whatever stands in the store, be it no root.
+    # Java trusts every certificate in the store, even if it is not a root.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     identification = values.get("ssl.endpoint.identification.algorithm", "https").strip()
     if identification.lower() not in {"https", ""}:
@@ -169,7 +170,7 @@ def trust(context: ssl.SSLContext, certificates: str) -> None:
 
 
 def identify(context: ssl.SSLContext, values: Mapping[str, str]) -> None:
-    """Of a client's own certificate, when it has one."""
+    """Loads the client's own certificate, if it has one."""
     key = pem(values.get("ssl.keystore.key", ""), "PRIVATE KEY")
     chain = pem(values.get("ssl.keystore.certificate.chain", ""), "CERTIFICATE")
     if not key and not chain:
@@ -179,12 +180,12 @@ def identify(context: ssl.SSLContext, values: Mapping[str, str]) -> None:
     if not key or not chain:
         name, what = ("ssl.keystore.certificate.chain", "certificate") if key else ("ssl.keystore.key", "private key")
         raise refused(name, f"holds no {what} in PEM")
-    # The library reads them from files alone; this one is its owner's and gone at once.
+    # The library reads them only from files. This file can be read only by its owner, and is deleted at once.
     with tempfile.NamedTemporaryFile("w", encoding="ascii", prefix="groupscope-") as file:
         file.write(key + chain)
         file.flush()
         try:
-            # Never empty: it would ask at the terminal.
+            # Never empty: an empty one would cause a prompt on the terminal.
             context.load_cert_chain(file.name, password=values.get("ssl.key.password", "") or "none")
         except (ssl.SSLError, ValueError) as error:
             is_mismatch = isinstance(error, ssl.SSLError) and error.reason == "KEY_VALUES_MISMATCH"
@@ -193,18 +194,18 @@ def identify(context: ssl.SSLContext, values: Mapping[str, str]) -> None:
 
 
 def pem(text: str, label: str) -> str:
-    """The blocks whose label ends so. On one line in a property, spaces stand for the ends of lines."""
+    """Blocks whose label ends like this. In a property on one line, spaces replace the line breaks."""
     blocks = []
     for name, body in PEM_BLOCK.findall(text):
         if name.endswith(label):
-            # A line such as `Proc-Type: 4,ENCRYPTED` wants its own line breaks.
+            # A line such as `Proc-Type: 4,ENCRYPTED` needs its own line breaks.
             lines = body.strip() if ":" in body else "\n".join(body.split())
             blocks.append(f"-----BEGIN {name}-----\n{lines}\n-----END {name}-----\n")
     return "".join(blocks)
 
 
 def credentials(values: Mapping[str, str]) -> Credentials:
-    # Java's default, for which a ticket would be needed.
+    # Java's default, which would need a ticket.
     mechanism = values.get("sasl.mechanism", "GSSAPI").strip().upper()
     if mechanism not in MECHANISMS:
         raise refused("sasl.mechanism", f"{mechanism!r} is not supported, only {', '.join(MECHANISMS)}")
@@ -218,10 +219,10 @@ def credentials(values: Mapping[str, str]) -> Credentials:
 
 
 def jaas_options(line: str) -> dict[str, str]:
-    """Of "a.LoginModule required name="value" …;", which is all that a client may give."""
+    """Options of "a.LoginModule required name="value" …;": a client may give only these."""
     words, signs = jaas_tokens(line)
     pairs = words[2:]
-    # After the two words each option is a name, a sign and a value.
+    # After the first two words, each option is a name, a sign and a value.
     is_whole = signs == "ww" + "w=w" * (len(pairs) // 2) + ";"
     if not is_whole or words[1].lower() not in JAAS_FLAGS:
         raise refused("sasl.jaas.config", 'is not of the form: MODULE required username="…" password="…";')
@@ -229,7 +230,7 @@ def jaas_options(line: str) -> dict[str, str]:
 
 
 def jaas_tokens(line: str) -> tuple[list[str], str]:
-    """The words, and the order of words (`w`) and signs; both empty when there is something else."""
+    """The words, and the order of words (`w`) and signs; both empty if there is anything else."""
     words, signs, at = [], "", jaas_blank(line, 0)
     while at < len(line):
         match = JAAS_TOKEN.match(line, at)
@@ -244,7 +245,7 @@ def jaas_tokens(line: str) -> tuple[list[str], str]:
 
 
 def jaas_blank(line: str, at: int) -> int:
-    """Where the next token begins."""
+    """The position of the next token."""
     match = JAAS_BLANK.match(line, at)
     assert match is not None
     return match.end()

@@ -31,16 +31,16 @@ from schemas.exit_codes import ExitCode
 
 __all__ = ["KafkaCluster", "Node", "Offsets", "Partition", "Topic"]
 
-# Whoever gives an address by which nobody answers shall know soon.
+# A wrong address should fail soon.
 OPEN_SECONDS: Final = 5.0
 BROKER_RESOURCE: Final = 4
 
 
 class KafkaCluster:
-    """Opened where it is used: connections cannot go to tasks."""
+    """Open it where it is used: connections cannot be passed to tasks."""
 
     def __init__(self, servers: str, properties: ClientProperties, is_known_to_answer: bool = False) -> None:
-        """A cluster that has answered before is waited for longer: its brokers may be restarting."""
+        """A cluster that has answered before gets more time: its brokers may be restarting."""
         if find_spec("kafka") is None:
             line = "reading a cluster needs kafka-python: pip install 'groupscope[kafka]'"
             raise Failure(ExitCode.UNREADABLE_INPUT, line)
@@ -72,7 +72,8 @@ class KafkaCluster:
         return sorted(self._nodes.values(), key=lambda node: node.id)
 
     def ask(self, request: Any, node: int | None = None) -> Any:
-        """The answer of that node, or of any, to a request of kafka.protocol; errors inside it are the caller's."""
+        """The response of that node, or of any node, to a request of kafka.protocol. The caller handles errors inside
+        it."""
         patience = self.patience()
         while True:
             try:
@@ -81,23 +82,22 @@ class KafkaCluster:
                 patience.wait(str(error))
 
     def asked_once(self, request: Any, node: int | None = None) -> Any:
-        """ConnectionLost where `ask` tries again."""
+        """Raises ConnectionLost where `ask` retries."""
         if node is None:
             return self._any_answer(request)
         connection = self._connection(node)
         try:
             return connection.ask(request)
         except BaseException:
-            # A request without its answer would shift all later ones.
+            # After a request without a response, all later responses would be assigned to the wrong requests.
             self._connections.pop(node).close()
             raise
 
     def topics(
         self, names: Sequence[str] | None = None, left_out: dict[str, str] | None = None
     ) -> dict[str, Topic | None]:
-        """By name, None where there is no such topic; all topics that may be seen, when no names are given.
-
-        What may not be seen goes to `left_out` with the reason, or else fails.
+        """Topics by name; None for a topic that does not exist. Without names: all visible topics. Forbidden topics go
+        to `left_out` with the reason; without `left_out`, the call fails.
         """
         patience = self.patience()
         while True:
@@ -120,13 +120,14 @@ class KafkaCluster:
     def offsets(
         self, partitions: Sequence[tuple[str, int]], left_out: dict[tuple[str, int], str] | None = None
     ) -> dict[tuple[str, int], Offsets]:
-        """Of each partition; what cannot be told goes to `left_out` with the reason, or else fails."""
+        """Offsets of each partition. Unavailable ones go to `left_out` with the reason; without `left_out`, the call
+        fails."""
         starts = listed_offsets(self, partitions, EARLIEST, left_out)
         ends = listed_offsets(self, list(starts), LATEST, left_out)
         return {each: Offsets(starts[each][0], end, epoch) for each, (end, epoch) in ends.items()}
 
     def settings(self, names: Sequence[str]) -> dict[str, str]:
-        """Of one of the brokers; without those that it does not know or tell."""
+        """Settings of one of the brokers, without those that it does not know or may not show."""
         from kafka.protocol.admin import DescribeConfigsRequest
 
         def request(node: int) -> Any:
@@ -138,7 +139,7 @@ class KafkaCluster:
         patience = self.patience()
         while True:
             try:
-                # Only the broker itself knows.
+                # Only the broker itself knows its settings.
                 answer = self._any_answer(request).results[0]
                 break
             except ConnectionLost as error:
@@ -151,14 +152,14 @@ class KafkaCluster:
         return {each.name: each.value for each in answer.configs if each.value is not None and each.name in names}
 
     def leader(self, topic: str, partition: int) -> int | None:
-        """As it was when last asked; None when there was none."""
+        """The leader at the last request; None if there was none."""
         return self._leaders.get((topic, partition))
 
     def forget_leader(self, topic: str, partition: int) -> None:
         self._leaders.pop((topic, partition), None)
 
     def refresh(self, names: Sequence[str] = ()) -> dict[str, int]:
-        """One try at asking who leads these topics and which nodes there are; the topics' errors."""
+        """Asks once who leads these topics and which nodes exist; returns the errors of topics."""
         answer = self.asked_once(metadata_request(names))
         self._learn(answer)
         return {each.name: each.error_code for each in answer.topics}
@@ -205,14 +206,14 @@ class KafkaCluster:
         return self._connections[node]
 
     def _any_answer(self, request: Any) -> Any:
-        """Of a node that is connected rather than of one that is not. A request may be made for its node."""
+        """From a connected node if there is one. The request may be built for its node."""
         reasons = []
         for node in sorted(self._nodes, key=lambda node: (node not in self._connections, random.random())):
             try:
                 return self.asked_once(request(node) if callable(request) else request, node)
             except ConnectionLost as error:
                 reasons.append(str(error))
-        # Brokers may have moved, all of them.
+        # All brokers may have moved.
         for server in [] if callable(request) else self._servers:
             try:
                 return self._asked_server(server, request)
@@ -239,7 +240,7 @@ def topic_problem(name: str, code: int) -> Failure:
 
 
 def addresses(servers: str) -> list[Node]:
-    """Of "HOST:PORT,[IPV6]:PORT,…"."""
+    """Addresses in "HOST:PORT,[IPV6]:PORT,…"."""
     found = []
     for each in servers.split(","):
         host, colon, port = each.strip().rpartition(":")

@@ -19,7 +19,7 @@ from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 
 CLIENT_ID: Final = "groupscope"
-# Far above what is asked for, and below what TLS or HTTP would make of the four bytes of a length.
+# Far above the size of any response, and below what TLS or HTTP bytes would mean as a length.
 MAX_ANSWER_BYTES: Final = 256 << 20
 TLS_ALERT: Final = b"\x15\x03"
 UNSUPPORTED_MECHANISM: Final = 33
@@ -32,7 +32,7 @@ class KafkaConnection:
     ) -> None:
         self.name = f"{node.host}:{node.port}"
         if node.id != BOOTSTRAP:
-            # Often it is only this address that cannot be reached.
+            # Often only this address is unreachable.
             self.name += f" (node {node.id}, as the cluster advertises it)"
         self._client_id = client_id
         self._number = 0
@@ -46,7 +46,7 @@ class KafkaConnection:
             if security.credentials is not None:
                 self._log_in(security.credentials, security.protocol)
             else:
-                # Versions are told to everybody; the next question is where a listener of another kind hangs up.
+                # Any client may ask for versions. A listener of another kind closes the connection at the next request.
                 self.ask(metadata_request([]))
         except NoAnswer:
             self.close()
@@ -106,7 +106,7 @@ class KafkaConnection:
         return content
 
     def _lost(self, error: OSError) -> Exception:
-        """Only a broker that wants another certificate, or one at all, sends an alert after the handshake."""
+        """A broker sends an alert after the handshake only if it requires a certificate, or another one."""
         if isinstance(error, ssl.SSLError) and "alert" in str(error).lower():
             why = alert(error)
             line = f"{self.name}: the broker refuses our TLS certificate, or the lack of one ({why}): see ssl.keystore"

@@ -16,7 +16,7 @@ SASL_ERRORS: Final = {0, 33}
 
 
 def mismatch(host: str, port: int, name: str, security: Security) -> Failure | None:
-    """What to set otherwise; None when the listener is of our kind or tells nothing."""
+    """Which setting to change; None if the listener is of our kind or gives no information."""
     is_tls = speaks_tls(host, port)
     if not is_tls and not speaks_plainly(host, port):
         return None
@@ -33,7 +33,7 @@ def mismatch(host: str, port: int, name: str, security: Security) -> Failure | N
 
 
 def speaks_tls(host: str, port: int) -> bool:
-    """Whether it is trusted, and would trust us, is another matter."""
+    """Whether it uses TLS. Whether either side trusts the other is another question."""
     try:
         with (
             socket.create_connection((host, port), timeout=PROBE_SECONDS) as plain,
@@ -47,7 +47,7 @@ def speaks_tls(host: str, port: int) -> bool:
 
 
 def untrusting_context() -> ssl.SSLContext:
-    """For questions without secrets."""
+    """For requests without secrets."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -59,7 +59,7 @@ def speaks_plainly(host: str, port: int) -> bool:
 
 
 def sasl_mechanisms(host: str, port: int, context: ssl.SSLContext | None) -> list[str] | None:
-    """None: not known, as where a client needs a certificate to ask."""
+    """None: unknown, for example if a client needs a certificate to ask."""
     wished = b"PLAIN"
     answer = raw_answer(host, port, context, SASL_HANDSHAKE, 1, struct.pack(">h", len(wished)) + wished)
     if answer is None:
@@ -81,7 +81,7 @@ def sasl_mechanisms(host: str, port: int, context: ssl.SSLContext | None) -> lis
 def raw_answer(
     host: str, port: int, context: ssl.SSLContext | None, api_key: int, version: int, body: bytes
 ) -> bytes | None:
-    """The body, if it is one; by hand, since a connection of the usual kind has just failed."""
+    """The body of a response, if it is one. Read by hand, since a normal connection has just failed."""
     number = 77
     request = struct.pack(">hhih", api_key, version, number, -1) + body
     try:

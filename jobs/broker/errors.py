@@ -15,22 +15,22 @@ Key = TypeVar("Key")
 
 
 class ConnectionLost(Exception):
-    """Another try may help. The message names the broker."""
+    """A retry may help. The message names the broker."""
 
 
 class NoAnswer(ConnectionLost):
-    """In time."""
+    """No response in time."""
 
 
 class Forbidden(Failure):
-    """A permission is missing; the message tells which."""
+    """A permission is missing; the message says which."""
 
     def __init__(self, message: str) -> None:
         super().__init__(ExitCode.UNREADABLE_INPUT, message)
 
 
 def error_name(code: int) -> str:
-    """As Kafka's documentation has it."""
+    """The name in Kafka's documentation."""
     from kafka.errors import for_code
 
     kind = for_code(code)
@@ -38,15 +38,15 @@ def error_name(code: int) -> str:
 
 
 def is_passing(code: int) -> bool:
-    """Whether another try may bring no error."""
+    """Whether a retry may succeed."""
     from kafka.errors import for_code
 
-    # An unknown error is often a broker's shutdown.
+    # An unknown error is often the shutdown of a broker.
     return code == UNKNOWN_ERROR or bool(for_code(code).retriable)
 
 
 def leave_out(left_out: dict[Key, str] | None, key: Key, failure: Failure) -> None:
-    """Note the reason where the caller takes what there is, else fail."""
+    """Notes the reason if the caller accepts partial results; else fails."""
     if left_out is None:
         raise failure
     left_out[key] = str(failure)

@@ -11,18 +11,18 @@ from jobs.broker.offsets import READ_UNCOMMITTED, leaderless
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
 
-# Below 4 brokers convert to legacy messages, from 13 topics are named by id.
+# Below version 4 brokers convert to legacy messages; from 13 on topics are named by id.
 FIRST_VERSION, LAST_VERSION = 4, 12
 WAIT_MS: Final = 500
 BATCH_HEADER_BYTES: Final = 27
 OUT_OF_RANGE: Final = 1
-# So many answers without a batch below the high watermark are taken for a gap.
+# After this many responses without a batch below the high watermark, there is a gap.
 EMPTY_ANSWERS: Final = 3
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """Whole batches exactly as stored. The first may begin below what was asked for."""
+    """Whole batches exactly as stored. The first may begin below the requested offset."""
 
     content: bytes
     next_offset: int
@@ -33,10 +33,8 @@ class Fetched:
 def fetched(
     cluster: KafkaCluster, topic: str, partition: int, start: int, end: int, max_bytes: int = 8 << 20
 ) -> Iterator[Fetched]:
-    """From the batch that holds `start` up to the one that holds `end - 1`.
-
-    Where the log no longer holds the start, it goes on from the log's own, which the caller sees in log_start_offset;
-    without content where nothing is left.
+    """From the batch with `start` to the one with `end - 1`. If the log no longer has `start`, it continues at the
+    log's own start, which the caller sees in log_start_offset; without content if nothing is left.
     """
     patience = cluster.patience()
     empty = 0
@@ -53,7 +51,7 @@ def fetched(
             if empty < EMPTY_ANSWERS or found.high_watermark < end:
                 patience.wait(f"{topic}-{partition}: no records at offset {start}, though its end was {end}")
                 continue
-            # Compaction has taken away whatever stood between here and the end.
+            # Compaction has removed everything from here to the end.
             found = Fetched(b"", end, found.log_start_offset, found.high_watermark)
         empty = 0
         start = found.next_offset
@@ -75,7 +73,7 @@ def partition_answer(cluster: KafkaCluster, topic: str, partition: int, start: i
 
 
 def answered(cluster: KafkaCluster, topic: str, partition: int, start: int, answer: Any) -> Fetched:
-    """ConnectionLost where another try may help."""
+    """Raises ConnectionLost if a retry may help."""
     if answer.error_code == OUT_OF_RANGE:
         return moved(cluster, topic, partition, start)
     if answer.error_code:
@@ -83,7 +81,7 @@ def answered(cluster: KafkaCluster, topic: str, partition: int, start: int, answ
     content = answer.records or b""
     size, following = whole_batches(content)
     if content and following <= start:
-        # Brokers send the first batch whole: to go on behind it would lose what is there.
+        # Brokers send the first batch completely. Continuing after a partial one would lose its records.
         told = f"{len(content)} bytes that are no batch of records from there on: is the log damaged on node"
         raise Failure(
             ExitCode.UNREADABLE_INPUT,
@@ -98,7 +96,7 @@ def answered(cluster: KafkaCluster, topic: str, partition: int, start: int, answ
 
 
 def moved(cluster: KafkaCluster, topic: str, partition: int, start: int) -> Fetched:
-    """To the start of the log as it is now."""
+    """Moves to the current start of the log."""
     now = cluster.offsets([(topic, partition)])[topic, partition]
     if start > now.end:
         line = (
@@ -112,13 +110,14 @@ def moved(cluster: KafkaCluster, topic: str, partition: int, start: int) -> Fetc
 def problem(code: int, topic: str, operation: str) -> Exception:
     if code == FORBIDDEN_TOPIC:
         return needs(operation, topic)
-    # A new topic, too, is not known to every broker at once.
+    # A new topic is not known to every broker at once.
     why = f"topic {topic} is absent" if code == ABSENT_TOPIC else f"topic {topic}: {error_name(code)}"
     return ConnectionLost(why) if is_passing(code) else Failure(ExitCode.UNREADABLE_INPUT, why)
 
 
 def whole_batches(content: bytes) -> tuple[int, int]:
-    """How many bytes are whole batches (the last may be cut), and the offset after them, 0 when there are none."""
+    """The size of the whole batches in bytes (the last may be truncated), and the offset after them; 0 if there are
+    none."""
     size = following = 0
     while size + BATCH_HEADER_BYTES <= len(content):
         end = size + 12 + int.from_bytes(content[size + 8 : size + 12], "big")
@@ -130,7 +129,7 @@ def whole_batches(content: bytes) -> tuple[int, int]:
 
 
 def last_delta(content: bytes, at: int) -> int:
-    """Legacy messages stand at their own last offset."""
+    """A legacy message has its own last offset."""
     is_legacy = content[at + 16] < 2
     return 0 if is_legacy else int.from_bytes(content[at + 23 : at + 27], "big")
 

@@ -8,16 +8,16 @@ from jobs.broker.errors import error_name
 from jobs.broker.groups import FORBIDDEN, parts
 
 GROUP_RESOURCE: Final = 32
-# Where a value comes from: set for the group itself, and not for the brokers.
+# The source of a value that is set for the group itself, not for the brokers.
 OF_THE_GROUP: Final = 8
-# The answer of a broker that does not know settings of groups.
+# The response of a broker without group settings.
 INVALID_REQUEST: Final = 42
 
 
 def group_settings(
     cluster: KafkaCluster, groups: Collection[str], names: Sequence[str], left_out: dict[str, list[str]]
 ) -> dict[str, dict[str, str]] | None:
-    """Of each group; None: the brokers know no such settings. Groups that it is not told of go to `left_out`, by the
+    """Settings of each group; None: the brokers have no such settings. Groups that it may not read go to `left_out`, by
     reason."""
     found: dict[str, dict[str, str]] = {}
     for part in parts(sorted(groups)):

@@ -11,29 +11,29 @@ from udfs.snapshot_fields import shown
 
 Tell = Callable[[str], None]
 
-# An answer holds every committed offset of its groups.
+# A response has every committed offset of its groups.
 GROUPS_A_REQUEST = 100
 DESCRIBE = 8  # of the operations that ACLs allow
-# Names that a line shows of many.
+# Limit of names in one message.
 FEW = 3
 
 NO_ERROR, FORBIDDEN, ABSENT = 0, 30, 69
 # Types of groups that may have settings of their own.
 WITH_SETTINGS = frozenset({"consumer", "share", "streams"})
-# A coordinator that loads its groups, or has just lost them to another broker.
+# A coordinator that is loading its groups, or has just lost them to another broker.
 MOVING = frozenset({14, 15, 16})
 
 
 class Moving(Exception):
-    """Why the coordinator of a group does not answer just now."""
+    """Why the coordinator of a group does not answer at the moment."""
 
 
 @dataclass
 class Found:
     topics: set[str] = field(default_factory=set)
-    # That may have settings of their own.
+    # Groups that may have settings of their own.
     with_settings: set[str] = field(default_factory=set)
-    # Groups by the reason why nobody tells what they have committed.
+    # Groups whose commits are unknown, by reason.
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
     def leave_out(self, why: str, groups: Sequence[str]) -> None:
@@ -41,7 +41,7 @@ class Found:
 
 
 def found_groups(cluster: KafkaCluster, tell: Tell) -> Found:
-    """All groups of every kind; what ACLs hide is told."""
+    """All groups of every kind. Reports what ACLs hide."""
     patience = cluster.patience()
     while True:
         found = Found()
@@ -51,7 +51,7 @@ def found_groups(cluster: KafkaCluster, tell: Tell) -> Found:
             is_all = may_list_all(cluster)
         except (ConnectionLost, Moving) as error:
             patience.wait(f"groups: {error}")
-            # Another broker may have taken over.
+            # Another broker may have become the coordinator.
             cluster.topics([])
         else:
             break
@@ -63,13 +63,13 @@ def found_groups(cluster: KafkaCluster, tell: Tell) -> Found:
 
 
 def some(what: str, names: Collection[str]) -> str:
-    """How many, and the first of them, however hostile their names are."""
+    """The number, and the first names, even if these are hostile."""
     first = ", ".join(shown(name) for name in sorted(names)[:FEW])
     return f"{len(names):,} {what}{'s' * (len(names) > 1)} ({first}{', …' * (len(names) > FEW)})"
 
 
 def may_list_all(cluster: KafkaCluster) -> bool:
-    """Without the right, brokers leave groups out and say nothing."""
+    """Without this permission, brokers leave groups out and report no error."""
     from kafka.errors import IncompatibleBrokerVersion
     from kafka.protocol.admin import DescribeClusterRequest
 
@@ -124,7 +124,7 @@ def committed(cluster: KafkaCluster, node: int, groups: Sequence[str]) -> Iterat
 
     asked = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group, topics=None) for group in groups]
     try:
-        # From the tenth version on, topics have ids and no names.
+        # From version 10 on, topics have ids and no names.
         answer = cluster.asked_once(OffsetFetchRequest(groups=asked, min_version=8, max_version=9), node)
     except IncompatibleBrokerVersion:
         yield from committed_one_by_one(cluster, node, groups)
@@ -134,7 +134,7 @@ def committed(cluster: KafkaCluster, node: int, groups: Sequence[str]) -> Iterat
 
 
 def committed_one_by_one(cluster: KafkaCluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer]:
-    """As brokers before 3.0 want to be asked."""
+    """Brokers before 3.0 need one request per group."""
     from kafka.protocol.consumer import OffsetFetchRequest
 
     for group in groups:
@@ -143,7 +143,7 @@ def committed_one_by_one(cluster: KafkaCluster, node: int, groups: Sequence[str]
 
 
 def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], found: Found) -> Iterator[GroupAnswer]:
-    """Share groups commit nothing; what they have read is state of its own."""
+    """Share groups do not commit; what they have read is in their own state."""
     from kafka.errors import IncompatibleBrokerVersion
 
     request, _ = messages()

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-# Of an address that a user gave: which node is behind it is not known.
+# For an address from a user: the node at it is unknown.
 BOOTSTRAP: Final = -1
 
 
 @dataclass(frozen=True)
 class Offsets:
-    """The log start, and the high watermark as a reader of uncommitted records sees it."""
+    """The log start offset, and the high watermark for a reader of uncommitted records."""
 
     start: int
     end: int
@@ -52,14 +52,14 @@ def topic_of(metadata: Any) -> Topic:
 
 
 def printed_id(topic_id: UUID | None) -> str | None:
-    """As Kafka prints it; None from brokers that know none."""
+    """In Kafka's form; None from brokers without topic ids."""
     if topic_id is None or not topic_id.int:
         return None
     return base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
 
 
 def metadata_request(names: Sequence[str] | None) -> Any:
-    """Of all topics without names. Never creates one."""
+    """Without names: all topics. Never creates one."""
     from kafka.protocol.metadata import MetadataRequest
 
     topics = None if names is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in names]

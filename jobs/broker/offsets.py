@@ -22,7 +22,7 @@ LeftOut = dict[Key, str] | None
 def listed_offsets(
     cluster: "KafkaCluster", partitions: Sequence[Key], time_ms: int, left_out: LeftOut
 ) -> dict[Key, tuple[int, int | None]]:
-    """Offset and leader epoch of each partition at that time, one of the two above among them."""
+    """Offset and leader epoch of each partition at that time, which may be one of the two above."""
     patience = cluster.patience()
     found: dict[Key, tuple[int, int | None]] = {}
     pending = set(partitions)
@@ -43,7 +43,7 @@ def listed_offsets(
 
 
 def by_leader(cluster: "KafkaCluster", pending: set[Key], left_out: LeftOut) -> dict[int, list[Key]]:
-    """Takes what will never be told out of `pending`."""
+    """Removes from `pending` what no retry can answer."""
     unknown = sorted({topic for topic, partition in pending if cluster.leader(topic, partition) is None})
     hidden: dict[str, str] | None = None if left_out is None else {}
     described = cluster.topics(unknown, hidden) if unknown else {}

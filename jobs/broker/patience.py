@@ -17,14 +17,14 @@ class Patience:
         self.restart()
 
     def restart(self) -> None:
-        """After something went well."""
+        """Call this after a success."""
         self._end = time.monotonic() + self._seconds
         self._pause = FIRST_PAUSE_SECONDS
 
     def wait(self, why: str) -> None:
-        """Fail for that reason when the time is over."""
+        """Fails with this reason if the time is over."""
         if time.monotonic() + self._pause > self._end:
             raise Failure(ExitCode.UNREADABLE_INPUT, f"{why} (tried for {self._seconds:g} s)")
-        # Not all tasks at the same instant.
+        # Random, so that tasks do not all retry at the same time.
         time.sleep(self._pause * random.uniform(0.8, 1.2))
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)

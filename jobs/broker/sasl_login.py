@@ -6,13 +6,13 @@ from jobs.broker.client_security import Credentials
 
 
 def sasl_messages(credentials: Credentials) -> Generator[bytes, bytes, None]:
-    """Yields what to send and takes what came back; ValueError when the broker does not know the password either."""
+    """Yields messages to send and takes the responses. ValueError if the broker does not know the password either."""
     if credentials.mechanism == "PLAIN":
         yield f"\0{credentials.username}\0{credentials.password}".encode()
         return
     from kafka.net.sasl.scram import ScramClient
 
-    # Commas and equals signs part the fields.
+    # Commas and equals signs separate the fields.
     name = credentials.username.replace("=", "=3D").replace(",", "=2C")
     client = ScramClient(name, credentials.password, credentials.mechanism)
     try:

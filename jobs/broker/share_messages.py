@@ -29,7 +29,7 @@ REQUEST = schema(
         "Groups",
         "[]Asked",
         field("GroupId", "string"),
-        # None asks for all of them.
+        # None requests all of them.
         field(
             "Topics",
             "[]AskedTopic",
@@ -75,7 +75,7 @@ def messages() -> tuple[Any, Any]:
 
 
 def message(json: Json, stand_in: str) -> Any:
-    """A class is made from the schema of its name among those that the library brings, so another's name stands in."""
+    """The library makes a class from the schema with its name. So this uses the name of another message."""
     from kafka.protocol.api_message import ApiMessage
 
     return type(ApiMessage)(stand_in, (ApiMessage,), {"json_patch": classmethod(lambda cls, theirs: json)})

@@ -11,7 +11,7 @@ from pathlib import Path
 from jobs.failure import Failure, os_error_line, say
 from schemas.exit_codes import ExitCode
 
-# How snapshots begin that `capture` wrote: only what it began itself may it take away.
+# How snapshots of `capture` begin: it may remove only what it wrote itself.
 OURS = b'{"captured_at":'
 TAIL_BYTES = 1 << 16
 
@@ -29,13 +29,13 @@ def append_line(path: Path, line: str) -> None:
             write_all(file, line.encode())
             os.fsync(file)
         except OSError:
-            # A full disk took a part of it.
+            # The disk became full after a part of it.
             os.ftruncate(file, end)
             raise
 
 
 def check_appendable(path: Path) -> None:
-    """Before anything is asked of a cluster: what would fail only when the first line is there."""
+    """Checks before any request what would otherwise fail only when the first line is ready."""
     with told_where(path), opened(path) as file:
         if stat.S_ISREG(os.fstat(file).st_mode):
             first = os.pread(file, 1, 0)
@@ -45,7 +45,7 @@ def check_appendable(path: Path) -> None:
 
 
 def mend(file: int, path: Path) -> None:
-    """Takes away the beginning of a line that a killed capture left behind."""
+    """Removes the beginning of a line that a killed capture left."""
     size = os.fstat(file).st_size
     begin = size
     tail = b""

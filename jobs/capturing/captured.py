@@ -27,8 +27,8 @@ from udfs.snapshots import parse
 Snapshot = dict[str, Any]
 Tell = Callable[[str], None]
 
-# What expiry, timeouts, states, assignors and transactions of groups depend on, and how long the log keeps what stands
-# in it. A release lacks some.
+# Settings on which expiry, timeouts, states, assignors and transactions of groups depend, and how long the log keeps
+# records. Some releases lack some of them.
 SETTINGS = (
     "group.consumer.assignors",
     "group.consumer.heartbeat.interval.ms",
@@ -56,7 +56,7 @@ SETTINGS = (
     "offsets.topic.segment.bytes",
     "transaction.max.timeout.ms",
 )
-# What timeouts of one group depend on, where it has its own.
+# Settings on which the timeouts of one group depend, if it has its own.
 GROUP_SETTINGS = (
     "consumer.heartbeat.interval.ms",
     "consumer.session.timeout.ms",
@@ -68,9 +68,8 @@ GROUP_SETTINGS = (
 
 
 def captured(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tell: Tell = say) -> Snapshot:
-    """Of the topics, of those that groups commit offsets of, and of the offsets topic itself.
-
-    The time is to be taken before the call: no end offset is then older than the snapshot says.
+    """A snapshot of these topics, of those that groups commit offsets for, and of the offsets topic. Take the time
+    before the call: then no end offset is older than the snapshot's time.
     """
     groups = found_groups(cluster, tell)
     found = found_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, tell)
@@ -88,7 +87,8 @@ def captured(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tel
 
 
 def found_topics(cluster: KafkaCluster, names: Iterable[str], tell: Tell) -> dict[str, Topic]:
-    # A group may commit to a topic that was deleted since, and an old log names topics that no cluster takes any more.
+    # A group may have commits for a topic that was deleted, and an old log may have names that no cluster accepts any
+    # more.
     possible = sorted(name for name in names if TOPIC.fullmatch(name) and name not in {".", ".."})
     forbidden: dict[str, str] = {}
     topics = cluster.topics(possible, forbidden)
@@ -115,7 +115,7 @@ def found_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
 
 
 def found_group_settings(cluster: KafkaCluster, groups: Iterable[str], tell: Tell) -> list[dict[str, Any]] | None:
-    """A group without settings of its own too: it may have had some before."""
+    """Also for groups without settings of their own: they may have had some before."""
     left_out: dict[str, list[str]] = {}
     found = group_settings(cluster, set(groups), GROUP_SETTINGS, left_out)
     for why, names in left_out.items():
@@ -136,13 +136,13 @@ def topic_part(
 
 
 def partition_part(partition: Partition, offsets: Offsets | None, racks: Mapping[int, str | None]) -> dict[str, Any]:
-    """Without offsets where no broker leads it."""
+    """Without offsets if no broker leads the partition."""
     return {
         "partition": partition.partition,
         "log_start_offset": None if offsets is None else offsets.start,
         "log_end_offset": None if offsets is None else offsets.end,
         "leader_epoch": partition.leader_epoch if offsets is None else offsets.leader_epoch,
-        # A broker that is down tells no rack.
+        # The rack of a broker that is down is unknown.
         "racks": [racks.get(replica) for replica in partition.replicas],
     }
 
@@ -158,7 +158,7 @@ def line_of(snapshot: Snapshot) -> str:
 
 
 def rows_of_snapshots(snapshots: Sequence[Snapshot], cluster: str, run_id: str) -> dict[str, pa.Table]:
-    """Rows of the tables of snapshots, read as those of files are."""
+    """Rows of the snapshot tables, read like those of files."""
     read = parse("".join(map(line_of, snapshots)), 0)
     place = "the snapshot"
     return {

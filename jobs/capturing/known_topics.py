@@ -20,7 +20,7 @@ def known_topics(warehouse: Warehouse, cluster: str) -> set[str]:
 
 
 def topics_of_file(path: Place, cluster: str) -> set[str]:
-    """A row group at a time, and names as numbers: commits are many, topics are few."""
+    """One row group at a time, with names as numbers: there are many commits and few topics."""
     found: set[str] = set()
     with pq.ParquetFile(parquet_source(path), read_dictionary=COLUMNS) as file:
         for group in range(file.num_row_groups):

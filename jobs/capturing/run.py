@@ -18,7 +18,7 @@ class SnapshotRun:
     name: str = JOB
 
     def make(self, run: Run) -> Made:
-        # Snapshots of one cluster beside the log of another would make nonsense of both.
+        # Snapshots of one cluster together with the log of another would make both meaningless.
         ids = {each["topic_id"] for each in self.snapshot["topics"] if each["topic"] == OFFSETS_TOPIC}
         check_same_log(run.warehouse, run.cluster, dict.fromkeys(ids - {None}, ""))
         writer = IngestWriter(run.warehouse, run.engine, About(run.cluster, run.run_id, run.settings.tables, "auto"))

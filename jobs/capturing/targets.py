@@ -16,7 +16,7 @@ from jobs.warehouses.any_warehouse import one_cluster
 class Target(Protocol):
     @property
     def topics(self) -> frozenset[str]:
-        """To be captured beside those that the cluster tells."""
+        """Topics to capture in addition to those that the cluster reports."""
         ...
 
     def write(self, snapshot: Snapshot) -> None: ...
@@ -41,13 +41,13 @@ class WarehouseTarget:
     topics: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """What cannot be written to shall be known before anything is asked of a cluster."""
+        """Checks that the target can be written before any request to the cluster."""
         with opened(JOB, self.options, self.engine) as warehouse:
             cluster = one_cluster(warehouse, self.options.cluster)
             self.topics = frozenset(known_topics(warehouse, cluster))
         self.options = replace(self.options, cluster=cluster)
 
     def write(self, snapshot: Snapshot) -> None:
-        """Others may write to the warehouse between two snapshots."""
+        """Other processes may write to the warehouse between two snapshots."""
         options = replace(self.options, started_ms=snapshot["captured_at"])
         run_jobs([SnapshotRun(snapshot)], options, self.engine)

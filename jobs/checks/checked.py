@@ -42,10 +42,10 @@ class Checked:
     # By the newest run.
     versions: dict[str, int]
     runs: list[dict[str, Any]]
-    # Those that open, at these versions.
+    # Tables that can be opened, at these versions.
     tables: dict[str, DeltaTable]
     unopened: dict[str, str]
-    # Who holds the lock; None: nobody.
+    # The holder of the lock; None: there is none.
     holder: str | None
 
     @property
@@ -53,12 +53,12 @@ class Checked:
         return self.holder is not None
 
     def files(self, table: str) -> list[tuple[Place, dict[str, Any]]]:
-        """Every file that the table's log names, with what the log says of it."""
+        """Every file in the table's log, with its entry there."""
         folder = self.warehouse.path(table)
         return [(folder / file_path(row["path"]), row) for row in files_of(self.tables[table]).to_pylist()]
 
     def footers(self, table: str) -> Iterator[tuple[Place, pq.FileMetaData]]:
-        """Of the files that can be read; those that cannot are a finding of their own."""
+        """Footers of the files that can be read. Unreadable files are a separate finding."""
         for path, _ in self.files(table):
             try:
                 yield path, footer(path)
@@ -66,15 +66,15 @@ class Checked:
                 continue
 
     def mend(self, table: str, clusters: Collection[str] | None = None) -> str:
-        """Tables that a job makes anew from the decoded ones need no sources. `clusters`: whose rows are lost; None:
-        those of all."""
+        """Tables that a job can rebuild from the decoded ones need no sources. `clusters`: those that lose rows; None:
+        all."""
         job = TABLES[table].job
         if job not in PROGRESS:
             return REBUILD
         return rebuilding(self.warehouse, job, clusters_with(self.runs, job) if clusters is None else clusters)
 
     def mend_table(self, table: str) -> str:
-        """Where a table is not as it must be, whatever its rows."""
+        """How to repair a table that is wrong in itself, whatever its rows."""
         mend = self.mend(table)
         return mend if mend == REBUILD else f"delete the folder {self.warehouse.path(table)}, then: {mend}"
 
@@ -85,13 +85,13 @@ def footer(path: Place) -> pq.FileMetaData:
 
 class Check(NamedTuple):
     name: str
-    # What is so when it finds nothing.
+    # What is true if it finds nothing.
     good: str
     find: Callable[[Checked], Iterable[Finding]]
 
 
 def findings(check: Check, checked: Checked) -> list[Finding]:
-    """What it found, or that all is well; a check that cannot be made is a finding too."""
+    """What it found, or that everything is in order. A check that cannot run is a finding too."""
     try:
         found = list(check.find(checked))
     except (*UNREADABLE, Failure) as error:

@@ -23,11 +23,11 @@ from udfs.tables.arrow_schema import table_schema
 # Memory for half a gigabyte of keys.
 MOST_ROWS = 2_000_000
 CLUSTER, PARTITION, OFFSET = "cluster", "offsets_partition", "record_offset"
-# Bytes, which are read only where they matter.
+# Byte columns, which are read only if they matter.
 CONTENT = "value_bytes"
 POSITIONS = (OFFSET, "captured_time")
 LEAST, MOST = -(2**63), 2**63 - 1
-# In the place of NULL, which rejected batches have for both.
+# Instead of NULL, which rejected batches have for both.
 NONE = -1
 
 Span = tuple[int, int]
@@ -35,7 +35,7 @@ ClusterPartition = tuple[Any, Any]
 
 
 class Group(NamedTuple):
-    """A row group, and what its partitions and positions lie between, both ends included."""
+    """A row group, and the bounds of its partitions and positions, both ends included."""
 
     path: Place
     place: int
@@ -59,7 +59,7 @@ def meets(one: Span, other: Span) -> bool:
 
 
 def slices(checked: Checked, name: str, most_rows: int) -> Iterator[pa.Table]:
-    """Key columns of the table, with `part` and `position` beside them where the table has such."""
+    """Key columns of the table, with `part` and `position` if the table has these."""
     position = next((column for column in POSITIONS if column in TABLES[name].key), None)
     groups = [group for path, footer in checked.footers(name) for group in row_groups(path, footer, position)]
     groups.sort(key=lambda group: (group.partitions, group.positions))
@@ -88,7 +88,7 @@ def leading(footer: pq.FileMetaData, index: int) -> dict[Any, pq.ColumnChunkMeta
 
 
 def bounds(column: pq.ColumnChunkMetaData | None) -> Span:
-    """Between what the values lie; everything when the footer does not say."""
+    """Bounds of the values; everything, if the footer has none."""
     if column is None:
         return NONE, NONE
     found = column.statistics if column.is_stats_set else None
@@ -105,7 +105,7 @@ def number(value: Any) -> int:
 
 
 def cuts(groups: list[Group], rows: Counter[ClusterPartition], most_rows: int) -> Iterator[Slice]:
-    """Neighbouring partitions together as long as their rows fit, else a partition in several pieces."""
+    """Groups neighboring partitions as long as their rows fit; a large partition is split."""
     by_partition: Counter[int] = Counter()
     for (_, partition), number_of in rows.items():
         by_partition[NONE if partition is None else partition] += number_of
@@ -138,7 +138,7 @@ def read(group: Group, table: Table, position: str | None, cut: Slice) -> pa.Tab
     with pq.ParquetFile(parquet_source(group.path), pre_buffer=False) as file:
         wanted = key if has_lines(file.metadata, group.place) else [column for column in key if column != CONTENT]
         found = file.read_row_group(group.place, columns=wanted, use_threads=False)
-    # Other writers may have left NULL allowed, or texts with long offsets.
+    # Other writers may have allowed NULL, or have used text with long offsets.
     columns = {column: found.column(column).cast(schema.field(column).type) for column in wanted}
     rows = pa.table({column: columns.get(column, pa.nulls(found.num_rows, pa.binary())) for column in key})
     if PARTITION not in key and position is None:
@@ -151,7 +151,7 @@ def read(group: Group, table: Table, position: str | None, cut: Slice) -> pa.Tab
 
 
 def has_lines(footer: pq.FileMetaData, place: int) -> bool:
-    """Whether there may be rows of a file's lines, which alone are told apart by what stands in them."""
+    """Whether there may be rows for lines of a file. Only these are distinguished by their contents."""
     column = leading(footer, place).get("source_file")
     if column is None or not column.is_stats_set or not column.statistics.has_null_count:
         return True
@@ -169,7 +169,7 @@ def between(values: pa.ChunkedArray, span: Span) -> pa.ChunkedArray:
 
 
 def rows_by_partition(checked: Checked, name: str) -> Counter[ClusterPartition]:
-    """How many rows there are of each cluster and offsets partition; from the footers where these suffice."""
+    """The number of rows for each cluster and offsets partition; from the footers if these are enough."""
     found: Counter[ClusterPartition] = Counter()
     if name not in checked.tables:
         return found
@@ -187,7 +187,7 @@ def rows_by_partition(checked: Checked, name: str) -> Counter[ClusterPartition]:
 
 
 def only_value(column: pq.ColumnChunkMetaData | None) -> Any:
-    """What all rows have, as far as the footer says so."""
+    """The value of all rows, if the footer shows that there is only one."""
     found = column.statistics if column is not None and column.is_stats_set else None
     if found is None or not found.has_min_max or found.null_count or found.min != found.max:
         return None

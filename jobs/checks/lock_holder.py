@@ -10,14 +10,14 @@ from jobs.warehouses.lock import LOCK_FILE, holder_of
 
 
 def lock_holder(root: Place, tell: Callable[[str], None]) -> str | None:
-    """None: no run does, or one that has ended."""
+    """None: no run holds it, or one that has ended."""
     if isinstance(root, Path):
         return local_holder(root)
     return StorageLock(root.storage, "doctor").live_holder(tell)
 
 
 def local_holder(root: Path) -> str | None:
-    """By a lock that others may hold too."""
+    """Uses a shared lock, which several processes may hold."""
     try:
         with (root / LOCK_FILE).open("rb") as file:
             try:

@@ -38,7 +38,7 @@ def num_nulls(path: Place, footer: pq.FileMetaData, column: str) -> int:
         found = [footer.row_group(group).column(leaf) for group in range(footer.num_row_groups)]
         if all(each.is_stats_set and each.statistics.has_null_count for each in found):
             return int(sum(each.statistics.null_count for each in found))
-    # Of lists the footer counts what stands in them.
+    # For lists, the footer counts their elements.
     with pq.ParquetFile(parquet_source(path), pre_buffer=False) as file:
         return int(file.read([column], use_threads=False).column(column).null_count)
 
@@ -58,7 +58,7 @@ def check_keys(checked: Checked) -> Iterator[Finding]:
 
 
 def repeated(rows: pa.Table, key: list[str]) -> pa.Table:
-    """The keys of which there are several rows. NULL is a value like any other here."""
+    """Keys with several rows. NULL is a value like any other here."""
     if is_rising(rows):
         return rows.select(key).slice(0, 0)
     numbers = rows.select(key).group_by(key).aggregate([([], "count_all")])
@@ -66,7 +66,8 @@ def repeated(rows: pa.Table, key: list[str]) -> pa.Table:
 
 
 def is_rising(rows: pa.Table) -> bool:
-    """Whether each row stands behind the one before it in the log: the usual case, told without a look at the keys."""
+    """Whether each row comes after the previous one in the log. This is the usual case, and needs no look at the
+    keys."""
     if "position" not in rows.column_names or rows.num_rows < 2:
         return bool(rows.num_rows < 2)
     partition, position = (rows.column(name).to_numpy() for name in ("part", "position"))
@@ -75,7 +76,7 @@ def is_rising(rows: pa.Table) -> bool:
 
 
 def check_counts(checked: Checked) -> Iterator[Finding]:
-    """What runs say they read, against itself."""
+    """Whether the counts of reads in each run add up."""
     for run in checked.runs:
         for counts in run["ingest_counts"] or ():
             parts = counts["decoded"] + counts["rejected"] + counts["already_known"]
@@ -88,7 +89,7 @@ def check_counts(checked: Checked) -> Iterator[Finding]:
 
 
 def check_sums(checked: Checked) -> Iterator[Finding]:
-    """What runs say they wrote, against the rows that there are. Rejected rows may have gone meanwhile."""
+    """Compares what runs report as written with the existing rows. Rejected rows may have been removed since."""
     said: dict[str, Counter[tuple[Any, Any]]] = {"decoded": Counter(), "rejected": Counter()}
     for run in checked.runs:
         for counts in run["ingest_counts"] or ():

@@ -30,7 +30,7 @@ WRITE_ANEW = "`groupscope ingest --optimize full` writes the files anew"
 
 
 def opened(warehouse: Warehouse) -> Checked:
-    # Before the tables: a run that ends while it is looked for has changed them.
+    # Looked up before the tables: a run that ends during the check has changed them.
     holder = lock_holder(warehouse.root, say)
     versions: dict[str, int] = {}
     runs: list[dict[str, Any]] = []
@@ -79,7 +79,7 @@ def check_opens(checked: Checked) -> Iterator[Finding]:
 
 
 def check_versions(checked: Checked) -> Iterator[Finding]:
-    """Readers go by the versions that the newest run names, which must be there and should be the last ones."""
+    """Readers use the versions that the newest run names. These must exist and should be the newest."""
     for name, named in checked.versions.items():
         if name not in checked.tables:
             continue
@@ -147,7 +147,7 @@ def check_files(checked: Checked) -> Iterator[Finding]:
 
 
 def check_progress(checked: Checked) -> Iterator[Finding]:
-    """Rows of other clusters go with a table that is lost: their jobs have to begin anew too."""
+    """If a table is lost, so are the rows of other clusters: their jobs must start from the beginning too."""
     for job, table in PROGRESS.items():
         for cluster in sorted(clusters_with(checked.runs, job)) if table in checked.tables else ():
             try:
@@ -194,7 +194,7 @@ def has_statistics(row: dict[str, Any], keys: list[str]) -> bool:
 
 def check_orphans(checked: Checked) -> Iterator[Finding]:
     if checked.is_busy:
-        return  # what a run is writing has no name in a log yet
+        return  # files that a run is writing are not in a log yet
     waiting = {
         (name, file.name)
         for path in unfinished(checked.warehouse.root)
