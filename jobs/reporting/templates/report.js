@@ -21,7 +21,7 @@
       (node) => ({
         node,
         severity: node.dataset.severity ?? "",
-        columns: name === "groups" ? ofColumns(node) : null,
+        isGroup: name === "groups",
         text: `${node.dataset.words ?? ""} ${name === "parts" ? "" : node.textContent}`.toLowerCase(),
       }))]);
     // A thousand rows that come back are laid out by and by, so that the next key does not wait for them.
@@ -34,7 +34,7 @@
     };
     const isColumn = (word) => columns.some((column) => word.startsWith(`${column}:`));
     const fitting = (item, words) => words.every((word) =>
-      isColumn(word) ? item.columns === null || item.columns.has(word) : item.text.includes(word));
+      isColumn(word) ? !item.isGroup || (item.columns ??= ofColumns(item.node)).has(word) : item.text.includes(word));
     const filter = () => {
       const back = [];
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
