@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 pytestmark = pytest.mark.browser
 
-NARROW = 360
+NARROW, PAPER = 360, 700
 VISIBLE_FINDINGS = ".findings > li:not([hidden])"
 SERIOUS = ("serious", "critical")
 
@@ -193,6 +193,19 @@ def test_print_leaves_out_what_paper_cannot_do_and_cuts_nothing_off(tab: Page, s
     assert tab.locator("section.group").first.is_visible()
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert tab.pdf().startswith(b"%PDF")
+    # Of A4, at 96 units an inch, what the margins leave.
+    tab.set_viewport_size({"width": PAPER, "height": 900})
+    tab.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= PAPER
+
+
+def test_labels_of_drawings_are_not_cut_off(tab: Page, sample_report: str, hostile_report: str) -> None:
+    for report in (sample_report, hostile_report):
+        tab.goto(report)
+        # All drawings are laid out for paper.
+        tab.emulate_media(media="print")
+        lefts = tab.locator(".drawing text.label").evaluate_all("all => all.map(each => each.getBBox().x)")
+        assert len(lefts) > 50 and min(lefts) >= 0
 
 
 def test_a_narrow_page_has_no_scroll_bar_of_its_own(browser: Browser, short_report: str, hostile_report: str) -> None:

@@ -11,12 +11,14 @@ from functools import cache, lru_cache
 from markupsafe import Markup, escape
 
 from jobs.reporting.names import cut
+from jobs.row_output import visible
 
 Number = float | int
 # Of every drawing, in units of its own; the page makes it as wide as there is room.
 WIDTH = 1_000
 GUTTER = 190
-MOST_LABEL = 26
+# Of a label, which has the beginning and the end of a long name.
+MOST_LABEL, LABEL_END = 26, 8
 
 
 class Svg(str):
@@ -96,7 +98,8 @@ def text(words: str, x: float, y: float, kind: str, anchor: str | None = None) -
 
 def row_label(words: str, y: float) -> Svg:
     """At the left of a row, in full when pointed at."""
-    short = cut(words, MOST_LABEL)
+    whole = visible(words)
+    short = whole if len(whole) <= MOST_LABEL else f"{whole[: MOST_LABEL - LABEL_END - 1]}…{whole[-LABEL_END:]}"
     hint = [element("title", cut(words))] if short != words else []
     return element("text", short, *hint, x=GUTTER - 8, y=y, class_="label", text_anchor="end")
 
