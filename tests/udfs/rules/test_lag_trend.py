@@ -1,5 +1,8 @@
 """When lag counts as growing, and durations in words."""
 
+import math
+import statistics
+
 import numpy as np
 import pytest
 
@@ -64,3 +67,21 @@ def test_durations_in_words(seconds: float, words: str) -> None:
 
 def test_clock_times_are_utc() -> None:
     assert clock_time(1_700_000_000_999_999) == "2023-11-14T22:13:20Z"
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 7, 12, 61])
+def test_trends_of_many_partitions_are_those_of_a_loop(rng: np.random.Generator, size: int) -> None:
+    lags = rng.integers(0, rng.choice([4, 1000, 2**40]), (40, size))
+    assert lag_trends(lags) == [slow_trend(row) for row in lags.tolist()]
+
+
+def slow_trend(lags: list[int]) -> Trend:
+    third = math.ceil(len(lags) / 3)
+    begin, end = statistics.median_high(lags[:third]), statistics.median_low(lags[-third:])
+    first, last = (third - 1) / 2, len(lags) - 1 - (third - 1) / 2
+    line = [begin + (end - begin) * ((place - first) / (last - first)) for place in range(len(lags))]
+    noise = statistics.median(abs(lag - at) for lag, at in zip(lags, line, strict=True))
+    second = lags[len(lags) // 2 :]
+    half = len(second) // 2
+    is_falling = half > 0 and statistics.median(second[half:]) < statistics.median(second[:half])
+    return Trend(begin, end, noise, is_falling)

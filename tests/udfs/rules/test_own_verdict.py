@@ -520,3 +520,28 @@ def test_a_transaction_that_ends_at_the_very_time_has_committed(ended: int, last
     given["offset_history"].append(held | {"commit_time": 3999, "via": "transaction"})
     row = judged(**given, transactions=transactions, ends=RISING)
     assert row["last_commit_time"].timestamp() == last_commit
+
+
+@pytest.mark.parametrize("most", [1, 1 << 20])
+def test_a_partition_is_judged_by_its_own_snapshots_whatever_others_there_are(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Of some there are few snapshots, or none in the window; lags are worked out in pieces of so many."""
+    monkeypatch.setattr("udfs.rules.window_lags.MOST_SNAPSHOTS", most)
+    seen = {0: (100, 1000, 2000, 3000, 3990), 1: (2000, 3000, 3990), 2: (3990,), 3: (100, 1000, 2000, 3000, 3990)}
+    rise = {0: 10, 1: 10, 2: 10, 3: -1}
+    alone = {}
+    for number, times in seen.items():
+        steps = committed(*every(10, 100, 3990, 5, rise=1), first_offset=100 + 1000 * number, partition=number)
+        points = ends(*((time, 5 + time // 10 + 500 + rise[number] * time // 100) for time in times), partition=number)
+        alone[number] = {**steps, "ends": points}
+    together = {name: [row for given in alone.values() for row in given[name]] for name in alone[0]}
+    together["commits"].sort(key=lambda row: int(row["record_offset"]))
+    states: dict[str, Any] = {"group_state_intervals": MEMBER}
+    rows = verdict_rows(history(NOW, **together, **states), BurrowRules(), OwnRules()).to_pylist()
+    found = {row["partition"]: (row["own_verdict"], row["rule"], row["reason"]) for row in rows}
+    for number, given in alone.items():
+        row = judged(**given)
+        assert found[number] == (row["own_verdict"], row["rule"], row["reason"])
+    assert [found[number][1] for number in seen] == ["falls_behind", "falls_behind", "too_few", "keeps_up"]
+    assert found[1][2].endswith("(3 snapshots)")
