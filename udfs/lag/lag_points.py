@@ -208,7 +208,8 @@ class Points:
         # Deleted messages cannot be read, so the oldest message that still exists counts.
         first = np.maximum(committed, start)[rows]
         is_left = first < self.tables.mark_ends[self.mark[rows]]
-        rows, first = rows[is_left], first[is_left]
+        if not is_left.all():
+            rows, first = rows[is_left], first[is_left]
         written = written_times(self.tables.history.watermarks, self.mark[rows], first)
         now = self.at[rows]
         estimate[rows], low[rows] = ago(now, written.estimate), ago(now, written.latest)

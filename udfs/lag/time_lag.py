@@ -55,10 +55,7 @@ def first_within(watermarks: Watermarks, rows: Numbers) -> Numbers:
 
 
 def last_at_most(watermarks: Watermarks, rows: Numbers, offsets: Numbers) -> Numbers:
-    """The last row of the same run whose end offset is not above the offset; if there is none, the row before the
-    run."""
-    first_end = watermarks.ends[watermarks.run_starts[rows]]
-    relative = watermarks.ends[rows] - first_end
-    base = watermarks.rising[rows] - relative
-    wanted = np.clip(offsets - first_end, -1, relative)
-    return np.asarray(np.searchsorted(watermarks.rising, base + wanted, side="right") - 1)
+    """The last row of the same run whose end offset is not above the offset, which is below the end of `rows`; if there
+    is none, the row before the run."""
+    least, ahead = watermarks.run_offsets
+    return np.asarray(np.searchsorted(watermarks.rising, np.maximum(offsets, least[rows]) + ahead[rows], "right") - 1)

@@ -204,6 +204,11 @@ class Watermarks:
         before = np.append(0, np.cumsum(relative[last_of_run] + 2))
         return np.asarray(before[np.cumsum(first_of(starts)) - 1] + relative)
 
+    @cached_property
+    def run_offsets(self) -> tuple[Numbers, Numbers]:
+        """For each row what lies just below its run's first end, and by how much `rising` is ahead of ends there."""
+        return self.ends[self.run_starts] - 1, self.rising - self.ends
+
 
 @dataclass(frozen=True)
 class Snapshots:

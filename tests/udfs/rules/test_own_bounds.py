@@ -156,3 +156,15 @@ def cadence_of_first(times: list[list[int]], groups: Sequence[int] = (0,)) -> in
     )  # fmt: skip
     found = int(cadences(commits, np.array(groups))[0])
     return None if found == NONE else found
+
+
+def test_no_trend_is_looked_at_while_the_clock_was_wrong_or_the_log_is_old() -> None:
+    """REPEATED too rarely to stand still: nothing but a trend could decide."""
+    undecided = replace(REPEATED, num_repeats=1)
+    assert rule(undecided) == "too_few"
+    assert rule(replace(undecided, is_clock_doubtful=True)) == "clock_went_back"
+    # Times of now are not what a trend rests on.
+    assert rule(replace(undecided, is_now_doubtful=True)) == "too_few"
+    # A silence of ten times the cadence means nothing.
+    assert rule(replace(undecided, log_until=undecided.now - 200 * SECOND)) == "too_few"
+    assert rule(replace(undecided, log_until=undecided.now - 200 * SECOND - 1)) == "log_ended"
