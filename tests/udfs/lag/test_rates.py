@@ -1,8 +1,11 @@
 """Rates and times to catch up, counted by hand."""
 
+from collections import defaultdict
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.slow_lag import Captured
@@ -139,3 +142,42 @@ def test_ends_that_lie_a_month_apart_are_as_far_as_a_line_is_drawn(apart: int, i
     covered = [COVERED | {"to_time": apart}]
     rows = rate_rows(history(apart, snapshots, offset_history=offsets, history_coverage=covered), None).to_pylist()
     assert [row["messages_produced_per_s"] is not None for row in rows if row["bucket_ms"] == 300_000] == [is_known]
+
+
+def test_what_a_bucket_adds_up_is_what_a_loop_adds_up(rng: np.random.Generator) -> None:
+    """Values of few partitions in few buckets, some of topics known by id alone; the table's order is that of keys."""
+    for _ in range(60):
+        offsets = [
+            commit(str(rng.choice(["a", "b"])), (topic, int(rng.integers(3))), 7, int(rng.integers(0, 9_000)) * SECOND,
+                   topic_id=topic_id, delta=None if rng.random() < 0.2 else int(rng.integers(-9, 2**40)))
+            for topic, topic_id in (TOPICS[each] for each in rng.integers(0, len(TOPICS), int(rng.integers(0, 25))))
+        ]  # fmt: skip
+        offsets.sort(key=lambda row: (*sort_key(row), row["from_offset"]))
+        given = history(8_000 * SECOND, {}, offset_history=offsets, history_coverage=[COVERED])
+        found = [tuple(row[name] for name in ADDED_UP) for row in rate_rows(given, None).to_pylist()]
+        assert found == [row for length in (300, 3_600) for row in slow_buckets(offsets, length)]
+
+
+TOPICS: list[tuple[str | None, str | None]] = [("orders", None), ("orders", "1"), (None, "1"), ("clicks", "2")]
+ADDED_UP = (
+    "bucket_ms", "group_id", "topic", "topic_id", "num_partitions", "messages_consumed", "evidence_first_offset",
+    "evidence_last_offset",
+)  # fmt: skip
+
+
+def sort_key(row: dict[str, Any]) -> tuple[Any, ...]:
+    """NULL last."""
+    return (row["group_id"], row["topic"] or "~", row["topic_id"] or "~", row["partition"])
+
+
+def slow_buckets(offsets: list[dict[str, Any]], length: int) -> Iterator[tuple[Any, ...]]:
+    """In seconds; `from_offset` is the second too."""
+    cells: defaultdict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    for row in offsets:
+        if row["from_offset"] <= 8_000:
+            cells[row["from_offset"] // length, *sort_key(row)[:3]].append(row)
+    for _, rows in sorted(cells.items()):
+        seconds = [row["from_offset"] for row in rows]
+        subject = (rows[0][name] for name in ("group_id", "topic", "topic_id"))
+        read = sum(max(row["delta"] or 0, 0) for row in rows)
+        yield (length * 1000, *subject, len({row["partition"] for row in rows}), read, min(seconds), max(seconds))
