@@ -50,10 +50,11 @@ def spawned(
     )
 
 
-def rows(warehouse: Path, table: str) -> list[dict[str, Any]]:
-    """As the newest run left them."""
+def rows(warehouse: Path, table: str, at: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
+    """As the newest run left them; `at` are its versions, which whoever asks for many tables finds out once."""
     folder = TABLES[table].folder
-    found = DeltaTable(warehouse / folder, version=versions(warehouse).get(folder)).to_pyarrow_table()
+    version = (versions(warehouse) if at is None else at).get(folder)
+    found = DeltaTable(warehouse / folder, version=version).to_pyarrow_table()
     return [dict(row) for row in found.to_pylist()]
 
 
@@ -65,9 +66,11 @@ def versions(warehouse: Path) -> dict[str, int]:
 
 def history(warehouse: Path) -> dict[str, list[str]]:
     """Every record that the warehouse holds, in one order, without what is of the run alone."""
-    found = {}
+    found, at = {}, versions(warehouse)
     for name in RECORD_TABLES:
-        kept = ({key: value for key, value in row.items() if key not in OF_THE_RUN} for row in rows(warehouse, name))
+        kept = (
+            {key: value for key, value in row.items() if key not in OF_THE_RUN} for row in rows(warehouse, name, at)
+        )
         found[name] = sorted(repr(row) for row in kept)
     return found
 

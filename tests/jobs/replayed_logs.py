@@ -24,7 +24,7 @@ from schemas import (
     replay_state_tables,
 )
 from schemas.tables import TABLES
-from tests.jobs.ingested import ROOT, rows
+from tests.jobs.ingested import ROOT, rows, versions
 
 HISTORY = [table.name for table in (*history_tables.TABLES, *offset_tables.TABLES)]
 STATES = [table.name for table in (*replay_log_tables.TABLES, *replay_state_tables.TABLES)]
@@ -78,11 +78,11 @@ def copies(segments: Sequence[Path], folder: Path, number: int) -> Iterator[str]
 
 def told(warehouse: Path, tables: Sequence[str] = (*HISTORY, *STATES)) -> dict[str, list[str]]:
     """Every row that a replay keeps, in one order."""
-    found = {}
+    found, at = {}, versions(warehouse)
     for name in tables:
         kept = (
             {key: plain(name, key, value, row.get("run_id", "")) for key, value in row.items()}
-            for row in rows(warehouse, name)
+            for row in rows(warehouse, name, at)
         )
         found[name] = sorted(repr({key: value for key, value in row.items() if key not in OF_THE_RUN}) for row in kept)
     return found
@@ -109,8 +109,9 @@ def plain(table: str, column: str, value: Any, run_id: str) -> Any:
 
 def assert_same(one: Mapping[str, list[str]], other: Mapping[str, list[str]], about: str) -> None:
     for name, found in one.items():
-        only_one = [row for row in found if row not in set(other[name])]
-        only_other = [row for row in other[name] if row not in set(found)]
+        in_one, in_other = set(found), set(other[name])
+        only_one = [row for row in found if row not in in_other]
+        only_other = [row for row in other[name] if row not in in_one]
         assert not only_one and not only_other, (about, name, only_one[:2], only_other[:2])
         assert found == other[name], (about, name)
 
