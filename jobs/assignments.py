@@ -18,6 +18,7 @@ from jobs.engine.choice import engine_of
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.command import run_result, show_result
 from jobs.row_output import row_lines
+from jobs.terminal import terminal_width
 from schemas.assignment_words import Verdict
 from udfs.counted import counted
 
@@ -36,7 +37,7 @@ def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"run {found['run_id']}: {where}; {what}; {found['seconds']:.1f} s"
     yield ""
     numbers = [(each.value, found["all_verdicts"][each], found["verdicts"][each], each.meaning) for each in Verdict]
-    yield from row_lines(("verdict", "assignments", "of this run", "meaning"), numbers, "table")
+    yield from row_lines(("verdict", "assignments", "of this run", "meaning"), numbers, "table", width=terminal_width())
 
 
 if __name__ == "__main__":

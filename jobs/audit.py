@@ -22,6 +22,7 @@ from jobs.flags import as_of_micros
 from jobs.gating.options import exit_code, gate_options
 from jobs.gating.run import Gate
 from jobs.measuring.run import Measurement
+from jobs.pages.page_output import print_page
 from jobs.pages.prometheus_file import Audited, newest_group_verdicts, write_prometheus_file
 from jobs.pages.run_page import page
 from jobs.progress import doing
@@ -30,12 +31,10 @@ from jobs.replaying.run import Replay
 from jobs.reporting.choices import GroupChoice
 from jobs.reporting.report_folder import basis_of, check_cluster, check_folder, marks_of, report_place
 from jobs.reporting.written_pages import INDEX
-from jobs.row_output import write_lines
 from jobs.runs.result import ms_of, now_ms, recorded_failure, result_text, write_result_file
 from jobs.runs.run import RunOptions, opened, options_at, run_all, run_options
 from jobs.storage.places import place_at
 from jobs.storage.stored_path import Place
-from jobs.terminal import with_severities
 from jobs.warehouses.any_warehouse import one_cluster
 from jobs.warehouses.warehouse import Warehouse
 
@@ -45,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         with recorded_failure(arguments.result_file, "audit"):
             result, lines, unwritten = audited(as_of_now(arguments, now_ms()), engine)
         if arguments.format == "table":
-            write_lines(with_severities(lines))
+            print_page(lines)
         else:
             ingest.show(result, arguments.format)
         if unwritten is not None:

@@ -10,6 +10,8 @@ from contextlib import suppress
 from jobs.spark.interrupts import is_interrupted
 from schemas.exit_codes import ExitCode
 
+# Characters: a statement of SQL may be long, and a path.
+MOST_SAID = 4_000
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -38,11 +40,26 @@ LIVE = Live()
 
 
 def say(line: str) -> None:
+    """On one line, whatever names, paths and values of flags are in it: they are anybody's."""
     LIVE.clear()
     # A closed or full standard error must not change the exit code.
     with suppress(OSError, AttributeError):
-        sys.stderr.write(f"groupscope: {line}\n")
+        sys.stderr.write(f"groupscope: {in_a_line(line)}\n")
         sys.stderr.flush()
+
+
+def in_a_line(text: str) -> str:
+    """Without what moves a terminal's cursor, and without the middle of what nobody would read to its end."""
+    if len(text) > MOST_SAID:
+        text = f"{text[: MOST_SAID // 2]} … {text[-MOST_SAID // 2 :]}"
+    return visible(text)
+
+
+def visible(text: str) -> str:
+    """Without anything that moves a terminal's cursor or turns its text around: group and client ids are anybody's."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def guarded(call: Callable[[], int], is_debug: bool) -> int:

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.engine.choice import engine_of
 from jobs.pages.gate_page import COLUMNS, finding_cells, page
-from jobs.row_output import print_rows, write_lines
+from jobs.pages.page_output import print_page
+from jobs.row_output import print_rows
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import run_jobs, run_options
-from jobs.terminal import with_severities
 
 if TYPE_CHECKING:
     from jobs.gating.run import Gate
@@ -59,7 +59,7 @@ def is_about_spans(arguments: argparse.Namespace) -> bool:
 
 def show(found: Mapping[str, Any], gate: "Gate", arguments: argparse.Namespace) -> None:
     if arguments.format == "table":
-        write_lines(with_severities(page(found, gate.findings)))
+        print_page(page(found, gate.findings))
     else:
         print_rows(COLUMNS, [finding_cells(row) for row in gate.findings], arguments.format)
 

@@ -19,7 +19,8 @@ from jobs.failure import Failure
 from jobs.ingestion.run import Ingest, IngestOptions
 from jobs.ingestion.summary import closing_line
 from jobs.ingestion.writer import JOB
-from jobs.row_output import print_rows, write_lines
+from jobs.pages.page_output import print_page
+from jobs.row_output import print_rows
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import Job, run_jobs, run_options
 from schemas.exit_codes import ExitCode
@@ -78,7 +79,7 @@ def check_usage(arguments: argparse.Namespace) -> None:
 
 def show(found: Mapping[str, Any], format: str) -> None:
     if format == "table":
-        write_lines([closing_line(found)])
+        print_page([closing_line(found)])
     else:
         print_rows(list(found), [list(found.values())], format)
 

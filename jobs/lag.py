@@ -19,6 +19,7 @@ from jobs.measuring.run import Measurement
 from jobs.replaying.command import run_result, show_result
 from jobs.row_output import row_lines
 from jobs.runs.result import now_ms
+from jobs.terminal import terminal_width
 from udfs.counted import counted
 
 
@@ -38,7 +39,7 @@ def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
     if not found["num_snapshots"]:
         yield "no snapshots: lag is UNKNOWN everywhere. `groupscope capture` takes one, `ingest --snapshots` reads it"
     yield ""
-    yield from row_lines(("table", "rows added"), sorted(found["rows_added"].items()), "table")
+    yield from row_lines(("table", "rows added"), sorted(found["rows_added"].items()), "table", width=terminal_width())
 
 
 if __name__ == "__main__":

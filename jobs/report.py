@@ -8,6 +8,7 @@ where one file would be too large. It opens without a network.
 """
 
 import argparse
+import re
 import sys
 from dataclasses import asdict
 
@@ -23,6 +24,7 @@ from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import one_cluster, place_of, reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
+from udfs.counted import counted
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_pattern(flag, text)
     warehouse = reading(arguments.warehouse)
     cluster = known_cluster(warehouse, arguments.cluster)
+    check_known(warehouse, cluster, arguments.group)
     folder = place_of(report_place(arguments.report, arguments.warehouse))
     choice = GroupChoice(arguments.group, arguments.exclude_group)
     key = redaction_key(arguments)
@@ -42,6 +45,19 @@ def run(arguments: argparse.Namespace) -> int:
         facts = asdict(report)
         print_rows(list(facts), [list(facts.values())], arguments.format)
     return ExitCode.CLEAN
+
+
+def check_known(warehouse: Warehouse, cluster: str, pattern: str | None) -> None:
+    """A report of no group would look like one of a cluster where all is well."""
+    if pattern is None:
+        return
+    rows = warehouse.rows("group_state_intervals", ["group_id"], cluster)
+    groups = set() if rows is None else set(rows.column("group_id").to_pylist())
+    if not any(re.search(pattern, group) for group in groups):
+        told = f"matches no group of cluster {cluster}, which has {counted(len(groups), 'group')}"
+        raise Failure(
+            ExitCode.USAGE, f"--group {pattern!r}: {told}, a pattern that is found in a group's id was expected"
+        )
 
 
 def redaction_key(arguments: argparse.Namespace) -> bytes | None:

@@ -16,6 +16,7 @@ from itertools import chain, islice
 from typing import Any
 
 from jobs.failure import Failure
+from jobs.failure import visible as visible  # noqa: PLC0414 - output of all commands takes it from here
 from jobs.table_layout import cut_to, fitted, width_of, wrapped
 from jobs.terminal import BOLD, STANDARD_OUTPUT, is_terminal, painted, terminal_width
 from schemas.exit_codes import ExitCode
@@ -29,6 +30,8 @@ MOST_PADDING = 250
 GAP = "  "
 # What spreadsheets read as the beginning of a formula, except plain numbers.
 FORMULA = re.compile("[=+@\t\r\uff1d\uff0b\uff20]|[-\uff0d](?![0-9.]+$)")
+# As `time_text` writes it.
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
 
 Row = Sequence[Any]
 
@@ -93,13 +96,15 @@ def table_lines(
     cells = [table_cells(row, missing) for row in measured]
     shown = [visible(name) for name in names]
     widths = [column_width(name, column) for name, *column in zip(shown, *cells, strict=True)]
-    is_right = [is_number_column([row[i] for row in measured]) for i in range(len(names))]
+    columns = [[row[i] for row in measured] for i in range(len(names))]
+    is_right = [is_number_column(column) for column in columns]
     every: Iterator[list[str]] = chain(cells, (table_cells(row, missing) for row in coming))
     heading = shown
     if width is not None:
         bodies = [max(map(width_of, column), default=0) for column in zip(*cells, strict=True)] or [0] * len(shown)
-        # A truncated number would be another number.
-        least = [body if is_number else 0 for is_number, body in zip(is_right, bodies, strict=True)]
+        # A truncated number would be another number, and a truncated time any time of that hour.
+        is_whole = [each or is_time_column(column) for each, column in zip(is_right, columns, strict=True)]
+        least = [body if each else 0 for each, body in zip(is_whole, bodies, strict=True)]
         room = fitted(widths, bodies, least, width - len(GAP) * (len(widths) - 1))
         if room is None:
             yield from record_lines(shown, every, width)
@@ -140,6 +145,13 @@ def is_number_column(values: Iterable[Any]) -> bool:
     )
 
 
+def is_time_column(values: Iterable[Any]) -> bool:
+    there = [value for value in values if value is not None]
+    return bool(there) and all(
+        isinstance(value, datetime) or (isinstance(value, str) and TIME.fullmatch(value)) for value in there
+    )
+
+
 def table_line(cells: Sequence[str], widths: Sequence[int], is_right: Sequence[bool]) -> str:
     padded = (pad(*column) for column in zip(cells, widths, is_right, strict=True))
     return GAP.join(padded).rstrip(" ")
@@ -152,14 +164,6 @@ def pad(cell: str, width: int, is_right: bool) -> str:
 
 def table_cells(row: Row, missing: str) -> list[str]:
     return [missing if value is None else visible(cell_text(value)) for value in row]
-
-
-def visible(text: str) -> str:
-    """Without characters that move a terminal's cursor or change the text direction: anybody can choose group and
-    client ids."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def csv_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:

@@ -1,11 +1,14 @@
 """Fits text to a width: columns of a table, words of a line, and rows with too many columns to fit side by side."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
 CUT = "…"
 # A narrower column is useless.
 LEAST_COLUMN = 8
+# Spaces, or a label and the spaces before its text.
+LABELLED = re.compile(r" +|[A-Za-z]+( [a-z]+)? {2,}")
 # Zero width: marks that combine with other characters.
 NO_WIDTH = ("Mn", "Me")
 
@@ -60,14 +63,14 @@ def limited(widths: Sequence[int], least: Sequence[int], limit: int) -> list[int
     return [min(width, max(floor, limit)) for width, floor in zip(widths, least, strict=True)]
 
 
-def wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
-    """Lines broken between words, or inside a word that is longer than a line. The indent is before all lines but the
-    first."""
-    if width_of(text) <= width:
+def wrapped(text: str, width: int, indent: str = "", *, head: str = "", is_cut: bool = True) -> Iterator[str]:
+    """Lines broken between words, or inside a word longer than a line if words may be cut. The head is before the
+    first line, the indent before all others."""
+    if width_of(head + text) <= width:
         # With all spaces: it may be a drawing.
-        yield text
+        yield head + text
         return
-    before, line = "", ""
+    before, line = head, ""
     for word in text.split(" "):
         longer = f"{line} {word}" if line else word
         if width_of(before + longer) <= width:
@@ -77,11 +80,23 @@ def wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
             yield before + line
             before = indent
         line = word
-        while width_of(before + line) > width:
+        while is_cut and width_of(before + line) > width:
             head = taken(line, width - len(before)) or line[:1]
             yield before + head
             before, line = indent, line[len(head) :]
     yield before + line
+
+
+def paragraph(line: str, width: int | None) -> Iterator[str]:
+    """Lines that follow begin where the text of the first one does: behind its spaces, or behind its label. No word is
+    cut: it may be a path, which somebody copies."""
+    if width is None or width_of(line) <= width:
+        yield line
+        return
+    start = LABELLED.match(line)
+    head = start[0] if start and width - len(start[0]) >= 2 * LEAST_COLUMN else ""
+    indent = " " * len(head) or "  "
+    yield from wrapped(line[len(head) :], width, indent, head=head, is_cut=False)
 
 
 def labelled(label: str, text: str, label_width: int, width: int | None) -> Iterator[str]:

@@ -30,7 +30,9 @@ from jobs.histories.recomputed import facts, newest_assignment
 from jobs.histories.short_ids import with_short_ids
 from jobs.histories.table_reader import Row, equal
 from jobs.pages.whatif_page import LABEL_WIDTH, Told, blocks
-from jobs.row_output import Format, pad, print_rows, visible, write_lines
+from jobs.row_output import Format, print_rows, visible, write_lines
+from jobs.table_layout import labelled, paragraph
+from jobs.terminal import terminal_width
 from schemas.exit_codes import ExitCode
 from schemas.history_words import Confidence
 from udfs.assignors.specs import GroupProtocol
@@ -169,16 +171,19 @@ def show(told: Sequence[Told], latest: Latest, arguments: argparse.Namespace, is
     elif arguments.format != Format.TABLE:
         print_rows(NAMES, selected(rows, NAMES), arguments.format)
     else:
+        width = terminal_width()
         ids = set() if arguments.wide else {member for each in told for member, *_ in each.members}
         if arguments.assignor is not None or arguments.verbose:
-            lines = with_short_ids(list(blocks(wanted, latest, is_verbose=arguments.verbose)), ids)
-            write_lines(visible(f"{pad(label, LABEL_WIDTH, False)} {text}").rstrip() for label, text in lines)
+            rows_of_blocks = with_short_ids(list(blocks(wanted, latest, is_verbose=arguments.verbose)), ids)
+            write_lines(
+                line for label, text in rows_of_blocks for line in labelled(label, visible(text), LABEL_WIDTH, width)
+            )
         elif arguments.wide:
             print_answer(NAMES, selected(rows, NAMES), arguments.format, is_wide=True)
         else:
             print_narrow(NAMES, selected(rows, NAMES), ids, left_out=("group_id", "group_type"))
         sentence = best([each.row for each in told], in_force(latest))
-        write_lines(["", visible(sentence or "No assignor is possible.")])
+        write_lines(["", *paragraph(visible(sentence or "No assignor is possible."), width)])
 
 
 def in_force(latest: Latest) -> tuple[str, str] | None:

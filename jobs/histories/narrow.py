@@ -36,8 +36,11 @@ def cut_off(cell: Any, width: int) -> Any:
 
 
 def last_column_cut(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """Truncates the last column, so that lines fit the terminal."""
+    """Truncates the last column, so that lines fit the terminal, unless it is so narrow that columns are printed below
+    each other."""
     columns = zip(*([visible(str(cell)) for cell in (*row[:-1],)] for row in rows), strict=True)
     widths = [max(map(width_of, (name, *column))) for name, column in zip(names, columns, strict=False)]
-    room = max(LEAST_WIDTH, (terminal_width() or WIDTH) - sum(widths) - len(GAP) * len(widths))
+    room = (terminal_width() or WIDTH) - sum(widths) - len(GAP) * len(widths)
+    if room < LEAST_WIDTH:
+        return [[*row] for row in rows]
     return [[*row[:-1], cut_off(row[-1], room)] for row in rows]

@@ -8,6 +8,7 @@ from jobs.ingestion.state import LIVE
 from jobs.pages.finding_lines import finding_lines, summary
 from jobs.pages.gate_page import expectation_counts
 from jobs.row_output import row_lines
+from jobs.terminal import terminal_width
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
 from schemas.tables import USER_TABLES
@@ -35,7 +36,7 @@ def page(warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Map
         yield from finding_lines(findings)
     if added := table_rows(warehouse, result):
         yield ""
-        yield from row_lines(("table", "rows", "added", "grain"), added, "table")
+        yield from row_lines(("table", "rows", "added", "grain"), added, "table", width=terminal_width())
     yield ""
     yield f'Ask it: groupscope sql --warehouse {warehouse.told} "{SAMPLE_QUERY}"'
 

@@ -4,6 +4,7 @@ A statement can read these files and nothing else: DuckDB opens no other file, l
 of its settings. If the files are not on local disks, DuckDB opens none at all: it reads datasets (stored_tables.py).
 """
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -15,6 +16,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from jobs.failure import Failure
+from jobs.queries.absent_tables import say_absent
 from jobs.queries.answers import Answer
 from jobs.queries.dialects import text_literal
 from jobs.queries.functions import duckdb_macro
@@ -24,6 +26,7 @@ from jobs.queries.tables import duckdb_view_of
 from jobs.queries.views import Named, named_in
 from jobs.row_output import Row
 from jobs.storage.stored_path import StoredPath
+from jobs.suggestions import did_you_mean
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 # The rest is for what Python, and other programs, hold.
 MOST_MEMORY = "50%"
 ROWS_AT_ONCE = 2_000
+ABSENT = re.compile(r"Table with name (\S+) does not exist")
+# Its own tables, which nobody means here.
+OF_DUCKDB = re.compile(r'"(pg_|duckdb_|sqlite_|information_schema)')
 # A clause of WITH, and what EXPLAIN ANALYZE runs, may be these too.
 WRITING = frozenset({"COPY", "EXPORT", "INSERT"})
 # Runs a statement that it is given as a text.
@@ -71,7 +77,9 @@ class DuckDBEngine:
 
     @contextmanager
     def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
-        with scope_of(reading(self.place), statements) as answer:
+        warehouse = reading(self.place)
+        say_absent(statements, warehouse.readable_versions())
+        with scope_of(warehouse, statements) as answer:
             yield answer
 
 
@@ -215,5 +223,7 @@ class Session:
 def told(error: duckdb.Error) -> str:
     """DuckDB goes on with the place in the text."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    hints = [line for line in lines[1:] if line.startswith("Did you mean")]
-    return " ".join([*lines[:1], *hints[:1]]) or type(error).__name__
+    hints = [line for line in lines[1:] if line.startswith("Did you mean") and not OF_DUCKDB.search(line)]
+    if lines and not hints and (absent := ABSENT.search(lines[0])):
+        hints = [did_you_mean(absent[1], [*USER_TABLES, *VIEWS]).strip()]
+    return " ".join([*lines[:1], *hints[:1]]).strip() or type(error).__name__

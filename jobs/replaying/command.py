@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.engine.engine import Engine
+from jobs.pages.page_output import print_page
 from jobs.replaying.log_run import LogRun
-from jobs.row_output import print_rows, write_lines
+from jobs.row_output import print_rows
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import run_jobs, run_options
 
@@ -21,6 +22,6 @@ def run_result(arguments: argparse.Namespace, job: LogRun, engine: Engine) -> di
 def show_result(found: Mapping[str, Any], lines: list[str], format: str) -> None:
     """`lines`: for people."""
     if format == "table":
-        write_lines(lines)
+        print_page(lines)
     else:
         print_rows(list(found), [list(found.values())], format)

@@ -1,0 +1,68 @@
+"""What a narrow terminal shows: no line is wider than it is, but for words that somebody may copy."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs.table_layout import paragraph
+from tests.audited_sample import ROOT, SAMPLE
+from tests.jobs.terminal.terminals import on_terminal
+
+WIDTHS = (80, 60, 40)
+READERS = (
+    "whatif classic-killed --assignor roundrobin --add-members 1",
+    "whatif classic-killed",
+    "rebalances classic-storm",
+    "why classic-killed --at 2026-11-21T17:36:38",
+    "groups",
+    "doctor",
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        # Behind its label.
+        ("Read         32 files (0 more unchanged)", ["Read         32 files (0 more", "             unchanged)"]),
+        ("Exit code    20: findings that count", ["Exit code    20: findings that", "             count"]),
+        # Behind its spaces.
+        ("      likely; records 5 to 111 of it", ["      likely; records 5 to 111", "      of it"]),
+        # A sentence without either.
+        ("the one wins: members even, 0 move", ["the one wins: members even, 0", "  move"]),
+        # A path is not cut.
+        ("Warehouse    /srv/groupscope/a-long-name", ["Warehouse    /srv/groupscope/a-long-name"]),
+        ("a line that fits", ["a line that fits"]),
+    ],
+)
+def test_lines_go_on_where_the_text_of_the_first_one_begins(line: str, lines: list[str]) -> None:
+    assert list(paragraph(line, 30)) == lines
+    assert list(paragraph(line, None)) == [line]
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_no_answer_is_wider_than_the_terminal(folder: Path, columns: int) -> None:
+    for words in READERS:
+        shown = on_terminal(
+            [sys.executable, "-m", "jobs.cli", *words.split()], columns, folder, {"PYTHONPATH": str(ROOT)}
+        )
+        assert shown.code == 0
+        assert [line for line in shown.screen if len(line) > columns] == []
+        # Half a time would be any time of that day.
+        assert not re.search(r"\d{4}-\d\d-[^ ]*…", shown.text)
+
+
+@pytest.mark.parametrize("columns", WIDTHS[1:])
+def test_a_run_page_is_no_wider_than_the_terminal_but_for_words(
+    audited_sample: Path, tmp_path: Path, columns: int
+) -> None:
+    shutil.copytree(audited_sample, tmp_path / "w")
+    source = f"--source segments:{SAMPLE} --snapshots {SAMPLE}/snapshots.jsonl --config {ROOT}/conf/sample.toml"
+    words = f"audit {source} --warehouse w --report report --fail-on never --quiet".split()
+    command = [sys.executable, "-m", "jobs.cli", *words]
+    shown = on_terminal(command, columns, tmp_path, {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"})
+    assert shown.code == 0, shown.text
+    assert [line for line in shown.screen if len(line) > columns and str(tmp_path) not in line] == []
+    assert "          SELECT rank, message," in "\n".join(shown.screen)

@@ -1,0 +1,57 @@
+"""What is wrong stands on one line, whatever a value holds: nothing of it moves a cursor, nobody pages through it."""
+
+from pathlib import Path
+
+import pytest
+
+from jobs.cli import main
+from jobs.failure import MOST_SAID
+
+HOSTILE = "<b>x</b>\x1b[31m\u202eabc\r\nnew"
+SPELLED = "<b>x</b>\\x1b[31m\\u202eabc\\r\\nnew"
+
+
+def test_a_path_of_control_characters_is_spelled_out(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["groups", "--warehouse", HOSTILE]) == 23
+    expected = f"groupscope: {SPELLED}: no such folder, a warehouse that `ingest` made was expected\n"
+    assert capfd.readouterr().err == expected
+
+
+@pytest.mark.parametrize("flag", ["--warehouse", "--group", "--report"])
+def test_a_value_of_32_kb_is_cut_in_the_middle(
+    folder: Path, flag: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    assert main(["report", flag, "x" * 32_768]) != 0
+    (line,) = capfd.readouterr().err.splitlines()
+    assert len(line) == len("groupscope: ") + MOST_SAID + len(" … ")
+    # What was expected stands at the end.
+    assert not line.endswith("x")
+
+
+def test_a_file_in_place_of_a_warehouse_is_called_one(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "w").touch()
+    assert main(["groups", "--warehouse", str(tmp_path / "w")]) == 23
+    expected = f"groupscope: {tmp_path}/w: is a file, a warehouse that `ingest` made was expected\n"
+    assert capfd.readouterr().err == expected
+
+
+def test_a_report_of_no_group_is_refused(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["--warehouse", str(folder / "warehouse"), "--report", str(tmp_path / "report")]
+    assert main(["report", "--group", "^bills", *words]) == 2
+    told = (
+        "matches no group of cluster sample, which has 30 groups, a pattern that is found in a group's id was expected"
+    )
+    assert capfd.readouterr().err == f"groupscope: --group '^bills': {told}\n"
+    assert not (tmp_path / "report").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("findigs", " (did you mean findings?)"), ("v_rebalance", " (did you mean v_rebalances?)"), ("quite_another", "")],
+)
+def test_a_table_that_there_is_not_is_told_with_what_may_be_meant(
+    folder: Path, name: str, hint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sql", f"SELECT * FROM {name}", "--warehouse", str(folder / "warehouse")]) == 2
+    assert capfd.readouterr().err == f"groupscope: Catalog Error: Table with name {name} does not exist!{hint}\n"
