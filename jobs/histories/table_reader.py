@@ -57,7 +57,10 @@ class TableReader:
         wanted = pa.schema([schema.field(name) for name in columns])
         if table not in self.versions or any(map(is_of_no_value, conditions)):
             return wanted.empty_table()
-        return self.read_files(table, wanted.names, conditions).cast(wanted)
+        rows = self.read_files(table, wanted.names, conditions)
+        if required := [name for name in wanted.names if not wanted.field(name).nullable and rows[name].null_count]:
+            raise unusable(self.warehouse.path(table), f"has NULL in {required[0]}, which allows none")
+        return rows.cast(wanted)
 
     def read_files(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
         paths = list(self.files(table, conditions))
@@ -67,7 +70,7 @@ class TableReader:
         terms = [expression(each) for each in conditions]
         whole = reduce(lambda left, right: left & right, terms) if terms else None
         try:
-            return rows_of(paths, columns, whole)
+            return rows_of(paths, columns, whole, table_schema(TABLES[table]))
         except (OSError, pa.ArrowInvalid) as error:
             lost = next((path for path in paths if not is_file(path)), None)
             raise unusable(lost or paths[0], "is not there" if lost else "cannot be read") from error
@@ -82,13 +85,17 @@ class TableReader:
                 yield folder / unquote(file["path"])
 
 
-def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None) -> pa.Table:
+def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None, schema: pa.Schema) -> pa.Table:
+    # Files of an older release lack columns, which are NULL then.
+    schema = pa.schema([field.with_nullable(True) for field in schema])
     first = paths[0]
     if isinstance(first, Path):
         # By paths, so that Arrow's threads read without calling back into Python: see delta_tables.rows_of.
-        return ds.dataset([str(path) for path in paths], format="parquet").to_table(columns=columns, filter=whole)
+        return ds.dataset([str(path) for path in paths], schema, format="parquet").to_table(
+            columns=columns, filter=whole
+        )
     names = [path.file for path in paths if isinstance(path, StoredPath)]
-    found = ds.dataset(names, format="parquet", filesystem=arrow_files(first.storage))
+    found = ds.dataset(names, schema, format="parquet", filesystem=arrow_files(first.storage))
     return found.to_table(columns=columns, filter=whole, use_threads=False)
 
 

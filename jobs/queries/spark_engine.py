@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobs.failure import Failure
+from jobs.queries.absent_tables import say_absent
 from jobs.queries.answers import Answer
 from jobs.queries.catalog import register
 from jobs.queries.functions import function_statement
@@ -53,6 +54,7 @@ class SparkEngine:
     @contextmanager
     def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
         spark, warehouse, versions = self.opened()
+        say_absent(statements, versions)
         bring_into_scope(spark, warehouse, versions, statements)
         try:
             yield lambda statement: answer(spark, statement)

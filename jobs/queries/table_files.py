@@ -9,16 +9,19 @@ from deltalake import DeltaTable
 from jobs.failure import Failure
 from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line
+from jobs.warehouses.older_tables import lacking
 from jobs.warehouses.warehouse import Warehouse
 from schemas.exit_codes import ExitCode
+from schemas.tables import TABLES
 
 
 class Files(NamedTuple):
     """`is_open` is that of all their rows, in a table that is partitioned by it: other writers than ours leave the
-    column out of the files."""
+    column out of the files. `lacking`: columns that an older release did not write."""
 
     uris: tuple[str, ...]
     is_open: bool | None = None
+    lacking: tuple[str, ...] = ()
 
 
 def files_at(warehouse: Warehouse, name: str, version: int) -> list[Files]:
@@ -29,7 +32,8 @@ def files_at(warehouse: Warehouse, name: str, version: int) -> list[Files]:
         # By the names that people write, where delta-rs may have its own for a storage.
         path = folder / unquote(action["path"]) if isinstance(folder, StoredPath) else file_path(uri).absolute()
         found.setdefault(partition_of(action), []).append(str(path))
-    return [Files(tuple(uris), is_open) for is_open, uris in found.items()]
+    columns = tuple(lacking(delta, TABLES[name]))
+    return [Files(tuple(uris), is_open, columns) for is_open, uris in found.items()]
 
 
 def opened_at(warehouse: Warehouse, name: str, version: int) -> DeltaTable:

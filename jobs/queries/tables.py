@@ -102,6 +102,8 @@ def column_of_files(column: Column, files: Files) -> str:
     # Where Delta's log tells it, no file is asked.
     if column.name == IS_OPEN and files.is_open is not None:
         return f'{str(files.is_open).upper()} AS "{column.name}"'
+    if column.name in files.lacking:
+        return f'CAST(NULL AS {duckdb_type(column.type)}) AS "{column.name}"'
     return f'CAST(file."{column.name}" AS {duckdb_type(column.type)}) AS "{column.name}"'
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from jobs.engine.engine import Engine
 from jobs.failure import say
 from jobs.progress import doing
+from jobs.runs.older_warehouse import naming_older_tables
 from jobs.runs.result import iso, now_ms, result_text, run_id_of, run_row, write_result_file
 from jobs.settings import Settings, load_settings, options_of, settings_hash
 from jobs.storage.options import StorageOptions
@@ -128,7 +129,7 @@ def run_all(jobs: Sequence[Job], warehouse: Warehouse, options: RunOptions, engi
 
 def execute(job: Job, warehouse: Warehouse, options: RunOptions, engine: Engine) -> dict[str, Any]:
     run = begun(warehouse, options, engine)
-    with doing(job.name):
+    with doing(job.name), naming_older_tables(warehouse):
         made = job.make(run)
     failpoint("files_written")
     finished_ms = max(options.clock(), run.started_ms)

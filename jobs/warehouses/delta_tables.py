@@ -31,6 +31,7 @@ from jobs.storage.stored_path import (
     parquet_source,
     write_new,
 )
+from jobs.warehouses.older_tables import completed
 from schemas.columns import Table
 from schemas.tables import BESIDE_RUNS, CONTRACT_VERSION
 from udfs.tables.arrow_schema import table_schema
@@ -300,7 +301,7 @@ def rows_of(
             rows = file.read([*{*wanted.names, "cluster"}], use_threads=False)
         if cluster is not None:
             rows = rows.filter(pc.equal(rows.column("cluster"), cluster))
-        parts.append(rows.select(wanted.names).cast(wanted))
+        parts.append(completed(rows, wanted, place))
     return pa.concat_tables(parts)
 
 

@@ -43,6 +43,7 @@ from jobs.warehouses.manifest import (
     versions_of,
     write_manifest,
 )
+from jobs.warehouses.older_tables import lacking, older
 from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
 from jobs.warehouses.table_files import TableFile, Waiting
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
@@ -243,9 +244,17 @@ class Warehouse:
         """Writes everything that a run changes. When this returns, it is done; if the process is killed, the next run
         completes it."""
         self.check_lock()
+        self.check_columns(manifest)
         write_manifest(self.root, manifest, self.wait_for_files)
         failpoint("manifest_written")
         self.finish(manifest, result)
+
+    def check_columns(self, manifest: Manifest) -> None:
+        """Before anything says that the rows belong to a table that lacks a column of theirs."""
+        for name, change in manifest.changes.items():
+            delta = None if name in manifest.anew or not change.added else self.newest(name)
+            if delta is not None and (names := lacking(delta, TABLES[name])):
+                raise older(self.path(name), names)
 
     def wait_for_files(self) -> None:
         """Call this before files are read, or before a result names them."""
@@ -333,7 +342,8 @@ def reading(root: Place) -> Warehouse:
 
 def check_made(root: Place) -> None:
     if isinstance(root, Path) and not root.is_dir():
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: no such folder, {MADE} was expected")
+        what = "is a file" if root.exists() else "no such folder"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: {what}, {MADE} was expected")
     check_ours(root, MADE)
 
 

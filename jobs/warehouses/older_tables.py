@@ -1,0 +1,36 @@
+"""Tables that an older release wrote: columns that came since are not in them. Readers take what may be NULL for NULL;
+what must not be NULL, and rows of this release, do not fit."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from jobs.failure import Failure
+from schemas.columns import Table
+from schemas.exit_codes import ExitCode
+from udfs.listed import listed
+
+MOST_NAMED = 3
+
+
+def lacking(delta: DeltaTable, table: Table) -> list[str]:
+    there = {field.name for field in delta.schema().fields}
+    return [column.name for column in table.columns if column.name not in there]
+
+
+def older(place: object, names: Sequence[str]) -> Failure:
+    """`place`: the table's folder, or a file of it."""
+    what = "the column" if len(names) == 1 else "the columns"
+    told = f"was written by an older release, without {what} {listed(names, MOST_NAMED)}"
+    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {told}; `groupscope doctor` says how to repair it")
+
+
+def completed(rows: pa.Table, wanted: pa.Schema, place: object) -> pa.Table:
+    """With NULL in columns that are not in the file."""
+    missing = [field for field in wanted if field.name not in rows.column_names]
+    if required := [field.name for field in missing if not field.nullable]:
+        raise older(place, required)
+    for field in missing:
+        rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+    return rows.select(wanted.names).cast(wanted)
