@@ -128,8 +128,11 @@ def verdict(rows: Iterable[Row]) -> SuiteVerdict:
     return SuiteVerdict.WARNED if found else SuiteVerdict.PASSED
 
 
-def suite_findings(rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[str, Any]) -> list[Finding]:
-    """One for each suite that could not be evaluated, and one for each expectation that failed."""
+def suite_findings(
+    rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[str, Any], others: Sequence[Finding]
+) -> list[Finding]:
+    """One for each suite that could not be evaluated, and one for each expectation that failed, except those that one of
+    the `others` reports."""
     found = []
     for suite in suites:
         of_suite = [row for row in rows if row["suite"] == suite.name]
@@ -140,8 +143,20 @@ def suite_findings(rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[
             query = results_query(about, suite.name)
             kind = FindingKind.SUITE_ERROR
             found.append(Finding(kind.value, kind.severity.value, f"{told}{errors[0]['error']}", query))
-        found += [failed_finding(row, about) for row in of_suite if row["success"] is False]
+        same = {(each.type, each.column_name): each.findings for each in suite.expectations}
+        failed = [row for row in of_suite if row["success"] is False]
+        found += [
+            failed_finding(row, about)
+            for row in failed
+            if not is_told(same[row["expectation"], row["column_name"]], row["severity"], others)
+        ]
     return found
+
+
+def is_told(kinds: Sequence[FindingKind], severity: str, others: Sequence[Finding]) -> bool:
+    """A finding that is less bad would hide that a suite calls it worse."""
+    order = [each.value for each in Severity]
+    return any(each.kind in kinds and order.index(each.severity) <= order.index(severity) for each in others)
 
 
 def failed_finding(row: Row, about: Mapping[str, Any]) -> Finding:

@@ -169,7 +169,7 @@ class Gate:
         judged_basis = suites_basis(frames, self.rules.suites)
         results, times = self.results(frames, judged_basis)
         rows = with_queries(results, self.rules.suites, self.rules.metrics, self.parameters, self.about)
-        findings = [*suite_findings(rows, self.rules.suites, self.about), *found.findings]
+        findings = [*suite_findings(rows, self.rules.suites, self.about, found.findings), *found.findings]
         self.findings = finding_rows(findings, self.about, self.as_of, self.known.first_seen, self.waivers)
         state = {**self.about, "basis": basis, "suites_basis": judged_basis, "num_of_tools": found.num_of_tools}
         changes = {

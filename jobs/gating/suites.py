@@ -18,6 +18,7 @@ from jobs.failure import Failure
 from jobs.gating.metric_files import SLICE, Metrics
 from jobs.gating.rule_files import EXPECTATIONS, RuleFile, rule_files
 from schemas.exit_codes import ExitCode
+from schemas.gate_words import FindingKind
 from schemas.history_words import Severity
 
 SUITE_KEYS = ("name", "expectations", "meta", "id", "notes", "suite_parameters")
@@ -29,12 +30,14 @@ COLUMN_KEYS = ("column", "column_A", "column_B", "column_list", "column_set")
 
 @dataclass(frozen=True)
 class Expectation:
-    """`query`: SQL by the suite's author that lists the failing rows, with the parameters of metrics."""
+    """`query`: SQL by the suite's author that lists the failing rows, with the parameters of metrics. `findings`: kinds
+    that list the same rows; if there is one that is as severe, the expectation makes no second one."""
 
     type: str
     kwargs: Mapping[str, Any]
     severity: Severity
     query: str | None
+    findings: tuple[FindingKind, ...] = ()
 
     @property
     def column_name(self) -> str:
@@ -112,12 +115,21 @@ def expectation(place: str, found: object, metrics: Metrics) -> Expectation:
     if not isinstance(meta, dict) or not (query is None or isinstance(query, str)):
         raise wrong(place, f"meta = {json.dumps(meta)}: an object whose query is a text was expected")
     check_columns(place, kwargs)
-    made = Expectation(kind, kwargs, SEVERITIES[severity], query)
+    made = Expectation(kind, kwargs, SEVERITIES[severity], query, finding_kinds(place, meta.get("findings", [])))
     for column in made.columns:
         if column not in metrics.metrics and column != SLICE:
             near = nearest(str(column), metrics.metrics)
             raise wrong(place, f"kwargs names {json.dumps(column)}: no metric of {metrics.table}{near}")
     return made
+
+
+def finding_kinds(place: str, names: object) -> tuple[FindingKind, ...]:
+    kinds = {kind.value: kind for kind in FindingKind}
+    for name in names if isinstance(names, list) else [names]:
+        if not isinstance(names, list) or not isinstance(name, str) or name not in kinds:
+            near = nearest(str(name), kinds)
+            raise wrong(place, f"meta.findings = {json.dumps(names)}: a list of kinds of findings was expected{near}")
+    return tuple(kinds[name] for name in names) if isinstance(names, list) else ()
 
 
 def check_columns(place: str, kwargs: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ QUIET: dict[str, Rows] = {
 STOPPED: dict[str, Rows] = {
     "group_verdicts": [{"own_verdict": "STOP", "partition": 1, "as_of_time": NOW, "group_id": "billing"}]
 }
-MALFORMED: dict[str, Rows] = {"rejected_records": [{"reason": "underrun", "offsets_partition": 0, "record_offset": 3}]}
+BACKWARDS = {"captured_time": NOW, "partition": 1, "log_start_offset": 5, "log_end_offset": 3}
 
 
 def make(root: Path, tables: Mapping[str, Rows]) -> None:
@@ -100,15 +100,77 @@ def test_a_suite_that_cannot_be_evaluated_ends_with_20(tmp_path: Path) -> None:
 
 
 def test_a_failing_expectation_is_a_finding_whose_statement_lists_the_rows(tmp_path: Path) -> None:
-    make(tmp_path / "w", {**QUIET, **MALFORMED})
+    make(tmp_path / "w", {**QUIET, "topic_snapshots": [BACKWARDS, {"captured_time": NOW}]})
     gate(tmp_path)
     (result,) = (row for row in rows(tmp_path / "w", "gate_results") if row["success"] is False)
-    assert (result["column_name"], result["severity"]) == ("rows_failing_malformed", "warning")
+    assert (result["column_name"], result["severity"]) == ("rows_failing_end_before_start", "warning")
     found = {row["kind"]: row["query"] for row in rows(tmp_path / "w", "findings")}
     assert found["expectation_failed"] == result["query"]
     command = [sys.executable, "-m", "jobs.cli", "sql", "--warehouse", str(tmp_path / "w"), "--format", "json"]
     listed = subprocess.run([*command, result["query"]], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert [json.loads(line)["record_offset"] for line in listed.splitlines()] == [3]
+    assert [json.loads(line)["log_start_offset"] for line in listed.splitlines()] == [5]
+
+
+TWICE: dict[str, Rows] = {
+    "history_coverage": [
+        {"last_offset": 9, "num_records": 10, "damaged_records": 2, "from_time": NOW, "to_time": NOW},
+        {"first_offset": 12, "last_offset": 20, "num_records": 9, "from_time": NOW, "to_time": NOW},
+    ],
+    "topic_snapshots": [{"captured_time": NOW}],
+    "rejected_records": [
+        {"reason": "underrun", "offsets_partition": 0, "record_offset": 3},
+        {"reason": "bad_crc", "offsets_partition": 0, "byte_position": 5, "num_records": 2},
+    ],
+    "replay_anomalies": [{"severity": "critical", "record_time": NOW}],
+    "lag_points": [{"topic": "t", "committed_offset": 3, "log_start_offset": 5, "log_end_offset": 9, "lag_raw": 6,
+                    "lag_floor": 6, "lag_available": 4, "lost_messages": 2, "snapshot_time": NOW}],
+    "assignment_audit": [{"verdict": "drift", "num_different": 2, "record_time": NOW}],
+}  # fmt: skip
+SAID_BY_KINDS = {
+    ("history_coverage", "num_holes"),
+    ("history_coverage", "damaged_records"),
+    ("rejected_records", "rows_failing_malformed"),
+    ("replay_anomalies", "num_critical"),
+    ("lag_points", "rows_failing_lost_messages"),
+    ("assignment_audit", "num_drift"),
+}
+
+
+def test_what_a_finding_says_no_expectation_says_again(tmp_path: Path) -> None:
+    make(tmp_path / "w", TWICE)
+    gate(tmp_path)
+    failed = {
+        (str(row["suite"]), str(row["column_name"]))
+        for row in rows(tmp_path / "w", "gate_results")
+        if row["success"] is False
+    }
+    assert failed >= SAID_BY_KINDS
+    found = rows(tmp_path / "w", "findings")
+    assert {str(row["kind"]) for row in found} >= {
+        *("history_hole", "damaged_records", "rejected_records", "replay_anomaly", "messages_lost", "assignment_drift")
+    }
+    said = " ".join(str(row["message"]) for row in found if row["kind"] == "expectation_failed")
+    assert [metric for _, metric in SAID_BY_KINDS if metric in said] == []
+
+
+def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(tmp_path: Path) -> None:
+    make(tmp_path / "w", {**QUIET, "history_coverage": TWICE["history_coverage"]})
+    expectation = {
+        "type": "expect_column_values_to_be_between",
+        "kwargs": {"column": "num_holes", "max_value": 0},
+        "severity": "critical",
+        "meta": {"findings": ["history_hole"]},
+    }
+    (tmp_path / "expectations").mkdir()
+    suite = {"meta": {"table": "history_coverage"}, "expectations": [expectation]}
+    (tmp_path / "expectations" / "mine.json").write_text(json.dumps(suite))
+    gate(tmp_path)
+    found = [(row["kind"], row["severity"]) for row in rows(tmp_path / "w", "findings")]
+    assert {("history_hole", "warning"), ("expectation_failed", "critical")} <= set(found)
+    wrong = {**expectation, "meta": {"findings": ["history_holes"]}}
+    (tmp_path / "expectations" / "mine.json").write_text(json.dumps({**suite, "expectations": [wrong]}))
+    done = gate(tmp_path)
+    assert (done.returncode, "the nearest is history_hole" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

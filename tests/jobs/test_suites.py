@@ -72,7 +72,7 @@ def test_a_table_without_rows_is_no_pass_where_the_log_has_some() -> None:
     assert result.error == "offset_history has no rows, but offset_commits.num_plain is 3: rows were expected"
     rows = [{**row, "query": None} for row in result_rows([result])]
     assert verdict(rows).value == "error"
-    assert [finding.kind for finding in suite_findings(rows, [suite], {"cluster": "a"})] == ["suite_error"]
+    assert [finding.kind for finding in suite_findings(rows, [suite], {"cluster": "a"}, [])] == ["suite_error"]
     none = Frame("offset_commits", ["all"], {"num_plain": [0.0]})
     assert verdict_of(judged(suite, empty, offset_commits=none)) == "passed"
 
