@@ -239,9 +239,9 @@ class Coordinator:
         member.epoch = self.target_epoch
 
 
-def cleaned(log: Log, rng: np.random.Generator) -> tuple[list[Record], Gaps]:
+def cleaned(log: Log, rng: np.random.Generator, until: int | None = None) -> tuple[list[Record], Gaps]:
     """As a cleaner leaves the log: before some offset only the newest record of each key, and not every tombstone."""
-    until = int(rng.integers(0, log.offset + 1))
+    until = int(rng.integers(0, log.offset + 1)) if until is None else until
     newest = {(record.type, record.member): record.offset for record in log.records if record.offset < until}
     kept = [
         record

@@ -138,3 +138,15 @@ def test_a_cleaned_log_is_replayed_as_far_as_it_goes(log: Log, rng: np.random.Ge
     if states and len(whole.rows("group_state_intervals", is_open=True)):
         last = found.told("group_state_intervals", "state", "generation_or_epoch", is_open=True)
         assert last == whole.told("group_state_intervals", "state", "generation_or_epoch", is_open=True)
+
+
+@pytest.mark.parametrize("_", range(ROUNDS))
+def test_of_a_cleaned_log_no_group_is_called_empty_that_was_not(log: Log, rng: np.random.Generator, _: int) -> None:
+    """Else its members' commits, which the cleaner may leave, would be nobody's. Cleaners clean whole batches."""
+    batches = sorted({record.batch for record in log.records})
+    records, gaps = cleaned(log, rng, int(rng.choice([*batches, log.offset])))
+    found = history(records, gaps=gaps)
+    whole = snapshots(log.records)
+    for row in found.rows("group_state_intervals", state="Empty"):
+        true = next(each for each in reversed(whole) if each.offset <= int(row["from_offset"]))
+        assert not true.members, (row, true)
