@@ -49,7 +49,8 @@ def test_the_report_finds_its_templates_and_questions_in_the_zip(dist: ModuleTyp
     archive = dist.pack(ROOT, tmp_path / "dist")
     program = (
         "from jobs.reporting import pages, questions; import sys; assert pages.__file__.startswith(sys.argv[1]); "
-        "print(len(pages.part_of_page('patterns.html', {})) > 0, len(questions.group_statements('c', ['g'])) > 0)"
+        "print(len(pages.part_of_page('patterns.html', {})) > 0, len(questions.group_statements('c', ['g'])) > 0, "
+        "len(questions.row_statements('c')) > 0)"
     )
     told = subprocess.run(
         [sys.executable, "-c", program, str(archive)],
@@ -59,4 +60,4 @@ def test_the_report_finds_its_templates_and_questions_in_the_zip(dist: ModuleTyp
         text=True,
         check=True,
     ).stdout
-    assert told == "True True\n"
+    assert told == "True True True\n"

@@ -131,7 +131,7 @@ def verdict(rows: Iterable[Row]) -> SuiteVerdict:
 def suite_findings(
     rows: Sequence[Row], suites: Sequence[Suite], about: Mapping[str, Any], others: Sequence[Finding]
 ) -> list[Finding]:
-    """One for each suite that could not be evaluated, and one for each expectation that failed, except those that one of
+    """One for each suite that could not be evaluated, and one for each failed expectation, except those that one of
     the `others` reports."""
     found = []
     for suite in suites:
