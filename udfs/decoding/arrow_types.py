@@ -7,7 +7,7 @@ from schemas.fields import Array, Field, FieldType, Kind, Layout, Message, Recor
 SCALARS: dict[Kind, pa.DataType] = {
     Kind.INT8: pa.int8(),
     Kind.INT16: pa.int16(),
-    Kind.UINT16: pa.int32(),  # neither Spark nor Parquet's readers agree on unsigned types
+    Kind.UINT16: pa.int32(),  # Spark and Parquet readers disagree about unsigned types
     Kind.INT32: pa.int32(),
     Kind.INT64: pa.int64(),
     Kind.UUID: pa.string(),
@@ -35,7 +35,7 @@ def field_type(kind: FieldType, version: int, is_flexible: bool) -> pa.DataType:
 
 
 def message_type(message: Message) -> pa.StructType:
-    """The type that holds every version and shape: fields that one of them lacks are null there."""
+    """The type for all versions and shapes: fields that one of them lacks are null there."""
     types = [
         layout_type(shape.layout(version), version)
         for shape in message.shapes
@@ -72,11 +72,11 @@ def record_schema(record: RecordType) -> pa.Schema:
 
 
 def conform(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """The array under a type that may have more fields; those it lacks are null."""
+    """The array with a type that may have more fields; fields that it lacks are null."""
     if array.type == wanted:
         return array
     if pa.types.is_list(wanted):
-        # By buffers, since ListArray.from_arrays takes no nulls of a slice.
+        # Built from buffers, since ListArray.from_arrays does not accept the nulls of a slice.
         items = conform(array.values, wanted.value_type)
         return pa.Array.from_buffers(wanted, len(array), array.buffers()[:2], offset=array.offset, children=[items])
     children = [

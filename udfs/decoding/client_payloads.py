@@ -27,13 +27,13 @@ INT16_MAX = 2**15 - 1
 
 
 def payload_type(message: Message) -> pa.StructType:
-    """The declared fields behind the version that the client wrote."""
+    """The declared fields after the version that the client wrote."""
     return pa.struct([pa.field("version", pa.int16()), *message_type(message)])
 
 
 @dataclass(frozen=True)
 class VersionGroup:
-    """Payloads of one version: which they are, the version each of them names, and their values."""
+    """Payloads of one version: their rows, the version in each, and their values."""
 
     rows: Positions
     versions: NDArray[np.int16]
@@ -41,7 +41,7 @@ class VersionGroup:
 
 
 def consumer_payloads(column: pa.BinaryArray, message: Message) -> pa.StructArray:
-    """Subscriptions or assignments of the consumer protocol; null where they cannot be read."""
+    """Subscriptions or assignments of the consumer protocol; null if they cannot be read."""
     encoded = column.dictionary_encode()
     slices = slices_of(encoded.dictionary)
     wanted = payload_type(message)
@@ -55,7 +55,7 @@ def consumer_payloads(column: pa.BinaryArray, message: Message) -> pa.StructArra
         )
         for group in groups
     ]
-    # One place more, for nulls.
+    # One more entry, for nulls.
     place = np.full(len(slices) + 1, -1)
     rows = np.concatenate([group.rows for group in groups]) if groups else np.zeros(0, np.int64)
     place[rows] = np.arange(len(rows))
@@ -68,7 +68,7 @@ def version_groups(slices: Slices, message: Message) -> Iterator[VersionGroup]:
     views = Views(slices.data)
     versions = np.where(slices.length >= PREFIX, views.i2[slices.start], -1).astype(np.int16)
     for version in range(message.highest_version + 1):
-        # Newer versions may only append: they are read as the newest known, and their tail is left alone.
+        # Newer versions may only append fields. So they are read as the newest known version, and the rest is ignored.
         last = INT16_MAX if version == message.highest_version else version
         rows = np.flatnonzero((versions >= version) & (versions <= last))
         fields = message.shapes_of(version)[0].layout(version)
@@ -82,7 +82,7 @@ def version_groups(slices: Slices, message: Message) -> Iterator[VersionGroup]:
 
 
 def read_alone(raw: bytes | None, fields: Layout, version: int) -> pa.StructArray | None:
-    """A payload that was too long to walk among others; None when it cannot be read."""
+    """Reads a payload that was too long to walk with others; None if it cannot be read."""
     try:
         values, _ = read_message(raw or b"", fields, version, PREFIX, is_open_ended=True)
     except Malformed:
@@ -90,13 +90,13 @@ def read_alone(raw: bytes | None, fields: Layout, version: int) -> pa.StructArra
     return pa.array([values], layout_type(fields, version))
 
 
-# Everything else is rare and read one distinct payload at a time
+# Everything else is rare, and read one distinct payload at a time
 
 Fields = dict[str, Any] | None
 
 
 def decode_user_data(protocol: str | None, message: Message, raw: bytes) -> Fields:
-    """The assignor's own bytes inside a consumer protocol payload, where the assignor is known to write any."""
+    """The assignor's own bytes inside a consumer protocol payload, for assignors that are known to write them."""
     if not raw:
         return None
     is_subscription = message is payloads.SUBSCRIPTION
@@ -125,7 +125,7 @@ def decode_payload(protocol_type: str | None, is_subscription: bool, raw: bytes)
 
 
 def first_form(forms: tuple[Shape, ...], raw: bytes) -> Fields:
-    """User data without a version: the form that takes every byte is the right one."""
+    """User data without a version: the right form is the one that consumes every byte."""
     for form in forms:
         try:
             values = read_message(raw, form.layout(0), 0, 0)[0]
@@ -143,7 +143,7 @@ def streams_payload(message: Message, raw: bytes) -> Fields:
         if version < message.lowest_version:
             return None
         if version > message.highest_version:
-            # Of a future version nothing but the supported one may be read, and that in subscriptions alone.
+            # In a future version, only the supported version can be read, and only in subscriptions.
             if message is payloads.STREAMS_ASSIGNMENT:
                 return None
             return {"version": version, "latest_supported_version": reader.number(Kind.INT32)}
@@ -153,7 +153,7 @@ def streams_payload(message: Message, raw: bytes) -> Fields:
 
 
 def named_topics(assignment: Fields) -> Fields:
-    """Topics by name where the bytes have them by index in a dictionary of their own."""
+    """Topics by name; the bytes have them by index in their own dictionary."""
     if assignment is None or "topic_dictionary" not in assignment:
         return assignment
     names = {entry["index"]: entry["topic"] for entry in assignment.pop("topic_dictionary")}
@@ -185,7 +185,7 @@ def connect_payload(message: Message, raw: bytes) -> Fields:
 
 
 def read_connect(reader: Reader, message: Message, version: int) -> dict[str, Any]:
-    """Fields that came with version 1 may be missing at the end; they have their defaults then."""
+    """Fields that were added in version 1 may be missing at the end. Then they have their defaults."""
     values: dict[str, Any] = {}
     fields = message.shapes[0].layout(version).fields
     for field in fields:
@@ -198,7 +198,8 @@ def read_connect(reader: Reader, message: Message, version: int) -> dict[str, An
 
 
 def json_object(raw: bytes) -> Fields:
-    """Schema Registry writes bare JSON; keys that its own readers would ignore are kept, they tell who wrote it."""
+    """Schema Registry writes plain JSON. Keys that its own readers would ignore are kept, since they show who wrote
+    it."""
     try:
         decoded = json.loads(raw.decode(), parse_constant=refuse_constant, parse_float=finite)
     except (ValueError, RecursionError):

@@ -15,29 +15,29 @@ from udfs.decoding.walk import Cursor, OutOfPatience, Patience, walk_layout
 from udfs.slices import Slices
 from udfs.views import Positions, Views
 
-# The int16 that opens each message: a key's record type, a value's or a payload's version.
+# The int16 at the start of each message: a key's record type, a value's or a payload's version.
 PREFIX = 2
-# The walk takes as many steps as the longest array has elements, however few values go that far, and a hostile one
-# could make a step of every byte. A step takes as long as reading this many bytes alone: beyond their sum it is given
-# up.
+# The walk takes as many steps as the longest array has elements, even if few values are that long, and in a hostile
+# value every byte could be a step. A step takes as long as reading this many bytes alone. If a walk takes more steps
+# than its bytes would cost, it stops.
 FEWEST_STEPS = 1000
 BYTES_A_STEP = 300
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The messages that fit a layout: which rows, and their values. Those longer than `longest` were not walked."""
+    """The messages that fit a layout: their rows and values. Messages longer than `longest` were not walked."""
 
     rows: Positions
     values: pa.StructArray
     unknown_tags: int
     longest: int = sys.maxsize
-    # Which of the values each row has; None: each has its own.
+    # Which value each row has; None: each has its own.
     value_of_row: NDArray[np.int32] | None = None
 
 
 def read_columns(views: Views, slices: Slices, fields: Layout, version: int, is_open_ended: bool = False) -> Columns:
-    """Reads the messages behind their two-byte prefix."""
+    """Reads the messages after their two-byte prefix."""
     if not len(slices):
         return Columns(np.zeros(0, np.int64), pa.array([], layout_type(fields, version)), 0)
     patience = Patience(FEWEST_STEPS + int(slices.length.sum()) // BYTES_A_STEP)
@@ -57,7 +57,7 @@ def read_columns(views: Views, slices: Slices, fields: Layout, version: int, is_
             is_fit[invalid_text_rows(views, tree)] = False
             if is_fit.all():
                 raise
-    # Read again without the others, so that nothing of them is in values or counts.
+    # Read again without the others, so that nothing of these is in values or counts.
     return read_some(views, slices, is_fit, fields, version, is_open_ended)
 
 

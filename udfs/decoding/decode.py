@@ -29,9 +29,9 @@ from udfs.decoding.scalar_reader import Malformed, read_message
 from udfs.slices import Slices, slices_of
 from udfs.views import Positions, Views
 
-# The record type that parts of transaction markers carry; no key of a data record can open with it.
+# The record type of parts with transaction markers. No key of a data record can begin with it.
 CONTROL = -1
-# Beyond this many rows of one kind what they touch outgrows the cache, and each of them costs half as much more.
+# With more rows of one kind, their data exceeds the cache, and each row costs half as much more.
 ROWS_AT_ONCE = 32_768
 COMMON_ROWS = ROWS_AT_ONCE // 8
 # More would not stay in the cache until it is used.
@@ -41,7 +41,7 @@ MOST_READ_AHEAD = 16 << 20
 @dataclass(frozen=True)
 class Part:
     """Decoded records of one type, value version and shape, in log order. `value_version` is None for tombstones.
-    `key_of_row`: which of the keys each row has, where equal ones were decoded once; None: each has its own."""
+    `key_of_row`: which key each row has, if equal keys were decoded once; None: each row has its own."""
 
     record_type: int
     value_version: int | None
@@ -69,7 +69,7 @@ class Decoded:
 
 
 def decode_batch(batch: pa.RecordBatch) -> Decoded:
-    """The same for an Arrow batch with columns `key`, `value` and, if it has them, `is_control`."""
+    """The same for an Arrow batch with columns `key`, `value` and, optionally, `is_control`."""
     names = batch.schema.names
     is_control = (
         batch.column("is_control").fill_null(False).to_numpy(zero_copy_only=False)
@@ -80,7 +80,7 @@ def decode_batch(batch: pa.RecordBatch) -> Decoded:
 
 
 def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_], *, may_share_keys: bool = False) -> Decoded:
-    """`may_share_keys`: the caller heeds `Part.key_of_row`."""
+    """`may_share_keys`: the caller uses `Part.key_of_row`."""
     decoder = Decoder(keys, values, may_share_keys)
     if is_control.any():
         decoder.decode_markers(np.flatnonzero(is_control))
@@ -91,12 +91,12 @@ def decode(keys: Slices, values: Slices, is_control: NDArray[np.bool_], *, may_s
 
 
 def pieces(rows: Positions) -> list[Positions]:
-    """Parts of about equal size: what is read of one stays in the processor's cache until its columns are made."""
+    """Parts of about equal size: the data of one stays in the processor's cache until its columns are made."""
     return np.array_split(rows, -(-len(rows) // ROWS_AT_ONCE)) if len(rows) > ROWS_AT_ONCE else [rows]
 
 
 def some_keys(keys: Columns, places: Positions, *, are_own: bool = False) -> Columns:
-    """Those of some rows. `are_own`: each row gets its own copy."""
+    """The keys of some rows. `are_own`: each row gets its own copy."""
     rows, shared = keys.rows[places], keys.value_of_row
     if shared is not None and not are_own:
         return replace(keys, rows=rows, value_of_row=shared[places])
@@ -106,7 +106,7 @@ def some_keys(keys: Columns, places: Positions, *, are_own: bool = False) -> Col
 
 @dataclass(frozen=True)
 class Side:
-    """Keys or values of one call, and how rejects name them."""
+    """Keys or values of one call, and their name in rejects."""
 
     part: RecordPart
     slices: Slices
@@ -116,7 +116,7 @@ class Side:
 
 
 class Decoder:
-    """One call's records and what has become of them so far."""
+    """One call's records, and their results so far."""
 
     def __init__(self, keys: Slices, values: Slices, may_share_keys: bool) -> None:
         self.may_share_keys = may_share_keys
@@ -130,7 +130,7 @@ class Decoder:
         self.decoded.rejects.append(Reject(int(row), record_type, part, error.field, error.reason, error.detail))
 
     def prefixed(self, side: Side, rows: Positions, record_type: int | None) -> Positions:
-        """The rows long enough to open with an int16; the others are rejected."""
+        """The rows long enough for an int16 at the start. The others are rejected."""
         length = side.slices.length[rows]
         if not len(rows) or length.min() >= PREFIX:
             return rows
@@ -142,7 +142,7 @@ class Decoder:
         return rows[length >= PREFIX]
 
     def with_good_keys(self, side: Side, rows: Positions, record_type: int | None) -> Positions:
-        """Of rows about to be rejected those that have no better reason: a bad key is told before a bad value."""
+        """Of rows about to be rejected, those with a good key: a bad key is reported before a bad value."""
         if side.part is RecordPart.KEY or record_type is None:
             return rows
         return self.read_keys(REGISTRY[record_type], rows).rows
@@ -150,7 +150,7 @@ class Decoder:
     def by_number(
         self, side: Side, rows: Positions, record_type: int | None, known: range, unknown: RejectReason
     ) -> Iterator[tuple[int, Positions]]:
-        """Rows by the int16 that opens their bytes: a key's record type, a value's version."""
+        """Rows by the int16 at their start: a key's record type, a value's version."""
         rows = self.prefixed(side, rows, record_type)
         if not len(rows):
             return
@@ -170,7 +170,7 @@ class Decoder:
     def read(
         self, side: Side, rows: Positions, record_type: int | None, fields: Layout, is_open_ended: bool = False
     ) -> Columns:
-        """Messages of a single layout; those that do not fit are rejected."""
+        """Reads messages of a single layout. Those that do not fit are rejected."""
         columns = read_columns(side.views, side.slices.take(rows), fields, 0, is_open_ended)
         if len(columns.rows) == len(rows):
             return replace(columns, rows=rows)
@@ -184,7 +184,7 @@ class Decoder:
     # data records
 
     def decode_records(self, rows: Positions) -> None:
-        """Common types piece by piece, rare ones at the end together: a part costs a fixed time, whatever is in it."""
+        """Common types piece by piece, rare ones together at the end: a part has a fixed cost, whatever its size."""
         known = range(min(REGISTRY), max(REGISTRY) + 1)
         rare: dict[int, list[Positions]] = {}
         for piece in pieces(rows):
@@ -199,8 +199,8 @@ class Decoder:
                 self.decode_type(REGISTRY[number], piece)
 
     def read_ahead(self, rows: Positions) -> None:
-        """Looks at the bytes of all records from end to end: the processor fetches ahead of that, but not of gathers
-        here and there. 7 ns a record spare 14."""
+        """Reads the bytes of all records in sequence: the processor prefetches these, but not scattered gathers. This
+        costs 7 ns per record and saves 14."""
         keys, values = self.keys.slices, self.values.slices
         if len(rows) and values.data is keys.data:
             start, end = int(keys.start[rows[0]]), int(values.start[rows[-1]])
@@ -230,11 +230,11 @@ class Decoder:
         return self.read(self.keys, rows, record.number, fields)
 
     def decode_version(self, record: RecordType, version: int, keys: Columns) -> None:
-        """Values by the first shape that fits them."""
+        """Reads values by the first shape that fits them."""
         slices = self.values.slices.take(keys.rows)
         left, longest = np.arange(len(slices)), sys.maxsize
         for shape in record.value.shapes_of(version):
-            # What was too long to walk by one shape might fit a later one too, so it is not shown to that.
+            # A value that was too long to walk with one shape might also fit a later one, so it is not tried there.
             walked = left if longest == sys.maxsize else left[slices.length[left] <= longest]
             unread = slices if len(walked) == len(slices) else slices.take(walked)
             columns = read_columns(self.values.views, unread, shape.layout(version), version)
@@ -256,7 +256,8 @@ class Decoder:
             self.decode_alone(record, version, int(alone.rows[0]), alone.values)
 
     def decode_alone(self, record: RecordType, version: int, row: int, key: pa.StructArray) -> None:
-        """A value that is too long to walk, or that fits no shape: then the newest shape tells why."""
+        """A value that is too long to walk, or that fits no shape. For the latter, the newest shape gives the
+        reason."""
         failures: list[Malformed] = []
         for shape in record.value.shapes_of(version):
             fields = shape.layout(version)
@@ -277,7 +278,7 @@ class Decoder:
         unknown = RejectReason.UNKNOWN_CONTROL_TYPE
         for version, mine in self.by_number(self.keys, rows, None, any_version, unknown):
             fields = control_records.KEY.shapes[0].layout(0)
-            # Kafka reads a version above 0 as 0, so bytes may follow there.
+            # Kafka reads a version above 0 as 0, so more bytes may follow.
             keys = self.read(self.keys, mine, None, fields, is_open_ended=version > 0)
             self.decode_marker_values(self.known_markers(keys))
 

@@ -12,18 +12,18 @@ from udfs.views import Positions, Views, column
 NUMBERS = {
     Kind.INT8: ("i1", np.int8),
     Kind.INT16: (">i2", np.int16),
-    Kind.UINT16: (">u2", np.int32),  # neither Spark nor Parquet's readers agree on unsigned types
+    Kind.UINT16: (">u2", np.int32),  # Spark and Parquet readers disagree about unsigned types
     Kind.INT32: (">i4", np.int32),
     Kind.INT64: (">i8", np.int64),
 }
 
-# Beyond this a block would reach past the buffer's padding.
+# A larger block would extend past the padding of the buffer.
 WIDEST_BLOCK = 48
-# What bounds a column over a buffer of more than 2 GiB.
+# Types with offsets that are wide enough for a buffer of more than 2 GiB.
 WIDE = {pa.binary(): pa.large_binary(), pa.string(): pa.large_string()}
 
 ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8)
-# Two letters for each 12 bits, so that a uuid takes 11 look-ups instead of 22.
+# Two letters for each 12 bits: a uuid then takes 11 lookups instead of 22.
 LETTER_PAIRS = np.stack([ALPHABET.repeat(64), np.tile(ALPHABET, 64)], axis=1).reshape(-1).view(np.uint16)
 UUID_LETTERS = 22
 
@@ -53,7 +53,7 @@ def gather_struct(views: Views, children: dict[str, Node], size: int) -> pa.Stru
 
 
 def shared_blocks(views: Views, children: list[Node]) -> Blocks:
-    """One block for all fields behind the same anchor."""
+    """One block for all fields after the same anchor."""
     widths: dict[int, int] = {}
     anchors: dict[int, Positions] = {}
     for child in children:
@@ -77,7 +77,7 @@ def gather_fixed(views: Views, node: Fixed, blocks: Blocks) -> pa.Array:
 
 
 def uuid_texts(views: Views, positions: Positions) -> pa.StringArray:
-    """Kafka's text of a uuid: URL-safe base64 without padding."""
+    """Kafka's text for a uuid: URL-safe base64 without padding."""
     block = views.blocks(positions, 16)
     high, low = (column(block, skip, ">u8").astype(np.uint64) for skip in (0, 8))
     letters = np.empty((len(positions), UUID_LETTERS // 2), np.uint16)
@@ -96,14 +96,14 @@ def validity(is_valid: NDArray[np.bool_]) -> pa.Buffer | None:
 
 
 def copied(views: Views, start: Positions, length: Positions, kind: pa.DataType) -> pa.Array:
-    """The slices as a column of strings or bytes, unchecked. The bounds of all slices one after another are those of
-    a column over the whole buffer, of which every other value is ours: taking these leaves the copying to Arrow."""
+    """The slices as a column of strings or bytes, unchecked. The bounds of all slices, one after another, are those of
+    a column over the whole buffer in which every second value is a slice. Taking these makes Arrow copy the bytes."""
     size = len(start)
     if not size:
         return pa.array([], kind)
     nulls = validity(length >= 0) if length.min() < 0 else None
     is_wide = len(views.data) > INT32_MAX
-    # Framed by the buffer's own bounds: slices of decompressed batches do not stand in ascending order.
+    # With the bounds of the buffer at both ends: slices of decompressed batches are not in ascending order.
     bounds = np.empty(2 * size + 2, np.int64 if is_wide else np.int32)
     bounds[0], bounds[-1] = 0, len(views.data)
     bounds[1:-1:2] = start
@@ -122,11 +122,11 @@ def binaries(views: Views, start: Positions, length: Positions) -> pa.BinaryArra
 
 
 def strings(views: Views, start: Positions, length: Positions) -> pa.StringArray:
-    """Raises ArrowInvalid when one of them is not UTF-8."""
+    """Raises ArrowInvalid if one of them is not UTF-8."""
     filled = np.flatnonzero(length > 0)
     if len(filled) * 2 > len(length):
         return checked(copied(views, start, length, pa.string()))
-    # Mostly empty, as the metadata of commits is: only the filled ones need copying.
+    # Mostly empty, like the metadata of commits: only the others need copying.
     few = checked(copied(views, start[filled], length[filled], pa.string()))
     ends = np.zeros(len(length) + 1, np.int32)
     np.cumsum(np.maximum(length, 0), out=ends[1:])
@@ -135,7 +135,7 @@ def strings(views: Views, start: Positions, length: Positions) -> pa.StringArray
 
 
 def checked(column: pa.StringArray) -> pa.StringArray:
-    """Nearly all texts are ASCII, which one look at all bytes tells; Arrow's check takes each string alone."""
+    """Nearly all text is ASCII, which one look at all bytes shows. Arrow's check reads each string by itself."""
     raw = column.buffers()[2]
     if raw is not None and len(column) and np.frombuffer(raw, np.uint8).max(initial=0) >= 0x80:
         column.validate(full=True)
@@ -152,7 +152,7 @@ def listed(count: Positions, items: pa.Array) -> pa.ListArray:
 
 
 def spread(array: pa.Array, rows: Positions, size: int) -> pa.Array:
-    """The array's values at the given rows of a longer, otherwise null one."""
+    """The array's values at the given rows of a longer array; other rows are null."""
     if len(rows) == size:
         return array
     place = np.full(size, -1)
@@ -161,7 +161,7 @@ def spread(array: pa.Array, rows: Positions, size: int) -> pa.Array:
 
 
 def invalid_text_rows(views: Views, node: Node) -> Positions:
-    """Rows in which some string is not UTF-8; asked only after a cast has failed."""
+    """Rows in which a string is not UTF-8. Called only after a cast has failed."""
     match node:
         case Sliced(True, start, length):
             return np.flatnonzero([not is_utf8(views, at, size) for at, size in zip(start, length, strict=True)])

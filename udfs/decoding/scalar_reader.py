@@ -52,7 +52,7 @@ class Reader:
         self.unknown_tags = 0
 
     def within(self, size: int) -> "Reader":
-        """Reads the next bytes alone. Where they do not suffice nothing is missing: the size is wrong."""
+        """Reads only the next bytes. If these are too few, nothing is missing: the size is wrong."""
         inner = Reader(self.raw, self.position)
         self.take(size)
         inner.end = self.position
@@ -100,7 +100,7 @@ def text(raw: bytes) -> str:
 
 
 def java_text(raw: bytes) -> str:
-    """Java's modified UTF-8: NUL takes two bytes, characters beyond the basic plane are surrogate pairs."""
+    """Java's modified UTF-8: NUL takes two bytes, characters outside the basic plane are surrogate pairs."""
     try:
         units = raw.replace(b"\xc0\x80", b"\x00").decode("utf-8", "surrogatepass")
         return units.encode("utf-16-be", "surrogatepass").decode("utf-16-be")
@@ -177,7 +177,7 @@ def read_tags(reader: Reader, known: dict[int | None, Field], values: dict[str, 
 def read_message(
     raw: bytes, fields: Layout, version: int, start: int, is_open_ended: bool = False
 ) -> tuple[dict[str, Any], int]:
-    """The values of a message, which takes every byte from `start` on, and how many unknown tags it had."""
+    """The values of a message that consumes every byte from `start` on, and its number of unknown tags."""
     reader = Reader(raw, start)
     values = read_layout(reader, fields, version)
     if reader.position < reader.end and not is_open_ended:

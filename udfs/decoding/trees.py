@@ -16,7 +16,7 @@ from udfs.views import Positions
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
-    """Values of fixed size, `skip` bytes behind `anchor`. Fields that share an anchor are gathered as one block."""
+    """Values of fixed size, `skip` bytes after `anchor`. Fields with the same anchor are gathered as one block."""
 
     kind: Kind
     anchor: Positions
@@ -25,7 +25,7 @@ class Fixed:
 
 @dataclass(frozen=True, eq=False)
 class Sliced:
-    """Strings or bytes; `length` is -1 where null."""
+    """Strings or bytes; `length` is -1 for null."""
 
     is_text: bool
     start: Positions
@@ -34,7 +34,7 @@ class Sliced:
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """Arrays; `count` is -1 where null, `items` holds the elements of all rows one after another."""
+    """Arrays; `count` is -1 for null. `items` has the elements of all rows one after another."""
 
     count: Positions
     items: "Node"
@@ -48,7 +48,7 @@ class Structured:
 
 @dataclass(frozen=True, eq=False)
 class Sparse:
-    """A node for some rows; the others hold nothing: tagged fields and nullable structs."""
+    """A node for some rows; the others have no value: tagged fields and nullable structs."""
 
     size: int
     rows: Positions
@@ -102,7 +102,7 @@ def concat_nodes(nodes: Sequence[Node], memo: Memo | None = None) -> Node:
         return first
     match first:
         case Fixed(kind, _, skip):
-            # Distances differ from wave to wave: a count of two bytes sets a new anchor, one of a single byte does not.
+            # Distances differ between waves: a count of two bytes sets a new anchor, a count of one byte does not.
             anchors = [(node.anchor, node.skip - skip) for node in nodes if isinstance(node, Fixed)]
             identity = tuple((id(anchor), shift) for anchor, shift in anchors)
             if identity not in memo:

@@ -25,8 +25,8 @@ from udfs.views import Positions, Views
 
 
 def held(views: Views, position: Positions) -> Positions:
-    """Positions not beyond the buffer. Overruns are held one byte behind it, where no message ends: held at its very
-    end, the last message of a buffer would seem to fit."""
+    """Positions limited to the buffer. Overruns stay one byte after its end, where no message ends. At the very end,
+    the last message of a buffer would seem to fit."""
     return np.minimum(position, views.size + 1)
 
 
@@ -35,8 +35,8 @@ class OutOfPatience(Exception):
 
 
 class Patience:
-    """How many more steps a walk may take. A step costs the same for one message as for thousands, so a walk that goes
-    on for the sake of a few long ones is better given up, and those are read alone."""
+    """How many more steps a walk may take. A step costs the same for one message as for thousands. So a walk that
+    continues only for a few long ones stops, and those are read by themselves."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -48,8 +48,8 @@ class Patience:
 
 
 class Cursor:
-    """Where a set of messages is being read. `skip` bytes behind the anchors comes the next field: fields of fixed
-    size only move `skip`, so a run of them shares its anchors and is later gathered as one block."""
+    """Reading positions in a set of messages. The next field is `skip` bytes after the anchors. Fields of fixed size
+    only increase `skip`, so consecutive ones share their anchors and are later gathered as one block."""
 
     def __init__(self, views: Views, start: Positions, end: Positions, patience: Patience) -> None:
         self.views = views
@@ -74,7 +74,7 @@ class Cursor:
         return Cursor(self.views, self.position()[rows], self.end[rows], self.patience)
 
     def rejoin(self, sub: "Cursor", rows: Positions) -> None:
-        """Goes on where a cursor over some of the rows ended."""
+        """Continues where a cursor over some of the rows ended."""
         self.unknown_tags += sub.unknown_tags
         self.is_bad[rows] |= sub.is_bad
         position = self.position().copy()
@@ -133,8 +133,8 @@ def walk_slice(cursor: Cursor, kind: Kind, is_flexible: bool, is_nullable: bool)
 
 
 def bounded_count(cursor: Cursor, is_flexible: bool, is_nullable: bool) -> Positions:
-    """An array's count. Each element takes a byte at least, so a count beyond the bytes left is wrong, and must not
-    make the walk take that many steps."""
+    """An array's count. Each element takes a byte or more. So a count above the number of remaining bytes is wrong, and
+    must not make the walk take that many steps."""
     count = read_length(cursor, None, is_flexible, is_nullable)
     too_many = count > np.maximum(cursor.end - cursor.position(), 0)
     if too_many.any():
@@ -159,7 +159,7 @@ def walk_numbers(cursor: Cursor, of: Kind, count: Positions, sizes: Positions) -
     start, width = cursor.position(), FIXED_SIZES[of]
     overrun = start + sizes * width > cursor.end
     if overrun.any():
-        # Held back, since each element becomes a position: a wrong count must not make more than the bytes can hold.
+        # Limited, since each element becomes a position: a wrong count must not make more than the bytes can contain.
         cursor.is_bad |= overrun
         sizes = np.where(overrun, 0, sizes)
         count = np.where(overrun, 0, count)
@@ -169,8 +169,8 @@ def walk_numbers(cursor: Cursor, of: Kind, count: Positions, sizes: Positions) -
 
 
 def walk_elements(cursor: Cursor, sizes: Positions, steps: int, walk_one: Callable[[Cursor], Node]) -> Node:
-    """Elements of unequal size, wave by wave: wave k takes element k of every message that has more than k. `steps` is
-    what one wave costs."""
+    """Elements of unequal size, wave by wave: wave k takes element k of every message with more than k elements.
+    `steps`: the cost of one wave."""
     rows = np.flatnonzero(sizes)
     live = cursor.sub(rows)
     if not len(rows):
@@ -181,7 +181,7 @@ def walk_elements(cursor: Cursor, sizes: Positions, steps: int, walk_one: Callab
     places: list[Positions] = []
     while len(rows):
         cursor.patience.spend(steps)
-        # Else `skip` would grow from wave to wave, unheld.
+        # Otherwise `skip` would grow from wave to wave without a limit.
         live.move_to(live.position())
         waves.append(walk_one(live))
         places.append(first[rows] + len(waves) - 1)
@@ -197,7 +197,7 @@ def walk_elements(cursor: Cursor, sizes: Positions, steps: int, walk_one: Callab
 
 
 def in_row_order(waves: list[Node], places: list[Positions]) -> Node:
-    """Elements of all waves, those of one message side by side."""
+    """Elements of all waves, with those of one message together."""
     elements = concat_nodes(waves)
     if len(waves) == 1:
         return elements
@@ -229,7 +229,7 @@ def walk_struct(cursor: Cursor, field: Field, fields: Layout, version: int) -> N
         cursor.skip += 1
         present = np.flatnonzero(marker >= 0)
     else:
-        # Inside a tag the marker is a varint that the tag's size counts, not an int8.
+        # Inside a tag the marker is a varint that counts in the tag's size, not an int8.
         present = np.flatnonzero(read_uvarint(cursor) > 0)
     sub = cursor.sub(present)
     node = walk_layout(sub, fields, version)
@@ -245,14 +245,14 @@ def walk_layout(cursor: Cursor, fields: Layout, version: int) -> Structured:
 
 
 def walk_tags(cursor: Cursor, tagged: tuple[Field, ...], version: int) -> dict[str, Node]:
-    """The tagged section that ends every flexible struct: known tags become sparse nodes, others are skipped."""
+    """The tagged section at the end of every flexible struct: known tags become sparse nodes, others are skipped."""
     count = read_uvarint(cursor)
     found: dict[str, list[Sparse]] = {field.name: [] for field in tagged}
     rows = np.flatnonzero(count)
     if len(rows):
         after = cursor.position().copy()
         live = cursor.sub(rows)
-        # A tag takes two bytes at least: a count beyond that is wrong and must not keep the loop going.
+        # A tag takes two bytes or more: a larger count is wrong and must not prolong the loop.
         left = np.minimum(count[rows], np.maximum(live.end - live.position(), 0) // 2)
         live.is_bad |= left < count[rows]
         while len(rows):
@@ -279,7 +279,7 @@ def walk_tag(
         mine = np.flatnonzero(tag == field.tag)
         if len(mine):
             is_known[mine] = True
-            # Read inside the tag's own bytes: a count in it must not reach beyond them.
+            # Reads only the tag's own bytes: a count in it must not extend past them.
             end = np.minimum(body[mine] + length[mine], live.end[mine])
             sub = Cursor(live.views, body[mine], end, live.patience)
             node = walk_field(sub, field, True, version)
@@ -290,7 +290,8 @@ def walk_tag(
 
 
 def sparse_of(cursor: Cursor, field: Field, found: list[Sparse], version: int) -> Sparse:
-    """One sparse node of what each round of tags found; a tag given twice holds its last value, as in Kafka."""
+    """One sparse node from the results of all rounds of tags. If a tag appears twice, the last value counts, as in
+    Kafka."""
     if not found:
         none = np.zeros(0, np.int64)
         nothing = Cursor(cursor.views, none, none, cursor.patience)
