@@ -4,8 +4,9 @@ Kafka's own clients is accused, and an altered one is."""
 import json
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -36,9 +37,13 @@ INPUTS: Final = ("none", "json", "offsets", "topics", "stale-json", "stale-offse
 class Case:
     outages: Outages
     warehouse: Path
+    # Tables that were asked for: most are, again and again.
+    read: dict[str, list[Row]] = field(default_factory=dict)
 
     def rows(self, table: str) -> list[Row]:
-        return rows(self.warehouse, table)
+        if table not in self.read:
+            self.read[table] = rows(self.warehouse, table)
+        return self.read[table]
 
 
 Audits = Callable[[str, str], Case]
@@ -138,9 +143,21 @@ def lost_gaps(case: Case, event: str, is_quiet: bool = False) -> list[tuple[Row,
 
 def longest_stall_ms(case: Case, gap: Row) -> int:
     """For how long the next owner, which polls ten times a second, did not get to it: the machine was busy."""
-    lines = diary(case.outages.folder / "diary.txt")
-    times = [line.ms for line in lines if line.client == gap["to_client"] and gap["from_ms"] <= line.ms <= gap["to_ms"]]
+    times = [
+        ms
+        for ms in times_of(case.outages.folder / "diary.txt")[gap["to_client"]]
+        if gap["from_ms"] <= ms <= gap["to_ms"]
+    ]
     return max((after - before for before, after in pairwise(times)), default=0)
+
+
+@cache
+def times_of(path: Path) -> Mapping[str, list[int]]:
+    """Of each client, when it wrote a line."""
+    found = defaultdict(list)
+    for line in diary(path):
+        found[line.client].append(line.ms)
+    return found
 
 
 def problem_of(case: Case, member: Row, gap: Row, most_ms: int) -> str | None:
