@@ -4,7 +4,6 @@ import re
 import socket
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import IO, Any
@@ -75,15 +74,13 @@ class HdfsStorage:
 
     def replace(self, name: str, data: bytes, wait: Callable[[], object] = nothing) -> None:
         file = HdfsFile(self, name)
-        with ThreadPoolExecutor(1) as other:
-            try:
-                file.write(data)
-                ended = other.submit(file.end)
-                wait()
-                ended.result()
-            except BaseException:
-                file.abandon()
-                raise
+        try:
+            file.write(data)
+            file.begin_close()
+            wait()
+        except BaseException:
+            file.abandon()
+            raise
         file.finish(is_new=False)
 
     def delete(self, name: str) -> None:
@@ -146,13 +143,13 @@ class HdfsFile:
         self.size += len(self.waiting)
         self.waiting.clear()
 
-    def end(self) -> None:
-        """All of it can be read, by every client. The close goes on: the name node has not heard of the last block yet
-        when the client first asks it, and the client asks again half a second later."""
+    def begin_close(self) -> Close:
+        """It goes on by itself: the name node has not heard of the last block yet when the client first asks it, and
+        the client asks again half a second later."""
         if self.closing is None:
             self.flush_waiting()
             self.closing = begin_close(self.close)
-        self.closing.wait_until(self.is_readable)
+        return self.closing
 
     def close(self) -> None:
         # Closed by its number, whatever its name is by then. It may have been deleted, or replaced by another one.
@@ -169,7 +166,7 @@ class HdfsFile:
     def finish(self, *, is_new: bool = True) -> None:
         path = self.storage.path
         try:
-            self.end()
+            self.begin_close().wait_until(self.is_readable)
             with self.storage.told(self.name):
                 self.storage.client.rename(path(self.begun), path(self.name), not is_new)
         except OSError:

@@ -17,7 +17,8 @@ def leftovers(
     task that was retried has written its files twice."""
     # Files of tables that change outside of runs may be in the middle of being written.
     tables = {name: table for name, table in TABLES.items() if name not in BESIDE_RUNS}
-    by_folder = files_by_folder(root, ["", RUNS_FOLDER, *(table.folder for table in tables.values())])
+    folders = [table.folder for table in tables.values()]
+    by_folder = files_by_folder(root, ["", RUNS_FOLDER, *folders, *(f"{folder}/_delta_log" for folder in folders)])
     found = [path for files in by_folder.values() for path in files if path.name.endswith(".begun")]
     for name, table in tables.items():
         for path in by_folder[table.folder]:

@@ -9,10 +9,11 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
-from jobs.storage.stored_files import Storage, read_whole
+from jobs.storage.stored_files import Storage, read_whole, write_once
 from jobs.storage.stored_path import Place, StoredPath
 from jobs.warehouses import delta_tables
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, commit, files_of, open_table, sequence_of
+from jobs.warehouses.leftovers import leftovers
 from schemas.tables import TABLES
 from tests.jobs.storages import ELSEWHERE, storage
 
@@ -95,6 +96,20 @@ def test_what_others_committed_meanwhile_stays(storage: Storage, is_ours: list[b
     # Written by a server whose answer was lost, or by the run before, which was killed.
     assert commit(folder, table, Change((SECOND,)), 2, 2, other).version() == 2
     assert is_ours == [False, False]
+
+
+def test_a_commit_that_was_killed_is_none(storage: Storage) -> None:
+    """What is left of it has another name."""
+    table = TABLES["replayed_groups"]
+    folder = StoredPath(storage, table.folder)
+    delta = commit(folder, table, Change((FIRST,)), 1, 1, None)
+    begun = f"{table.folder}/_delta_log/{1:020}.json.0123456789abcdef0123456789abcdef.begun"
+    write_once(storage, begun, b'{"add"')
+    assert leftovers(StoredPath(storage), []) == [StoredPath(storage, begun)]
+    opened = open_table(folder)
+    assert opened is not None
+    assert opened.version() == 0
+    assert commit(folder, table, Change((SECOND,)), 2, 2, delta).version() == 1
 
 
 def test_tables_with_properties_of_others_are_left_to_delta_rs(storage: Storage, is_ours: list[bool]) -> None:
