@@ -192,7 +192,7 @@ def test_rules_may_be_counted_on_one_line() -> None:
         ("SELECT 1 AS one\n", "no metric is declared"),
         (f"-- rows_failing_x: X.\n{GOOD}", "rows_failing_x has no comment `-- rule x: CONDITION`"),
         (f"-- rule x: TRUE\n{GOOD}", "FROM judged"),
-        ("-- a: A.\nSELECT :rules\nFROM judged", ":rules stands there"),
+        ("-- a: A.\nSELECT :rules\nFROM judged", ":rules is there"),
     ],
 )
 def test_a_file_that_declares_no_metrics_is_told(text: str, told: str) -> None:
