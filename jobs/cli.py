@@ -54,10 +54,23 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        hold_standard_streams()
     code = guarded(lambda: run(words, is_own_process=arguments is None), "--debug" in words)
     if code == ExitCode.INTERRUPTED:
         say("interrupted")
     return code
+
+
+def hold_standard_streams() -> None:
+    """A shell can close them (`>&-`). The next file that is opened would take the number, and what is printed would go
+    into it, which may be a table's."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # The lowest free number; not to be written to, so that whoever prints says that nobody sees it.
+            os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
 
 
 def run(arguments: Sequence[str], *, is_own_process: bool) -> int:

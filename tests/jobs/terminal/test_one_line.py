@@ -1,11 +1,14 @@
 """What is wrong stands on one line, whatever a value holds: nothing of it moves a cursor, nobody pages through it."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from jobs.cli import main
 from jobs.failure import MOST_SAID
+from tests.audited_sample import ROOT
 
 HOSTILE = "<b>x</b>\x1b[31m\u202eabc\r\nnew"
 SPELLED = "<b>x</b>\\x1b[31m\\u202eabc\\r\\nnew"
@@ -27,6 +30,13 @@ def test_a_value_of_32_kb_is_cut_in_the_middle(
     assert len(line) == len("groupscope: ") + MOST_SAID + len(" … ")
     # What was expected stands at the end.
     assert not line.endswith("x")
+
+
+def test_what_is_printed_to_a_closed_output_goes_nowhere_else(folder: Path) -> None:
+    """What is opened first would take the number of standard output, be it a file of a table."""
+    command = f"PYTHONPATH={ROOT} {sys.executable} -m jobs.cli groups >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=folder, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (1, "groupscope: standard output: Bad file descriptor\n")
 
 
 def test_a_file_in_place_of_a_warehouse_is_called_one(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
