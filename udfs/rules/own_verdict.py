@@ -273,11 +273,13 @@ def trend_verdict(standing: Standing, window: WindowLags | None, rules: OwnRules
     trend = window.trend
     over = f"over {in_words(window.last_time - window.first_time)} ({counted(window.number, 'snapshot')})"
     if trend.grows(rules.allowed_lag):
-        return OwnAnswer(LagVerdict.WARN, OwnRule.FALLS_BEHIND, f"lag grew {from_to(trend)} {over}", window.first_time)
-    return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"lag changed {from_to(trend)} {over}{why_not(trend)}")
+        reason = f"median lag grew {from_to(trend)} {over}"
+        return OwnAnswer(LagVerdict.WARN, OwnRule.FALLS_BEHIND, reason, window.first_time)
+    return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"median lag changed {from_to(trend)} {over}{why_not(trend)}")
 
 
 def from_to(trend: Trend) -> str:
+    """Medians of the first and the last third of the snapshots: single lags that `lag_points` has may be others."""
     return f"from {trend.begin:,} to {trend.end:,}"
 
 
