@@ -545,3 +545,11 @@ def test_a_partition_is_judged_by_its_own_snapshots_whatever_others_there_are(
         assert found[number] == (row["own_verdict"], row["rule"], row["reason"])
     assert [found[number][1] for number in seen] == ["falls_behind", "falls_behind", "too_few", "keeps_up"]
     assert found[1][2].endswith("(3 snapshots)")
+
+
+@pytest.mark.parametrize(("known_until", "shown"), [(3950, "(3 snapshots)"), (3990, "(4 snapshots)")])
+def test_a_trend_ends_where_the_log_does(known_until: int, shown: str) -> None:
+    """Lag at later snapshots rests on commits that may be missing."""
+    covered: list[Row] = [{"first_offset": 0, "from_time": 0, "to_time": known_until}]
+    row = judged(**committed(*every(10, 100, 3950, 100, rise=1)), ends=RISING, history_coverage=covered)
+    assert (row["rule"], row["reason"].endswith(shown)) == ("falls_behind", True), row["reason"]
