@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs.settings import Settings, options_of
+from jobs.storage.closes import wait_for_closes
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage, StoredFile
@@ -35,6 +36,8 @@ def copied(folder: Path, storage: Storage, name: str) -> str:
         storage.replace(f"{name}/{path.relative_to(folder)}".lstrip("/"), path.read_bytes())
 
     done_together(StoredPath(storage), copy, filter(Path.is_file, folder.rglob("*")))
+    # A file gets the time of its close: one that changes while it is read is refused.
+    wait_for_closes()
     return f"{storage.place}/{name}".rstrip("/")
 
 

@@ -216,7 +216,7 @@ def test_who_names_a_hidden_topic_is_told(guarded: Guarded, tmp_path: Path, caps
     with guarded.without(TOPICS), guarded.having((*TOPICS[:2], "--topic", "payments")):
         captured(tmp_path / "snapshots", "--topic", "orders", *guarded.source)
         (line,) = told(capsys)
-        assert f"say `{line}`" in operations_page.PAGE
+        assert f"`{line}`" in operations_page.PAGE
         assert cli.main(["capture", "--warehouse", str(tmp_path / "w"), *guarded.source]) == ExitCode.CLEAN
         assert told(capsys) == [line]
 
