@@ -11,6 +11,7 @@ from jobs.failure import Failure
 from jobs.runs import run
 from jobs.sources.segment_files import framed_pieces, opened
 from jobs.sources.segment_source import SegmentFile, segment_files
+from jobs.storage.closes import wait_for_closes
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
@@ -65,9 +66,11 @@ def test_a_file_that_has_grown_is_read_on_from_its_former_end(
     log = random_log(rng, 12)
     name = f"a/__consumer_offsets-3/{0:020}.log"
     by_storage.replace(name, b"".join(batch.bytes for batch in log[:5]))
+    wait_for_closes()
     source = f"segments:{by_storage.place}/*/__consumer_offsets-3"
     ingest(tmp_path / "w", "--source", source)
     by_storage.replace(name, b"".join(batch.bytes for batch in log))
+    wait_for_closes()
     found = ingest(tmp_path / "w", "--source", source)
     assert (found["read"], found["already_known"]) == (len(keys_of(log[5:])), 0)
     assert keys(tmp_path / "w") == sorted((3, *key) for key in keys_of(log))
@@ -112,6 +115,7 @@ def only(storage: Any) -> SegmentFile:
 def test_another_file_of_its_name_is_noticed(storage: Any, rng: np.random.Generator) -> None:
     name = f"a/__consumer_offsets-3/{0:020}.log"
     storage.replace(name, b"first")
+    wait_for_closes()
     file = only(storage)
     with opened(file.path, file.identity) as reader:  # type: ignore[arg-type]
         assert reader.read() == b"first"
