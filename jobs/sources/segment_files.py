@@ -21,7 +21,7 @@ from udfs.framing.entries import is_entry
 from udfs.framing.frame import frame
 from udfs.framing.framed import Framed, Records, Rejected
 from udfs.framing.legacy_messages import CODEC_BITS
-from udfs.framing.resync import LARGEST_ENTRY
+from udfs.framing.resync import LARGEST_ENTRY, SHORTEST_LOOK
 from udfs.slices import PADDING, padded
 
 PIECE_BYTES = 4 << 20
@@ -205,10 +205,19 @@ def framed_pieces(span: Span, piece_bytes: int = PIECE_BYTES) -> Iterator[Framed
             if not framed.consumed and not is_last:
                 size *= 2
                 continue
+            if not is_last and got - framed.consumed < SHORTEST_LOOK and has_gap_before_last(framed):
+                size += SHORTEST_LOOK
+                continue
             yield framed
             if not framed.consumed:
                 return
             position, size = position + framed.consumed, piece_bytes
+
+
+def has_gap_before_last(framed: Framed) -> bool:
+    """Whether the last batch may have a wrong first offset: only the next batch shows that, so some of it is needed."""
+    first, last = framed.batches.base_offset, framed.batches.last_offset
+    return len(first) > 0 and (len(first) == 1 or bool(first[-1] != last[-2] + 1))
 
 
 def batch_crc(file: BinaryIO, position: int) -> int:

@@ -39,7 +39,7 @@ def cut_the_end(log: Path) -> None:
 
 CASES: list[tuple[Callable[[Path], None], ExitCode, str, bool]] = [
     (flip_a_byte, ExitCode.FINDINGS, "bad_crc", True),
-    (overwrite_a_third, ExitCode.REJECTED_SHARE, "byte ranges", True),
+    (overwrite_a_third, ExitCode.REJECTED_SHARE, "byte range", True),
     (cut_the_end, ExitCode.FINDINGS, "", False),
 ]
 

@@ -51,7 +51,7 @@ def misplaced(warehouse: Path) -> list[tuple[str, str]]:
     return sorted((row["group_id"], row["message"]) for row in found)
 
 
-WRONG = [("my-group", "stands in partition 3, of 10 partitions 2 was expected")]
+WRONG = [("my-group", "is in partition 3, of 10 partitions 2 was expected")]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_group_in_two_offsets_partitions_is_told_and_read_from_one(
     # Its second record is the newest one of group g.
     ingest(tmp_path / "w", "--source", write_log(tmp_path / "two", "one-more", "g", partition=4))
     replay(tmp_path / "w")
-    both = ("g", "stands in partitions 3, 4, of which its coordinator reads one alone")
+    both = ("g", "is in partitions 3, 4, of which its coordinator reads only one")
     assert misplaced(tmp_path / "w") == [both, both]
     before = told(tmp_path / "w")
     replay(tmp_path / "w", "--full")
@@ -123,11 +123,11 @@ def test_a_group_in_two_offsets_partitions_is_told_and_read_from_one(
 
     ingest_snapshots(tmp_path / "w", LED)
     replay(tmp_path / "w")
-    assert ("g", "stands in partition 4, of 10 partitions 3 was expected") in misplaced(tmp_path / "w")
+    assert ("g", "is in partition 4, of 10 partitions 3 was expected") in misplaced(tmp_path / "w")
     found, said = answers("offsets", "g")
     assert (found, "from 3, which its coordinator reads" in said) == (["t,0,0"], True)
     found, said = answers("groups")
     assert [line.split(",")[0] for line in found[1:]] == ["g", "one-more", "other"]
-    assert said.count("group g: its records stand in __consumer_offsets, partitions 3, 4;") == 1
+    assert said.count("group g: its records are in __consumer_offsets, partitions 3, 4;") == 1
     _, said = answers("offsets", "other")
     assert "stand in" not in said

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from jobs import dump
+from jobs.row_output import Format
 from jobs.sources.segment_files import PIECE_BYTES, framed_pieces, spans_of
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, batch, segment
 from udfs.framing.offset_order import with_rising_offsets
@@ -65,7 +66,7 @@ def test_a_torn_end_stays_harmless_while_a_broker_goes_on_writing(tmp_path: Path
     with path.open("ab") as file:
         file.write(whole[-5:] + whole)
     counts = dump.Counts()
-    options = dump.Options((path,), dump.Selection(), None, is_csv=False)
+    options = dump.Options((path,), dump.Selection(), None, Format.JSON)
     assert list(dump.span_texts(span, options, counts, dump.PayloadTexts()))
     assert (counts.records, counts.rejected) == (1, 0)
 

@@ -40,7 +40,8 @@ def test_ids_are_cut_where_they_are_words_of_a_text() -> None:
 def test_long_cells_end_with_an_ellipsis() -> None:
     assert cut_off("a" * 60, MOST_CELL) == "a" * (MOST_CELL - 1) + "…"
     assert (cut_off("short", MOST_CELL), cut_off(None, 3), cut_off(1234, 3)) == ("short", None, 1234)
-    (row,) = last_column_cut(["A", "B"], [["x" * 100, "y" * 60]])
-    # Something is always left to read.
-    assert row == ["x" * 100, "y" * 19 + "…"]
+    (row,) = last_column_cut(["A", "B"], [["x" * 90, "y" * 60]])
+    assert row == ["x" * 90, "y" * 27 + "…"]
+    # With less room than that, the columns are printed below each other: nothing is cut.
+    assert last_column_cut(["A", "B"], [["x" * 100, "y" * 60]]) == [["x" * 100, "y" * 60]]
     assert last_column_cut(["A", "B"], []) == []

@@ -33,7 +33,7 @@ def facts(seen: Seen, whole: tuple[int, ...] = ()) -> Facts:
 
 
 SITUATIONS = [
-    pytest.param({}, 3, (), None, "neither records nor snapshots tell", id="nothing tells"),
+    pytest.param({}, 3, (), None, "neither records nor snapshots show", id="nothing tells"),
     pytest.param({10: (3, "x")}, 2, (), None, "only snapshots before", id="one snapshot before"),
     pytest.param({10: (3, "x")}, 3, (), None, "only snapshots before", id="one before, though records name its last"),
     pytest.param({90: (3, "x")}, 2, (), None, "only snapshots after", id="one snapshot after"),

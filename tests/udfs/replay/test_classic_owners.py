@@ -157,7 +157,7 @@ def test_a_partition_given_away_under_its_owner_has_two_owners_and_is_told() -> 
 def test_a_partition_given_to_two_members_is_told() -> None:
     found = two_rounds([member("a", "t0")], [member("a", "t0"), member("b", "t0")])
     assert found.of("replay_anomalies", "kind", "severity", "message") == [
-        ("two_owners", "critical", "t-0 was given to a and b")
+        ("two_owners", "critical", "t-0 was assigned to a and b")
     ]  # fmt: skip
     assert found.of("ownership_intervals", "member_id", tp="t0", is_open=True) == ["a", "b"]
     assert found.of("rebalances", "num_partitions")[-1] == 1
