@@ -25,7 +25,6 @@ from jobs.measuring.run import Measurement
 from jobs.pages.page_output import print_page
 from jobs.pages.prometheus_file import Audited, newest_group_verdicts, write_prometheus_file
 from jobs.pages.run_page import page
-from jobs.progress import doing
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
 from jobs.reporting.choices import GroupChoice
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             ingest.show(result, arguments.format)
         if unwritten is not None:
-            # All else is written and said.
+            # Everything else is written and printed.
             raise unwritten
     return exit_code(result, arguments.fail_on)
 
@@ -61,10 +60,10 @@ def as_of_now(arguments: argparse.Namespace, now: int) -> argparse.Namespace:
 
 
 def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, Any], list[str], Failure | None]:
-    """What the ingest told, and in it what the steps after it did; the page of it, by tables that are open yet; and why
-    there is no report."""
+    """Returns the result of the ingest with those of the later steps in it; the lines of the run page, made while the
+    tables are still open; and the reason why there is no report, if there is none."""
     gate = Gate(gate_options(arguments))
-    # What is wrong with its rules is told before anything is read.
+    # Errors in its rules are reported before anything is read.
     _ = gate.rules
     measurement = Measurement(is_full=False, as_of=as_of_micros(arguments.as_of, now_ms()))
     first, *after = ingest.jobs_of(arguments)
@@ -73,7 +72,7 @@ def audited(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, An
     options = replace(run_options(arguments), result_file=None)
     folder = report_folder(arguments, options, engine)
     with opened(first.name, options, engine) as warehouse, closing(gate):
-        # Before work that would be in vain.
+        # Before any work is done unnecessarily.
         check_cluster(folder, marks_of(folder), one_cluster(warehouse, options.cluster))
         steps = run_all([first], warehouse, options, engine)
         if arguments.is_own_process and any(steps[0]["rows_added"].values()):
@@ -101,7 +100,8 @@ def report_folder(arguments: argparse.Namespace, options: RunOptions, engine: En
 def reported(
     warehouse: Warehouse, cluster: str, choice: GroupChoice, folder: Place, engine: Engine
 ) -> tuple[dict[str, Any], Failure | None]:
-    """What the result says of the report, and why it could not be written. One that rests on the same rows stays."""
+    """The part of the result about the report, and the reason why it could not be written. A report of the same rows
+    stays."""
     place, marks = str(folder / INDEX), marks_of(folder)
     if marks.basis == basis_of(warehouse, cluster, choice):
         return {"place": place, "is_unchanged": True}, None
@@ -109,10 +109,9 @@ def reported(
     from jobs.reporting.written_report import write_report
 
     try:
-        # Another run may have written there meanwhile.
+        # Another run may have written there since this one began.
         check_cluster(folder, marks, cluster)
-        with doing("report"):
-            write_report(warehouse, cluster, choice, folder, engine=engine)
+        write_report(warehouse, cluster, choice, folder, engine=engine)
     except Failure as failure:
         return {"place": None, "is_unchanged": False}, failure
     return {"place": place, "is_unchanged": False}, None

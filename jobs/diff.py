@@ -8,7 +8,7 @@ Reads history tables. No rows: nothing changed.
 import argparse
 import sys
 
-from jobs.failure import Failure, say
+from jobs.failure import Failure, say, visible
 from jobs.histories.differences import Difference, differences
 from jobs.histories.history import (
     UNTOLD,
@@ -19,7 +19,7 @@ from jobs.histories.history import (
 )
 from jobs.histories.narrow import member_ids, print_narrow
 from jobs.histories.unseen import say_unseen_offsets
-from jobs.row_output import Format, time_text, visible
+from jobs.row_output import Format, time_text
 from schemas.exit_codes import ExitCode
 
 

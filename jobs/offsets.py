@@ -13,12 +13,12 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 
-from jobs.failure import say
+from jobs.failure import say, visible
 from jobs.histories import deleted_topics
 from jobs.histories.assigned import committed_at, members_at
 from jobs.histories.history import History, opened, print_answer, state_at
 from jobs.histories.unseen import say_unseen_offsets
-from jobs.row_output import Format, csv_cell, time_text, visible, write_lines
+from jobs.row_output import Format, csv_cell, time_text, write_lines
 from schemas.exit_codes import ExitCode
 from udfs.counted import counted
 from udfs.listed import listed

@@ -9,7 +9,7 @@ import argparse
 import sys
 from datetime import datetime
 
-from jobs.failure import Failure, say
+from jobs.failure import Failure, say, visible
 from jobs.histories.history import (
     History,
     opened,
@@ -20,7 +20,7 @@ from jobs.histories.narrow import print_narrow
 from jobs.histories.table_reader import Condition, Row, equal
 from jobs.histories.unnamed import say_may_own, say_unnamed
 from jobs.histories.unseen import check_seen_at
-from jobs.row_output import Format, time_text, visible
+from jobs.row_output import Format, time_text
 from jobs.suggestions import unknown
 from schemas.exit_codes import ExitCode
 from schemas.history_functions import OWNER_COLUMNS

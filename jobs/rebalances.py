@@ -14,7 +14,7 @@ import time
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.failure import Failure, say
+from jobs.failure import Failure, say, visible
 from jobs.flags import EPOCH, instant
 from jobs.histories.durations import duration_text
 from jobs.histories.history import opened, print_answer
@@ -22,7 +22,7 @@ from jobs.histories.narrow import last_column_cut, member_ids
 from jobs.histories.short_ids import with_short_ids
 from jobs.histories.timeline import COLUMNS, Event, timeline
 from jobs.histories.unseen import unseen_of
-from jobs.row_output import Format, time_text, visible
+from jobs.row_output import Format, time_text
 from schemas.exit_codes import ExitCode
 
 # EVENT: the trigger of a rebalance, else the kind of event.

@@ -15,8 +15,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from jobs.failure import Failure
-from jobs.failure import visible as visible  # noqa: PLC0414 - output of all commands takes it from here
+from jobs.failure import Failure, visible
 from jobs.table_layout import cut_to, fitted, width_of, wrapped
 from jobs.terminal import BOLD, STANDARD_OUTPUT, is_terminal, painted, terminal_width
 from schemas.exit_codes import ExitCode

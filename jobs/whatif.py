@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jobs.failure import Failure
+from jobs.failure import Failure, visible
 from jobs.histories.history import (
     History,
     opened,
@@ -30,7 +30,7 @@ from jobs.histories.recomputed import facts, newest_assignment
 from jobs.histories.short_ids import with_short_ids
 from jobs.histories.table_reader import Row, equal
 from jobs.pages.whatif_page import LABEL_WIDTH, Told, blocks
-from jobs.row_output import Format, print_rows, visible, write_lines
+from jobs.row_output import Format, print_rows, write_lines
 from jobs.table_layout import labelled, paragraph
 from jobs.terminal import terminal_width
 from schemas.exit_codes import ExitCode

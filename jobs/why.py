@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from jobs.failure import Failure, say
+from jobs.failure import Failure, say, visible
 from jobs.histories.drawing import drawing
 from jobs.histories.history import History, column_names, opened, state_at
 from jobs.histories.narrow import member_ids
@@ -23,7 +23,7 @@ from jobs.histories.short_ids import with_short_ids
 from jobs.histories.story import sentence
 from jobs.histories.timeline import COLUMNS, distance
 from jobs.histories.unseen import Unseen, unseen_of
-from jobs.row_output import Format, print_rows, visible, write_lines
+from jobs.row_output import Format, print_rows, write_lines
 from jobs.table_layout import labelled
 from jobs.terminal import terminal_width
 from schemas.exit_codes import ExitCode

@@ -2,13 +2,14 @@
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jobs.failure import Failure
 from schemas.exit_codes import ExitCode
+from udfs.counted import counted
 
 NEVER, CRITICAL = "never", "critical"
 ASKED = ("config", "fail_on", "as_of", "since", "until", "group", "exclude_group")
@@ -37,6 +38,14 @@ def exit_code(result: Mapping[str, Any], fail_on: str) -> int:
     """With --fail-on never, findings are not a failure."""
     code = int(result["exit_code"])
     return ExitCode.CLEAN if fail_on == NEVER and code == ExitCode.FINDINGS else code
+
+
+def check_matches(pattern: str, groups: Collection[str], cluster: str) -> None:
+    """A pattern that no group matches would find nothing, and look as if all were well."""
+    if not any(re.search(pattern, group) for group in groups):
+        told = f"matches no group of cluster {cluster}, which has {counted(len(groups), 'group')}"
+        expected = "a pattern that is found in a group's id was expected"
+        raise Failure(ExitCode.USAGE, f"--group {pattern!r}: {told}, {expected}")
 
 
 def check_pattern(flag: str, text: str | None) -> None:

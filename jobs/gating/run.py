@@ -1,6 +1,5 @@
 """The gate job: computes metrics, judges suites, lists findings, and decides whether the run passes."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,7 +18,7 @@ from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.known import known_groups, known_of, newest_time
 from jobs.gating.measuring import Frame, measure
 from jobs.gating.metric_files import Metrics, metric_files
-from jobs.gating.options import CRITICAL, NEVER, GateOptions
+from jobs.gating.options import CRITICAL, NEVER, GateOptions, check_matches
 from jobs.gating.results import (
     gate_run_rows,
     hashed,
@@ -44,7 +43,6 @@ from schemas.exit_codes import ExitCode
 from schemas.gate_tables import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, GATED_INPUTS, JOB
 from schemas.gate_words import FindingKind, SuiteVerdict
 from schemas.tables import TABLES
-from udfs.counted import counted
 from udfs.tables.arrow_schema import table_schema
 
 WRITTEN = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, FINDINGS)
@@ -118,12 +116,7 @@ class Gate:
             span = known_span(self.run.warehouse, self.run.cluster)
             check_as_of((self.as_of - EPOCH) // timedelta(milliseconds=1), self.run.started_ms, span, self.run.cluster)
         if self.options.group is not None:
-            groups = known_groups(self.run)
-            if not any(re.search(self.options.group, group) for group in groups):
-                told = f"matches no group of cluster {self.run.cluster}, which has {counted(len(groups), 'group')}"
-                raise usage(
-                    f"--group {self.options.group!r}: {told}, a pattern that is found in a group's id was expected"
-                )
+            check_matches(self.options.group, known_groups(self.run), self.run.cluster)
 
     @property
     def newest_ms(self) -> int | None:

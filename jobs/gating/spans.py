@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from jobs.arguments.gate_spans import Span
-from jobs.failure import Failure, say
+from jobs.failure import Failure, say, visible
 from jobs.flags import EPOCH, instant
 from jobs.gating.recorded_spans import add_rows, identity
 from jobs.gating.validation_results import ValidationResult, read_result
-from jobs.row_output import print_rows, visible
+from jobs.row_output import print_rows
 from jobs.settings import load_settings, options_of
 from jobs.warehouses.any_warehouse import one_cluster, reading
 from jobs.warehouses.delta_tables import UNREADABLE, one_line

@@ -9,10 +9,9 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.failure import say
+from jobs.failure import say, visible
 from jobs.flags import EPOCH
 from jobs.histories.table_reader import Condition, Row, TableReader, equal
-from jobs.row_output import visible
 from schemas.columns import Table
 from schemas.history_words import AnomalyKind
 from schemas.tables import TABLES

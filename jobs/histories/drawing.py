@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from string import ascii_uppercase
 
+from jobs.failure import visible
 from jobs.histories.history import History
 from jobs.histories.rebalance import SHOWN_MOVES, Told
 from jobs.histories.table_reader import Condition, Row, equal
-from jobs.row_output import visible
 from jobs.table_layout import cut_to, width_of
 from udfs.counted import counted
 

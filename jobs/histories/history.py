@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from jobs.failure import Failure, say
+from jobs.failure import Failure, say, visible
 from jobs.flags import EPOCH, instant
 from jobs.histories.coordinators import Coordinators
 from jobs.histories.table_reader import Condition, Row, TableReader, equal
-from jobs.row_output import print_rows, time_text, visible
+from jobs.row_output import print_rows, time_text
 from jobs.suggestions import unknown
 from jobs.warehouses.any_warehouse import one_cluster, reading
 from schemas.columns import Table

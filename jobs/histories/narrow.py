@@ -3,10 +3,11 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from jobs.failure import visible
 from jobs.histories.history import History, print_answer
 from jobs.histories.short_ids import with_short_ids
 from jobs.histories.table_reader import equal
-from jobs.row_output import GAP, Format, visible
+from jobs.row_output import GAP, Format
 from jobs.table_layout import cut_to, width_of
 from jobs.terminal import terminal_width
 

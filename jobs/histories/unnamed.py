@@ -3,9 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from jobs.failure import say
+from jobs.failure import say, visible
 from jobs.histories.history import History
-from jobs.row_output import visible
 from udfs.listed import listed
 
 REMEDY = "an ingest with --snapshots names them: text of kafka-topics --describe, or what groupscope capture prints"

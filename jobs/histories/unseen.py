@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from jobs.failure import Failure, say
+from jobs.failure import Failure, say, visible
 from jobs.histories.history import History
 from jobs.histories.table_reader import Condition, Row, equal
-from jobs.row_output import time_text, visible
+from jobs.row_output import time_text
 from schemas.exit_codes import ExitCode
 from schemas.history_words import OffsetEnd
 from schemas.vocabulary import OFFSETS_TOPIC

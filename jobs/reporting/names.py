@@ -3,7 +3,7 @@
 import re
 from hashlib import sha256
 
-from jobs.row_output import visible
+from jobs.failure import visible
 
 # Names in pages and drawings; the rows have them in full.
 MOST_CHARACTERS = 120

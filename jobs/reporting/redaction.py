@@ -13,9 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jobs.failure import Failure
+from jobs.failure import Failure, visible
 from jobs.reporting.listings import Row
-from jobs.row_output import visible
 from schemas.exit_codes import ExitCode
 
 KEY_BYTES, LEAST_KEY = 32, 16

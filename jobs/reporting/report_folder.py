@@ -45,7 +45,7 @@ def local_default(_warehouse: str) -> str:
 
 
 def check_folder(folder: Place) -> None:
-    """Before work that would be in vain. Rights show when the report is written."""
+    """Called before any work is done. Missing rights only show when the report is written."""
     if isinstance(folder, Path) and folder.exists() and not folder.is_dir():
         raise unwritable(folder, "is a file")
 

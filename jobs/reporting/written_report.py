@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from jobs.engine.engine import Engine
 from jobs.engine.processors import default_workers
+from jobs.progress import doing
 from jobs.reporting.choices import GroupChoice
 from jobs.reporting.group_pages import LEAST_FOR_WORKERS, write_by_workers
 from jobs.reporting.report import Report, report_of
@@ -40,7 +41,8 @@ def write_report(
     engine: Engine | None = None,
 ) -> WrittenReport:
     """`key`: of the hashes that stand for names; None: names as they are. `engine`: of the run that it is part of."""
-    with report_of(warehouse, cluster, choice, basis_of(warehouse, cluster, choice), key=key) as report:
+    basis = basis_of(warehouse, cluster, choice)
+    with doing("report"), report_of(warehouse, cluster, choice, basis, key=key) as report:
         try:
             pages = write_groups(report, warehouse, folder, engine)
             num_bytes = pages.num_bytes + write_index(folder, report.index, pages.names)

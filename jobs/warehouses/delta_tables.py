@@ -183,9 +183,7 @@ def commit(
     increases with each change of the warehouse."""
     if delta is None:
         delta = create(path, table, change, sequence, time_ms)
-    if is_done(delta, sequence):
-        return delta
-    if not actions_of(change, time_ms):
+    if is_done(delta, sequence) or not (change.added or change.removed):
         return delta
     if is_written(path, table, change, sequence, time_ms, delta):
         with delta_table_at(path):

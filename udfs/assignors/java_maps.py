@@ -11,6 +11,7 @@ import numpy as np
 
 from udfs.assignors.java_order import DEFAULT_CAPACITY, Hashes, Positions, put_order
 from udfs.assignors.problems import Numbers, Rows
+from udfs.ranges import ranges
 
 FIRST_JDK_OF_NEW_COPIES = 19
 # A chain that grows beyond this length doubles a table of fewer than 64 buckets, whatever its load.
@@ -165,8 +166,7 @@ def crowded_sets(sets: Sets, capacity: Numbers, highest: int) -> Positions:
         may = (smallest[suspects] <= size) & (size <= capacity[suspects]) & (widths[suspects] >= LONGEST_CHAIN * size)
         # What a table of this size held at most.
         counts = np.minimum(sets.size[suspects[may]], size * 3 // 4 + 1)
-        ends = np.cumsum(counts)
-        held = partitions[np.arange(int(counts.sum())) + np.repeat(starts[may] - (ends - counts), counts)]
+        held = partitions[ranges(starts[may], counts)]
         chains = np.bincount(np.repeat(np.arange(len(counts)), counts) * size + ((held ^ held >> 16) & size - 1))
         found.append(suspects[may][np.flatnonzero(chains > LONGEST_CHAIN) // size])
         size *= 2

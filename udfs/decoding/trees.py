@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.fields import Kind
+from udfs.ranges import ranges
 from udfs.views import Positions
 
 
@@ -57,13 +58,6 @@ class Sparse:
 
 Node = Fixed | Sliced | Listed | Structured | Sparse
 Memo = dict[object, NDArray[np.int64]]
-
-
-def ranges(starts: Positions, counts: Positions) -> Positions:
-    """The numbers starts[0] … starts[0]+counts[0]-1, then those of the next row, and so on."""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(starts - (ends - counts), counts)  # type: ignore[no-any-return]
 
 
 def starts_of(counts: Positions) -> Positions:

@@ -81,17 +81,16 @@ def places_before(following: int | None, base: Numbers, last: Numbers, before: i
 
 
 def places_to_keep(base: Numbers, last: Numbers, before: int, top: int) -> list[int]:
-    offsets = [max(end - first + 1, 0) for first, end in zip(base.tolist(), last.tolist(), strict=True)]
-    possible = [
-        Link(place, first, end, offsets[place])
+    links = [
+        Link(place, first, end, max(end - first + 1, 0))
         for place, (first, end) in enumerate(zip(base.tolist(), last.tolist(), strict=True))
-        if before < first <= end <= top
     ]
+    possible = [each for each in links if before < each.first <= each.end <= top]
     # Less the offsets that the batches before it take, a batch's first offset never falls: it rises where offsets are
     # missing. So batches that leave room for all between them are links that take no room themselves.
-    taken = [0, *accumulate(offsets)]
-    with_room = [each._replace(first=each.first - taken[each.place]) for each in possible]
-    with_room = [each._replace(end=each.first - 1) for each in with_room]
+    taken = [0, *accumulate(each.offsets for each in links)]
+    lowered = [(each, each.first - taken[each.place]) for each in possible]
+    with_room = [each._replace(first=first, end=first - 1) for each, first in lowered]
     fitting = longest_chain(with_room, before, top - taken[-1])
     rising = longest_chain(possible, before, top)
     return rising if len(rising) > len(fitting) else fitting

@@ -8,6 +8,7 @@ import numpy as np
 
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.watermarks import Watermarks
+from udfs.ranges import ranges
 from udfs.replay.nullable import NONE, Numbers, first_of
 
 STILL = np.iinfo(np.int64).max
@@ -111,9 +112,7 @@ def rows_of_cells(source: Held, begin: int, ahead: Numbers, size: int) -> Number
     found = np.full(size, NOWHERE)
     if len(source.rows):
         places = source.first + ahead[source.keys - begin]
-        before = np.cumsum(source.number) - source.number
-        cell = np.arange(before[-1] + source.number[-1]) + np.repeat(places - before, source.number)
-        found[cell] = np.repeat(source.rows, source.number)
+        found[ranges(places, source.number)] = np.repeat(source.rows, source.number)
     return found
 
 
@@ -130,7 +129,7 @@ def marks_of_cells(watermarks: Watermarks, spans: Spans, first_places: Numbers) 
     is_known = (low > 0) & (watermarks.place[np.maximum(low - 1, 0)] >= base)
     counts = high - low + 1
     head = np.cumsum(counts) - counts
-    rows = np.arange(int(counts.sum())) + np.repeat(low - 1 - head, counts)
+    rows = ranges(low - 1, counts)
     cell = watermarks.place[np.maximum(rows, 0)] + np.repeat(begin - first, counts)
     cell[head], rows[head] = begin, np.where(is_known, rows[head], NOWHERE)
     return np.asarray(np.repeat(rows, np.diff(cell, append=int(number.sum()))))

@@ -16,6 +16,7 @@ from udfs.lag.as_of import dense, key_codes, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts, or_else, texts
 from udfs.lag.watermarks import LOOKBACK, Watermarks
+from udfs.ranges import ranges
 from udfs.replay.nullable import NONE, Flags, Numbers, every, first_of, integers, numbers, times
 
 BUCKETS = (300_000_000, 3_600_000_000)
@@ -45,8 +46,7 @@ class RateKeys:
         """All keys of each of these: places in `subjects`, and keys."""
         first, end = (np.searchsorted(self.subject, subjects, side=side) for side in ("left", "right"))
         number = end - first
-        place = np.repeat(np.arange(len(subjects)), number)
-        return place, np.arange(len(place)) + np.repeat(first - (np.cumsum(number) - number), number)
+        return np.repeat(np.arange(len(subjects)), number), ranges(first, number)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from schemas.history_words import MemberChange
 from schemas.vocabulary import GroupType
 from udfs.lag.as_of import key_codes
 from udfs.lag.partition_history import PartitionHistory
+from udfs.ranges import ranges
 from udfs.replay.nullable import NONE, Numbers, first_of, numbers, times
 
 SCHEMA = pa.schema(
@@ -46,9 +47,7 @@ def pairs(names: tuple[str, ...], some: pa.Table, others: pa.Table) -> tuple[Num
     order = np.argsort(known, kind="stable")
     first = np.searchsorted(known[order], codes, side="left")
     number = np.searchsorted(known[order], codes, side="right") - first
-    row = np.repeat(np.arange(len(codes)), number)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
-    return row, order[first[row] + place]
+    return np.repeat(np.arange(len(codes)), number), order[ranges(first, number)]
 
 
 def plain(table: pa.Table, names: tuple[str, ...]) -> pa.Table:

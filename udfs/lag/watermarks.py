@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from udfs.lag.texts import codes_of, encoded, of_texts
+from udfs.ranges import ranges
 from udfs.replay.nullable import NONE, Flags, Numbers, Positions, first_of, numbers
 
 NOWHERE = -1
@@ -244,7 +245,7 @@ class Snapshots:
         wanted = np.flatnonzero(pc.is_in(self.topics, value_set=names).to_numpy(zero_copy_only=False))
         room = MOST_PARTITIONS * max(len(self.times), 1)
         first, end = (np.searchsorted(self.place, each * room) for each in (wanted, wanted + 1))
-        return self.rows_at(np.concatenate([np.empty(0, np.int64), *map(np.arange, first, end)]))
+        return self.rows_at(ranges(first, end - first))
 
     def rows_at(self, which: Numbers) -> Watermarks:
         """`which`: places in the order."""

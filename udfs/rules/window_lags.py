@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from udfs.ranges import ranges
 from udfs.replay.nullable import Numbers, first_of
 from udfs.rules.lag_trend import Trend, lag_trends
 
@@ -42,7 +43,7 @@ def window_lags(facts: "OwnFacts", some: Sequence[int]) -> dict[int, WindowLags]
 def of_keys(facts: "OwnFacts", keys: Numbers, first: Numbers, number: Numbers) -> dict[int, WindowLags]:
     """`first`, `number`: the rows of snapshots of each key that are in the window."""
     key = np.repeat(keys, number)
-    rows = np.arange(len(key)) + np.repeat(first - (np.cumsum(number) - number), number)
+    rows = ranges(first, number)
     times = facts.ends.times[rows]
     committed, is_known = facts.values.at(key, times)
     # Lag of later snapshots rests on commits that may be missing.
