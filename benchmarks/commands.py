@@ -1,9 +1,11 @@
 """Commands as a user starts them, start-up counted."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,9 +26,14 @@ def seconds_of(command: Sequence[str], environment: Mapping[str, str] | None = N
     found = {**(os.environ if environment is None else environment)}
     # Users' modules are compiled once, not by each process: that would be 0.3 s of it.
     found.pop("PYTHONDONTWRITEBYTECODE", None)
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=found)
-    return time.perf_counter() - start
+    with tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
+        code = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=errors, env=found).returncode
+        seconds = time.perf_counter() - start
+        if code:
+            errors.seek(0)
+            raise RuntimeError(f"{shlex.join(command)} ended with exit code {code}: {errors.read().decode()[-2000:]}")
+    return seconds
 
 
 def new_warehouse(folder: Path) -> Path:

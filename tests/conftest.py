@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tests import short_lived_java
-from tests.file_order import taking_turns
+from tests.durations import Durations, known_seconds
+from tests.file_order import File, taking_turns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 AHEAD = pytest.StashKey["subprocess.Popen[bytes] | None"]()
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Durations(config))
     # A shell's background job ignores Ctrl-C, and so would every process that a test starts in order to interrupt it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -33,7 +35,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     markers: dict[str, set[str]] = {}
     for item in items:
         markers.setdefault(item.location[0], set()).update(mark.name for mark in item.iter_markers())
-    ordered = taking_turns([(file, frozenset(names)) for file, names in markers.items()])
+    seconds = known_seconds()
+    ordered = taking_turns([File(file, frozenset(names), seconds.get(file)) for file, names in markers.items()])
     place = {file: number for number, file in enumerate(ordered)}
     items.sort(key=lambda item: place[item.location[0]])
 
