@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from schemas.history_words import Severity
+from schemas.vocabulary import OFFSETS_TOPIC
 
 Row = Mapping[str, Any]
 MOST_KINDS, MOST_ROWS = 10, 3
@@ -63,14 +64,19 @@ def subject(row: Row) -> str:
 
 
 def evidence(row: Row) -> str:
-    partition, first, last = (
-        row[name] for name in ("evidence_partition", "evidence_first_offset", "evidence_last_offset")
-    )
-    sure = row["confidence"]
-    if partition is None:
-        return f"{sure}; no record of its own"
-    where = f"record {first:,}" if first == last else f"records {first:,} to {last:,}"
-    return f"{sure}; __consumer_offsets-{partition}, {where}"
+    return f"{row['confidence']}; {evidence_place(row) or 'no record of its own'}"
+
+
+def evidence_place(row: Row) -> str | None:
+    """Some findings are about many records of an offsets partition: they name the partition alone."""
+    if row["evidence_partition"] is None:
+        return None
+    partition = f"{OFFSETS_TOPIC}-{row['evidence_partition']}"
+    first, last = row["evidence_first_offset"], row["evidence_last_offset"]
+    if first is None or last is None:
+        return partition
+    records = f"record {first:,}" if first == last else f"records {first:,} to {last:,}"
+    return f"{partition}, {records}"
 
 
 def shown(name: str) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from jobs.histories.short_ids import Shortened
+from jobs.pages.finding_lines import evidence_place
 from jobs.reporting.listings import Row
 from schemas.gate_words import FindingKind
 from schemas.vocabulary import OFFSETS_TOPIC
@@ -56,7 +57,7 @@ def finding(row: Row, place: int, short: Shortened, dump: str | None) -> Finding
     return Finding(
         row["rank"], row["severity"], row["kind"], MEANINGS.get(row["kind"], ""), row["group_id"],
         row["topic"], short.text(row["message"]),
-        row["at_time"], row["confidence"], evidence(row), dump,
+        row["at_time"], row["confidence"], evidence_place(row), dump,
         row["query"] if has_sql else query_of(row), has_sql, row["waived_until_time"],
     )  # fmt: skip
 
@@ -65,16 +66,8 @@ def query_of(row: Row) -> str:
     return f"SELECT query FROM findings WHERE run_id = '{row['run_id']}' AND rank = {row['rank']}"
 
 
-def evidence(row: Row) -> str | None:
-    if row["evidence_partition"] is None:
-        return None
-    first, last = row["evidence_first_offset"], row["evidence_last_offset"]
-    where = f"record {first:,}" if first == last else f"records {first:,} to {last:,}"
-    return f"{OFFSETS_TOPIC}-{row['evidence_partition']}, {where}"
-
-
 def dump_command(row: Row, logs: Mapping[int, str], *, has_names: bool = True) -> str | None:
-    """It begins with the first record of the evidence."""
+    """It begins with the first record of the evidence, where that is known."""
     partition = row["evidence_partition"]
     if partition is None:
         return None
@@ -82,7 +75,9 @@ def dump_command(row: Row, logs: Mapping[int, str], *, has_names: bool = True) -
     group = (row["group_id"] or "") if has_names else ""
     is_typed = 0 < len(group) <= MOST_IN_COMMAND and group.isprintable()
     only = f" --group {shlex.quote(f'^{re.escape(group)}$')}" if is_typed else ""
-    return f"groupscope dump{only} --from-offset {row['evidence_first_offset']} {quoted(str(folder))}/*.log"
+    first = row["evidence_first_offset"]
+    start = "" if first is None else f" --from-offset {first}"
+    return f"groupscope dump{only}{start} {quoted(str(folder))}/*.log"
 
 
 def quoted(folder: str) -> str:

@@ -10,7 +10,8 @@ WITH daily AS (
 SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
   CAST(num_commits AS STRING) || ' commits in 24 hours, ' || CAST(num_unchanged AS STRING)
-    || ' of the offset before; one each 5 s would be ' || CAST(num_at_5_s AS STRING) AS message,
+    || ' of them with the same offset as before; one commit of each partition every 5 s would be '
+    || CAST(num_at_5_s AS STRING) AS message,
   offsets_partition AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
   CAST(NULL AS BIGINT) AS evidence_last_offset, 'certain' AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_bytes AS DOUBLE) AS harm

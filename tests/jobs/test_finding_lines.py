@@ -19,6 +19,7 @@ def test_kinds_stand_together_where_the_worst_of_them_stands() -> None:
         finding("stopped", "critical", "one"),
         finding("reset", "warning", "two"),
         finding("stopped", "critical", "three", evidence_last_offset=1_000),
+        finding("often", "info", evidence_first_offset=None, evidence_last_offset=None),
         finding("source", "info", None, evidence_partition=None),
     ]
     query = "SELECT rank, message, query FROM findings WHERE run_id = '00000001-r' AND kind = "
@@ -33,12 +34,16 @@ def test_kinds_stand_together_where_the_worst_of_them_stands() -> None:
         "          two: what",
         "            likely; __consumer_offsets-3, records 1,000 to 2,000",
         f"          {query}'reset' AND severity = 'warning' ORDER BY rank",
+        "info      often: 1",
+        "          g: what",
+        "            likely; __consumer_offsets-3",
+        f"          {query}'often' AND severity = 'info' ORDER BY rank",
         "info      source: 1",
         "          what",
         "            likely; no record of its own",
         f"          {query}'source' AND severity = 'info' ORDER BY rank",
     ]
-    assert summary(rows) == "2 critical, 1 warning, 1 info"
+    assert summary(rows) == "2 critical, 1 warning, 2 info"
 
 
 def test_many_are_counted_and_waived_ones_do_not_count() -> None:

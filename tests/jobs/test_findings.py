@@ -12,7 +12,9 @@ from jobs.gating.finding_files import Events, finding_files
 from jobs.gating.findings import Choice, Found, find, finding_rows, finding_statements, num_at_or_above
 from jobs.gating.sql_text import parameters
 from jobs.gating.waivers import waivers
+from jobs.pages.finding_lines import finding_lines
 from jobs.queries.duckdb_engine import scope_of
+from jobs.reporting.findings import findings_of
 from jobs.settings import Gate, Settings
 from jobs.warehouses.warehouse import Warehouse
 from schemas.gate_words import FindingKind
@@ -196,6 +198,10 @@ def test_a_kind_is_found_where_it_is_and_its_statement_lists_its_rows(tmp_path: 
         names, rows = answer(finding.query)
         assert [dict(zip(names, row, strict=True))["message"] for row in rows] == [finding.message]
     assert kind not in kinds(found_in(make(tmp_path / "not", not_there)))
+    row = {**vars(finding), "run_id": "00000005-gate", "rank": 1, "waived_until_time": None}
+    page, (shown,) = "\n".join(finding_lines([row])), findings_of([row], {}, ())
+    assert finding.message in page and shown.message == finding.message
+    assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"
 
 
 def test_groups_wait_for_a_transaction_that_committed_for_them_and_not_for_an_earlier_one(tmp_path: Path) -> None:
