@@ -44,13 +44,13 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_layers.py
-	$(BIN)/python -m jobs.pages.records_page --check
-	$(BIN)/python -m jobs.pages.tables_page --check
-	$(BIN)/python -m jobs.pages.functions_page --check
-	$(BIN)/python -m jobs.pages.metrics_page --check
-	$(BIN)/python -m jobs.pages.commands_page --check
-	$(BIN)/python -m jobs.pages.settings_page --check
-	$(BIN)/python -m jobs.pages.outcomes_pages --check
+	$(BIN)/python -m jobs.docs_pages.records --check
+	$(BIN)/python -m jobs.docs_pages.tables --check
+	$(BIN)/python -m jobs.docs_pages.functions --check
+	$(BIN)/python -m jobs.docs_pages.metrics --check
+	$(BIN)/python -m jobs.docs_pages.commands --check
+	$(BIN)/python -m jobs.docs_pages.settings --check
+	$(BIN)/python -m jobs.docs_pages.outcomes --check
 
 docs: setup ## the site of docs/, into site/; any warning is an error
 	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going -b html docs site

@@ -12,8 +12,8 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold
 def pack(root: Path, target: Path) -> Path:
     settings = tomllib.loads((root / "pyproject.toml").read_text())
     archive = target / f"groupscope-{settings['project']['version']}.zip"
-    packages = settings["tool"]["setuptools"]["packages"]
-    files = sorted({file for package in packages for file in (root / package).rglob("*") if is_shipped(file)})
+    packages = settings["tool"]["setuptools"]["packages"]["find"]["include"]
+    files = sorted({file for package in packages for file in root.glob(f"{package}/**/*") if is_shipped(file)})
     target.mkdir(exist_ok=True)
     with zipfile.ZipFile(archive, "w") as opened:
         for file in files:

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.client_range import client_range
-from udfs.assignors.client_roundrobin import roundrobin
-from udfs.assignors.problems import ABSENT, Assignment, Problem, Rows
+from udfs.assignors.client.range import client_range
+from udfs.assignors.client.roundrobin import roundrobin
+from udfs.assignors.client.sticky_assignors import cooperative_sticky, sticky
+from udfs.assignors.questions.problems import ABSENT, Assignment, Problem, Rows
+from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.registry import uniform
-from udfs.assignors.server_problems import ServerProblem
-from udfs.assignors.server_range import server_range
-from udfs.assignors.sticky import cooperative_sticky, sticky
+from udfs.assignors.server.range import server_range
 
 BUCKETS = 5
 GENERATION = 1

@@ -9,7 +9,7 @@ from benchmarks.assignor_cases import CLIENT, SERVER, Case
 from benchmarks.assignor_rounds import AssignorRounds
 from benchmarks.durations import Bound, Duration
 from benchmarks.run import Run
-from udfs.assignors.many_groups import answers_of_clients, answers_of_coordinators
+from udfs.assignors.bulk.many_groups import answers_of_clients, answers_of_coordinators
 
 GROUPS = 20_000
 MEMBERS, TOPICS, PARTITIONS = 5, 2, 10

@@ -11,7 +11,7 @@ from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
 from benchmarks.segments import SNAPSHOTS
 from benchmarks.shapes import FEW_KEYS
-from jobs.engine.processors import cores
+from jobs.processes.processors import cores
 from jobs.spark.java import java_home
 
 ROOT = Path(__file__).parents[1]

@@ -12,10 +12,10 @@ from benchmarks.byte_columns import compact, text, uvarint
 from benchmarks.generations import by_topic
 from benchmarks.group_records import NO_TAGS, i4
 from benchmarks.shapes import raw_topic_id
+from udfs.assignors.java.timeline_map import walked
+from udfs.assignors.questions.specs import GroupProtocol, Member, Owned, Spec, Topic
 from udfs.assignors.registry import known_assignor
-from udfs.assignors.specs import GroupProtocol, Member, Owned, Spec, Topic
-from udfs.recomputing.metadata_hash import group_hash
-from udfs.recomputing.timeline_map import walked
+from udfs.topics.metadata_hash import group_hash
 
 ASSIGNOR = "uniform"
 MOST_MEMBERS = 4

@@ -10,12 +10,12 @@ import pyarrow as pa
 from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
 from benchmarks.serde_rounds import SerdeRounds
-from schemas import payloads
-from schemas.fields import Message
+from schemas.declarations.fields import Message
+from schemas.records import payloads
+from udfs.arrays.slices import Slices, slices_of
 from udfs.decoding.client_payloads import version_groups
 from udfs.decoding.decode import Decoded, Part, decode
-from udfs.framing.framed import Records
-from udfs.slices import Slices, slices_of
+from udfs.framing.log_bytes.framed_records import Records
 
 GROUP_METADATA = 2
 # A call costs a fixed time for each kind of record in it. For one kind small calls are best, whose bytes stay in the

@@ -11,7 +11,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from jobs.engine.processors import cores
+from jobs.processes.processors import cores
 from jobs.spark.session import quiet_session
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from benchmarks.dump import dump_command, seconds_of
 from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run, in_memory
-from jobs.queries.duckdb_functions import register_duckdb
+from jobs.queries.engines.duckdb_functions import register_duckdb
 
 RECORDS = 100_000
 QUERY = "SELECT decode_offsets_record(key, value) AS record FROM records"

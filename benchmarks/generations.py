@@ -16,8 +16,8 @@ from benchmarks.byte_columns import text
 from benchmarks.cast import offsets_partition
 from benchmarks.group_records import NULL_BYTES, NULL_TEXT, i4
 from benchmarks.traffic import Records
+from udfs.assignors.questions.specs import GroupProtocol, Member, Owned, Spec, Topic
 from udfs.assignors.registry import known_assignor
-from udfs.assignors.specs import GroupProtocol, Member, Owned, Spec, Topic
 
 ASSIGNOR = "cooperative-sticky"
 FIRST_TIME, MS_PER_GENERATION = 1_700_000_000_000, 5_000

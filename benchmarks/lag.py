@@ -20,7 +20,7 @@ from benchmarks.rounds import Limit
 from benchmarks.run import Run
 from benchmarks.shaped_log import COMMITS_PER_BATCH
 from benchmarks.shapes import FEW_KEYS, SHAPES, Shape, groups_by_home, topics_of
-from schemas.views import VIEWS
+from schemas.contract.views import VIEWS
 
 RECORDS = 10_000_000
 NUM_SNAPSHOTS, NUM_PARTITIONS = 1_000, 2_000

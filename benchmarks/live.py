@@ -10,7 +10,7 @@ from benchmarks.commands import groupscope, ingest_command, seconds_of, with_new
 from benchmarks.ingest import COMPRESSED_SHARE, PARTITIONS, RECORDS, SEGMENT_BYTES, ingest_seconds
 from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.words.records import OFFSETS_TOPIC
 from tests.kafka.broker import Broker, running
 from tests.kafka.committing import commit, make_topics
 from tests.kafka.releases import KAFKA_4_3

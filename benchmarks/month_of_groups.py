@@ -16,9 +16,9 @@ from jobs.warehouses.delta_tables import Change, DataFile, partitioning
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse, prepare
-from schemas.columns import Column, Type
-from schemas.tables import CONTRACT_VERSION, TABLES
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import CONTRACT_VERSION, TABLES
+from schemas.declarations.columns import Column, Type
+from udfs.arrays.arrow_schema import table_schema
 
 CLUSTER = "month"
 DAYS, REBALANCES_A_DAY, PARTITIONS, MEMBERS = 30, 2, 8, 4

@@ -8,7 +8,7 @@ from benchmarks.commands import groupscope, ingest_command, new_warehouse, secon
 from benchmarks.ingest import COMPRESSED_SHARE, SEGMENT_BYTES
 from benchmarks.rounds import Goal, Measured
 from benchmarks.run import Run
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.words.records import OFFSETS_TOPIC
 
 RECORDS = 10_000_000
 PARTITIONS = 8

@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.segments import Plan, write_segments
 from benchmarks.shapes import MIX, SHAPES
+from udfs.arrays.slices import PADDING
 from udfs.framing.frame import frame
-from udfs.framing.framed import Records
-from udfs.slices import PADDING
+from udfs.framing.log_bytes.framed_records import Records
 
 ONE_FILE = 1 << 40
 # Of a mix whose records follow from each other.

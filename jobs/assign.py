@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jobs.failure import Failure
-from jobs.row_output import Format, print_rows, write_lines
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from jobs.output.rows import Format, print_rows, write_lines
+from schemas.words.exit_codes import ExitCode
 from udfs.assignors.answers import answer_to
 
 COLUMNS = ("id", "member_id", "num_partitions", "partitions", "order", "assumed", "error")

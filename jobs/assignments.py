@@ -15,12 +15,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobs.engine.choice import engine_of
+from jobs.output.rows import row_lines
+from jobs.output.terminal import terminal_width
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.command import run_result, show_result
-from jobs.row_output import row_lines
-from jobs.terminal import terminal_width
-from schemas.assignment_words import Verdict
-from udfs.counted import counted
+from schemas.words.assignments import Verdict
+from udfs.sentences.counts import counted
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -15,21 +15,21 @@ from dataclasses import replace
 from typing import Any
 
 from jobs import ingest
+from jobs.command_line.flags import as_of_micros
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
-from jobs.failure import Failure
-from jobs.flags import as_of_micros
 from jobs.gating.options import exit_code, gate_options
 from jobs.gating.run import Gate
 from jobs.measuring.run import Measurement
-from jobs.pages.page_output import print_page
+from jobs.output.failure import Failure
+from jobs.output.text_pages import print_page
 from jobs.pages.prometheus_file import Audited, newest_group_verdicts, write_prometheus_file
-from jobs.pages.run_page import page
+from jobs.pages.run import page
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
-from jobs.reporting.choices import GroupChoice
+from jobs.reporting.page_files import INDEX
 from jobs.reporting.report_folder import basis_of, check_cluster, check_folder, marks_of, report_place
-from jobs.reporting.written_pages import INDEX
+from jobs.reporting.rows.choices import GroupChoice
 from jobs.runs.result import ms_of, now_ms, recorded_failure, result_text, write_result_file
 from jobs.runs.run import RunOptions, opened, options_at, run_all, run_options
 from jobs.storage.places import place_at
@@ -106,7 +106,7 @@ def reported(
     if marks.basis == basis_of(warehouse, cluster, choice):
         return {"place": place, "is_unchanged": True}, None
     # Here, since a run without anything new does without templates.
-    from jobs.reporting.written_report import write_report
+    from jobs.reporting.write_report import write_report
 
     try:
         # Another run may have written there since this one began.

@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 
 from jobs.broker.client_properties import ClientProperties, client_properties
 from jobs.broker.cluster import KafkaCluster
-from jobs.capturing.captured import Snapshot, captured
 from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
+from jobs.configuration.settings import load_settings
 from jobs.engine.local import LocalEngine
-from jobs.failure import Failure, say
-from jobs.progress import doing
+from jobs.output.failure import Failure, say
+from jobs.output.progress import doing
 from jobs.runs.result import now_ms
 from jobs.runs.run import RunOptions
-from jobs.settings import load_settings
+from jobs.sources.cluster_snapshot import Snapshot, captured
 from jobs.storage.places import is_remote, local_path
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 
 @dataclass

@@ -13,12 +13,12 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from jobs.commands import COMMANDS, EXAMPLES, JOBS, NAMES, SECTIONS, WITHOUT_PANDAS
-from jobs.failure import Failure, guarded, say
-from jobs.help_text import HYPHENS, HelpText, commands_text, description_of
-from jobs.no_pandas import keep_pandas_out
+from jobs.command_line.commands import COMMANDS, EXAMPLES, JOBS, NAMES, SECTIONS, WITHOUT_PANDAS
+from jobs.command_line.help_text import HYPHENS, HelpText, commands_text, description_of
+from jobs.output.failure import Failure, guarded, say
+from jobs.processes.no_pandas import keep_pandas_out
 from jobs.storage.closes import wait_for_closes
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction["Parser"]
@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            from jobs.suggestions import did_you_mean
+            from jobs.command_line.suggestions import did_you_mean
 
             raise argparse.ArgumentError(
                 action, f"{error.message}{did_you_mean(str(value), list(map(str, action.choices or ())))}"
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
             name = word.partition("=")[0]
             # Like argparse, take no word with a space for a flag: an SQL statement may begin with a comment.
             if name.startswith("--") and " " not in word and name not in self._option_string_actions:
-                from jobs.suggestions import did_you_mean
+                from jobs.command_line.suggestions import did_you_mean
 
                 self.error(f"no flag {name}{did_you_mean(name, self._option_string_actions)}")
 
@@ -158,7 +158,7 @@ def check_command(words: Sequence[str], wanted: str | None) -> None:
         return
     if first.startswith("-"):
         raise Failure(ExitCode.USAGE, f"{first}: a command was expected before flags; see groupscope --help")
-    from jobs.suggestions import did_you_mean
+    from jobs.command_line.suggestions import did_you_mean
 
     raise Failure(ExitCode.USAGE, f"no command {first!r}{did_you_mean(first, COMMANDS)}; see groupscope --help")
 
@@ -178,13 +178,13 @@ def progress_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
     """Progress, for commands that may take more than a few seconds."""
     if not hasattr(parsed, "quiet"):
         return nullcontext()
-    from jobs.progress import shown
+    from jobs.output.progress import shown
 
     return shown(is_quiet=parsed.quiet)
 
 
 def is_local(parsed: argparse.Namespace) -> bool:
-    from jobs.flags import LOCAL, wanted_engine
+    from jobs.command_line.flags import LOCAL, wanted_engine
 
     return wanted_engine(parsed) == LOCAL
 

@@ -18,10 +18,10 @@ from argcomplete import autocomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter
 from argcomplete.shell_integration import shellcode
 
-from jobs.failure import Failure
-from jobs.no_pandas import keep_pandas_out
-from jobs.row_output import write_lines
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from jobs.output.rows import write_lines
+from jobs.processes.no_pandas import keep_pandas_out
+from schemas.words.exit_codes import ExitCode
 
 Completer = Callable[..., Iterable[str]]
 
@@ -56,7 +56,7 @@ def topics(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
 def names(parsed: argparse.Namespace, columns: dict[str, str]) -> Iterable[str]:
     """None if there is no warehouse: a shell cannot show messages."""
     keep_pandas_out()
-    from jobs.histories.history import opened
+    from jobs.answers.history import opened
 
     try:
         history = opened(parsed)

@@ -11,23 +11,23 @@ all columns of Kafka's tool.
 import argparse
 import sys
 
-from jobs.histories import described
-from jobs.histories.history import (
+from jobs.answers.history import (
     opened,
     print_answer,
     say_as_kafka,
     state_at,
 )
-from jobs.histories.narrow import member_ids, print_narrow
-from jobs.histories.unnamed import say_listed_twice, say_unnamed
-from jobs.histories.unseen import say_unseen_offsets
-from jobs.row_output import Format
-from schemas.exit_codes import ExitCode
+from jobs.answers.missing_records import say_unseen_offsets
+from jobs.answers.narrow_tables import member_ids, print_narrow
+from jobs.answers.states import description
+from jobs.answers.unnamed_topics import say_listed_twice, say_unnamed
+from jobs.output.rows import Format
+from schemas.words.exit_codes import ExitCode
 
 # Left out of narrow tables: all rows are of the requested group.
 LEFT_OUT = {"offsets": {"GROUP"}, "members": {"GROUP"}, "state": set()}
 LEFT_OUT_VERBOSE = {"HOST", "#PARTITIONS"}
-ANSWERS = {"offsets": described.offsets, "members": described.members, "state": described.group_state}
+ANSWERS = {"offsets": description.offsets, "members": description.members, "state": description.group_state}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,12 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def left_out(arguments: argparse.Namespace, answer: described.Answer) -> set[str]:
+def left_out(arguments: argparse.Namespace, answer: description.Answer) -> set[str]:
     """For members also columns without a value, and columns that the assignments already show."""
     always = LEFT_OUT[arguments.shown]
     if arguments.shown != "members" or not arguments.verbose:
         return always
-    return always | LEFT_OUT_VERBOSE | described.empty_columns(answer)
+    return always | LEFT_OUT_VERBOSE | description.empty_columns(answer)
 
 
 if __name__ == "__main__":

@@ -8,19 +8,19 @@ Reads history tables. No rows: nothing changed.
 import argparse
 import sys
 
-from jobs.failure import Failure, say, visible
-from jobs.histories.differences import Difference, differences
-from jobs.histories.history import (
+from jobs.answers.history import (
     UNTOLD,
     check_seen,
     is_untold,
     opened,
     print_answer,
 )
-from jobs.histories.narrow import member_ids, print_narrow
-from jobs.histories.unseen import say_unseen_offsets
-from jobs.row_output import Format, time_text
-from schemas.exit_codes import ExitCode
+from jobs.answers.missing_records import say_unseen_offsets
+from jobs.answers.narrow_tables import member_ids, print_narrow
+from jobs.answers.states.differences import Difference, differences
+from jobs.output.failure import Failure, say, visible
+from jobs.output.rows import Format, time_text
+from schemas.words.exit_codes import ExitCode
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,13 +12,13 @@ import sys
 from collections.abc import Sequence
 
 from jobs.checks import row_checks, table_checks
-from jobs.checks.checked import Finding, Status, findings
-from jobs.failure import say
-from jobs.row_output import print_rows
+from jobs.checks.check import Finding, Status, findings
+from jobs.output.failure import say
+from jobs.output.rows import print_rows
 from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import place_of
 from jobs.warehouses.warehouse import reading
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 ORDER = list(Status)
 

@@ -16,11 +16,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.processors import cores
-from jobs.failure import Failure
-from jobs.no_pandas import keep_pandas_out
+from jobs.output.failure import Failure
+from jobs.output.rows import Format, print_rows, write_all
 from jobs.pages.record_rows import COLUMNS, record_rows
-from jobs.row_output import Format, print_rows, write_all
+from jobs.processes.freed_memory import keep_memory
+from jobs.processes.no_pandas import keep_pandas_out
+from jobs.processes.processors import cores
+from jobs.processes.turns import Turn, take_turns
 from jobs.sources.segment_files import (
     Span,
     chunks,
@@ -30,18 +32,16 @@ from jobs.sources.segment_files import (
     offsets_partition_of,
     spans_of,
 )
-from jobs.spark.kept_memory import keep_memory
-from jobs.turns import Turn, take_turns
-from schemas.exit_codes import ExitCode
-from schemas.records import REGISTRY
-from schemas.vocabulary import UNKNOWN_REASONS
-from udfs.counted import counted
+from schemas.records.registry import REGISTRY
+from schemas.words.exit_codes import ExitCode
+from schemas.words.records import UNKNOWN_REASONS
 from udfs.decoding.decode import decode
-from udfs.framing.framed import Framed, Rejected
+from udfs.framing.log_bytes.framed_records import Framed, Rejected
 from udfs.framing.offset_order import with_rising_offsets
 from udfs.framing.rejected_ranges import RejectedRanges
 from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_lines import Selection, Writer, csv_header
+from udfs.sentences.counts import counted
 
 SPAN_BYTES = 4 << 20
 # So that everything a chunk touches stays in the processor's cache.

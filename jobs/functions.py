@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 
-from schemas.columns import sql_type
-from schemas.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
+from schemas.contract.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
+from schemas.declarations.columns import sql_type
 from udfs.scalar_functions import KERNELS
 
 

@@ -20,9 +20,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jobs.engine.choice import engine_of
-from jobs.pages.gate_page import COLUMNS, finding_cells, page
-from jobs.pages.page_output import print_page
-from jobs.row_output import print_rows
+from jobs.output.rows import print_rows
+from jobs.output.text_pages import print_page
+from jobs.pages.gate import COLUMNS, finding_cells, page
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import run_jobs, run_options
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> int:
     if is_about_spans(arguments):
-        from jobs.gating.spans import record_span
+        from jobs.gating.validated_spans.record_span import record_span
 
         return record_span(arguments)
     return judge(arguments)

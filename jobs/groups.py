@@ -9,12 +9,12 @@ share groups and groups of Kafka Connect.
 import argparse
 import sys
 
-from jobs.failure import say
-from jobs.histories.history import History, opened, print_answer
-from jobs.histories.unnamed import say_unnamed
-from jobs.histories.unseen import check_seen_at
-from schemas.exit_codes import ExitCode
-from schemas.vocabulary import GroupType
+from jobs.answers.history import History, opened, print_answer
+from jobs.answers.missing_records import check_seen_at
+from jobs.answers.unnamed_topics import say_unnamed
+from jobs.output.failure import say
+from schemas.words.exit_codes import ExitCode
+from schemas.words.records import GroupType
 
 COLUMNS = ("GROUP", "TYPE", "STATE", "PROTOCOL")
 

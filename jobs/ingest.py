@@ -15,15 +15,15 @@ from typing import Any
 
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
-from jobs.failure import Failure
+from jobs.ingestion.driver.writer import JOB
 from jobs.ingestion.run import Ingest, IngestOptions
 from jobs.ingestion.summary import closing_line
-from jobs.ingestion.writer import JOB
-from jobs.pages.page_output import print_page
-from jobs.row_output import print_rows
+from jobs.output.failure import Failure
+from jobs.output.rows import print_rows
+from jobs.output.text_pages import print_page
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import Job, run_jobs, run_options
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 
 def run(arguments: argparse.Namespace) -> int:

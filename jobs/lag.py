@@ -13,14 +13,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jobs.command_line.flags import as_of_micros
 from jobs.engine.choice import engine_of
-from jobs.flags import as_of_micros
 from jobs.measuring.run import Measurement
+from jobs.output.rows import row_lines
+from jobs.output.terminal import terminal_width
 from jobs.replaying.command import run_result, show_result
-from jobs.row_output import row_lines
 from jobs.runs.result import now_ms
-from jobs.terminal import terminal_width
-from udfs.counted import counted
+from udfs.sentences.counts import counted
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,15 +13,15 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 
-from jobs.failure import say, visible
-from jobs.histories import deleted_topics
-from jobs.histories.assigned import committed_at, members_at
-from jobs.histories.history import History, opened, print_answer, state_at
-from jobs.histories.unseen import say_unseen_offsets
-from jobs.row_output import Format, csv_cell, time_text, write_lines
-from schemas.exit_codes import ExitCode
-from udfs.counted import counted
-from udfs.listed import listed
+from jobs.answers import deleted_topics
+from jobs.answers.history import History, opened, print_answer, state_at
+from jobs.answers.missing_records import say_unseen_offsets
+from jobs.answers.states.members import committed_at, members_at
+from jobs.output.failure import say, visible
+from jobs.output.rows import Format, csv_cell, time_text, write_lines
+from schemas.words.exit_codes import ExitCode
+from udfs.sentences.counts import counted
+from udfs.sentences.name_lists import listed
 
 COLUMNS = ("topic", "partition", "offset")
 # Limit of partitions in one line; for more, only the number.

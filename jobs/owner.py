@@ -9,21 +9,21 @@ import argparse
 import sys
 from datetime import datetime
 
-from jobs.failure import Failure, say, visible
-from jobs.histories.history import (
+from jobs.answers.history import (
     History,
     opened,
     print_answer,
     selected,
 )
-from jobs.histories.narrow import print_narrow
-from jobs.histories.table_reader import Condition, Row, equal
-from jobs.histories.unnamed import say_may_own, say_unnamed
-from jobs.histories.unseen import check_seen_at
-from jobs.row_output import Format, time_text
-from jobs.suggestions import unknown
-from schemas.exit_codes import ExitCode
-from schemas.history_functions import OWNER_COLUMNS
+from jobs.answers.missing_records import check_seen_at
+from jobs.answers.narrow_tables import print_narrow
+from jobs.answers.table_reader import Condition, Row, equal
+from jobs.answers.unnamed_topics import say_may_own, say_unnamed
+from jobs.command_line.suggestions import unknown
+from jobs.output.failure import Failure, say, visible
+from jobs.output.rows import Format, time_text
+from schemas.contract.history_functions import OWNER_COLUMNS
+from schemas.words.exit_codes import ExitCode
 
 # Columns of tables without --wide.
 NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase", "from_time", "confidence")

@@ -14,16 +14,16 @@ import time
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.failure import Failure, say, visible
-from jobs.flags import EPOCH, instant
-from jobs.histories.durations import duration_text
-from jobs.histories.history import opened, print_answer
-from jobs.histories.narrow import last_column_cut, member_ids
-from jobs.histories.short_ids import with_short_ids
-from jobs.histories.timeline import COLUMNS, Event, timeline
-from jobs.histories.unseen import unseen_of
-from jobs.row_output import Format, time_text
-from schemas.exit_codes import ExitCode
+from jobs.answers.durations import duration_text
+from jobs.answers.events.timeline import COLUMNS, Event, timeline
+from jobs.answers.history import opened, print_answer
+from jobs.answers.missing_records import unseen_of
+from jobs.answers.narrow_tables import last_column_cut, member_ids
+from jobs.answers.short_ids import with_short_ids
+from jobs.command_line.flags import EPOCH, instant
+from jobs.output.failure import Failure, say, visible
+from jobs.output.rows import Format, time_text
+from schemas.words.exit_codes import ExitCode
 
 # EVENT: the trigger of a rebalance, else the kind of event.
 NARROW = ("TIME", "EVENT", "GENERATION", "UNREAD", "DETAIL")

@@ -15,7 +15,7 @@ from typing import Any
 from jobs.engine.choice import engine_of
 from jobs.replaying.command import run_result, show_result
 from jobs.replaying.run import Replay
-from udfs.counted import counted
+from udfs.sentences.counts import counted
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,17 +11,17 @@ import argparse
 import sys
 from dataclasses import asdict
 
-from jobs.failure import Failure
 from jobs.gating.options import check_matches, check_pattern
-from jobs.reporting.choices import GroupChoice
-from jobs.reporting.redaction import Redaction, is_hash, key_of
+from jobs.output.failure import Failure
+from jobs.output.rows import Format, print_rows, write_lines
 from jobs.reporting.report_folder import check_cluster, marks_of, report_place
-from jobs.reporting.written_report import write_report
-from jobs.row_output import Format, print_rows, write_lines
+from jobs.reporting.rows.choices import GroupChoice
+from jobs.reporting.rows.redaction import Redaction, is_hash, key_of
+from jobs.reporting.write_report import write_report
 from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import one_cluster, place_of, reading
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -16,13 +16,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from jobs.failure import Failure
-from jobs.flags import SPARK, wanted_engine
-from jobs.queries.answers import Engine, print_answer, print_answers
-from jobs.queries.dialects import Dialect
-from jobs.row_output import write_lines
+from jobs.command_line.flags import SPARK, wanted_engine
+from jobs.output.failure import Failure
+from jobs.output.rows import write_lines
+from jobs.queries.definitions.dialects import Dialect
+from jobs.queries.results import Engine, print_answer, print_answers
 from jobs.storage.places import HADOOP
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 IN_HADOOP = tuple(f"{scheme}:" for scheme in HADOOP)
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.print_tables or arguments.print_views:
         print_definitions(arguments)
     elif arguments.register:
-        from jobs.queries.spark_engine import SparkEngine
+        from jobs.queries.engines.spark_engine import SparkEngine
 
         engine = SparkEngine(arguments.warehouse, arguments.debug)
         print_answer(engine.register(arguments.database), arguments.format)
@@ -59,13 +59,13 @@ def check_usage(arguments: argparse.Namespace) -> None:
 
 def print_definitions(arguments: argparse.Namespace) -> None:
     if arguments.print_tables:
-        from jobs.queries.tables import table_definitions
+        from jobs.queries.definitions.tables import table_definitions
         from jobs.warehouses.any_warehouse import reading
 
         warehouse = reading(arguments.warehouse)
         write_lines(table_definitions(Dialect(arguments.print_tables), warehouse, warehouse.readable_versions()))
     if arguments.print_views:
-        from jobs.queries.views import view_definitions
+        from jobs.queries.definitions.views import view_definitions
 
         write_lines(view_definitions(Dialect(arguments.print_views)))
 
@@ -73,10 +73,10 @@ def print_definitions(arguments: argparse.Namespace) -> None:
 def engine_of(arguments: argparse.Namespace) -> Engine:
     """Imports only the requested engine, since both take a while."""
     if wanted_engine(arguments) == SPARK:
-        from jobs.queries.spark_engine import SparkEngine
+        from jobs.queries.engines.spark_engine import SparkEngine
 
         return SparkEngine(arguments.warehouse, arguments.debug)
-    from jobs.queries.duckdb_engine import DuckDBEngine
+    from jobs.queries.engines.duckdb_engine import DuckDBEngine
 
     return DuckDBEngine(arguments.warehouse)
 

@@ -17,33 +17,33 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jobs.failure import Failure, visible
-from jobs.histories.history import (
+from jobs.answers.history import (
     History,
     opened,
     print_answer,
     selected,
     states_of,
 )
-from jobs.histories.narrow import print_narrow
-from jobs.histories.recomputed import facts, newest_assignment
-from jobs.histories.short_ids import with_short_ids
-from jobs.histories.table_reader import Row, equal
-from jobs.pages.whatif_page import LABEL_WIDTH, Told, blocks
-from jobs.row_output import Format, print_rows, write_lines
-from jobs.table_layout import labelled, paragraph
-from jobs.terminal import terminal_width
-from schemas.exit_codes import ExitCode
-from schemas.history_words import Confidence
-from udfs.assignors.specs import GroupProtocol
-from udfs.recomputing.audited import Latest
-from udfs.recomputing.what_if import ALL_CHOICES, EAGER
-from udfs.recomputing.what_if_answers import Answer, answers
-from udfs.recomputing.what_if_changes import GroupChange, WrongChange, assumed, changed
-from udfs.recomputing.what_if_costs import Lists, Move, best, moves_between, num_moved, num_stopped
-from udfs.recomputing.what_if_limits import left_out, why_refused
-from udfs.recomputing.what_if_questions import Question
-from udfs.recomputing.what_if_specs import spec_lines
+from jobs.answers.narrow_tables import print_narrow
+from jobs.answers.short_ids import with_short_ids
+from jobs.answers.table_reader import Row, equal
+from jobs.output.failure import Failure, visible
+from jobs.output.rows import Format, print_rows, write_lines
+from jobs.output.table_layout import labelled, paragraph
+from jobs.output.terminal import terminal_width
+from jobs.pages.whatif import LABEL_WIDTH, Told, blocks
+from jobs.recomputing.newest_assignment import facts, newest_assignment
+from schemas.words.exit_codes import ExitCode
+from schemas.words.history import Confidence
+from udfs.assignors.questions.specs import GroupProtocol
+from udfs.audit.checks.audit_results import Latest
+from udfs.audit.whatif.answers import Answer, answers
+from udfs.audit.whatif.changes import GroupChange, WrongChange, assumed, changed
+from udfs.audit.whatif.compare_assignors import ALL_CHOICES, EAGER
+from udfs.audit.whatif.costs import Lists, Move, best, moves_between, num_moved, num_stopped
+from udfs.audit.whatif.limits import left_out, why_refused
+from udfs.audit.whatif.question_lines import spec_lines
+from udfs.audit.whatif.questions import Question
 
 NAMES = (
     *("group_id", "group_type", "group_protocol", "assignor"),

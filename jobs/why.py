@@ -14,20 +14,20 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from jobs.failure import Failure, say, visible
-from jobs.histories.drawing import drawing
-from jobs.histories.history import History, column_names, opened, state_at
-from jobs.histories.narrow import member_ids
-from jobs.histories.rebalance import Told, event_at, lines
-from jobs.histories.short_ids import with_short_ids
-from jobs.histories.story import sentence
-from jobs.histories.timeline import COLUMNS, distance
-from jobs.histories.unseen import Unseen, unseen_of
-from jobs.row_output import Format, print_rows, write_lines
-from jobs.table_layout import labelled
-from jobs.terminal import terminal_width
-from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
+from jobs.answers.events.drawing import drawing
+from jobs.answers.events.rebalance import Told, event_at, lines
+from jobs.answers.events.story import sentence
+from jobs.answers.events.timeline import COLUMNS, distance
+from jobs.answers.history import History, column_names, opened, state_at
+from jobs.answers.missing_records import Unseen, unseen_of
+from jobs.answers.narrow_tables import member_ids
+from jobs.answers.short_ids import with_short_ids
+from jobs.output.failure import Failure, say, visible
+from jobs.output.rows import Format, print_rows, write_lines
+from jobs.output.table_layout import labelled
+from jobs.output.terminal import terminal_width
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
 
 LABEL_WIDTH = 12
 # Width of the drawing, unless the terminal is narrower.

@@ -76,7 +76,7 @@ def no_waits_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def no_progress_lines() -> Iterator[None]:
     """Commands in this process say no more on a slow machine than on a fast one."""
-    from jobs import progress
+    from jobs.output import progress
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(progress, "LOG_SECONDS", float("inf"))

@@ -17,10 +17,10 @@ from tests.udfs.replay.modern_log import (
     pattern,
     target,
 )
-from udfs.replay.gaps import Gaps
-from udfs.replay.modern_values import Current, Target, Topology
-from udfs.replay.records import Record
-from udfs.replay.topic_codes import PARTITION_MASK
+from udfs.groups.readers.modern_values import Current, Target, Topology
+from udfs.groups.readers.records import Record
+from udfs.log.gaps import Gaps
+from udfs.topics.partition_codes import PARTITION_MASK
 
 # By kind of group, the types that stand for those of consumer groups.
 TYPES = {

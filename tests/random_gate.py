@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.slow_days import with_days
 from tests.warehouses import NOW, filled
 

@@ -8,7 +8,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from schemas.fields import (
+from schemas.declarations.fields import (
     FIXED_SIZES,
     Array,
     Field,

@@ -15,8 +15,8 @@ from typing import Any, Final
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from schemas.history_tables import TABLES as GROUP_TABLES
-from schemas.offset_tables import TABLES as OFFSET_TABLES
+from schemas.tables.history import TABLES as GROUP_TABLES
+from schemas.tables.offsets import TABLES as OFFSET_TABLES
 
 Row = dict[str, Any]
 # After everything: what is still so.

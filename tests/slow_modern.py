@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from udfs.replay.records import Record
+from udfs.groups.readers.records import Record
 
 METADATA, MEMBER, TARGET_EPOCH, TARGET, CURRENT = "metadata", "member", "target epoch", "target", "current"
 ROLES = {

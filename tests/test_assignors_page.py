@@ -69,10 +69,10 @@ def test_the_sql_of_the_page_has_an_answer(text: str, warehouse: Path) -> None:
 
 def test_every_known_defect_is_on_the_page() -> None:
     """The page is the list that people look at."""
-    folder = ROOT / "udfs" / "recomputing"
+    folder = ROOT / "udfs" / "audit"
     named = {
         number
-        for path in folder.glob("*.py")
+        for path in folder.rglob("*.py")
         for number in re.findall(r'"KAFKA-(\d+)"', path.read_text(encoding="utf-8"))
     }
     told = set(re.findall(r"\b\d{4,5}\b", PAGE[PAGE.index("**Known defects.**") : PAGE.index("## What another")]))
@@ -81,8 +81,8 @@ def test_every_known_defect_is_on_the_page() -> None:
 
 
 def test_every_blocker_verdict_and_check_is_on_the_page() -> None:
-    from schemas.assignment_words import CheckName, Migration, Verdict
-    from schemas.upgrade_words import BlockerKind
+    from schemas.words.assignments import CheckName, Migration, Verdict
+    from schemas.words.upgrades import BlockerKind
 
     words = [each.value for kind in (BlockerKind, Verdict, Migration, CheckName) for each in kind]
     assert [word for word in words if f"`{word}`" not in PAGE] == []

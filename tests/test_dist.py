@@ -48,7 +48,8 @@ def test_python_imports_from_the_zip(dist: ModuleType, tmp_path: Path) -> None:
 def test_the_report_finds_its_templates_and_questions_in_the_zip(dist: ModuleType, tmp_path: Path) -> None:
     archive = dist.pack(ROOT, tmp_path / "dist")
     program = (
-        "from jobs.reporting import pages, questions; import sys; assert pages.__file__.startswith(sys.argv[1]); "
+        "from jobs.reporting import pages; from jobs.reporting.rows import questions; import sys; "
+        "assert pages.__file__.startswith(sys.argv[1]); "
         "print(len(pages.part_of_page('patterns.html', {})) > 0, len(questions.group_statements('c', ['g'])) > 0, "
         "len(questions.row_statements('c')) > 0)"
     )

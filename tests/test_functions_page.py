@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jobs.pages.functions_page import page
+from jobs.docs_pages.functions import page
 from jobs.sources.segment_files import framed_pieces, offsets_partition_of, spans_of
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.words.records import OFFSETS_TOPIC
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

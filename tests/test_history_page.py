@@ -11,9 +11,9 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
-from schemas import enumerations
-from schemas.exit_codes import ExitCode
-from schemas.tables import BESIDE_RUNS, TABLES
+from schemas.contract.tables import BESIDE_RUNS, TABLES
+from schemas.views import enumerations
+from schemas.words.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "history.md").read_text()

@@ -1,13 +1,14 @@
 """What is declared of each record type, and what follows it: its table, the table's columns, and the handlers of both
 folds."""
 
-from schemas.records import GROUP_TYPES, REGISTRY, types_by_group_type, types_of
-from schemas.tables import TABLES
-from schemas.vocabulary import GroupType
+from schemas.contract.tables import TABLES
+from schemas.records.registry import GROUP_TYPES, REGISTRY, types_by_group_type, types_of
+from schemas.words.records import GroupType
+from udfs.audit.modern import events, group
 from udfs.decoding.decode import CONTROL
-from udfs.recomputing import modern_events, modern_group
-from udfs.replay import fold, modern_records
-from udfs.tables.sources import BY_RECORD_TYPE
+from udfs.groups import fold
+from udfs.groups.readers import modern_records
+from udfs.rows.column_sources import BY_RECORD_TYPE
 
 # As docs of Kafka's records and their generated classes name them; see also the tests against Kafka's jars.
 PREFIXES = {"ConsumerGroup": GroupType.CONSUMER, "ShareGroup": GroupType.SHARE, "StreamsGroup": GroupType.STREAMS}
@@ -42,6 +43,6 @@ def test_each_type_of_groups_has_one_handler_in_both_folds() -> None:
     assert {*fold.HANDLERS} == {*GROUP_TYPES}
     assert {number for name in modern_records.VALUES for number in types_of(name)} == modern
     # The audit of assignments has a way of its own for epochs of targets, and needs no topology.
-    followed = {*modern_group.HANDLERS, *modern_group.COMPLETIONS}
-    assert followed == {number for name in modern_events.VALUES for number in types_of(name)}
+    followed = {*group.HANDLERS, *group.COMPLETIONS}
+    assert followed == {number for name in events.VALUES for number in types_of(name)}
     assert modern - followed == {23}

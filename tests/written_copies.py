@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from schemas.records import REGISTRY
+from schemas.records.registry import REGISTRY
 from tests.record_encoder import encode_key, encode_value
 from tests.udfs.framing.written_logs import Batch, record
 

@@ -2,11 +2,11 @@
 
 import argparse
 
-from jobs.flags import add_format_flag
-from jobs.row_output import Format
+from jobs.command_line.flags import add_format_flag
+from jobs.output.rows import Format
 from udfs.assignors.names import NAMES
-from udfs.assignors.spec_values import SpecError, Value
-from udfs.assignors.specs import JDKS, read_release
+from udfs.assignors.questions.spec_values import SpecError, Value
+from udfs.assignors.questions.specs import JDKS, read_release
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,13 @@ import argparse
 from pathlib import Path
 
 from jobs.arguments.ingest import add_input_arguments
-from jobs.flags import add_as_of_flag, add_engine_flags, add_format_flag, add_report_flag, add_warehouse_flags
+from jobs.command_line.flags import (
+    add_as_of_flag,
+    add_engine_flags,
+    add_format_flag,
+    add_report_flag,
+    add_warehouse_flags,
+)
 
 FAIL_ON = ("critical", "warning", "never")
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from jobs.flags import add_warehouse_flags, seconds
+from jobs.command_line.flags import add_warehouse_flags, seconds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.flags import add_reader_flags, add_wide_flag
+from jobs.command_line.flags import add_reader_flags, add_wide_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

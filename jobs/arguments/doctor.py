@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.flags import add_format_flag, add_warehouse_flag
+from jobs.command_line.flags import add_format_flag, add_warehouse_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from jobs.flags import add_format_flag
-from jobs.row_output import Format
+from jobs.command_line.flags import add_format_flag
+from jobs.output.rows import Format
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

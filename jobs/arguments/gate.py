@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jobs.arguments.audit import FAIL_ON, add_judging_flags
 from jobs.arguments.gate_spans import add_span_arguments
-from jobs.flags import add_engine_flags, add_format_flag, add_warehouse_flags
+from jobs.command_line.flags import add_engine_flags, add_format_flag, add_warehouse_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,9 +2,9 @@
 
 import argparse
 
-from jobs.flags import add_at_flag, add_reader_flags, any_case
-from schemas.history_words import GroupState
-from schemas.vocabulary import GroupType
+from jobs.command_line.flags import add_at_flag, add_reader_flags, any_case
+from schemas.words.history import GroupState
+from schemas.words.records import GroupType
 
 TYPES = [each.value for each in GroupType]
 STATES = [each.value for each in GroupState]

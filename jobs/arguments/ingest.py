@@ -4,7 +4,7 @@ import argparse
 import re
 from pathlib import Path
 
-from jobs.flags import add_engine_flags, add_format_flag, add_warehouse_flags
+from jobs.command_line.flags import add_engine_flags, add_format_flag, add_warehouse_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.flags import add_as_of_flag, add_run_flags
+from jobs.command_line.flags import add_as_of_flag, add_run_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,8 +2,8 @@
 
 import argparse
 
-from jobs.flags import add_at_flag, add_reader_flags
-from jobs.row_output import Format
+from jobs.command_line.flags import add_at_flag, add_reader_flags
+from jobs.output.rows import Format
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,13 @@
 import argparse
 from pathlib import Path
 
-from jobs.flags import add_cluster_flag, add_format_flag, add_quiet_flag, add_report_flag, add_warehouse_flag
+from jobs.command_line.flags import (
+    add_cluster_flag,
+    add_format_flag,
+    add_quiet_flag,
+    add_report_flag,
+    add_warehouse_flag,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

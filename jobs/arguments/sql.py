@@ -2,8 +2,8 @@
 
 import argparse
 
-from jobs.flags import LOCAL, SPARK, add_format_flag, add_warehouse_flag
-from jobs.queries.dialects import Dialect
+from jobs.command_line.flags import LOCAL, SPARK, add_format_flag, add_warehouse_flag
+from jobs.queries.definitions.dialects import Dialect
 
 DIALECTS = [dialect.value for dialect in Dialect]
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.flags import add_reader_flags, add_wide_flag
+from jobs.command_line.flags import add_reader_flags, add_wide_flag
 from udfs.assignors.names import OF_RELEASES
 
 # Far more than any group has: a larger number is a typing error.

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from jobs.broker.client_security import portable, refuse_unknown
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 DEFAULTS_MS: Final = {
     "default.api.timeout.ms": 60_000,

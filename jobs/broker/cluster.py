@@ -26,8 +26,8 @@ from jobs.broker.errors import (
 from jobs.broker.metadata import BOOTSTRAP, Node, Offsets, Partition, Topic, metadata_request, topic_of
 from jobs.broker.offsets import EARLIEST, LATEST, listed_offsets
 from jobs.broker.patience import Patience
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 __all__ = ["KafkaCluster", "Node", "Offsets", "Partition", "Topic"]
 

@@ -15,8 +15,8 @@ from jobs.broker.diagnosis import mismatch
 from jobs.broker.errors import UNSUPPORTED_VERSION, ConnectionLost, NoAnswer, error_name
 from jobs.broker.metadata import BOOTSTRAP, Node, metadata_request
 from jobs.broker.sasl_login import sasl_messages
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 CLIENT_ID: Final = "groupscope"
 # Far above the size of any response, and below what TLS or HTTP bytes would mean as a length.

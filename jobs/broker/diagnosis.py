@@ -6,8 +6,8 @@ import struct
 from typing import Final
 
 from jobs.broker.client_security import Security
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 PROBE_SECONDS: Final = 3.0
 API_VERSIONS: Final = 18

@@ -2,8 +2,8 @@
 
 from typing import Final, TypeVar
 
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 UNKNOWN_ERROR: Final = -1
 ABSENT_TOPIC: Final = 3

@@ -8,8 +8,8 @@ from jobs.broker.cluster import KafkaCluster
 from jobs.broker.errors import ABSENT_TOPIC, FORBIDDEN_TOPIC, ConnectionLost, error_name, is_passing, needs
 from jobs.broker.metadata import known
 from jobs.broker.offsets import READ_UNCOMMITTED, leaderless
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 # Below version 4 brokers convert to legacy messages; from 13 on topics are named by id.
 FIRST_VERSION, LAST_VERSION = 4, 12

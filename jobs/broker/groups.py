@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.errors import ConnectionLost, error_name
 from jobs.broker.share_messages import messages
-from udfs.snapshot_fields import shown
+from udfs.sources.snapshot_fields import shown
 
 Tell = Callable[[str], None]
 

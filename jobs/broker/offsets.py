@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jobs.broker.errors import FORBIDDEN_TOPIC, ConnectionLost, error_name, leave_out, needs
 from jobs.broker.metadata import known
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from jobs.broker.cluster import KafkaCluster

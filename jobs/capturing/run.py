@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from jobs.capturing.captured import Snapshot, rows_of_snapshots
-from jobs.ingestion.changes import Outcome
-from jobs.ingestion.writer import About, IngestWriter
+from jobs.ingestion.driver.changes import Outcome
+from jobs.ingestion.driver.writer import About, IngestWriter
 from jobs.runs.run import Made, Run
-from jobs.sources.known_snapshots import check_same_log, new_snapshots
-from schemas.vocabulary import OFFSETS_TOPIC
+from jobs.sources.cluster_snapshot import Snapshot, rows_of_snapshots
+from jobs.sources.stored_snapshots import check_same_log, new_snapshots
+from schemas.words.records import OFFSETS_TOPIC
 
 JOB = "capture"
 

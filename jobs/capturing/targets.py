@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from jobs.capturing.appended import append_line, check_appendable
-from jobs.capturing.captured import Snapshot, line_of
-from jobs.capturing.known_topics import known_topics
 from jobs.capturing.run import JOB, SnapshotRun
+from jobs.capturing.snapshot_lines import append_line, check_appendable
 from jobs.engine.engine import Engine
 from jobs.runs.run import RunOptions, opened, run_jobs
+from jobs.sources.cluster_snapshot import Snapshot, line_of
+from jobs.sources.committed_topics import known_topics
 from jobs.warehouses.any_warehouse import one_cluster
 
 

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.checks.checked import Checked
-from jobs.flags import EPOCH
+from jobs.checks.check import Checked
+from jobs.command_line.flags import EPOCH
 from jobs.storage.stored_path import Place, parquet_source
-from schemas.columns import Table
-from schemas.tables import TABLES
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Table
+from udfs.arrays.arrow_schema import table_schema
 
 # Memory for half a gigabyte of keys.
 MOST_ROWS = 2_000_000

@@ -8,15 +8,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.checks.checked import REBUILD, Check, Checked, Finding, Status
+from jobs.checks.check import REBUILD, Check, Checked, Finding, Status
 from jobs.checks.key_slices import MOST_ROWS, rows_by_partition, slices
 from jobs.storage.stored_path import Place, parquet_source
-from schemas import decoded_tables
-from schemas.tables import TABLES
-from udfs.counted import counted
+from schemas.contract.tables import TABLES
+from schemas.tables import decoded_records
+from udfs.sentences.counts import counted
 
 REJECTED = "rejected_records"
-DECODED = [table.name for table in decoded_tables.TABLES if table.name != REJECTED]
+DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
 
 
 def check_nulls(checked: Checked) -> Iterator[Finding]:

@@ -9,19 +9,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from jobs.checks.checked import Check, Checked, Finding, Status, footer
+from jobs.checks.check import Check, Checked, Finding, Status, footer
 from jobs.checks.lock_holder import lock_holder
-from jobs.failure import say
-from jobs.replaying.lost_rows import PROGRESS, clusters_with, file_damage, has_progress
+from jobs.output.failure import say
+from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, file_damage, has_progress
 from jobs.storage.stored_path import Place, files_in, parquet_source, size_of, text_of
 from jobs.warehouses.delta_tables import CONTRACT_PROPERTY, UNREADABLE, clusters_of, one_line, open_table
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished
 from jobs.warehouses.table_files import STATISTICS_COLUMNS
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables import BESIDE_RUNS, CONTRACT_VERSION, TABLES
-from udfs.counted import counted
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import BESIDE_RUNS, CONTRACT_VERSION, TABLES
+from udfs.arrays.arrow_schema import table_schema
+from udfs.sentences.counts import counted
 
 READER_PROTOCOL = 1
 ACTIONS = ("add", "remove")

@@ -2,9 +2,9 @@
 
 import argparse
 
+from jobs.command_line.flags import SPARK, wanted_engine
 from jobs.engine.engine import Engine
-from jobs.engine.processors import default_workers
-from jobs.flags import SPARK, wanted_engine
+from jobs.processes.processors import default_workers
 
 
 def engine_of(arguments: argparse.Namespace, job: str) -> Engine:

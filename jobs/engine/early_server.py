@@ -9,8 +9,8 @@ import argparse
 import os
 from pathlib import Path
 
-from jobs.engine.processors import default_workers
 from jobs.engine.worker import start_server
+from jobs.processes.processors import default_workers
 
 # Bytes of segments that changed since the last run. Less is one task, which the driver does itself.
 FEWEST_BYTES = 32 << 20

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from jobs.engine.processors import cores
 from jobs.engine.task import SIZES, Result, Step, TaskSpec, Work
-from jobs.progress import Activity, counting
+from jobs.output.progress import Activity, counting
+from jobs.processes.processors import cores
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

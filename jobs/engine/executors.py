@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 from pyspark.sql import SparkSession
 
 from jobs.engine.worker import PRELOADED
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.spark.failures import failures_told, missing_package
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.warehouse_marker import MARKER
-from schemas.exit_codes import ExitCode
-from schemas.tables import folder_of
+from schemas.contract.tables import folder_of
+from schemas.words.exit_codes import ExitCode
 
 # `local` and `local[2]`, not `local-cluster[2,1,1024]`: here executors are threads of the driver.
 IN_DRIVER = re.compile(r"local(\[|$)")

@@ -19,8 +19,8 @@ from typing import Any
 from jobs.engine.engine import Done, Engine
 from jobs.engine.task import Closing, Result, Step, TaskSpec, Work, closed
 from jobs.engine.worker import Closed, Free, Function, Given, Outcome, WaitForCloses, start_server, work
-from jobs.failure import Failure, os_error_line
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure, os_error_line
+from schemas.words.exit_codes import ExitCode
 
 LAST_WORDS_SECONDS = 5.0
 

@@ -20,11 +20,11 @@ from jobs.engine.engine import Done, Engine
 from jobs.engine.executors import check_written
 from jobs.engine.facts import text_of, typed
 from jobs.engine.task import Result, Step, TaskSpec, Work, closed
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.spark.failures import failures_told, noted, task_in
 from jobs.storage.closes import wait_for_closes
 from jobs.warehouses.delta_tables import DataFile
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 PLAN = pa.schema(
     [

@@ -20,10 +20,10 @@ from jobs.storage.closes import wait_for_closes
 
 # Modules that the tasks of each job need. The server that workers are forked from imports them once.
 TASKS = {
-    "ingest": "jobs.ingestion.tasks",
-    "replay": "jobs.replaying.share_replay",
-    "assignments": "jobs.recomputing.share_recomputing",
-    "lag": "jobs.measuring.share_measuring",
+    "ingest": "jobs.ingestion.task.task",
+    "replay": "jobs.replaying.partition.replay_task",
+    "assignments": "jobs.recomputing.task",
+    "lag": "jobs.measuring.task",
 }
 # Loaded ahead where the report is the job itself; the workers of an audit load it when there are many pages.
 OF_REPORT = {"report": "jobs.reporting.group_pages"}

@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from jobs.gating.finding_files import Events, finding_files
-from jobs.gating.sql_text import Parameters
-from jobs.gating.waivers import Waiver, waiver_of
-from jobs.queries.answers import Answer
-from schemas.gate_words import FindingKind
-from schemas.history_words import Confidence, Severity
+from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.sql_text import Parameters
+from jobs.gating.declarations.waivers import Waiver, waiver_of
+from jobs.queries.results import Answer
+from schemas.words.gate import FindingKind
+from schemas.words.history import Confidence, Severity
 
 ORDER = [severity.value for severity in Severity]
 # Kinds that affect whether answers are correct come first: readers must know these before the others.

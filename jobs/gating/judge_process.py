@@ -8,9 +8,9 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
-from jobs.failure import Failure
+from jobs.gating.declarations.suites import Suite
 from jobs.gating.measuring import Frame
-from jobs.gating.suites import Suite
+from jobs.output.failure import Failure
 from jobs.runs.result import now_ms
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from jobs.gating.declarations.metric_files import SLICE
+from jobs.gating.declarations.suites import COLUMN_KEYS, Expectation, Suite, wrong
 from jobs.gating.measuring import Frame
-from jobs.gating.metric_files import SLICE
-from jobs.gating.suites import COLUMN_KEYS, Expectation, Suite, wrong
-from jobs.no_pandas import kept_out, let_pandas_in, put_off
-from jobs.progress import counting
+from jobs.output.progress import counting
+from jobs.processes.no_pandas import kept_out, let_pandas_in, put_off
 
 if TYPE_CHECKING:
     from great_expectations.core.expectation_suite import ExpectationSuite

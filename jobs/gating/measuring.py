@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from jobs.failure import Failure
-from jobs.gating.metric_files import ALL, SLICE, Metrics, wrong
-from jobs.gating.sql_text import Parameters
-from jobs.queries.answers import Answer
+from jobs.gating.declarations.metric_files import ALL, SLICE, Metrics, wrong
+from jobs.gating.declarations.sql_text import Parameters
+from jobs.output.failure import Failure
+from jobs.queries.results import Answer
 
 Value = float | None
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
-from udfs.counted import counted
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
+from udfs.sentences.counts import counted
 
 NEVER, CRITICAL = "never", "critical"
 ASKED = ("config", "fail_on", "as_of", "since", "until", "group", "exclude_group")

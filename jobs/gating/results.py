@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from jobs.gating.declarations.metric_files import Metrics
+from jobs.gating.declarations.sql_text import Parameters, portable_text
+from jobs.gating.declarations.suites import Expectation, Suite
 from jobs.gating.findings import Finding
 from jobs.gating.measuring import Frame
-from jobs.gating.metric_files import Metrics
-from jobs.gating.sql_text import Parameters, portable_text
-from jobs.gating.suites import Expectation, Suite
-from schemas.gate_words import FindingKind, SuiteVerdict
-from schemas.history_words import Severity
-from udfs.counted import counted
+from schemas.words.gate import FindingKind, SuiteVerdict
+from schemas.words.history import Severity
+from udfs.sentences.counts import counted
 
 if TYPE_CHECKING:
     from jobs.gating.judging import SuiteResult

@@ -9,15 +9,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.engine.processors import cores
-from jobs.failure import Failure
-from jobs.flags import EPOCH, instant
-from jobs.gating.finding_files import Events, finding_files
+from jobs.command_line.flags import EPOCH, instant
+from jobs.configuration.settings import settings_hash
+from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.metric_files import Metrics, metric_files
+from jobs.gating.declarations.sql_text import Parameters, parameters
+from jobs.gating.declarations.suites import Suite, suites
+from jobs.gating.declarations.waivers import Waiver, waivers
+from jobs.gating.earlier_runs import known_groups, known_of, newest_time
 from jobs.gating.findings import Choice, Found, find, finding_rows, finding_statements, num_at_or_above
 from jobs.gating.judge_process import JudgeProcess
-from jobs.gating.known import known_groups, known_of, newest_time
 from jobs.gating.measuring import Frame, measure
-from jobs.gating.metric_files import Metrics, metric_files
 from jobs.gating.options import CRITICAL, NEVER, GateOptions, check_matches
 from jobs.gating.results import (
     gate_run_rows,
@@ -29,21 +31,19 @@ from jobs.gating.results import (
     verdict,
     with_queries,
 )
-from jobs.gating.sql_text import Parameters, parameters
-from jobs.gating.suites import Suite, suites
-from jobs.gating.waivers import Waiver, waivers
-from jobs.progress import counting
-from jobs.queries.answers import Answer
+from jobs.output.failure import Failure
+from jobs.output.progress import counting
+from jobs.processes.processors import cores
+from jobs.queries.results import Answer
 from jobs.runs.as_of import check_as_of, known_span
 from jobs.runs.run import Made, Run
-from jobs.settings import settings_hash
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of
 from jobs.warehouses.table_files import TableFile, closing
-from schemas.exit_codes import ExitCode
-from schemas.gate_tables import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, GATED_INPUTS, JOB
-from schemas.gate_words import FindingKind, SuiteVerdict
-from schemas.tables import TABLES
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import TABLES
+from schemas.tables.gate import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, GATED_INPUTS, JOB
+from schemas.words.exit_codes import ExitCode
+from schemas.words.gate import FindingKind, SuiteVerdict
+from udfs.arrays.arrow_schema import table_schema
 
 WRITTEN = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, FINDINGS)
 VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.FINDINGS: "findings"}
@@ -144,7 +144,7 @@ class Gate:
         if not self.run.settings.gate.max_source_age_hours:
             return []
         # Here, since a run without anything new may ask nothing.
-        from jobs.queries.duckdb_engine import scope_of
+        from jobs.queries.engines.duckdb_engine import scope_of
 
         (file,) = (each for each in finding_files() if each.kind == FindingKind.SOURCE_NOT_ADVANCING)
         statement = file.rows(self.parameters, self.events)
@@ -179,7 +179,7 @@ class Gate:
     def asked(self) -> tuple[dict[str, Frame], Found]:
         """By DuckDB inside the driver, on either engine: over tables that are opened once all statements take less than
         a second, where Spark takes seconds to plan each of them."""
-        from jobs.queries.duckdb_engine import scope_of
+        from jobs.queries.engines.duckdb_engine import scope_of
 
         gate = self.run.settings.gate
         choice = Choice(self.options.group, self.options.exclude_group, gate.tool_groups)

@@ -10,24 +10,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.broker.client_properties import client_properties
-from jobs.failure import Failure, say
-from jobs.flags import instant
-from jobs.ingestion.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
-from jobs.ingestion.intact_ranges import state_with_intact
-from jobs.ingestion.plan import Reading, readings, span_bytes, tasks, unchanged_beside, units
-from jobs.ingestion.state import State
+from jobs.command_line.flags import instant
+from jobs.ingestion.driver.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
+from jobs.ingestion.driver.intact_ranges import state_with_intact
+from jobs.ingestion.driver.state import State
+from jobs.ingestion.driver.writer import JOB, About, IngestWriter, Told
 from jobs.ingestion.summary import VERDICTS, exit_code_of, facts, warnings
-from jobs.ingestion.task_answers import Answer
-from jobs.ingestion.tasks import unit_steps
-from jobs.ingestion.writer import JOB, About, IngestWriter, Told
+from jobs.ingestion.task.messages import Answer
+from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, unchanged_beside, units
+from jobs.ingestion.task.task import unit_steps
+from jobs.output.failure import Failure, say
 from jobs.runs.run import Made, Run
-from jobs.sources.known_snapshots import check_same_log, new_snapshots
 from jobs.sources.segment_source import SegmentFile, segment_files
 from jobs.sources.snapshot_files import read_snapshots
+from jobs.sources.stored_snapshots import check_same_log, new_snapshots
 from jobs.storage.places import is_remote, local_path
-from schemas.exit_codes import ExitCode
-from schemas.snapshot_tables import TOPIC_SNAPSHOTS
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.tables.snapshots import TOPIC_SNAPSHOTS
+from schemas.words.exit_codes import ExitCode
+from schemas.words.records import OFFSETS_TOPIC
 
 # The last two columns bring together equal lines that are not records.
 SORTED_BY = ("partition", "offset", "leader_epoch", "source_file", "raw")
@@ -101,10 +101,10 @@ class Ingest:
 
     def read_live(self, servers: str) -> Outcome:
         # Imported here, since its library is an optional dependency.
-        from jobs.capturing.captured import rows_of_snapshots
-        from jobs.capturing.known_topics import known_topics
-        from jobs.sources.live_source import LiveSource
-        from jobs.sources.live_span import LiveLog
+        from jobs.ingestion.live.source import LiveSource
+        from jobs.ingestion.live.span import LiveLog
+        from jobs.sources.cluster_snapshot import rows_of_snapshots
+        from jobs.sources.committed_topics import known_topics
 
         log = LiveLog(servers, client_properties(self.options.command_config))
         state, is_retry = state_with_intact(self.warehouse, self.cluster), self.options.retry_rejected
@@ -121,7 +121,7 @@ class Ingest:
         # Imported here, since these load Spark, which most runs on segments do not need.
         from pyspark.sql import Observation
 
-        from jobs.ingestion.archives import archive_steps
+        from jobs.ingestion.task.archives import archive_steps
         from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, unreadable_told
 
         state, spark = state_with_intact(self.warehouse, self.cluster), self.engine.spark

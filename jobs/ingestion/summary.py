@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.ingestion.changes import Outcome
-from jobs.ingestion.state import LIVE
-from schemas.exit_codes import ExitCode
-from schemas.vocabulary import UNKNOWN_REASONS
-from udfs.counted import counted
+from jobs.ingestion.driver.changes import Outcome
+from jobs.ingestion.driver.state import LIVE
+from schemas.words.exit_codes import ExitCode
+from schemas.words.records import UNKNOWN_REASONS
+from udfs.sentences.counts import counted
 
 MOST_NAMED_RANGES = 3
 VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.REJECTED_SHARE: "too_many_rejected"}

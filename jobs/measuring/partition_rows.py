@@ -10,21 +10,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.earlier_rows import may_hold, partition_column
-from jobs.replaying.history_files import in_order
-from jobs.replaying.log_files import EPOCH, OFFSET, LogFile, Opened, Wanted, bounds_of, in_log_order, pieces
-from jobs.replaying.slices import Slice
+from jobs.replaying.log.files import EPOCH, OFFSET, LogFile, Opened, Wanted, bounds_of, in_log_order, pieces
+from jobs.replaying.log.slices import Slice
+from jobs.replaying.tables.earlier_rows import may_hold, partition_column
+from jobs.replaying.tables.history_files import in_order
 from jobs.storage.stored_path import parquet_source
-from schemas.history_words import OffsetEnd
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.words.history import OffsetEnd
+from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import NONE, Flags, flags, numbers
 from udfs.lag.doubtful_times import ClockWatch, DoubtfulTimes, doubtful_times
 from udfs.lag.partition_history import CODED, COMMITS, READ, only
 from udfs.lag.texts import KIND, encoded
 from udfs.lag.watermarks import COLUMNS as CAPTURED
 from udfs.lag.watermarks import Snapshots
-from udfs.replay.leader_epochs import LeaderEpochs
-from udfs.replay.nullable import NONE, Flags, flags, numbers
-from udfs.tables.arrow_schema import table_schema
+from udfs.log.leader_epochs import LeaderEpochs
 
 TO_TIME, ENDED_BY, COMMITTED = "to_time", "ended_by", "committed_offset"
 # Decoded tables of which only the newest record of each group counts.

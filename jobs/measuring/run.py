@@ -9,30 +9,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.measuring.brief import Brief, Progress, Replayed, basis_of, progress_of
-from jobs.replaying.about import Sizes
-from jobs.replaying.known_rules import newest_setting
-from jobs.replaying.known_state import PROGRESS as REPLAY_PROGRESS
-from jobs.replaying.known_state import has_seen, last_run, progress_by_partition, rows_of, with_micros
-from jobs.replaying.log_files import LogFile
+from jobs.configuration.settings import settings_hash
+from jobs.measuring.task_messages import Brief, Progress, Replayed, basis_of, progress_of
+from jobs.replaying.log.files import LogFile
 from jobs.replaying.log_run import LogRun
-from jobs.replaying.plan import MOST_GROUP_RECORDS, rows_by_partition
-from jobs.replaying.told import Answer, Work
-from jobs.replaying.written_tables import WrittenTables
+from jobs.replaying.tables.written_tables import WrittenTables
+from jobs.replaying.task.messages import Answer, Work
+from jobs.replaying.task.plan import MOST_GROUP_RECORDS, rows_by_partition
+from jobs.replaying.task.run_facts import Sizes
+from jobs.replaying.task.snapshot_rules import newest_setting
+from jobs.replaying.task.warehouse_state import PROGRESS as REPLAY_PROGRESS
+from jobs.replaying.task.warehouse_state import has_seen, last_run, progress_by_partition, rows_of, with_micros
 from jobs.runs.as_of import check_as_of, known_span
 from jobs.runs.run import Run
-from jobs.settings import settings_hash
 from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
-from schemas.event_tables import EXPIRY_FORECAST
-from schemas.lag_tables import GROUP_VERDICTS, JOB, MEASURED_PARTITIONS
-from schemas.snapshot_tables import TOPIC_SNAPSHOTS
+from schemas.tables.events import EXPIRY_FORECAST
+from schemas.tables.lag import GROUP_VERDICTS, JOB, MEASURED_PARTITIONS
+from schemas.tables.snapshots import TOPIC_SNAPSHOTS
+from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import TIME
 from udfs.lag.partition_history import READ, BrokerSettings
-from udfs.replay.nullable import TIME
-from udfs.rules.burrow import BurrowRules
-from udfs.rules.freshness import Objective
-from udfs.rules.own_verdict import OwnRules
-from udfs.tables.arrow_schema import table_schema
+from udfs.rules.verdicts.burrow_evaluation import BurrowRules
+from udfs.rules.verdicts.freshness import Objective
+from udfs.rules.verdicts.own_verdict import OwnRules
 
 if TYPE_CHECKING:
     from jobs.replaying.log_tables import LogTables
@@ -71,7 +71,7 @@ class Measurement(LogRun):
 
     @property
     def work(self) -> Work:
-        from jobs.measuring.share_measuring import measure_share
+        from jobs.measuring.task import measure_share
 
         return measure_share
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from schemas.history_words import Severity
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.words.history import Severity
+from schemas.words.records import OFFSETS_TOPIC
 
 Row = Mapping[str, Any]
 MOST_KINDS, MOST_ROWS = 10, 3

@@ -9,15 +9,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.failure import Failure, os_error_line
-from jobs.settings import Settings
+from jobs.configuration.settings import Settings
+from jobs.output.failure import Failure, os_error_line
 from jobs.storage.stored_path import write_whole
 from jobs.warehouses.warehouse import Warehouse
-from schemas import exported_metrics as exported
-from schemas.exit_codes import ExitCode
-from schemas.exported_metrics import METRICS, ExportedMetric
-from schemas.lag_tables import GROUP_VERDICTS
-from schemas.lag_words import LagVerdict
+from schemas.contract import exported_metrics as exported
+from schemas.contract.exported_metrics import METRICS, ExportedMetric
+from schemas.tables.lag import GROUP_VERDICTS
+from schemas.words.exit_codes import ExitCode
+from schemas.words.lag import LagVerdict
 
 Row = Mapping[str, Any]
 Samples = dict[str, list[tuple[tuple[str, ...], float]]]

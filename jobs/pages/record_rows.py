@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.flags import EPOCH
-from jobs.row_output import time_text
+from jobs.command_line.flags import EPOCH
+from jobs.output.rows import time_text
 
 COLUMNS = ("offsets_partition", "offset", "time", "type", "key", "value")
 TOMBSTONE = "null"

@@ -1,13 +1,13 @@
 """The names that SQL can use, from the schemas: the same before and after the tables exist."""
 
-from jobs.failure import Failure
-from jobs.queries.answers import Answer
-from schemas.columns import Column, sql_type
-from schemas.exit_codes import ExitCode
-from schemas.history_functions import FUNCTIONS, Function
-from schemas.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
-from schemas.tables import USER_TABLES
-from schemas.views import VIEWS
+from jobs.output.failure import Failure
+from jobs.queries.results import Answer
+from schemas.contract.history_functions import FUNCTIONS, Function
+from schemas.contract.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
+from schemas.contract.tables import USER_TABLES
+from schemas.contract.views import VIEWS
+from schemas.declarations.columns import Column, sql_type
+from schemas.words.exit_codes import ExitCode
 
 
 def names() -> Answer:

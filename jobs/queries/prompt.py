@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jobs.failure import say, told
-from jobs.queries.answers import Engine, print_answer, print_answers
+from jobs.output.failure import say, told
+from jobs.output.interrupts import go_on
 from jobs.queries.listings import columns_of, names
+from jobs.queries.results import Engine, print_answer, print_answers
 from jobs.spark.cache_folder import cache_folder
-from jobs.spark.interrupts import go_on
 
 FIRST, NEXT = "groupscope> ", "        ...> "
 LIST, QUIT = ("\\d", "\\dt", ".tables"), ("\\q", ".quit", "quit", "exit")

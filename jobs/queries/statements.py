@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 # As Spark reads them: quotes are escaped by backslashes (not in r'…'), names are quoted by backticks.
 TOKEN = re.compile(

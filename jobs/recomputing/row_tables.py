@@ -5,8 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemas.columns import Table
-from udfs.tables.arrow_schema import table_schema
+from schemas.declarations.columns import Table
+from udfs.arrays.arrow_schema import table_schema
 
 
 def row_table(table: Table, rows: Sequence[Any], cluster: str, partition: int) -> pa.Table:

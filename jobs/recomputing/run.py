@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from jobs.ingestion.state import DECODED
-from jobs.recomputing.brief import Brief, Progress, basis_of, progress_of
-from jobs.recomputing.known_facts import facts_of
-from jobs.replaying.about import Begins, Sizes
-from jobs.replaying.covered_ranges import covered_ranges
-from jobs.replaying.known_state import has_seen, last_run, rows_of
+from jobs.configuration.settings import settings_hash
+from jobs.ingestion.driver.covered_ranges import covered_ranges
+from jobs.ingestion.driver.state import DECODED
+from jobs.recomputing.facts import facts_of
+from jobs.recomputing.task_messages import Brief, Progress, basis_of, progress_of
+from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.log_run import LogRun
-from jobs.replaying.partition_log import GROUP_TABLES
-from jobs.replaying.told import Answer, Work
-from jobs.replaying.written_tables import WrittenTables
-from jobs.settings import settings_hash
+from jobs.replaying.tables.written_tables import WrittenTables
+from jobs.replaying.task.messages import Answer, Work
+from jobs.replaying.task.run_facts import Begins, Sizes
+from jobs.replaying.task.warehouse_state import has_seen, last_run, rows_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.assignment_tables import (
+from schemas.tables.assignments import (
     ASSIGNMENT_WHATIF,
     ASSIGNOR_UPGRADES,
     JOB,
     RECOMPUTED_GROUPS,
     RECOMPUTED_PARTITIONS,
 )
-from schemas.assignment_words import Verdict
-from udfs.recomputing.facts import Facts
-from udfs.tables.arrow_schema import table_schema
+from schemas.words.assignments import Verdict
+from udfs.arrays.arrow_schema import table_schema
+from udfs.audit.checks.facts import Facts
 
 if TYPE_CHECKING:
     from jobs.replaying.log_tables import LogTables
@@ -50,7 +50,7 @@ class Recomputation(LogRun):
 
     @property
     def work(self) -> Work:
-        from jobs.recomputing.share_recomputing import recompute_share
+        from jobs.recomputing.task import recompute_share
 
         return recompute_share
 

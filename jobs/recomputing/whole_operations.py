@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.replaying.log_files import LEAST, offsets_of, times_of
-from jobs.replaying.partition_log import coded
+from jobs.replaying.log.files import LEAST, offsets_of, times_of
+from jobs.replaying.log.partition import coded
 
 Window = dict[str, pa.Table]
 

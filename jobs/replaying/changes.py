@@ -8,20 +8,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.replaying.commit_pass import TRANSACTIONS
-from jobs.replaying.earlier_rows import partition_column
-from jobs.replaying.history_files import HistoryFiles
-from jobs.replaying.known_state import KnownFile, KnownHistory
-from jobs.replaying.log_files import LogFile
-from jobs.replaying.told import Answer, deserialized
-from jobs.settings import Tables
+from jobs.configuration.settings import Tables
+from jobs.replaying.log.files import LogFile
+from jobs.replaying.partition.commit_pass import TRANSACTIONS
+from jobs.replaying.tables.earlier_rows import partition_column
+from jobs.replaying.tables.history_files import HistoryFiles
+from jobs.replaying.task.messages import Answer, deserialized
+from jobs.replaying.task.warehouse_state import KnownFile, KnownHistory
 from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables import TABLES
-from udfs.replay.transactions import merged
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import TABLES
+from udfs.arrays.arrow_schema import table_schema
+from udfs.commits.transactions import merged
 
 
 @dataclass

@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from jobs.failure import Failure, say
-from jobs.replaying.about import About
-from jobs.replaying.lost_rows import clusters_with, has_progress, lost_rows, rebuilding
-from jobs.replaying.told import Answer, Reached, Work
-from jobs.replaying.written_tables import WrittenTables
+from jobs.output.failure import Failure, say
+from jobs.replaying.tables.lost_rows import clusters_with, has_progress, lost_rows, rebuilding
+from jobs.replaying.tables.written_tables import WrittenTables
+from jobs.replaying.task.messages import Answer, Reached, Work
+from jobs.replaying.task.run_facts import About
 from jobs.runs.run import Made, Run
 from jobs.warehouses.delta_tables import Change
-from schemas.exit_codes import ExitCode
-from schemas.tables import USER_TABLES
+from schemas.contract.tables import USER_TABLES
+from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from jobs.replaying.log_tables import LogTables

@@ -10,24 +10,24 @@ import pyarrow as pa
 
 from jobs.engine.engine import Engine
 from jobs.engine.task import Step
-from jobs.replaying.about import About, Begins, Sizes
-from jobs.replaying.assignment import SplitGroups
 from jobs.replaying.changes import Changes
-from jobs.replaying.epoch_begins import epoch_begins
-from jobs.replaying.inferred_names import TARGETS, TOPIC_IDS, computed_in, topic_ids
-from jobs.replaying.known_state import WRITTEN as HISTORIES
-from jobs.replaying.known_state import KnownHistory, decoded_files, is_of_run
-from jobs.replaying.log_files import LogFile, Opened, Wanted
-from jobs.replaying.partition_log import GROUP_TABLES, PartitionLog
-from jobs.replaying.plan import TASKS_PER_WORKER, buckets, rows_by_partition, shares, task_spec
-from jobs.replaying.record_names import COLUMNS, named_in
-from jobs.replaying.split_groups import split_groups
-from jobs.replaying.tasks import answer_to
-from jobs.replaying.told import Answer, Told
+from jobs.replaying.log.files import LogFile, Opened, Wanted
+from jobs.replaying.log.inferred_names import TARGETS, TOPIC_IDS, computed_in, topic_ids
+from jobs.replaying.log.leader_epochs import epoch_begins
+from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
+from jobs.replaying.log.topic_names import COLUMNS, named_in
+from jobs.replaying.task.messages import Answer, Told
+from jobs.replaying.task.plan import TASKS_PER_WORKER, buckets, rows_by_partition, shares, task_spec
+from jobs.replaying.task.replay_messages import SplitGroups
+from jobs.replaying.task.run_facts import About, Begins, Sizes
+from jobs.replaying.task.split_groups import split_groups
+from jobs.replaying.task.task import answer_to
+from jobs.replaying.task.warehouse_state import WRITTEN as HISTORIES
+from jobs.replaying.task.warehouse_state import KnownHistory, decoded_files, is_of_run
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.warehouse import Warehouse
-from udfs.recomputing.topic_naming import Computed
-from udfs.replay.topic_names import Sighting
+from udfs.audit.infer_topic_names import Computed
+from udfs.topics.names import Sighting
 
 
 @dataclass

@@ -4,11 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from jobs.replaying.assignment import Assignment, Progress
-from jobs.replaying.covered_ranges import covered_ranges
-from jobs.replaying.damaged_ranges import damaged_ranges
-from jobs.replaying.known_rules import end_offsets_of, rules_of, snapshots_of
-from jobs.replaying.known_state import (
+from jobs.ingestion.driver.covered_ranges import covered_ranges
+from jobs.ingestion.driver.damaged_ranges import damaged_ranges
+from jobs.replaying.log_run import LogRun
+from jobs.replaying.task.messages import Answer, Work
+from jobs.replaying.task.replay_messages import Assignment, Progress
+from jobs.replaying.task.snapshot_rules import end_offsets_of, rules_of, snapshots_of
+from jobs.replaying.task.warehouse_state import (
     INPUTS,
     JOB,
     WRITTEN,
@@ -16,11 +18,9 @@ from jobs.replaying.known_state import (
     last_run,
     progress_by_partition,
 )
-from jobs.replaying.log_run import LogRun
-from jobs.replaying.told import Answer, Work
 from jobs.replaying.whole_tables import whole_tables
-from udfs.replay.named_partitions import merged
-from udfs.replay.topic_names import Sighting, Snapshots, merge, names_of
+from udfs.topics.least_partitions import merged
+from udfs.topics.names import Sighting, Snapshots, merge, names_of
 
 if TYPE_CHECKING:
     from jobs.replaying.log_tables import LogTables
@@ -35,7 +35,7 @@ class Replay(LogRun):
 
     @property
     def work(self) -> Work:
-        from jobs.replaying.share_replay import replay_share
+        from jobs.replaying.partition.replay_task import replay_share
 
         return replay_share
 
@@ -43,7 +43,7 @@ class Replay(LogRun):
         return has_seen(last_run(self.runs, JOB, self.cluster), INPUTS, self.warehouse.versions())
 
     def answers(self, tables: "LogTables") -> list[Answer[Any]]:
-        from jobs.replaying.share_replay import partitions_to_replay, rules_text
+        from jobs.replaying.partition.replay_task import partitions_to_replay, rules_text
 
         earlier = {} if self.is_full else progress_by_partition(self.warehouse, self.cluster)
         snapshots = snapshots_of(self.warehouse, self.cluster)
@@ -94,7 +94,7 @@ class Replay(LogRun):
         unnamed = ids - known.keys()
         if not unnamed:
             return []
-        from jobs.replaying.inferred_names import inferred
+        from jobs.replaying.log.inferred_names import inferred
 
         return inferred(tables.computed(sorted(covered), unnamed, known), known)
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.replaying.assignment import Progress
-from jobs.replaying.known_state import PROGRESS
-from schemas.tables import TABLES
-from udfs.replay.coverage import coverage_rows
-from udfs.replay.leader_epochs import epoch_rows
-from udfs.replay.topic_names import Sighting, Snapshots, topic_rows
-from udfs.tables.arrow_schema import table_schema
+from jobs.replaying.task.replay_messages import Progress
+from jobs.replaying.task.warehouse_state import PROGRESS
+from schemas.contract.tables import TABLES
+from udfs.arrays.arrow_schema import table_schema
+from udfs.log.coverage import coverage_rows
+from udfs.log.leader_epochs import epoch_rows
+from udfs.topics.names import Sighting, Snapshots, topic_rows
 
 
 def whole_tables(

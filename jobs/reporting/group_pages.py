@@ -8,15 +8,15 @@ from markupsafe import Markup
 
 from jobs.engine.engine import Engine
 from jobs.engine.task import Step, TaskSpec
-from jobs.failure import Failure
-from jobs.reporting.group_parts import GroupPart, GroupsToDraw
-from jobs.reporting.head import Head
-from jobs.reporting.names import anchor
-from jobs.reporting.overview import SEVERITIES
+from jobs.output.failure import Failure
+from jobs.reporting.page_files import Page, WrittenPages, write_group_pages
 from jobs.reporting.pages import page, part_of_page
-from jobs.reporting.questions import Ask, asking_of_groups
+from jobs.reporting.parts.group_parts import GroupPart, GroupsToDraw
+from jobs.reporting.parts.head import Head
+from jobs.reporting.parts.overview import SEVERITIES
 from jobs.reporting.report_folder import unwritable
-from jobs.reporting.written_pages import Page, WrittenPages, write_group_pages
+from jobs.reporting.rows.names import anchor
+from jobs.reporting.rows.questions import Ask, asking_of_groups
 from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.warehouse import Warehouse

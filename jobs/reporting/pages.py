@@ -11,9 +11,9 @@ from typing import Any
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
 from markupsafe import Markup, escape
 
-from jobs.failure import visible
-from jobs.reporting.listings import clock, moment
-from jobs.reporting.names import MOST_IN_ROWS, cut, group_name
+from jobs.output.failure import visible
+from jobs.reporting.rows.listings import clock, moment
+from jobs.reporting.rows.names import MOST_IN_ROWS, cut, group_name
 
 # What a shell acts on there.
 IN_DOUBLE_QUOTES = '"$`\\!'

@@ -8,17 +8,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from jobs.reporting.choices import GroupChoice
-from jobs.reporting.findings import MOST_FINDINGS, Finding, findings_of
 from jobs.reporting.group_pages import About, GroupPages, part_text
-from jobs.reporting.group_parts import AT_ONCE, FIRST_AT_ONCE, MOST_IN_FULL, GroupsToDraw, drawn_groups
-from jobs.reporting.head import Head, head_of
-from jobs.reporting.names import anchor
-from jobs.reporting.overview import SEVERITIES, GroupLine, counted_groups, group_lines, listings
+from jobs.reporting.page_files import ENDING, GROUPS_FOLDER, Page
 from jobs.reporting.pages import page, part_of_page
-from jobs.reporting.questions import Answers, Ask, asking, name_statement, overview_statements, row_statements
-from jobs.reporting.redaction import NoRedaction, Redaction
-from jobs.reporting.written_pages import ENDING, GROUPS_FOLDER, Page
+from jobs.reporting.parts.findings import MOST_FINDINGS, Finding, findings_of
+from jobs.reporting.parts.group_parts import AT_ONCE, FIRST_AT_ONCE, MOST_IN_FULL, GroupsToDraw, drawn_groups
+from jobs.reporting.parts.head import Head, head_of
+from jobs.reporting.parts.overview import SEVERITIES, GroupLine, counted_groups, group_lines, listings
+from jobs.reporting.rows.choices import GroupChoice
+from jobs.reporting.rows.names import anchor
+from jobs.reporting.rows.questions import Answers, Ask, asking, name_statement, overview_statements, row_statements
+from jobs.reporting.rows.redaction import NoRedaction, Redaction
 from jobs.warehouses.warehouse import Warehouse
 
 # Of the first page: beyond it, groups have pages of their own.

@@ -7,15 +7,15 @@ from html import unescape
 from importlib.resources import files
 from pathlib import Path
 
-from jobs.failure import Failure
-from jobs.reporting.choices import GroupChoice
-from jobs.reporting.questions import tables_asked
-from jobs.reporting.written_pages import INDEX
+from jobs.output.failure import Failure
+from jobs.reporting.page_files import INDEX
+from jobs.reporting.rows.choices import GroupChoice
+from jobs.reporting.rows.questions import tables_asked
 from jobs.storage.places import is_remote
 from jobs.storage.stored_path import Place
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 DEFAULT, IN_WAREHOUSE = "report", "_report"
 EXPECTED = "a folder that can be written to was expected"

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow.compute as pc
 
-from jobs.failure import Failure
-from jobs.flags import EPOCH
+from jobs.command_line.flags import EPOCH
+from jobs.output.failure import Failure
 from jobs.runs.result import iso
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 SOURCES = (("history_coverage", "from_time", "to_time"), ("topic_snapshots", "captured_time", "captured_time"))
 

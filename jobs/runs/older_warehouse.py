@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.warehouses.delta_tables import UNREADABLE
 from jobs.warehouses.older_tables import lacking, older
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
 
 
 @contextmanager

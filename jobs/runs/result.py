@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.failure import Failure, described, os_error_line
+from jobs.output.failure import Failure, described, os_error_line
 from jobs.storage.stored_path import write_whole
-from schemas.exit_codes import ExitCode
-from schemas.tables import CONTRACT_VERSION
+from schemas.contract.tables import CONTRACT_VERSION
+from schemas.words.exit_codes import ExitCode
 
 
 def run_row(

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from jobs.configuration.settings import Settings, load_settings, options_of, settings_hash
 from jobs.engine.engine import Engine
-from jobs.failure import say
-from jobs.progress import doing
+from jobs.output.failure import say
+from jobs.output.progress import doing
 from jobs.runs.older_warehouse import naming_older_tables
 from jobs.runs.result import iso, now_ms, result_text, run_id_of, run_row, write_result_file
-from jobs.settings import Settings, load_settings, options_of, settings_hash
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import is_remote, local_path
 from jobs.warehouses.any_warehouse import one_cluster, writing
@@ -23,7 +23,7 @@ from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.failpoints import failpoint
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
-from schemas.vocabulary import OFFSETS_TOPIC, RejectReason
-from udfs.archives import COLUMNS, PRODUCER_COLUMNS, REQUIRED, ArchiveColumn, Kind
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
+from schemas.words.records import OFFSETS_TOPIC, RejectReason
+from udfs.sources.archive_rows import COLUMNS, PRODUCER_COLUMNS, REQUIRED, ArchiveColumn, Kind
 
 INTEGERS = (ByteType, ShortType, IntegerType, LongType)
 ACCEPTED: Mapping[Kind, tuple[type[DataType], ...]] = {

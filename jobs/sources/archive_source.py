@@ -1,6 +1,6 @@
 """The source `records:PATH`: an archive of records of the offsets topic, as one frame for every format.
 
-    frame = archive_frame(spark, path)                # columns of udfs.archives.ARCHIVE_ROWS
+    frame = archive_frame(spark, path)                # columns of udfs.sources.archive_rows.ARCHIVE_ROWS
     frame = archive_frame(spark, path, files=[...])   # only those of archive_files(spark, path)
 
 Nothing is lost: an item that is not a record becomes a row whose `problem` says why. Rows of other topics are left out;
@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.sources.archive_columns import WANTED, check_names, check_types, rows_of_columns, union
 from jobs.sources.archive_files import (
     DeltaVersion,
@@ -31,9 +31,9 @@ from jobs.sources.archive_files import (
     find_archives,
     is_of_java,
 )
-from schemas.exit_codes import ExitCode
-from udfs.archive_lines import LINE_ROWS, archive_rows, folder_columns
-from udfs.archives import ARCHIVE_ROWS, IS_OTHER_TOPIC, REQUIRED
+from schemas.words.exit_codes import ExitCode
+from udfs.sources.archive_lines import LINE_ROWS, archive_rows, folder_columns
+from udfs.sources.archive_rows import ARCHIVE_ROWS, IS_OTHER_TOPIC, REQUIRED
 
 __all__ = ["NUM_OTHER_TOPICS", "archive_files", "archive_frame", "has_producers", "unreadable_told"]
 

@@ -7,7 +7,7 @@ little of the log at each cut.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from udfs.offset_ranges import Range
+from udfs.log.offset_ranges import Range
 
 # A range with fewer offsets is not cut.
 LEAST_OFFSETS = 1 << 16

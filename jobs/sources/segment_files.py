@@ -12,17 +12,17 @@ from typing import BinaryIO, cast
 import google_crc32c
 import numpy as np
 
-from jobs.failure import Failure, os_error_line
-from jobs.ingestion.log_span import SpanFacts
+from jobs.output.failure import Failure, os_error_line
+from jobs.sources.log_span import SpanFacts
 from jobs.storage.stored_path import Place, StoredPath
-from schemas.exit_codes import ExitCode
-from schemas.vocabulary import RejectReason
-from udfs.framing.entries import is_entry
+from schemas.words.exit_codes import ExitCode
+from schemas.words.records import RejectReason
+from udfs.arrays.slices import PADDING, padded
 from udfs.framing.frame import frame
-from udfs.framing.framed import Framed, Records, Rejected
-from udfs.framing.legacy_messages import CODEC_BITS
-from udfs.framing.resync import LARGEST_ENTRY, SHORTEST_LOOK
-from udfs.slices import PADDING, padded
+from udfs.framing.legacy.messages import CODEC_BITS
+from udfs.framing.log_bytes.entries import is_entry
+from udfs.framing.log_bytes.framed_records import Framed, Records, Rejected
+from udfs.framing.log_bytes.resync import LARGEST_ENTRY, SHORTEST_LOOK
 
 PIECE_BYTES = 4 << 20
 SMALLEST_LENGTH = 14

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.sources.segment_files import FOLDER, batch_crc, first_offset_of, opened
 from jobs.sources.stored_segments import stored_segments
 from jobs.storage.options import StorageOptions, storage_options
 from jobs.storage.places import is_remote
 from jobs.storage.stored_path import Place, StoredPath
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 SUFFIX = ".log"
 

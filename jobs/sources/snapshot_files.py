@@ -19,18 +19,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.failure import Failure, os_error_line
-from jobs.flags import EPOCH
+from jobs.command_line.flags import EPOCH
+from jobs.output.failure import Failure, os_error_line
 from jobs.sources.stored_segments import split
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import is_remote, storage_at
 from jobs.storage.stored_files import Storage, StoredFile, read_whole, uri_of
-from schemas.columns import Table
-from schemas.exit_codes import ExitCode
-from schemas.snapshot_tables import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
-from udfs.snapshot_fields import Malformed, Snapshots
-from udfs.snapshots import Contradiction, merged, parse
-from udfs.tables.arrow_schema import table_schema
+from schemas.declarations.columns import Table
+from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
+from schemas.words.exit_codes import ExitCode
+from udfs.arrays.arrow_schema import table_schema
+from udfs.sources.snapshot_fields import Malformed, Snapshots
+from udfs.sources.snapshot_lines import Contradiction, merged, parse
 
 GZIP_MAGIC = b"\x1f\x8b"
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from jobs.failure import Failure, os_error_line
+from jobs.output.failure import Failure, os_error_line
 from jobs.sources.segment_files import FOLDER
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage, StoredFile
 from jobs.storage.stored_path import StoredPath
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 SUFFIX = ".log"
 MAGIC = re.compile(r"[*?[]")

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from pyspark.errors import PySparkException
 
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 # How lines of a trace begin that tell where, not why.
 NO_CAUSE = ("at ", "File ", "...", "JVM stacktrace", "Driver stacktrace")

@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jobs.failure import Failure
-from jobs.spark.interrupts import quiet_interrupts
+from jobs.output.failure import Failure
+from jobs.output.interrupts import quiet_interrupts
 
 STANDARD_ERROR = 2
 SHOWN_BYTES = 4096

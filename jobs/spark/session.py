@@ -8,13 +8,13 @@ import pyspark
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from jobs.failure import Failure
-from jobs.flags import is_submitted
-from jobs.no_pandas import let_pandas_in
+from jobs.command_line.flags import is_submitted
+from jobs.output.failure import Failure
+from jobs.processes.no_pandas import let_pandas_in
 from jobs.spark.jars import DELTA, SPARK, jars
 from jobs.spark.java import java_home
 from jobs.spark.quiet_java import quiet_java
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 # What right answers rest on; memory, master and the like are the operator's.
 SETTINGS: Mapping[str, str] = {

@@ -3,10 +3,10 @@
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table
-from schemas.fields import RecordType
+from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table
+from schemas.declarations.fields import RecordType
+from udfs.arrays.arrow_schema import table_schema
 from udfs.decoding.arrow_types import record_schema
-from udfs.tables.arrow_schema import table_schema
 
 
 def record_type(record: RecordType) -> StructType:

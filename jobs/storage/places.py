@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.storage.local_storage import LocalStorage
 from jobs.storage.options import StorageOptions
 from jobs.storage.stored_files import Storage
 from jobs.storage.stored_path import Place, StoredPath
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 OBJECTS = ("s3", "s3a", "gs", "abfs", "abfss")

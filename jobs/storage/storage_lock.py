@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.storage.stored_files import Storage, read_whole, write_once
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 FOLDER = "_lock"
 NAME = re.compile(rf"{FOLDER}/(\d{{12}})\.json")

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import is_remote, local_path, place_at
 from jobs.storage.stored_path import Place
 from jobs.warehouses import warehouse
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def place_of(place: str) -> Place:
     if not is_remote(place):
         return local_path(place)
     # Imported here, since most commands need no settings.
-    from jobs.settings import load_settings, options_of
+    from jobs.configuration.settings import load_settings, options_of
 
     return place_at(place, options_of(load_settings()))
 

@@ -32,9 +32,9 @@ from jobs.storage.stored_path import (
     write_new,
 )
 from jobs.warehouses.older_tables import completed
-from schemas.columns import Table
-from schemas.tables import BESIDE_RUNS, CONTRACT_VERSION
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import BESIDE_RUNS, CONTRACT_VERSION
+from schemas.declarations.columns import Table
+from udfs.arrays.arrow_schema import table_schema
 
 APPLICATION = "groupscope"
 # Errors that reading a damaged table or file may raise.

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from jobs.storage.stored_path import Place, delete, files_by_folder
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, Manifest
-from schemas.tables import BESIDE_RUNS, TABLES
+from schemas.contract.tables import BESIDE_RUNS, TABLES
 
 NAME = re.compile(r"part-(?P<run>\d{8}-\d{8}T\d{6}Z)-.+\.parquet")
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 LOCK_FILE = "_lock"
 PAUSE_SECONDS = 0.2

@@ -11,13 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.storage.stored_files import nothing
 from jobs.storage.stored_path import Place, files_in, text_of, write_whole
 from jobs.warehouses.delta_tables import Change, DataFile, Removed
-from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
+from udfs.arrays.arrow_schema import table_schema
 
 RUNS = "runs"
 RUNS_FOLDER = "_runs"

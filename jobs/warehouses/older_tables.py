@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from jobs.failure import Failure
-from schemas.columns import Table
-from schemas.exit_codes import ExitCode
-from udfs.listed import listed
+from jobs.output.failure import Failure
+from schemas.declarations.columns import Table
+from schemas.words.exit_codes import ExitCode
+from udfs.sentences.name_lists import listed
 
 MOST_NAMED = 3
 

@@ -8,8 +8,8 @@ from jobs.storage.stored_path import Place
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of, rows_of
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.table_files import TableFile
-from schemas.columns import Table
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Table
 
 MOST_FILES = 16
 # Columns that runs read of earlier ones. The counts of ingests are long, and only people read them.

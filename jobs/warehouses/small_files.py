@@ -8,15 +8,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.settings import Tables
+from jobs.configuration.settings import Tables
 from jobs.storage.stored_files import nothing
 from jobs.storage.stored_path import Place, parquet_source, size_of
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, partitioning
 from jobs.warehouses.table_files import TableFile
-from schemas.columns import Table
-from schemas.tables import TABLES
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Table
+from udfs.arrays.arrow_schema import table_schema
 
 # Limit for all files that are merged together: the size of their values before compression. In memory they take up to
 # ten times as much.

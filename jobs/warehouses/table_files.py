@@ -19,9 +19,9 @@ from jobs.storage.stored_path import BegunParquet, Place
 from jobs.storage.together import begun_together
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.failpoints import failpoint
-from schemas.columns import Table
-from schemas.tables import TABLES
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Table
+from udfs.arrays.arrow_schema import table_schema
 
 MOST_ROWS = 131_072
 FEWEST_ROWS = 16_384

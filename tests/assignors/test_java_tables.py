@@ -9,8 +9,8 @@ import pytest
 
 from tests.assignors.kafka_assignors import JAVA, newer_java
 from tests.kafka.java_programs import compile_java, java_command
-from udfs.assignors.java_order import by_text, compute_order, java_sort_keys, put_order, string_hashes
-from udfs.assignors.java_tables import NUMBERS, JavaTable, Keys
+from udfs.assignors.java.hash_map import NUMBERS, JavaTable, Keys
+from udfs.assignors.java.iteration_order import by_text, compute_order, java_sort_keys, put_order, string_hashes
 
 TEXTS = Keys[str](lambda text: int(string_hashes([text])[0]), lambda text: java_sort_keys([text])[0])
 CASES = 1_500

@@ -10,16 +10,16 @@ from tests.assignors import client_cases, server_cases
 from tests.assignors.agreement import FAILED, kafka_lists
 from tests.assignors.kafka_assignors import JAVA, answers, server_answers
 from tests.kafka.jar_sets import KAFKA_4_3_1
-from udfs.assignors import many_groups
-from udfs.assignors.client_range import client_range
-from udfs.assignors.client_roundrobin import roundrobin
-from udfs.assignors.many_groups import Answer, answers_of_clients, answers_of_coordinators
-from udfs.assignors.problems import AssignorFailed, Problem, problem_of
+from udfs.assignors.bulk import many_groups
+from udfs.assignors.bulk.many_groups import Answer, answers_of_clients, answers_of_coordinators
+from udfs.assignors.client.range import client_range
+from udfs.assignors.client.roundrobin import roundrobin
+from udfs.assignors.client.sticky_assignors import cooperative_sticky, sticky
+from udfs.assignors.questions.problems import AssignorFailed, Problem, problem_of
+from udfs.assignors.questions.server_problems import ServerProblem, server_problem_of
+from udfs.assignors.questions.specs import read_spec
 from udfs.assignors.registry import named, uniform
-from udfs.assignors.server_problems import ServerProblem, server_problem_of
-from udfs.assignors.server_range import server_range
-from udfs.assignors.specs import read_spec
-from udfs.assignors.sticky import cooperative_sticky, sticky
+from udfs.assignors.server.range import server_range
 
 Spec = dict[str, Any]
 CASES: Final = 600

@@ -3,9 +3,9 @@
 import numpy as np
 
 from tests.assignors.client_cases import sticky_data
-from udfs.assignors.problems import ABSENT
-from udfs.assignors.sticky_data import previous_assignment
-from udfs.assignors.sticky_user_data import Lists, read_together
+from udfs.assignors.questions.problems import ABSENT
+from udfs.assignors.sticky_steps.member_data import previous_assignment
+from udfs.assignors.sticky_steps.user_data import Lists, read_together
 
 # Names that differ in the middle alone, at either end, in length; one is the start of another.
 NAMES = ["t", "to", "orders-1", "orders-11", "a-rather-long-name-1-with-a-tail", "a-rather-long-name-2-with-a-tail"]

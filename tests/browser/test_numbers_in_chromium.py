@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Locator, Page
 
 from jobs import cli
-from jobs.reporting.choices import GroupChoice
+from jobs.reporting.page_files import write_pages
 from jobs.reporting.report import report_of
-from jobs.reporting.written_pages import write_pages
+from jobs.reporting.rows.choices import GroupChoice
 from jobs.warehouses.any_warehouse import reading
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from jobs.table_layout import labelled
+from jobs.output.table_layout import labelled
 from jobs.why import LABEL_WIDTH
 from tests.jobs.terminal.golden_output import GOLDEN, ROOT
 

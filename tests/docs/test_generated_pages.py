@@ -8,11 +8,11 @@ import tomllib
 import pytest
 
 from jobs.cli import COMMANDS
-from jobs.pages import commands_page, outcomes_pages, settings_page
+from jobs.docs_pages import commands, outcomes, settings
 from tests.docs.pages import ROOT
 
 SECTIONS = dict(
-    part.split("\n", 1) for part in re.split(r"^## ", commands_page.page(), flags=re.MULTILINE)[1:]
+    part.split("\n", 1) for part in re.split(r"^## ", commands.page(), flags=re.MULTILINE)[1:]
 )  # fmt: skip
 # What users script against, and 1 and 130 of every program.
 CODES = [0, 1, 2, 20, 21, 22, 23, 130]
@@ -20,7 +20,7 @@ CODES = [0, 1, 2, 20, 21, 22, 23, 130]
 
 def test_each_command_has_its_part() -> None:
     assert list(SECTIONS) == list(COMMANDS)
-    assert commands_page.MORE.keys() <= COMMANDS.keys()
+    assert commands.MORE.keys() <= COMMANDS.keys()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -35,10 +35,10 @@ def test_a_part_has_each_flag_that_help_prints(command: str) -> None:
 
 def test_no_cell_breaks_its_row() -> None:
     pages = (
-        commands_page.page(),
-        settings_page.page(),
-        outcomes_pages.findings_page(),
-        outcomes_pages.exit_codes_page(),
+        commands.page(),
+        settings.page(),
+        outcomes.findings_page(),
+        outcomes.exit_codes_page(),
     )
     for page in pages:
         for table in re.findall(r"(?:^\|.*\n)+", page, flags=re.MULTILINE):
@@ -47,7 +47,7 @@ def test_no_cell_breaks_its_row() -> None:
 
 
 def test_the_settings_page_has_each_key_of_the_settings_file() -> None:
-    sections = re.split(r"^## ", settings_page.page(), flags=re.MULTILINE)[1:]
+    sections = re.split(r"^## ", settings.page(), flags=re.MULTILINE)[1:]
     shown = {each.split("\n")[0]: re.findall(r"^\| `(\w+)` \|", each, flags=re.MULTILINE) for each in sections}
     text = (ROOT / "conf" / "groupscope.toml").read_text()
     # Sections that may be repeated are commented out there.
@@ -56,12 +56,12 @@ def test_the_settings_page_has_each_key_of_the_settings_file() -> None:
 
 
 def test_the_exit_codes_are_those_of_the_contract() -> None:
-    codes = re.findall(r"^\| (\d+) \|", outcomes_pages.exit_codes_page(), flags=re.MULTILINE)
+    codes = re.findall(r"^\| (\d+) \|", outcomes.exit_codes_page(), flags=re.MULTILINE)
     assert list(map(int, codes)) == CODES
 
 
 def test_each_finding_that_has_a_query_is_on_the_page() -> None:
     queries = {path.stem for path in (ROOT / "schemas" / "findings").glob("*.sql")}
-    kinds = re.findall(r"^\| `(\w+)` \| (?:critical|warning|info) \|", outcomes_pages.findings_page(), re.MULTILINE)
+    kinds = re.findall(r"^\| `(\w+)` \| (?:critical|warning|info) \|", outcomes.findings_page(), re.MULTILINE)
     assert queries <= set(kinds)
     assert len(kinds) == len(set(kinds))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import PAGES, ROOT, blocks
-from udfs.snapshots import parse
+from udfs.sources.snapshot_lines import parse
 
 INPUTS = ROOT / "docs" / "inputs.md"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.cli import COMMANDS, flags_of
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.docs.pages import PAGES, ROOT, Shown, all_blocks, calls, lines_of, shown_answers
 from tests.docs.workplace import typed
 

@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass, field, replace
 
-from schemas.payloads import ASSIGNMENT, SUBSCRIPTION
+from schemas.records.payloads import ASSIGNMENT, SUBSCRIPTION
 from tests.generated.offsets import Topics
 from tests.generated.topics import KeyValue, Place, by_first, uuid, written
 from tests.record_encoder import encode_payload

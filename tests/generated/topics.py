@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from schemas.records import REGISTRY
+from schemas.records.registry import REGISTRY
 from tests.record_encoder import encode_key, encode_value
 
 # One operation of a group: keys and values, None for a tombstone.

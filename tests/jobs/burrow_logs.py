@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.words.records import OFFSETS_TOPIC
 from tests.burrow_vectors import Entry
 from tests.generated.log import T0, Kept, LoggedBatch, write
 from tests.generated.topics import KeyValue, offsets_partition, written

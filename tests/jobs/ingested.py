@@ -11,15 +11,15 @@ from typing import Any
 from deltalake import DeltaTable
 
 from jobs import cli
-from schemas import decoded_tables
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.tables import decoded_records
 
 ROOT = Path(__file__).parents[2]
 # What differs from run to run and from copy to copy.
 OF_THE_RUN = {"run_id", "batch_first_offset"}
 # Later steps make the others.
 TABLES_OF_INGEST = [name for name, table in TABLES.items() if table.job in ("ingest", "each")]
-RECORD_TABLES = [table.name for table in decoded_tables.TABLES]
+RECORD_TABLES = [table.name for table in decoded_records.TABLES]
 
 
 def ingest(warehouse: Path, *arguments: str | Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.words.records import OFFSETS_TOPIC
 from tests.generated.classic import assignment, subscription
 from tests.generated.log import T0, Kept, LoggedBatch, write
 from tests.generated.topics import KeyValue, written

@@ -10,8 +10,8 @@ import numpy as np
 from deltalake import write_deltalake
 
 from jobs.warehouses.warehouse import Warehouse, prepare
-from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
-from schemas.tables import TABLES, USER_TABLES
+from schemas.contract.tables import TABLES, USER_TABLES
+from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from tests.random_gate import random_gate
 from tests.schemas.test_history_views import random_history
 from tests.warehouses import filled, write_run

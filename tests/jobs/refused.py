@@ -11,7 +11,7 @@ import pytest
 from jobs.warehouses.leftovers import leftovers
 from jobs.warehouses.manifest import unfinished
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, run_ingest, versions
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from schemas.payloads import ASSIGNMENT, SUBSCRIPTION
+from schemas.records.payloads import ASSIGNMENT, SUBSCRIPTION
 from tests.generated.topics import written
 from tests.jobs.ingested import ROOT
 from tests.record_encoder import encode_payload

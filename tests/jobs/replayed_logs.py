@@ -13,25 +13,17 @@ import numpy as np
 
 from jobs import cli
 from jobs.warehouses.failpoints import VARIABLE
-from schemas import (
-    assignment_tables,
-    event_tables,
-    gate_tables,
-    history_tables,
-    lag_tables,
-    offset_tables,
-    replay_log_tables,
-    replay_state_tables,
-)
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.tables import assignments, events, gate, history, lag, offsets
+from schemas.tables.state import replayed_log, replayed_offsets
 from tests.jobs.ingested import ROOT, rows, versions
 
-HISTORY = [table.name for table in (*history_tables.TABLES, *offset_tables.TABLES)]
-STATES = [table.name for table in (*replay_log_tables.TABLES, *replay_state_tables.TABLES)]
-ASSIGNMENTS = [table.name for table in assignment_tables.TABLES]
-MEASURED = [table.name for table in (*lag_tables.TABLES, *event_tables.TABLES)]
+HISTORY = [table.name for table in (*history.TABLES, *offsets.TABLES)]
+STATES = [table.name for table in (*replayed_log.TABLES, *replayed_offsets.TABLES)]
+ASSIGNMENTS = [table.name for table in assignments.TABLES]
+MEASURED = [table.name for table in (*lag.TABLES, *events.TABLES)]
 # What the next run compares itself with is of the run alone; and a run writes no spans.
-GATED = [table.name for table in gate_tables.TABLES if table.job == gate_tables.JOB and not table.is_state]
+GATED = [table.name for table in gate.TABLES if table.job == gate.JOB and not table.is_state]
 # What is of the run, not of the log.
 OF_THE_RUN = {
     "run_id", "through_run_id", "whole_run_id", "started_time", "finished_time", "rules", "snapshots_through_time",
@@ -93,7 +85,7 @@ def measured(warehouse: Path) -> dict[str, list[str]]:
     names = [name for name in MEASURED if not TABLES[name].is_state and (warehouse / TABLES[name].folder).exists()]
     found = told(warehouse, names)
     # Each run adds how groups stood as of its own time.
-    verdicts = lag_tables.GROUP_VERDICTS.name
+    verdicts = lag.GROUP_VERDICTS.name
     if found.get(verdicts):
         newest = repr(max(row["as_of_time"] for row in rows(warehouse, verdicts)))
         found[verdicts] = [row for row in found[verdicts] if newest in row]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.words.records import OFFSETS_TOPIC
 from tests.generated.log import T0, Kept, LoggedBatch, write
 from tests.generated.topics import KeyValue, offsets_partition, written
 from tests.jobs.logs_by_hand import generation

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.settings import Settings, options_of
+from jobs.configuration.settings import Settings, options_of
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.capturing.appended import append_line, check_appendable
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.capturing.snapshot_lines import append_line, check_appendable
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.refused import mounted
 
 LINE = '{"captured_at":1,"topics":[]}\n'

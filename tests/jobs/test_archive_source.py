@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.sources.archive_source import NUM_OTHER_TOPICS, archive_files, archive_frame, has_producers, unreadable_told
-from schemas.exit_codes import ExitCode
-from udfs.archives import ARCHIVE_ROWS
+from schemas.words.exit_codes import ExitCode
+from udfs.sources.archive_rows import ARCHIVE_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

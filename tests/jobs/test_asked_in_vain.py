@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ingest
 from tests.jobs.logs_by_hand import commit, write_log, write_snapshot
 from tests.jobs.replayed_logs import replay, result_of

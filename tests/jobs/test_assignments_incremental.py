@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.recomputing import share_recomputing
-from jobs.replaying import plan
+from jobs.recomputing import task
+from jobs.replaying.task import plan
 from tests.generated.log import compacted, generated, some_topics, write
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.replayed_logs import ASSIGNMENTS, assert_same, copies, growing, recompute, told, write_part
@@ -84,7 +84,7 @@ def test_a_full_run_gives_the_same_rows(whole: Path) -> None:
 
 def test_windows_and_slices_of_any_size_give_the_same_rows(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = told(whole, ASSIGNMENTS)
-    monkeypatch.setattr(share_recomputing, "WINDOW_ROWS", 3)
+    monkeypatch.setattr(task, "WINDOW_ROWS", 3)
     monkeypatch.setattr(plan, "MOST_GROUP_RECORDS", 7)
     recompute(whole, "--full")
     assert_same(before, told(whole, ASSIGNMENTS), "small")

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from jobs import cli
-from jobs.replaying.partition_log import GROUP_TABLES
+from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.warehouses.failpoints import FAILPOINTS
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.replayed_logs import (
     ASSIGNMENTS,

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from schemas import decoded_tables
-from schemas.assignment_words import Verdict
-from schemas.exit_codes import ExitCode
-from schemas.tables import BESIDE_RUNS, USER_TABLES
+from schemas.contract.tables import BESIDE_RUNS, USER_TABLES
+from schemas.tables import decoded_records
+from schemas.words.assignments import Verdict
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, rows
 from tests.jobs.progress_lines import beside_progress
 from tests.sample_story import checked_in
@@ -41,7 +41,7 @@ def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
     # Each of these has grown by all of its rows; `runs` is written when the page is made.
     held = {name: len(rows(tmp_path / "w", name)) for name in USER_TABLES if name not in BESIDE_RUNS | {"runs"}}
     assert shown == {name: (number, number) for name, number in held.items() if number}
-    records = sum(added for name, (_, added) in shown.items() if USER_TABLES[name] in decoded_tables.TABLES)
+    records = sum(added for name, (_, added) in shown.items() if USER_TABLES[name] in decoded_records.TABLES)
     assert records == len(checked_in().log)
     assert f"{records:,} read: {records:,} decoded, 0 rejected, 0 already known" in done.stdout
     assert done.stdout.startswith("FINDINGS, exit code 20: ")

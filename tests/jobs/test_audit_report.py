@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from jobs.settings import Settings, options_of
+from jobs.configuration.settings import Settings, options_of
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import read_whole
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import rows
 from tests.jobs.reporting.parsed_pages import parsed
 from tests.jobs.storages import elsewhere

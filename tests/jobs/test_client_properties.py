@@ -10,7 +10,7 @@ import pytest
 
 from jobs.broker.client_properties import ClientProperties, client_properties, entries
 from jobs.broker.client_security import jaas_options, security
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.spark.jars import jar_folder
 from tests.kafka.java_programs import compile_java, java_command
 from tests.kafka.releases import KAFKA_4_3

@@ -11,10 +11,10 @@ import pytest
 
 from jobs.engine.local import LocalEngine
 from jobs.engine.task import PlanRow, Step, TaskSpec
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.storage import closes
 from jobs.storage.closes import begin_close, wait_for_closes
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.engine.odd_tasks import Done, closed_later
 from tests.jobs.ingested import ROOT
 

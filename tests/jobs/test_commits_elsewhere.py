@@ -14,7 +14,7 @@ from jobs.storage.stored_path import Place, StoredPath
 from jobs.warehouses import delta_tables
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, commit, files_of, open_table, sequence_of
 from jobs.warehouses.leftovers import leftovers
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.jobs.storages import ELSEWHERE, storage
 
 __all__ = ["storage"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.generated.log import T0
 from tests.generated.topics import written as written_record
 from tests.jobs.ingested import ingest, rows

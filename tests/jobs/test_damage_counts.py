@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs.ingestion.copies import Copy
-from jobs.ingestion.plan import readings, units
-from jobs.pages.run_page import damage_lines
+from jobs.ingestion.task.copies import Copy
+from jobs.ingestion.task.plan import readings, units
+from jobs.pages.run import damage_lines
 from jobs.sources.segment_source import segment_files
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.damaged_logs import FOLDER, WrittenLog, WrittenSegment, damaged_contents, random_log, write
 from tests.jobs.ingested import RECORD_TABLES, ROOT, ingest, rows
 from tests.jobs.replayed_logs import HISTORY, assert_same, replay, told

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, rows
 
 SAMPLE = ROOT / "data" / "sample"

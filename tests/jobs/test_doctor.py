@@ -24,10 +24,10 @@ from jobs.warehouses.delta_tables import PROPERTIES, Change, DataFile, commit
 from jobs.warehouses.lock import locked
 from jobs.warehouses.manifest import Manifest, write_manifest
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.warehouses import NOW_MS, filled, make, write_run
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
 
 ROOT = Path(__file__).parents[2]
 COMMITS = [{"record_offset": offset, "offsets_partition": offset % 3} for offset in range(9)]

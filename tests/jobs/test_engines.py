@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.segments import Plan, write_segments
-from jobs.ingestion import plan
+from jobs.ingestion.task import plan
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
 from jobs.warehouses.failpoints import VARIABLE
-from schemas.exit_codes import ExitCode
-from schemas.tables import USER_TABLES
+from schemas.contract.tables import USER_TABLES
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, history, ingest, spawned
 from tests.jobs.progress_lines import beside_progress
 from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told

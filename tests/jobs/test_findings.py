@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from jobs.failure import Failure
-from jobs.gating.finding_files import Events, finding_files
+from jobs.configuration.settings import Gate, Settings
+from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.sql_text import parameters
+from jobs.gating.declarations.waivers import waivers
 from jobs.gating.findings import Choice, Found, find, finding_rows, finding_statements, num_at_or_above
-from jobs.gating.sql_text import parameters
-from jobs.gating.waivers import waivers
+from jobs.output.failure import Failure
 from jobs.pages.finding_lines import finding_lines
-from jobs.queries.duckdb_engine import scope_of
-from jobs.reporting.findings import findings_of
-from jobs.settings import Gate, Settings
+from jobs.queries.engines.duckdb_engine import scope_of
+from jobs.reporting.parts.findings import findings_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.gate_words import FindingKind
+from schemas.words.gate import FindingKind
 from tests.warehouses import NOW, make
 
 SETTINGS = Settings(gate=Gate(needless_commits_per_day=10, record_limit_bytes=1_000))

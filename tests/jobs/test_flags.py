@@ -5,9 +5,9 @@ import argparse
 import pytest
 
 from jobs.cli import Parser
-from jobs.failure import Failure
-from jobs.flags import add_format_flag, add_warehouse_flags, instant
-from schemas.exit_codes import ExitCode
+from jobs.command_line.flags import add_format_flag, add_warehouse_flags, instant
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 NOW = 1_795_280_645_123
 

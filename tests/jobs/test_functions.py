@@ -17,9 +17,9 @@ import pyarrow as pa
 import pytest
 
 from jobs import cli
-from jobs.queries.duckdb_functions import register_duckdb
-from schemas.exit_codes import ExitCode
-from schemas.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
+from jobs.queries.engines.duckdb_functions import register_duckdb
+from schemas.contract.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
+from schemas.words.exit_codes import ExitCode
 from tests.assignors import client_cases, server_cases
 from tests.random_records import Draw
 from tests.udfs.decoding.both_decoders import Row

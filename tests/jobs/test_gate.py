@@ -198,7 +198,7 @@ def test_the_zip_brings_the_rules_along(tmp_path: Path) -> None:
         for path in [*(ROOT / "jobs").rglob("*.py"), *(ROOT / "schemas").rglob("*.*"), *(ROOT / "udfs").rglob("*.py")]:
             opened.write(path, path.relative_to(ROOT))
     program = "from pathlib import Path; from jobs.gating.run import rules; r = rules(Path('no/x.toml')); "
-    program += "from jobs.gating.finding_files import finding_files; "
+    program += "from jobs.gating.declarations.finding_files import finding_files; "
     program += "print(len(r.metrics) + len(r.suites) + len(finding_files()))"
     told = subprocess.run(
         [sys.executable, "-c", program],

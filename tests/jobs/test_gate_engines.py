@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from jobs.gating.finding_files import Events, finding_files
-from jobs.gating.metric_files import metric_files
-from jobs.gating.sql_text import parameters
-from jobs.queries.duckdb_engine import DuckDBEngine
-from jobs.queries.spark_engine import SparkEngine
-from jobs.settings import Gate, Settings
+from jobs.configuration.settings import Gate, Settings
+from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.metric_files import metric_files
+from jobs.gating.declarations.sql_text import parameters
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
+from jobs.queries.engines.spark_engine import SparkEngine
 from tests.warehouses import NOW, make
 
 PARAMETERS = parameters("a", NOW, datetime(2027, 1, 1, tzinfo=UTC), Settings(gate=Gate(max_unread_ms=1)))

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import pytest
 
-from jobs.replaying.assignment import OwnTimeouts, Rules
-from jobs.replaying.known_rules import own_timeouts
+from jobs.replaying.task.replay_messages import OwnTimeouts, Rules
+from jobs.replaying.task.snapshot_rules import own_timeouts
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.replayed_logs import HISTORY, assert_same, replay, told
 from tests.slow.unread import unlike
-from udfs.replay.reading_ends import GROUP_SETTINGS, SNAPSHOT, Setting
+from udfs.groups.history.reading_ends import GROUP_SETTINGS, SNAPSHOT, Setting
 
 SAMPLE: Final = ROOT / "data" / "sample"
 # After all snapshots of the sample.

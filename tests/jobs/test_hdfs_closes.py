@@ -22,7 +22,7 @@ from jobs.storage.stored_files import Storage, read_whole, write_once
 from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.delta_tables import Change, commit, open_table, rows_of
 from jobs.warehouses.table_files import TableFile
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.jobs.ingested import ROOT
 from tests.jobs.mini_hdfs import HADOOP, SPARK_JARS
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jobs.replaying.history_files import merged
+from jobs.replaying.tables.history_files import merged
 
 SPANS = (3, 10, 2**20, 2**40, 2**62)
 

@@ -14,7 +14,7 @@ import pytest
 from deltalake import write_deltalake
 
 from jobs.doctor import examined
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, rows
 from tests.jobs.refused import check_no_leftovers, refused, unchanged
 from tests.udfs.framing.slow_framing import read_log

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import jobs.ingestion.driver.writer
 import jobs.ingestion.run
-import jobs.ingestion.tasks
-import jobs.ingestion.writer
+import jobs.ingestion.task.task
 import jobs.sources.segment_files
 from jobs.sources.segment_files import Span, framed_pieces
 from jobs.warehouses.failpoints import VARIABLE
 from jobs.warehouses.warehouse_marker import MARKER
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, run_ingest, spawned
 from tests.jobs.progress_lines import beside_progress
 from tests.jobs.refused import check_no_leftovers, mounted, refused, unchanged
@@ -156,13 +156,13 @@ CHANGES = [
 
 def before_tasks(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
     """Does it when all is planned and nothing is read."""
-    real = jobs.ingestion.tasks.answer
+    real = jobs.ingestion.task.task.answer
 
     def changed_first(*told: Any) -> Any:
         change()
         return real(*told)
 
-    monkeypatch.setattr(jobs.ingestion.writer, "answer", changed_first)
+    monkeypatch.setattr(jobs.ingestion.driver.writer, "answer", changed_first)
 
 
 @pytest.mark.parametrize(("change", "told"), CHANGES)
@@ -512,7 +512,7 @@ def test_a_result_file_that_cannot_be_written_is_told(tmp_path: Path, capsys: Ca
 def test_a_defect_of_ours_is_a_failure_to_programs_too(
     tmp_path: Path, warehouse: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
-    monkeypatch.setattr(jobs.ingestion.tasks, "decode", None)
+    monkeypatch.setattr(jobs.ingestion.task.task, "decode", None)
     with unchanged(warehouse):
         line = refused(warehouse, capsys, ExitCode.FAILED, "--source", source)
     assert line.startswith("internal error, please report it: TypeError")

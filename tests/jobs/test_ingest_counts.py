@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from deltalake import DeltaTable
 
-from schemas.views import VIEWS
+from schemas.contract.views import VIEWS
 from tests.jobs.ingested import RECORD_TABLES, ROOT, history, ingest, rows, versions
 from tests.kafka_names import NAMES
 from tests.slow_decoder import decode_record

@@ -13,7 +13,7 @@ import pytest
 
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER, unfinished
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.jobs.ingested import ROOT, history, ingest, rows, spawned, versions
 from tests.written_copies import WrittenBatch, random_log, write_copy
 

@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.doctor import examined
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import RECORD_TABLES, history, ingest, rows, run_ingest, versions
 from tests.jobs.refused import check_no_leftovers
 from tests.written_copies import Written, WrittenBatch, commit, random_log, write_copy

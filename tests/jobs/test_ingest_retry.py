@@ -11,7 +11,7 @@ import pytest
 
 from jobs.doctor import examined
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import RECORD_TABLES, ROOT, history, ingest, keys, rows
 from tests.jobs.refused import check_no_leftovers
 

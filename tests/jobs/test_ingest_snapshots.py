@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jobs.doctor import examined
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.refused import refused, unchanged
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs.ingestion.plan import LARGEST_TASK, Part, Unit, size_of, tasks
+from jobs.ingestion.task.plan import LARGEST_TASK, Part, Unit, size_of, tasks
 from jobs.sources.segment_files import Span
 
 MB = 1 << 20

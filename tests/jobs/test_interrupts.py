@@ -12,7 +12,7 @@ import pytest
 
 from jobs import cli
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.progress_lines import beside_progress
 from tests.jobs.replayed_giants import many_groups, write

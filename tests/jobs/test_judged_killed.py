@@ -10,8 +10,8 @@ import pytest
 
 from jobs import cli
 from jobs.warehouses.failpoints import FAILPOINTS
-from schemas.event_tables import COMMIT_FINDINGS
-from schemas.exit_codes import ExitCode
+from schemas.tables.events import COMMIT_FINDINGS
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest
 from tests.jobs.replayed_logs import GATED, MEASURED, assert_same, killed_at, recompute, replay, told
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from jobs.broker.fetch import answered
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 from tests.written_copies import Written, WrittenBatch
 
 START = 10

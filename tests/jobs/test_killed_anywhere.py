@@ -19,8 +19,8 @@ from jobs.storage.stored_files import Storage
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS_FOLDER
-from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.forked_runs import ForkedRuns, forked_runs
 from tests.jobs.ingested import ROOT, history, versions
 from tests.jobs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, STATES, assert_same, told

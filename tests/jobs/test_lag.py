@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from jobs import cli
-from schemas.exit_codes import ExitCode
-from schemas.lag_tables import GROUP_VERDICTS
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.tables.lag import GROUP_VERDICTS
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows, versions
 from tests.jobs.replayed_logs import assert_same, growing, measured, replay, result_of, told, write_part
 from tests.sample_story import Sample, checked_in, epoch_ms

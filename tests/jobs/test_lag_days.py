@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from jobs import cli
-from jobs.measuring.share_measuring import write_points
-from jobs.queries.answers import Answer
-from jobs.queries.duckdb_engine import DuckDBEngine
-from jobs.queries.spark_engine import SparkEngine
-from schemas.views import VIEWS
+from jobs.measuring.task import write_points
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
+from jobs.queries.engines.spark_engine import SparkEngine
+from jobs.queries.results import Answer
+from schemas.contract.views import VIEWS
 from tests.jobs.ingested import ROOT
 from tests.points_by_day import BY_VIEW
 from tests.random_gate import random_gate
@@ -107,7 +107,7 @@ def test_days_are_of_all_points_whichever_way_runs_are_cut(
     """Each run is about a time, which may lie before what is settled."""
     several = 0
     for _ in range(60):
-        monkeypatch.setattr("udfs.lag.lag_sums.MOST_POINTS", int(rng.integers(1, 40)))
+        monkeypatch.setattr("udfs.lag.sums.MOST_POINTS", int(rng.integers(1, 40)))
         history, written, settled = stretched(random_model(rng)), Written(), None
         for unit in rng.integers(0, 110, int(rng.integers(1, 6))).tolist():
             as_of, before = unit * STRETCH * SECOND, settled

@@ -83,7 +83,7 @@ def test_a_job_on_the_local_engine_loads_no_spark_and_only_the_gate_loads_pandas
 def test_pandas_is_found_again_when_spark_needs_it() -> None:
     program = """
 import importlib.util
-from jobs.no_pandas import keep_pandas_out, let_pandas_in
+from jobs.processes.no_pandas import keep_pandas_out, let_pandas_in
 keep_pandas_out()
 try:
     importlib.util.find_spec("pandas")

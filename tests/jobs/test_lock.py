@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.warehouses.lock import LOCK_FILE, locked
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, history, ingest, run_ingest
 from tests.written_copies import random_log, write_copy
 

@@ -16,14 +16,14 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.doctor import examined
-from jobs.replaying.history_files import HistoryFiles
+from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.warehouses.delta_tables import Change, Removed, commit, sequence_of
 from jobs.warehouses.failpoints import FAILPOINTS
-from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.replayed_logs import growing, killed_at, told, write_part
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
 
 CLUSTERS = ("one", "two")
 SEGMENTS = "__consumer_offsets-[05]"

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.failure import Failure
+from jobs.configuration.settings import Settings
+from jobs.docs_pages import metrics as metrics_page
+from jobs.gating.declarations.metric_files import FAILING, metric_files, parsed
+from jobs.gating.declarations.rule_files import RuleFile
+from jobs.gating.declarations.sql_text import Parameters, parameters, portable_text
 from jobs.gating.measuring import Frame, measure
-from jobs.gating.metric_files import FAILING, metric_files, parsed
-from jobs.gating.rule_files import RuleFile
-from jobs.gating.sql_text import Parameters, parameters, portable_text
-from jobs.pages import metrics_page
-from jobs.queries.duckdb_engine import scope_of
-from jobs.settings import Settings
+from jobs.output.failure import Failure
+from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.lag_tables import LAG_POINTS
-from schemas.tables import USER_TABLES
-from schemas.views import VIEWS
+from schemas.contract.tables import USER_TABLES
+from schemas.contract.views import VIEWS
+from schemas.tables.lag import LAG_POINTS
 from tests.jobs.ingested import ROOT
 from tests.warehouses import NOW, make, prepare, write_run
 

@@ -14,12 +14,12 @@ from deltalake import DeltaTable
 from jobs.cli import main
 from jobs.warehouses.delta_tables import IS_OPEN, Change, create, partitioning, sequence_of
 from jobs.warehouses.table_files import TableFile
-from schemas.columns import Table
-from schemas.tables import TABLES, folder_of
+from schemas.contract.tables import TABLES, folder_of
+from schemas.declarations.columns import Table
 from tests.audited_sample import SAMPLE, audited_sample
 from tests.jobs.progress_lines import beside_progress
 from tests.warehouses import NOW_MS
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
 
 __all__ = ["audited_sample"]
 NEW_TABLES = ("lag_days", "lag_minutes")

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from jobs.failure import Failure
+from jobs.configuration.settings import Gate, Settings
+from jobs.output.failure import Failure
 from jobs.pages.prometheus_file import Audited, write_prometheus_file
-from jobs.settings import Gate, Settings
-from schemas.exit_codes import ExitCode
-from schemas.exported_metrics import METRICS
+from schemas.contract.exported_metrics import METRICS
+from schemas.words.exit_codes import ExitCode
 
 HOSTILE = 'a"b\\c\nd{}é 💥'
 

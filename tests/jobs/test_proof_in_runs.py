@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ingest, rows
 from tests.jobs.logs_by_hand import Log, commit, generation, write_log, write_snapshot
 from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, told

@@ -20,11 +20,11 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from benchmarks.segments import Plan, write_segments
 from jobs import cli
 from jobs.spark.types import table_type
-from schemas.columns import sql_type
-from schemas.tables import BESIDE_RUNS, TABLES
+from schemas.contract.tables import BESIDE_RUNS, TABLES
+from schemas.declarations.columns import sql_type
 from tests.jobs.ingested import ROOT, ingest
 from tests.written_copies import Written, WrittenBatch, commit, keys_of, random_log, write_copy
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from jobs.recomputing.facts import known_topics
 from jobs.recomputing.group_states import GroupStates, PartOfStates
-from jobs.recomputing.known_facts import known_topics
 from jobs.recomputing.named_topics import identified, named
 from jobs.recomputing.whole_operations import whole_operations
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.warehouses import filled
-from udfs.assignors.specs import Topic
+from udfs.assignors.questions.specs import Topic
 
 NAMES = ("group_metadata", "group_member_metadata")
 SCHEMA = pa.schema(

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs.replaying import group_pass, plan
+from jobs.replaying.partition import group_pass
+from jobs.replaying.task import plan
 from tests.generated.log import compacted, generated, some_topics, write
 from tests.jobs.ingested import ROOT, ingest
 from tests.jobs.replayed_logs import HISTORY, assert_same, copies, growing, replay, told, write_part

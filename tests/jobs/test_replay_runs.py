@@ -10,7 +10,7 @@ import pytest
 
 from jobs import cli
 from jobs.warehouses.failpoints import FAILPOINTS
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.jobs.replayed_logs import HISTORY, assert_same, growing, killed_at, replay, run_replay, told, write_part
 from tests.written_copies import T0, Written, WrittenBatch, commit

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from jobs.replaying.known_rules import num_offsets_partitions
-from schemas.vocabulary import OFFSETS_TOPIC
+from jobs.replaying.task.snapshot_rules import num_offsets_partitions
+from schemas.words.records import OFFSETS_TOPIC
 from tests.jobs.ingested import ingest, rows
 from tests.jobs.replayed_logs import assert_same, replay, told
 from tests.written_copies import T0, Written, WrittenBatch, commit
-from udfs.replay.topic_names import Snapshots
+from udfs.topics.names import Snapshots
 
 LATER = T0 + 60_000
 

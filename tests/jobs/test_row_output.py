@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pyspark.sql import Row
 
-from jobs.row_output import Format, row_lines
+from jobs.output.rows import Format, row_lines
 
 ROOT = Path(__file__).parents[2]
 # What a terminal acts on: escape sequences, in 7 and in 8 bits, and marks that turn text around.
@@ -148,8 +148,8 @@ def test_nothing_that_a_terminal_acts_on_is_written_raw(format: str, value: Any)
 
 PROGRAM = """
 import sys
-from jobs.failure import guarded
-from jobs.row_output import print_rows
+from jobs.output.failure import guarded
+from jobs.output.rows import print_rows
 sys.exit(guarded(lambda: print_rows(["x"], {rows}, {format!r}) or 0, False))
 """
 

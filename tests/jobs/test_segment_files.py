@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jobs import dump
-from jobs.row_output import Format
+from jobs.output.rows import Format
 from jobs.sources.segment_files import PIECE_BYTES, framed_pieces, spans_of
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, batch, segment
 from udfs.framing.offset_order import with_rising_offsets

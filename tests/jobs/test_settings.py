@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.failure import Failure
-from jobs.settings import Group, Ingest, Settings, Tables, load_settings, settings_file, settings_hash
-from schemas.exit_codes import ExitCode
+from jobs.configuration.settings import Group, Ingest, Settings, Tables, load_settings, settings_file, settings_hash
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
 

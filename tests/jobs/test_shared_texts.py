@@ -9,8 +9,8 @@ import pytest
 
 from jobs.warehouses import table_files
 from jobs.warehouses.table_files import TableFile
-from schemas.tables import TABLES
-from udfs.tables.arrow_schema import table_schema
+from schemas.contract.tables import TABLES
+from udfs.arrays.arrow_schema import table_schema
 
 COMMITS = TABLES["offset_commits"]
 # Filled in by `rows`.

@@ -3,8 +3,8 @@
 import random
 import uuid
 
-from jobs.histories.narrow import MOST_CELL, cut_off, last_column_cut
-from jobs.histories.short_ids import cut, short_ids, with_short_ids
+from jobs.answers.narrow_tables import MOST_CELL, cut_off, last_column_cut
+from jobs.answers.short_ids import cut, short_ids, with_short_ids
 
 ONE = "billing-1-2d413c87-7dbb-4702-a17f-549346ac21d5"
 # Alike in their first four characters, and in their first eight.

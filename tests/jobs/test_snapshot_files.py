@@ -13,17 +13,17 @@ import pytest
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.sources.snapshot_files import read_snapshots
 from jobs.storage.options import StorageOptions
 from jobs.storage.stored_files import Storage, write_once
-from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.s3_server import free_port, options_for
 from tests.jobs.storages import storage
 from tests.kafka.broker import kafka_command, running
 from tests.kafka.releases import RELEASES
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
 
 __all__ = ["storage"]
 

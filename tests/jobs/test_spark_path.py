@@ -21,7 +21,7 @@ from deltalake import DeltaTable
 from benchmarks.segments import Plan, write_segments
 from jobs.warehouses.failpoints import VARIABLE
 from jobs.warehouses.manifest import RUNS_FOLDER
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import RECORD_TABLES, ROOT, TABLES_OF_INGEST, history, ingest, rows, spawned
 from tests.jobs.progress_lines import beside_progress
 from tests.written_copies import compacted, random_log, write_copy

@@ -9,14 +9,14 @@ import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.spark.types import record_type, table_type
-from schemas.columns import Table
-from schemas.fields import RecordType
-from schemas.records import REGISTRY
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Table
+from schemas.declarations.fields import RecordType
+from schemas.records.registry import REGISTRY
 from tests.random_records import EVERY_LAYOUT, Draw
 from tests.udfs.decoding.both_decoders import table as table_of
+from udfs.arrays.arrow_schema import table_schema
 from udfs.decoding.arrow_types import record_schema
-from udfs.tables.arrow_schema import table_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,17 +14,17 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from jobs.arguments.sql import add_arguments
-from jobs.failure import Failure
-from jobs.queries.answers import Engine
-from jobs.queries.catalog import register
-from jobs.queries.dialects import Dialect
-from jobs.queries.duckdb_engine import DuckDBEngine
-from jobs.queries.spark_engine import SparkEngine
-from jobs.queries.views import view_definitions
+from jobs.output.failure import Failure
+from jobs.queries.definitions.dialects import Dialect
+from jobs.queries.definitions.views import view_definitions
+from jobs.queries.engines.catalog import register
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
+from jobs.queries.engines.spark_engine import SparkEngine
+from jobs.queries.results import Engine
 from jobs.sql import engine_of
-from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
-from schemas.views import VIEWS
+from schemas.contract.tables import TABLES
+from schemas.contract.views import VIEWS
+from schemas.words.exit_codes import ExitCode
 from tests.schemas.test_decode_coverage import random_rows
 from tests.slow.coverage import coverage
 from tests.warehouses import filled, make

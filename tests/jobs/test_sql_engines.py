@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 from jobs import cli
-from jobs.pages import run_page
-from jobs.queries import spark_engine
-from jobs.queries.answers import Answer
-from jobs.queries.dialects import Dialect
-from jobs.queries.duckdb_engine import DuckDBEngine
-from jobs.queries.tables import table_definitions
-from jobs.queries.views import view_definitions
-from jobs.row_output import Format, row_lines
+from jobs.output.rows import Format, row_lines
+from jobs.pages import run
+from jobs.queries.definitions.dialects import Dialect
+from jobs.queries.definitions.tables import table_definitions
+from jobs.queries.definitions.views import view_definitions
+from jobs.queries.engines import spark_engine
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
+from jobs.queries.results import Answer
 from jobs.warehouses.warehouse import reading
-from schemas.history_functions import FUNCTIONS
-from schemas.tables import USER_TABLES
-from schemas.views import VIEWS
+from schemas.contract.history_functions import FUNCTIONS
+from schemas.contract.tables import USER_TABLES
+from schemas.contract.views import VIEWS
 from tests.docs.pages import statements
 from tests.jobs.odd_warehouse import ABSENT, EMPTY, odd_warehouse
 from tests.schemas.test_gate_views import GATE_VIEWS
@@ -38,7 +38,7 @@ QUERIES = (ROOT / "docs" / "queries.sql").read_text()
 SHOWN = [
     *(each for each in QUERIES.split(";\n") if each.strip()),
     *statements(),
-    *re.findall(r'"(SELECT .+?)"', Path(run_page.__file__).read_text()),
+    *re.findall(r'"(SELECT .+?)"', Path(run.__file__).read_text()),
     *(ROOT / "docs" / "queries.sql").read_text().rstrip().rstrip(";").split(";\n\n"),
 ]
 INSTANTS = ("'2026-11-21T17:36:40'", "'2026-11-21T18:36:40+01:00'", "1795282600123", "now()", "NULL")

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from jobs.failure import Failure
-from jobs.queries.duckdb_engine import DuckDBEngine
-from jobs.spark.interrupts import go_on
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from jobs.output.interrupts import go_on
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
+from schemas.words.exit_codes import ExitCode
 from tests.warehouses import make
 
 ROWS = [{"group_id": f"group-{number}", "metadata": f"{number * 7919:x}" * 40} for number in range(2_000)]

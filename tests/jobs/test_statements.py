@@ -2,9 +2,9 @@
 
 import pytest
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.queries.statements import check_reading, statements_of
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 
 @pytest.mark.parametrize(

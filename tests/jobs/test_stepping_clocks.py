@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jobs import cli
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ingest, rows
 from tests.jobs.replayed_logs import assert_same, measured, replay, result_of
 from tests.jobs.stepping_clocks import (

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.storage.places import storage_at
 from jobs.storage.storage_lock import FREE, MISSED_BEATS, StorageLock, name_of
 from jobs.storage.stored_files import Storage, read_whole, write_once
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.s3_server import options_for, proxy
 from tests.jobs.storages import storage
 

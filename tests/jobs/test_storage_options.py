@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.failure import Failure
-from jobs.settings import load_settings, settings_hash
+from jobs.configuration.settings import load_settings, settings_hash
+from jobs.output.failure import Failure
 from jobs.storage.options import StorageOptions, options_of_hadoop, storage_options
 
 

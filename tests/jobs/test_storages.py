@@ -19,13 +19,13 @@ import pytest
 from deltalake import DeltaTable, Schema
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.storage import object_storage
 from jobs.storage.arrow_files import arrow_files, arrow_sink
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage, created, read_whole, write_once
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.s3_server import options_for
 from tests.jobs.storages import storage
 

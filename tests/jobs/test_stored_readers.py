@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from jobs import cli
+from jobs.configuration.settings import Settings, options_of
 from jobs.doctor import examined
-from jobs.settings import Settings, options_of
 from jobs.storage import storage_lock
 from jobs.storage.places import place_at, storage_at
 from jobs.storage.storage_lock import StorageLock, name_of
 from jobs.storage.stored_files import Storage, write_once
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows, run_ingest
 from tests.jobs.storages import copied_to, elsewhere
 from tests.jobs.test_doctor import (

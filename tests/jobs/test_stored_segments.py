@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.runs import run
 from jobs.sources.segment_files import framed_pieces, opened
 from jobs.sources.segment_source import SegmentFile, segment_files
@@ -15,7 +15,7 @@ from jobs.storage.closes import wait_for_closes
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
 from tests.jobs.s3_server import free_port, options_for, proxy
 from tests.jobs.storages import copied, storage

@@ -12,18 +12,18 @@ import pytest
 from deltalake import WriterProperties, write_deltalake
 
 from jobs import cli
-from jobs.failure import Failure
-from jobs.queries.answers import Answer
-from jobs.queries.duckdb_engine import DuckDBEngine
-from jobs.queries.tables import in_duckdb
-from jobs.row_output import Format, row_lines
-from jobs.settings import Settings, options_of
+from jobs.configuration.settings import Settings, options_of
+from jobs.output.failure import Failure
+from jobs.output.rows import Format, row_lines
+from jobs.queries.definitions.tables import in_duckdb
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
+from jobs.queries.results import Answer
 from jobs.storage.places import storage_at
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
-from schemas.history_functions import FUNCTIONS
-from schemas.tables import TABLES, USER_TABLES
-from schemas.views import VIEWS
+from schemas.contract.history_functions import FUNCTIONS
+from schemas.contract.tables import TABLES, USER_TABLES
+from schemas.contract.views import VIEWS
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.odd_warehouse import ABSENT, EMPTY, odd_warehouse
 from tests.jobs.s3_server import Misbehaviour, free_port, proxy
 from tests.jobs.storages import copied_to, elsewhere
@@ -206,7 +206,7 @@ def test_buckets_that_cannot_be_reached_are_told_in_one_line(
     assert cli.main([*command, "--warehouse", "s3://nosuchbucket/w"]) == ExitCode.UNUSABLE_WAREHOUSE
     told = "no such bucket or container, one that is there was expected"
     assert capfd.readouterr() == ("", f"groupscope: s3://nosuchbucket/w/_warehouse.json: {told}\n")
-    monkeypatch.setattr("jobs.settings.RETRY_SECONDS", 1)
+    monkeypatch.setattr("jobs.configuration.settings.RETRY_SECONDS", 1)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
     assert cli.main([*command, "--warehouse", "s3://bucket/w"]) == ExitCode.UNUSABLE_WAREHOUSE
     (line,) = capfd.readouterr().err.splitlines()
@@ -255,7 +255,7 @@ def test_what_is_printed_for_other_engines_names_the_place(
 def test_a_local_warehouse_is_answered_without_loading_what_storages_need(tmp_path: Path) -> None:
     warehouse = make(tmp_path / "w", {"offset_commits": [{}]})
     asked = f"main(['sql', 'SELECT count(*) AS n FROM offset_commits', '--warehouse', {str(warehouse.root)!r}])"
-    unwanted = {"obstore", "hdfs_native", "pyarrow.dataset", "jobs.queries.stored_tables"}
+    unwanted = {"obstore", "hdfs_native", "pyarrow.dataset", "jobs.queries.files.datasets"}
     program = f"import sys; from jobs.cli import main; {asked}; print({unwanted} & {{*sys.modules}})"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True

@@ -8,7 +8,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.storage import storage_lock
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
@@ -17,7 +17,7 @@ from jobs.storage.stored_files import Storage, write_once
 from jobs.storage.stored_path import StoredPath, delete_folder
 from jobs.warehouses import any_warehouse
 from jobs.warehouses.failpoints import VARIABLE
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, spawned
 from tests.jobs.s3_server import SECRET, free_port, options_for
 from tests.jobs.storages import fetched

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.elsewhere import Elsewhere, elsewhere
 from tests.jobs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
 from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.elsewhere import Elsewhere, elsewhere
 from tests.jobs.ingested import ROOT, rows
 from tests.jobs.replayed_logs import batch_ends

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from jobs.failure import Failure
+from jobs.gating.declarations.metric_files import metric_files
+from jobs.gating.declarations.suites import Suite, suites
 from jobs.gating.judging import SuiteResult, judge
 from jobs.gating.measuring import Frame
-from jobs.gating.metric_files import metric_files
 from jobs.gating.results import result_rows, suite_findings, verdict
-from jobs.gating.suites import Suite, suites
-from schemas.history_words import Severity
+from jobs.output.failure import Failure
+from schemas.words.history import Severity
 
 ABSENT = Path("absent/groupscope.toml")
 METRICS = metric_files(ABSENT)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.histories.table_reader import Condition, TableReader, equal
+from jobs.answers.table_reader import Condition, TableReader, equal
 from jobs.warehouses.warehouse import Warehouse
 from tests.warehouses import make
 from tests.written_history import at, interval

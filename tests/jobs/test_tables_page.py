@@ -3,14 +3,14 @@
 import re
 from pathlib import Path
 
-from jobs.pages import tables_page
-from jobs.pages.generated_page import write_or_check
-from schemas.tables import USER_TABLES
-from schemas.views import VIEWS
+from jobs.docs_pages import tables
+from jobs.docs_pages.page_file import write_or_check
+from schemas.contract.tables import USER_TABLES
+from schemas.contract.views import VIEWS
 
 
 def test_every_table_and_view_and_column_has_its_row() -> None:
-    sections = re.split(r"^## ", tables_page.page(), flags=re.MULTILINE)[1:]
+    sections = re.split(r"^## ", tables.page(), flags=re.MULTILINE)[1:]
     assert [section.split("\n")[0] for section in sections] == [*USER_TABLES, *VIEWS]
     for section, table in zip(sections, (*USER_TABLES.values(), *VIEWS.values()), strict=True):
         rows = re.findall(r"^\| `([a-z0-9_]+)` \| .* \| (yes|) \| .* \|$", section, flags=re.MULTILINE)
@@ -21,18 +21,18 @@ def test_fields_of_structs_have_rows_behind_the_column_s_own() -> None:
     assert (
         "| `members` | ARRAY<STRUCT> | yes | Every member of the generation; NULL: tombstone. |\n"
         "| `members.member_id` | STRING |  | The id that the coordinator gave the member. |\n"
-    ) in tables_page.page()
+    ) in tables.page()
 
 
 def test_no_comment_breaks_its_row() -> None:
-    rows = [line for line in tables_page.page().split("\n") if line.startswith("| ")]
+    rows = [line for line in tables.page().split("\n") if line.startswith("| ")]
     assert {row.count("|") for row in rows} == {5}
 
 
 def test_check_tells_a_page_that_is_out_of_date(tmp_path: Path) -> None:
-    page, text = tmp_path / "docs" / "page.md", tables_page.page()
-    assert write_or_check(page, text, "jobs.pages.tables_page", ["--check"]) == 1
-    assert write_or_check(page, text, "jobs.pages.tables_page", []) == 0
-    assert write_or_check(page, text, "jobs.pages.tables_page", ["--check"]) == 0
+    page, text = tmp_path / "docs" / "page.md", tables.page()
+    assert write_or_check(page, text, "jobs.docs_pages.tables", ["--check"]) == 1
+    assert write_or_check(page, text, "jobs.docs_pages.tables", []) == 0
+    assert write_or_check(page, text, "jobs.docs_pages.tables", ["--check"]) == 0
     page.write_text("something else")
-    assert write_or_check(page, text, "jobs.pages.tables_page", ["--check"]) == 1
+    assert write_or_check(page, text, "jobs.docs_pages.tables", ["--check"]) == 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from jobs.histories.timeline import COLUMNS
+from jobs.answers.events.timeline import COLUMNS
 from tests.warehouses import make
 from tests.written_history import at, coverage, interval, rebalance
 

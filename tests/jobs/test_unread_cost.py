@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobs.histories.unread_cost import unread_cost
+from jobs.answers.events.unread_cost import unread_cost
 
 BASIS = "session timeout 6.0 s from the record, heartbeat interval 2.0 s assumed"
 

@@ -9,7 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.doctor import examined
-from schemas.lag_tables import GROUP_VERDICTS
+from schemas.tables.lag import GROUP_VERDICTS
 from tests.jobs.ingested import ROOT, ingest, rows, versions
 from tests.jobs.replayed_logs import assert_same, replay, result_of, told
 

@@ -5,12 +5,12 @@ import re
 import duckdb
 import pytest
 
-from jobs.queries.dialects import Dialect
-from jobs.queries.types import duckdb_type
-from jobs.queries.views import named_in, view_definitions
-from schemas.tables import USER_TABLES
-from schemas.views import VIEWS
-from udfs.tables.arrow_schema import table_schema
+from jobs.queries.definitions.column_types import duckdb_type
+from jobs.queries.definitions.dialects import Dialect
+from jobs.queries.definitions.views import named_in, view_definitions
+from schemas.contract.tables import USER_TABLES
+from schemas.contract.views import VIEWS
+from udfs.arrays.arrow_schema import table_schema
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.sample_story import checked_in
 from tests.udfs.recomputing.kafka_what_ifs import Lists, expected, kafka_in_the_end
 

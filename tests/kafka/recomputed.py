@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from jobs.replaying.partition_log import COLUMNS, GROUP_TABLES
+from jobs.replaying.log.partition import COLUMNS, GROUP_TABLES
 from tests.kafka.releases import COMMON
 from tests.replayed_logs import command
-from udfs.assignors.specs import Topic
-from udfs.recomputing.facts import Facts, KnownTopic
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.facts import Facts, KnownTopic
 
 RACK = COMMON["broker.rack"]
 Tables = dict[str, pa.Table]

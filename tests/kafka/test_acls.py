@@ -25,7 +25,7 @@ from jobs.broker.client_properties import ClientProperties, client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.connection import KafkaConnection
 from jobs.broker.fetch import fetch_request
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, rows, run_ingest
 from tests.jobs.refused import unchanged
 from tests.kafka import kafka_tools, operations_page

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import rows
 from tests.jobs.replayed_logs import result_of
 from tests.kafka.calm import CALM_RELEASES, PROTOCOLS, Calm, calm_of

@@ -15,9 +15,9 @@ from kafka.protocol.broker_version_data import BrokerVersionData
 from jobs import cli
 from jobs.broker import groups as kafka_groups
 from jobs.broker.connection import KafkaConnection
-from jobs.capturing.captured import GROUP_SETTINGS, SETTINGS
+from jobs.sources.cluster_snapshot import GROUP_SETTINGS, SETTINGS
 from jobs.spark.jars import jar_folder
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, ingest, rows
 from tests.kafka import kafka_tools
 from tests.kafka.broker import Broker, running

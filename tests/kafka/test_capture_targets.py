@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from jobs.settings import Settings, options_of
+from jobs.configuration.settings import Settings, options_of
 from jobs.storage.places import storage_at
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import rows
 from tests.jobs.s3_server import make_bucket, options_for, s3_server
 from tests.jobs.storages import fetched

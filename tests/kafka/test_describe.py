@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from jobs import cli
-from jobs.flags import EPOCH
-from jobs.histories.described import group_state, members, offsets
-from jobs.histories.history import History, opened, state_at
-from jobs.row_output import cell_text
+from jobs.answers.history import History, opened, state_at
+from jobs.answers.states.description import group_state, members, offsets
+from jobs.command_line.flags import EPOCH
+from jobs.output.rows import cell_text
 from tests.agreement import SLACK_US
 from tests.kafka.broker import Broker, running
 from tests.kafka.kafka_tools import tool

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from schemas.lag_words import ExpiryRule
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.words.lag import ExpiryRule
 from tests.jobs.ingested import ingest, rows
 from tests.jobs.replayed_logs import replay
 from tests.kafka.expiries import RETENTION_MS, SWEEP_MS, Expiries, expiries_of

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jobs.queries.duckdb_functions import register_duckdb
+from jobs.queries.engines.duckdb_functions import register_duckdb
 from jobs.sources.segment_files import framed_pieces, spans_of
 from tests.kafka.capture import Capture
 from tests.kafka.dump_log import dumped_records

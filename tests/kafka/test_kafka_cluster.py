@@ -19,7 +19,7 @@ from jobs.broker.client_properties import ClientProperties
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.fetch import Fetched, fetched
 from jobs.broker.offsets import EARLIEST, LATEST
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.spark.jars import jar_folder
 from tests.kafka.broker import START_SECONDS, Broker, free_ports, kafka_command, running
 from tests.kafka.capture import run_phase, scenario_sources
@@ -332,7 +332,7 @@ def test_without_the_client_library_the_way_to_get_it_is_told() -> None:
     text = (
         "import sys; sys.modules['kafka'] = None\n"
         "from jobs.broker.cluster import KafkaCluster; from jobs.broker.client_properties import ClientProperties\n"
-        "from jobs.failure import Failure\n"
+        "from jobs.output.failure import Failure\n"
         "try: KafkaCluster('h:1', ClientProperties())\n"
         "except Failure as failure: print(failure.code, failure)"
     )

@@ -13,11 +13,11 @@ import pytest
 
 import jobs.broker.fetch
 from jobs.broker.cluster import OPEN_SECONDS
-from jobs.ingestion.task_answers import Answer
-from jobs.sources.live_plan import LivePlan
-from jobs.sources.live_source import LiveSource
-from schemas.exit_codes import ExitCode
-from schemas.tables import TABLES
+from jobs.ingestion.live.plan import LivePlan
+from jobs.ingestion.live.source import LiveSource
+from jobs.ingestion.task.messages import Answer
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, rows, spawned
 from tests.jobs.refused import check_no_leftovers, refused, unchanged
 from tests.kafka.broker import Broker, free_ports, running

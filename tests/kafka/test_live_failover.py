@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import jobs.sources.live_span
+import jobs.ingestion.live.span
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.fetch import Fetched, fetched
 from tests.jobs.ingested import history, ingest, rows
@@ -55,7 +55,7 @@ def kill_leader_amid(nodes: list[Node], patched: pytest.MonkeyPatch) -> list[Nod
                 killed[0].kill()
             yield answer
 
-    patched.setattr(jobs.sources.live_span, "fetched", amid)
-    patched.setattr(jobs.sources.live_span, "MOST_AT_ONCE", 1000)
-    patched.setattr(jobs.sources.live_span, "LEAST_AT_ONCE", 1000)
+    patched.setattr(jobs.ingestion.live.span, "fetched", amid)
+    patched.setattr(jobs.ingestion.live.span, "MOST_AT_ONCE", 1000)
+    patched.setattr(jobs.ingestion.live.span, "LEAST_AT_ONCE", 1000)
     return killed

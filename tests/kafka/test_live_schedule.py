@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
+import jobs.ingestion.live.plan
+import jobs.ingestion.live.span
 import jobs.sources.live_cuts
-import jobs.sources.live_plan
-import jobs.sources.live_span
 from jobs.broker.client_properties import client_properties
 from jobs.broker.cluster import KafkaCluster
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, keys, rows, run_ingest
 from tests.kafka.broker import Broker, running
 from tests.kafka.committing import commit, make_topics
@@ -144,9 +144,9 @@ def test_a_log_cut_into_small_ranges_gives_the_same_rows(
     for module, name, value in (
         (jobs.sources.live_cuts, "LEAST_OFFSETS", 3),
         (jobs.sources.live_cuts, "RANGE_BYTES", 1000),
-        (jobs.sources.live_plan, "SAMPLE_BYTES", 1),
-        (jobs.sources.live_span, "LEAST_AT_ONCE", 500),
-        (jobs.sources.live_span, "MOST_AT_ONCE", 700),
+        (jobs.ingestion.live.plan, "SAMPLE_BYTES", 1),
+        (jobs.ingestion.live.span, "LEAST_AT_ONCE", 500),
+        (jobs.ingestion.live.span, "MOST_AT_ONCE", 700),
     ):
         monkeypatch.setattr(module, name, value)
     found = ingest_live(tmp_path / "cut", unharmed)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.assignment_words import Verdict
+from schemas.words.assignments import Verdict
 from tests.jobs.ingested import rows
 from tests.kafka.outage_truth import diary
 from tests.kafka.outages import OUTAGE_RELEASES, Outages, outages_of

@@ -10,16 +10,16 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from jobs.replaying.partition_log import COLUMNS, GROUP_TABLES
-from schemas.assignment_words import Verdict
+from jobs.replaying.log.partition import COLUMNS, GROUP_TABLES
+from schemas.words.assignments import Verdict
 from tests.kafka.capture import Capture
 from tests.replayed_logs import command
 from tests.udfs.recomputing.altered import ALTERATIONS
+from udfs.assignors.questions.specs import Topic
 from udfs.assignors.registry import OF_LEADERS
-from udfs.assignors.specs import Topic
-from udfs.recomputing.audited import Audited
-from udfs.recomputing.classic_audit import TABLE, ClassicAudit
-from udfs.recomputing.facts import Facts, KnownTopic
+from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.classic_audit import TABLE, ClassicAudit
 
 pytestmark = pytest.mark.broker
 

@@ -8,15 +8,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from schemas.assignment_words import PartitionCountsSource, Verdict
-from schemas.vocabulary import GroupType
+from schemas.words.assignments import PartitionCountsSource, Verdict
+from schemas.words.records import GroupType
 from tests.kafka.capture import Capture
 from tests.kafka.observations import observations_of
 from tests.kafka.recomputed import Tables, facts_of, partitions_of
 from tests.kafka.releases import RELEASES
-from udfs.recomputing.audited import Audited
-from udfs.recomputing.facts import Facts
-from udfs.recomputing.modern_audit import ModernAudit
+from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.facts import Facts
+from udfs.audit.modern_audit import ModernAudit
 
 pytestmark = pytest.mark.broker
 

@@ -12,7 +12,7 @@ from jobs.broker.client_properties import client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.broker.errors import Forbidden
 from jobs.broker.fetch import fetched
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from tests.kafka.certificates import KEY_PASSWORD
 from tests.kafka.secured_broker import GUEST, MECHANISMS, PASSWORD, SESSION_MS, Secured, client_file, login, secured
 

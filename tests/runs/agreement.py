@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from jobs.replaying.assignment import Rules
-from schemas.tables import TABLES
-from schemas.vocabulary import OFFSETS_TOPIC
+from jobs.replaying.task.replay_messages import Rules
+from schemas.contract.tables import TABLES
+from schemas.words.records import OFFSETS_TOPIC
 from tests.generated.log import T0
 from tests.runs.decoded_parts import decoded
 from tests.runs.memory_runs import Decoded, MemoryRuns
 from tests.runs.short_logs import ShortLog, short_log
-from udfs.replay.topic_names import Key, Snapshots
+from udfs.topics.names import Key, Snapshots
 
 LOGS_AT_ONCE = 200
 

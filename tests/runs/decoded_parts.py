@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from tests.runs.memory_runs import CLUSTER, Decoded
 from tests.runs.short_logs import PARTITION, ShortLog
+from udfs.arrays.slices import PADDING
 from udfs.decoding.decode import decode
 from udfs.framing.frame import frame
-from udfs.slices import PADDING
-from udfs.tables.origin import Origin
-from udfs.tables.shape import Shaper
+from udfs.rows.origin import Origin
+from udfs.rows.shape import Shaper
 
 # Every log has offsets of its own in the call.
 ROOM: Final = 1 << 32

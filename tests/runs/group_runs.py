@@ -15,19 +15,19 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from jobs.replaying.group_pass import in_order
-from jobs.replaying.partition_log import GROUP_TABLES
-from schemas.history_tables import PARTITION_MOVES
-from schemas.replay_log_tables import READING_ENDS
-from schemas.tables import TABLES
+from jobs.replaying.log.partition import GROUP_TABLES
+from jobs.replaying.partition.group_pass import in_order
+from schemas.contract.tables import TABLES
+from schemas.tables.history import PARTITION_MOVES
+from schemas.tables.state.replayed_log import READING_ENDS
 from tests.runs.decoded_parts import ROOM, tables_of
 from tests.runs.short_logs import ShortLog, short_log
-from udfs.replay.fold import Fold
-from udfs.replay.gaps import Gaps
-from udfs.replay.group import Context
-from udfs.replay.records import Record
-from udfs.replay.rows import Rows, fields_of
-from udfs.replay.topic_codes import TopicCodes
+from udfs.groups.fold import Fold
+from udfs.groups.history.group import Context
+from udfs.groups.history.rows import Rows, fields_of
+from udfs.groups.readers.records import Record
+from udfs.log.gaps import Gaps
+from udfs.topics.partition_codes import TopicCodes
 
 LOGS_AT_ONCE: Final = 200
 MOVES: Final = PARTITION_MOVES.name

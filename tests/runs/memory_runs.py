@@ -17,25 +17,25 @@ from unittest import mock
 
 import pyarrow as pa
 
-from jobs.replaying import share_replay
-from jobs.replaying.assignment import Assignment, Progress, Rules, progress_of
-from jobs.replaying.commit_pass import TRANSACTIONS
-from jobs.replaying.earlier_rows import EarlierRows
-from jobs.replaying.history_files import by_openness
-from jobs.replaying.known_state import PROGRESS, WRITTEN, with_micros
-from jobs.replaying.log_files import REPEATED, Opened, Piece, Wanted, offsets_of
-from jobs.replaying.partition_log import PartitionLog
-from jobs.replaying.record_names import COLUMNS, sightings
+from jobs.replaying.log.files import REPEATED, Opened, Piece, Wanted, offsets_of
+from jobs.replaying.log.partition import PartitionLog
+from jobs.replaying.log.topic_names import COLUMNS, sightings
+from jobs.replaying.partition import replay_task
+from jobs.replaying.partition.commit_pass import TRANSACTIONS
+from jobs.replaying.partition.replay_task import partitions_to_replay, replay_share
 from jobs.replaying.run import progress_of_all
-from jobs.replaying.share_replay import partitions_to_replay, replay_share
-from jobs.replaying.told import Answer, Share, deserialized
+from jobs.replaying.tables.earlier_rows import EarlierRows
+from jobs.replaying.tables.history_files import by_openness
+from jobs.replaying.task.messages import Answer, Share, deserialized
+from jobs.replaying.task.replay_messages import Assignment, Progress, Rules, progress_of
+from jobs.replaying.task.warehouse_state import PROGRESS, WRITTEN, with_micros
 from jobs.replaying.whole_tables import whole_tables
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.runs.short_logs import PARTITION
-from udfs.offset_ranges import Range, joined
-from udfs.replay.topic_names import Snapshots, merge, names_of
-from udfs.replay.transactions import merged
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
+from udfs.commits.transactions import merged
+from udfs.log.offset_ranges import Range, joined
+from udfs.topics.names import Snapshots, merge, names_of
 
 CLUSTER = "c"
 NAMES = pa.dictionary(pa.int32(), pa.string())
@@ -181,7 +181,7 @@ def in_memory(held: Mapping[str, pa.Table]) -> Iterator[None]:
         rows = held.get(name) if self.held is not None else None
         return table_schema(TABLES[name]).empty_table() if rows is None else self.slice.rows(rows).combine_chunks()
 
-    with mock.patch.object(share_replay, "log_of", log_of), mock.patch.object(EarlierRows, "read", read):
+    with mock.patch.object(replay_task, "log_of", log_of), mock.patch.object(EarlierRows, "read", read):
         yield
 
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas import control_records, payloads
-from schemas.fields import Array, Field, Kind, Layout, Message, RecordType, Shape, Struct
-from schemas.records import REGISTRY
-from schemas.vocabulary import ControlType, Part, RejectReason
+from schemas.declarations.fields import Array, Field, Kind, Layout, Message, RecordType, Shape, Struct
+from schemas.records import control as control_records
+from schemas.records import payloads
+from schemas.records.registry import REGISTRY
+from schemas.words.records import ControlType, Part, RejectReason
 from tests.kafka_names import NAMES
 
 CLIENT_PAYLOADS = (

@@ -8,13 +8,13 @@ import duckdb
 import numpy as np
 import pytest
 
-from schemas.decode_coverage import COLUMNS, READS, SQL, TABLES_BY_GROUP_TYPE, TABLES_OF_ONE_TYPE
-from schemas.records import REGISTRY
-from schemas.tables import TABLES
-from schemas.vocabulary import RejectReason
+from schemas.contract.tables import TABLES
+from schemas.records.registry import REGISTRY
+from schemas.views.log.decode_coverage import COLUMNS, READS, SQL, TABLES_BY_GROUP_TYPE, TABLES_OF_ONE_TYPE
+from schemas.words.records import RejectReason
 from tests.slow.coverage import GROUPS, NAMES, SUFFIX, coverage
 from tests.warehouses import NOW, filled
-from udfs.tables.sources import BY_RECORD_TYPE
+from udfs.rows.column_sources import BY_RECORD_TYPE
 
 Rows = dict[str, list[dict[str, Any]]]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from jobs.queries.duckdb_engine import DuckDBEngine
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from tests.slow_days import with_days
 from tests.warehouses import make
-from udfs.rules.freshness import Objective, objective_ms
+from udfs.rules.verdicts.freshness import Objective, objective_ms
 
 Row = dict[str, Any]
 START = datetime(2026, 11, 21, tzinfo=UTC)

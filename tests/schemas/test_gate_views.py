@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from jobs.queries.duckdb_engine import DuckDBEngine
-from schemas.views import VIEWS
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
+from schemas.contract.views import VIEWS
 from tests.slow_days import with_days
 from tests.warehouses import Rows, make
 

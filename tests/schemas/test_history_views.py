@@ -8,13 +8,13 @@ import duckdb
 import numpy as np
 import pytest
 
-from jobs.histories import timeline
-from schemas import enumerations
-from schemas.assignment_words import Verdict
-from schemas.history_words import RebalanceTrigger
-from schemas.meanings import Meant
-from schemas.tables import TABLES
-from schemas.views import VIEWS
+from jobs.answers.events import timeline
+from schemas.contract.tables import TABLES
+from schemas.contract.views import VIEWS
+from schemas.views import enumerations
+from schemas.words.assignments import Verdict
+from schemas.words.history import RebalanceTrigger
+from schemas.words.meanings import Meant
 from tests.slow.rebalances import Rows
 from tests.slow.views import SLOW
 from tests.warehouses import NOW, filled

@@ -6,8 +6,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from schemas.tables import TABLES
-from schemas.views import VIEWS
+from schemas.contract.tables import TABLES
+from schemas.contract.views import VIEWS
 from tests.schemas.housekeeping_cases import CASES, Case
 from tests.warehouses import filled
 from tests.written_history import Row

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type, sql_type
-from schemas.tables import CONTRACT_VERSION, TABLES, USER_TABLES
+from schemas.contract.tables import CONTRACT_VERSION, TABLES, USER_TABLES
+from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type, sql_type
 from tests.schemas.assignment_contract import ASSIGNMENTS
 from tests.schemas.history_contract import HISTORY
 from tests.schemas.lag_contract import FLAGS, GATE, LAG

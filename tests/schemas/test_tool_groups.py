@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from jobs.configuration.settings import Settings
 from jobs.gating.findings import Choice
-from jobs.queries.duckdb_engine import DuckDBEngine
-from jobs.settings import Settings
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from tests.warehouses import make
 
 OF_TOOLS = {

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from udfs.archive_line_columns import usual_rows
-from udfs.archive_lines import LINE_ROWS, folder_columns, line_row, line_rows
+from udfs.sources.archive_line_columns import usual_rows
+from udfs.sources.archive_lines import LINE_ROWS, folder_columns, line_row, line_rows
 
 GOOD: dict[str, Any] = {
     "topic": "__consumer_offsets",

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from kafka.record import MemoryRecords, MemoryRecordsBuilder
 
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.udfs.framing.framing_answers import framed
 from tests.udfs.framing.framing_answers import records_of as told
 from tests.written_segments import COMMIT_KEY, COMMIT_V3, T0
-from udfs.archives import ARCHIVE_ROWS, by_producers, problem_rows, records_of
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
+from udfs.sources.archive_rows import ARCHIVE_ROWS, by_producers, problem_rows, records_of
 
 COMMIT_MARKER = (bytes.fromhex("00000001"), bytes.fromhex("000000000007"))
 

@@ -7,14 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas import decoded_tables
-from schemas.columns import ColumnType, ListOf, MapOf, StructOf, Table, Type
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import ColumnType, ListOf, MapOf, StructOf, Table, Type
+from schemas.tables import decoded_records
 from tests.udfs.slow_known import OF_REJECTED, PRODUCERS, REJECTED, Differs, Named, Row, slow_merge
-from udfs.known import Contradiction, merge
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
+from udfs.rows.merge_copies import Contradiction, merge
 
-DECODED = [table.name for table in decoded_tables.TABLES if table.name != REJECTED]
+DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
 KEY = {"cluster", "offsets_partition", "record_offset", "partition_leader_epoch"}
 OF_THE_COPY = {"run_id", "batch_first_offset"}
 

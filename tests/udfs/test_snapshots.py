@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from udfs.snapshot_fields import Malformed, Snapshots
-from udfs.snapshots import Contradiction, merged, parse
+from udfs.sources.snapshot_fields import Malformed, Snapshots
+from udfs.sources.snapshot_lines import Contradiction, merged, parse
 
 NOW = 1_700_000_000_000
 ID = "Jx5m2k3lQ0-Yb_7wPz1aAg"

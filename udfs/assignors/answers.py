@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from udfs.assignors.doubtful_targets import doubtful_target
-from udfs.assignors.problems import AssignorFailed
+from udfs.assignors.questions.doubtful_targets import doubtful_target
+from udfs.assignors.questions.problems import AssignorFailed
+from udfs.assignors.questions.spec_values import SpecError, cut
+from udfs.assignors.questions.specs import Spec, read_spec
 from udfs.assignors.registry import Known, MemberLists, known_assignor
-from udfs.assignors.spec_values import SpecError, cut
-from udfs.assignors.specs import Spec, read_spec
 
 NO_DEFAULTS: Mapping[str, Any] = {}
 

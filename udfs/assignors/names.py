@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from udfs.assignors.specs import GroupProtocol
+from udfs.assignors.questions.specs import GroupProtocol
 
 # No release has it.
 PROPOSAL = "constrained-cooperative-sticky"

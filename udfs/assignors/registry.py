@@ -4,21 +4,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from udfs.assignors.client_range import client_range
-from udfs.assignors.client_roundrobin import roundrobin
-from udfs.assignors.constrained_proposal import constrained_proposal
-from udfs.assignors.problems import Assignment, Assignor, problem_of
-from udfs.assignors.server_problems import ServerAssignor, ServerProblem, server_problem_of
-from udfs.assignors.server_range import server_range
-from udfs.assignors.share_groups import Pair, ShareGroup, share_group_of
-from udfs.assignors.share_simple import shared_by_all, shared_by_topic
-from udfs.assignors.share_simple_before_4_2 import all_to_everybody, hashed, hashed_by_subscription
-from udfs.assignors.spec_values import SpecError, shown
-from udfs.assignors.specs import GroupProtocol, Release, Spec
-from udfs.assignors.sticky import cooperative_sticky, sticky
-from udfs.assignors.uniform import uniform_equal
-from udfs.assignors.uniform_before_4 import uniform_before_4
-from udfs.assignors.uniform_unequal import uniform_unequal
+from udfs.assignors.before.share_simple_before_4_2 import all_to_everybody, hashed, hashed_by_subscription
+from udfs.assignors.before.uniform_before_4 import uniform_before_4
+from udfs.assignors.client.constrained_proposal import constrained_proposal
+from udfs.assignors.client.range import client_range
+from udfs.assignors.client.roundrobin import roundrobin
+from udfs.assignors.client.sticky_assignors import cooperative_sticky, sticky
+from udfs.assignors.questions.problems import Assignment, Assignor, problem_of
+from udfs.assignors.questions.server_problems import ServerAssignor, ServerProblem, server_problem_of
+from udfs.assignors.questions.spec_values import SpecError, shown
+from udfs.assignors.questions.specs import GroupProtocol, Release, Spec
+from udfs.assignors.server.range import server_range
+from udfs.assignors.server.uniform import uniform_equal
+from udfs.assignors.server.uniform_unequal import uniform_unequal
+from udfs.assignors.share.groups import Pair, ShareGroup, share_group_of
+from udfs.assignors.share.simple import shared_by_all, shared_by_topic
 
 MemberLists = list[tuple[str, list[tuple[str, int]]]]
 # Kafka's assignors before have another interface, and were not compared.

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from schemas.fields import Array, Field, FieldType, Kind, Layout, Message, RecordType, Struct, layout
+from schemas.declarations.fields import Array, Field, FieldType, Kind, Layout, Message, RecordType, Struct, layout
 
 SCALARS: dict[Kind, pa.DataType] = {
     Kind.INT8: pa.int8(),

@@ -15,13 +15,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas import payloads
-from schemas.fields import Kind, Layout, Message, Shape
+from schemas.declarations.fields import Kind, Layout, Message, Shape
+from schemas.records import payloads
+from udfs.arrays.big_endian import Positions, Views
+from udfs.arrays.slices import Slices, slices_of
 from udfs.decoding.arrow_types import conform, layout_type, message_type
 from udfs.decoding.columns import PREFIX, read_columns
 from udfs.decoding.scalar_reader import Malformed, Reader, read_layout, read_message
-from udfs.slices import Slices, slices_of
-from udfs.views import Positions, Views
 
 INT16_MAX = 2**15 - 1
 

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.fields import Layout
+from schemas.declarations.fields import Layout
+from udfs.arrays.big_endian import Positions, Views
+from udfs.arrays.slices import Slices
 from udfs.decoding.arrow_types import layout_type
 from udfs.decoding.gather import gather, invalid_text_rows
 from udfs.decoding.walk import Cursor, OutOfPatience, Patience, walk_layout
-from udfs.slices import Slices
-from udfs.views import Positions, Views
 
 # The int16 at the start of each message: a key's record type, a value's or a payload's version.
 PREFIX = 2

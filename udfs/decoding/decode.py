@@ -17,17 +17,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas import control_records
-from schemas.fields import Layout, RecordType, layout
-from schemas.records import REGISTRY
-from schemas.vocabulary import ControlType, RejectReason
-from schemas.vocabulary import Part as RecordPart
+from schemas.declarations.fields import Layout, RecordType, layout
+from schemas.records import control
+from schemas.records.registry import REGISTRY
+from schemas.words.records import ControlType, RejectReason
+from schemas.words.records import Part as RecordPart
+from udfs.arrays.big_endian import Positions, Views
+from udfs.arrays.slices import Slices, slices_of
 from udfs.decoding.arrow_types import layout_type
 from udfs.decoding.columns import PREFIX, Columns, read_columns
 from udfs.decoding.equal_keys import equal_keys
 from udfs.decoding.scalar_reader import Malformed, read_message
-from udfs.slices import Slices, slices_of
-from udfs.views import Positions, Views
 
 # The record type of parts with transaction markers. No key of a data record can begin with it.
 CONTROL = -1
@@ -277,7 +277,7 @@ class Decoder:
         any_version = range(2**15)
         unknown = RejectReason.UNKNOWN_CONTROL_TYPE
         for version, mine in self.by_number(self.keys, rows, None, any_version, unknown):
-            fields = control_records.KEY.shapes[0].layout(0)
+            fields = control.KEY.shapes[0].layout(0)
             # Kafka reads a version above 0 as 0, so more bytes may follow.
             keys = self.read(self.keys, mine, None, fields, is_open_ended=version > 0)
             self.decode_marker_values(self.known_markers(keys))
@@ -294,7 +294,7 @@ class Decoder:
         any_version = range(2**15)
         unknown = RejectReason.UNKNOWN_VALUE_VERSION
         for version, mine in self.by_number(self.values, keys.rows, None, any_version, unknown):
-            fields = control_records.VALUE.shapes[0].layout(0)
+            fields = control.VALUE.shapes[0].layout(0)
             values = self.read(self.values, mine, None, fields, is_open_ended=version > 0)
             key = keys.values.take(pa.array(np.searchsorted(keys.rows, values.rows)))
             if len(values.rows):

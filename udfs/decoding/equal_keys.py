@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from udfs.slices import PADDING, Slices
-from udfs.views import Positions, Views
+from udfs.arrays.big_endian import Positions, Views
+from udfs.arrays.slices import PADDING, Slices
 
 WORD = 8
 # With fewer rows, or more keys, it costs more than it saves.

@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.fields import FIXED_SIZES, INT32_MAX, Kind
+from schemas.declarations.fields import FIXED_SIZES, INT32_MAX, Kind
+from udfs.arrays.big_endian import Positions, Views, column
 from udfs.decoding.arrow_types import SCALARS
 from udfs.decoding.trees import Fixed, Listed, Node, Sliced, Sparse, Structured
-from udfs.views import Positions, Views, column
 
 NUMBERS = {
     Kind.INT8: ("i1", np.int8),

@@ -5,7 +5,7 @@ import base64
 import struct
 from typing import Any
 
-from schemas.fields import (
+from schemas.declarations.fields import (
     FIXED_SIZES,
     INT32_MAX,
     LONGEST_STRING,
@@ -18,7 +18,7 @@ from schemas.fields import (
     Struct,
     layout,
 )
-from schemas.vocabulary import RejectReason
+from schemas.words.records import RejectReason
 
 FORMATS = {
     Kind.INT8: struct.Struct(">b"),

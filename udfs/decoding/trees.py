@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.fields import Kind
-from udfs.ranges import ranges
-from udfs.views import Positions
+from schemas.declarations.fields import Kind
+from udfs.arrays.big_endian import Positions
+from udfs.arrays.number_ranges import ranges
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from schemas.fields import (
+from schemas.declarations.fields import (
     FIXED_SIZES,
     INT32_MAX,
     LONGEST_STRING,
@@ -20,8 +20,8 @@ from schemas.fields import (
     Struct,
     layout,
 )
+from udfs.arrays.big_endian import Positions, Views
 from udfs.decoding.trees import Fixed, Listed, Node, Sliced, Sparse, Structured, concat_nodes, starts_of, take_rows
-from udfs.views import Positions, Views
 
 
 def held(views: Views, position: Positions) -> Positions:

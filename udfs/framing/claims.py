@@ -3,10 +3,10 @@ before and after the range."""
 
 from struct import Struct
 
-from udfs.framing.checksums import Bytes
-from udfs.framing.framed import Claim
-from udfs.framing.legacy_messages import CODEC_BITS, KEY_LENGTH_AT, read_int32
-from udfs.framing.resync import LARGEST_ENTRY, PREFIX_SIZE, SHORTEST_LOOK, SMALLEST_ENTRY
+from udfs.framing.legacy.messages import CODEC_BITS, KEY_LENGTH_AT, read_int32
+from udfs.framing.log_bytes.checksums import Bytes
+from udfs.framing.log_bytes.framed_records import Claim
+from udfs.framing.log_bytes.resync import LARGEST_ENTRY, PREFIX_SIZE, SHORTEST_LOOK, SMALLEST_ENTRY
 
 # A range with more entries was made to look like that.
 MOST_CLAIMS = 10_000

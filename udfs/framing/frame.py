@@ -13,14 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from udfs.framing.batch_records import records_of
-from udfs.framing.checksums import Bytes
-from udfs.framing.claims import claims, next_offset
-from udfs.framing.entries import Entries, find_entries
-from udfs.framing.framed import Batches, Claim, Fault, Framed, Records, Rejected, Wrong
-from udfs.framing.legacy_columns import legacy_batches, legacy_records
-from udfs.framing.legacy_messages import Entry, read_legacy_entry
-from udfs.framing.record_batches import (
+from udfs.arrays.big_endian import Views, column
+from udfs.framing.batches.headers import (
     CODEC_BITS,
     batches_of,
     count_faults,
@@ -29,9 +23,15 @@ from udfs.framing.record_batches import (
     header_faults,
     read_headers,
 )
-from udfs.framing.resync import PREFIX_SIZE
-from udfs.framing.room import Room
-from udfs.views import Views, column
+from udfs.framing.batches.records import records_of
+from udfs.framing.claims import claims, next_offset
+from udfs.framing.legacy.columns import legacy_batches, legacy_records
+from udfs.framing.legacy.messages import Entry, read_legacy_entry
+from udfs.framing.log_bytes.checksums import Bytes
+from udfs.framing.log_bytes.entries import Entries, find_entries
+from udfs.framing.log_bytes.framed_records import Batches, Claim, Fault, Framed, Records, Rejected, Wrong
+from udfs.framing.log_bytes.resync import PREFIX_SIZE
+from udfs.framing.log_bytes.room import Room
 
 __all__ = ["Batches", "Framed", "Records", "Rejected", "frame"]
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.vocabulary import RejectReason
-from udfs.framing.framed import Batches, Claim, Framed, Rejected
+from schemas.words.records import RejectReason
+from udfs.framing.log_bytes.framed_records import Batches, Claim, Framed, Rejected
 
 Numbers = NDArray[np.int64]
 NO_END = int(np.iinfo(np.int64).max) - 1

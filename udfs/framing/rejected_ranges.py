@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from udfs.framing.framed import Batches, Claim, Rejected
+from udfs.framing.log_bytes.framed_records import Batches, Claim, Rejected
 
 
 @dataclass

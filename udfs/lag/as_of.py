@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from udfs.arrays.nullable import NONE, Numbers
 from udfs.lag.texts import as_texts
-from udfs.replay.nullable import NONE, Numbers
 
 NOWHERE = -1
 # Codes must stay below this, so that they fit into an int64.

@@ -7,10 +7,10 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.vocabulary import OFFSETS_TOPIC
+from schemas.words.records import OFFSETS_TOPIC
+from udfs.arrays.nullable import Flags
 from udfs.lag.doubtful_times import DoubtfulTimes
 from udfs.lag.watermarks import Watermarks
-from udfs.replay.nullable import Flags
 
 # By table; times are TIMESTAMP columns, rows stand in the order of the table.
 READ: dict[str, tuple[str, ...]] = {

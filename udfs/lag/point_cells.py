@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from udfs.arrays.nullable import NONE, Numbers, first_of
+from udfs.arrays.number_ranges import ranges
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.watermarks import Watermarks
-from udfs.ranges import ranges
-from udfs.replay.nullable import NONE, Numbers, first_of
 
 STILL = np.iinfo(np.int64).max
 # Nearly as many as a row group holds: a piece is written as it is, without being put together with others. The last key

@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.history_words import Confidence
-from schemas.lag_words import TimeLagMethod
-from schemas.vocabulary import GroupType
+from schemas.words.history import Confidence
+from schemas.words.lag import TimeLagMethod
+from schemas.words.records import GroupType
+from udfs.arrays.nullable import Flags, Numbers, Positions, numbers
 from udfs.lag.texts import codes_of, encoded
-from udfs.replay.nullable import Flags, Numbers, Positions, numbers
 
 Ranks = NDArray[np.int8]
 # A subject is one number: group, topic and topic id, with this many bits each.

@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.history_words import Confidence, OffsetEnd
-from schemas.lag_tables import LAG_POINTS
-from schemas.vocabulary import GroupType
+from schemas.tables.lag import LAG_POINTS
+from schemas.words.history import Confidence, OffsetEnd
+from schemas.words.records import GroupType
+from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.as_of import first_rows, key_codes, newest_at
 from udfs.lag.doubtful_times import Doubt
 from udfs.lag.partition_history import PartitionHistory
@@ -19,8 +21,6 @@ from udfs.lag.streams_time import stream_times
 from udfs.lag.subscriptions import subscribed_partitions
 from udfs.lag.texts import encoded, is_value, same, together
 from udfs.lag.watermarks import places
-from udfs.replay.nullable import NONE, Flags, Numbers, numbers
-from udfs.tables.arrow_schema import table_schema
 
 KEY = ("group_id", "name", "partition")
 KEPT = ("group_id", "topic", "partition")

@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.lag_words import EtaUnknown
-from schemas.vocabulary import GroupType
+from schemas.words.lag import EtaUnknown
+from schemas.words.records import GroupType
+from udfs.arrays.nullable import NONE, Flags, Numbers, every, first_of, integers, numbers, times
+from udfs.arrays.number_ranges import ranges
 from udfs.lag.as_of import dense, key_codes, newest_at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts, or_else, texts
 from udfs.lag.watermarks import LOOKBACK, Watermarks
-from udfs.ranges import ranges
-from udfs.replay.nullable import NONE, Flags, Numbers, every, first_of, integers, numbers, times
 
 BUCKETS = (300_000_000, 3_600_000_000)
 KEY = ("group_id", "topic", "topic_id", "partition")

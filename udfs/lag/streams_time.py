@@ -5,8 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from udfs.arrays.nullable import NONE, Numbers
 from udfs.lag.texts import of_texts
-from udfs.replay.nullable import NONE, Numbers
 
 # The first twelve characters are nine bytes: version 1 or 2, and the time. Version 1 ends there.
 PATTERN = "^(A[QR][A-Za-z0-9+/]{10}|Ag[A-Za-z0-9+/]{10,}={0,2})$"

@@ -4,12 +4,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.history_words import MemberChange
-from schemas.vocabulary import GroupType
+from schemas.words.history import MemberChange
+from schemas.words.records import GroupType
+from udfs.arrays.nullable import NONE, Numbers, first_of, numbers, times
+from udfs.arrays.number_ranges import ranges
 from udfs.lag.as_of import key_codes
 from udfs.lag.partition_history import PartitionHistory
-from udfs.ranges import ranges
-from udfs.replay.nullable import NONE, Numbers, first_of, numbers, times
 
 SCHEMA = pa.schema(
     [

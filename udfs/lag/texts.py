@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from udfs.replay.nullable import Flags, Numbers, known_integers
+from udfs.arrays.nullable import Flags, Numbers, known_integers
 
 KIND = pa.dictionary(pa.int32(), pa.string())
 

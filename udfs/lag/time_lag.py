@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from udfs.arrays.nullable import NONE, Flags, Numbers
 from udfs.lag.watermarks import LOOKBACK, Watermarks
-from udfs.replay.nullable import NONE, Flags, Numbers
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas import payloads
-from schemas.fields import Message
+from schemas.declarations.fields import Message
+from schemas.records import payloads
+from udfs.arrays.slices import slices_of
 from udfs.decoding.client_payloads import decode_payload, decode_user_data, version_groups
 from udfs.lines.json_text import Style, joined, struct_text, text_of
-from udfs.slices import slices_of
 
 USER_DATA_PROTOCOLS = (payloads.STICKY_PROTOCOL, payloads.COOPERATIVE_STICKY_PROTOCOL, payloads.STREAM_PROTOCOL)
 # A member's payloads come again with every generation. Beyond this many bytes of text what is known is forgotten.

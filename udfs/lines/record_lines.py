@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from schemas.vocabulary import NONE, ControlType
+from schemas.words.records import NONE, ControlType
+from udfs.arrays.big_endian import Positions
 from udfs.decoding.decode import CONTROL, Decoded, Part, Reject
-from udfs.framing.framed import Records, Rejected
+from udfs.framing.log_bytes.framed_records import Records, Rejected
 from udfs.lines.json_text import Pieces, escaped, joined, struct_text, text_of
 from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_texts import rejected_fields, type_name, value_text
-from udfs.views import Positions
 
 COLUMNS = (
     "offsets_partition",

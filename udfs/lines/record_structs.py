@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.scalar_functions import DECODE_OFFSETS_RECORD
+from schemas.contract.scalar_functions import DECODE_OFFSETS_RECORD
+from udfs.arrays.arrow_schema import arrow_type
+from udfs.arrays.slices import slices_of
 from udfs.decoding.decode import Part, Reject, decode
 from udfs.lines.json_text import joined, struct_text
 from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_texts import rejected_fields, type_name, value_text
-from udfs.slices import slices_of
-from udfs.tables.arrow_schema import arrow_type
 
 RESULT: pa.StructType = arrow_type(DECODE_OFFSETS_RECORD.result)
 # Members' payloads come again in every batch, and engines hand over small ones: a third of the time. What it remembers

@@ -4,11 +4,11 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas import payloads
-from schemas.fields import Array, FieldType, Kind, Struct
-from schemas.records import REGISTRY
+from schemas.declarations.fields import Array, FieldType, Kind, Struct
+from schemas.records import payloads
+from schemas.records.registry import REGISTRY
 from udfs.decoding.decode import Part, Reject
-from udfs.framing.framed import Rejected
+from udfs.framing.log_bytes.framed_records import Rejected
 from udfs.lines.json_text import Pieces, Style, struct_text
 from udfs.lines.payload_text import PayloadTexts
 

@@ -4,15 +4,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.event_tables import EXPIRY_FORECAST
-from schemas.history_words import Confidence, TransactionOutcome
-from schemas.lag_words import ExpiryRule
+from schemas.tables.events import EXPIRY_FORECAST
+from schemas.words.history import Confidence, TransactionOutcome
+from schemas.words.lag import ExpiryRule
+from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import NONE, Flags, Numbers, numbers, times
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.texts import as_texts
 from udfs.lag.watermarks import NOWHERE
-from udfs.replay.nullable import NONE, Flags, Numbers, numbers, times
 from udfs.rules.sweeps import Sweep, rows_holding_at, sweeps
-from udfs.tables.arrow_schema import table_schema
 
 KEY = ("group_id", "topic", "partition")
 # From sure to unsure.

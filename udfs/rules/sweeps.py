@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.history_words import Confidence, GroupState
-from schemas.lag_words import ExpiryRule
-from schemas.vocabulary import GroupType
+from schemas.words.history import Confidence, GroupState
+from schemas.words.lag import ExpiryRule
+from schemas.words.records import GroupType
 from udfs.lag.partition_history import PartitionHistory
-from udfs.rules.subscribed_topics import newest_offset, of_groups, subscribed_topics
+from udfs.rules.facts.subscribed_topics import newest_offset, of_groups, subscribed_topics
 
 CONSUMER_PROTOCOL = "consumer"
 NO_TOPICS: frozenset[str] = frozenset()

@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.event_tables import COMMIT_VOLUME
+from schemas.tables.events import COMMIT_VOLUME
+from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import NONE, Flags, numbers
 from udfs.lag.as_of import NOWHERE, holding_at, key_codes
 from udfs.lag.partition_history import PartitionHistory, only
-from udfs.replay.nullable import NONE, Flags, numbers
-from udfs.tables.arrow_schema import table_schema
 
 Numbers = np.ndarray
 SECOND = 1_000_000

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from jobs.reporting.drawings.ownership_map import Partition, partition_name, partition_of
 from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, disc, drawing, element, joined, row_label, text
-from jobs.reporting.listings import Row
+from jobs.reporting.rows.listings import Row
 
 ROW, HEAD, COLUMN = 18, 22, 56
 MOST_PARTITIONS = 40

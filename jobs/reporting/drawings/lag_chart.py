@@ -19,7 +19,7 @@ from jobs.reporting.drawings.svg import (
     upright,
 )
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
-from jobs.reporting.listings import Row, moment
+from jobs.reporting.rows.listings import Row, moment
 
 PLOT, SPACE, TOP = 76, 14, 12
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from jobs.reporting.listings import Row
-from schemas.history_words import GroupState, RebalanceTrigger
+from jobs.reporting.rows.listings import Row
+from schemas.words.history import GroupState, RebalanceTrigger
 
 STATES: Mapping[str, str] = {
     GroupState.STABLE: "stable",

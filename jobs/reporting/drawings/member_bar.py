@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from jobs.reporting.drawings.svg import Svg, box, element, joined
-from jobs.reporting.listings import Row
+from jobs.reporting.rows.listings import Row
 
 NUM_COLOURS = 7
 PATTERNS = ("plain", "stripes", "dots")

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from jobs.reporting.drawings.member_bar import member_bar
 from jobs.reporting.drawings.svg import Svg, drawing, joined, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
-from jobs.reporting.listings import Row, moment
+from jobs.reporting.rows.listings import Row, moment
 
 ROW, BAR = 18, 12
 MOST_MEMBERS = 30

@@ -6,12 +6,12 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from jobs.histories.durations import duration_text
+from jobs.answers.durations import duration_text
 from jobs.reporting.drawings.member_bar import member_bar, member_class
 from jobs.reporting.drawings.svg import Svg, box, drawing, joined, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
-from jobs.reporting.listings import Row, moment
-from schemas.history_words import OwnershipPhase
+from jobs.reporting.rows.listings import Row, moment
+from schemas.words.history import OwnershipPhase
 
 ROW, BAR = 18, 14
 MOST_PARTITIONS = 32

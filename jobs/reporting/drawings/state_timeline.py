@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from jobs.histories.durations import duration_text
+from jobs.answers.durations import duration_text
 from jobs.reporting.drawings.marks import STATES, letter
 from jobs.reporting.drawings.svg import Svg, box, drawing, element, joined, row_label, text, upright
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
-from jobs.reporting.listings import Row, moment
+from jobs.reporting.rows.listings import Row, moment
 
 MARKS, BAR = 30, 26
 # Letters nearer to each other would be one blot: their number is written instead.

@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 
 from markupsafe import Markup, escape
 
-from jobs.failure import visible
-from jobs.reporting.names import cut
+from jobs.output.failure import visible
+from jobs.reporting.rows.names import cut
 
 Number = float | int
 # Of every drawing, in units of its own; the page makes it as wide as there is room.

@@ -18,7 +18,7 @@ from pyspark import SparkContext  # noqa: E402
 from jobs import cli  # noqa: E402
 from jobs.engine.spark import SparkEngine  # noqa: E402
 from jobs.engine.task import PlanRow, Step, TaskSpec  # noqa: E402
-from jobs.failure import guarded  # noqa: E402
+from jobs.output.failure import guarded  # noqa: E402
 
 
 @dataclass

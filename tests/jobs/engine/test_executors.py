@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jobs.engine.executors import check_executors, check_written
-from jobs.failure import Failure
+from jobs.output.failure import Failure
 from jobs.warehouses.delta_tables import DataFile
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests import short_lived_java
 from tests.jobs.elsewhere import SETTINGS, Elsewhere, elsewhere
 from tests.jobs.ingested import ROOT, history, ingest

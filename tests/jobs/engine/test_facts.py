@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from jobs.engine.facts import text_of, typed
-from jobs.ingestion.log_span import SpanFacts
-from jobs.ingestion.task_answers import Answer, Counts
-from schemas.vocabulary import RejectReason
-from udfs.framing.framed import Claim, Rejected
+from jobs.ingestion.task.messages import Answer, Counts
+from jobs.sources.log_span import SpanFacts
+from schemas.words.records import RejectReason
+from udfs.framing.log_bytes.framed_records import Claim, Rejected
 from udfs.framing.rejected_ranges import RejectedRange
 
 T = TypeVar("T")

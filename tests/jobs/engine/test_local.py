@@ -12,8 +12,8 @@ import pytest
 
 from jobs.engine.local import LocalEngine
 from jobs.engine.task import PlanRow, Step, TaskSpec
-from jobs.failure import Failure
-from schemas.exit_codes import ExitCode
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.engine.odd_tasks import Done, closed_after_a_later_one, closing, told
 from tests.jobs.ingested import ROOT
 

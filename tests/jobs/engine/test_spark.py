@@ -16,10 +16,10 @@ import pytest
 from jobs.engine.engine import Done as Counted
 from jobs.engine.spark import Counts, SparkEngine
 from jobs.engine.task import PlanRow, Step, TaskSpec
-from jobs.failure import Failure
-from jobs.progress import Activity
+from jobs.output.failure import Failure
+from jobs.output.progress import Activity
 from jobs.spark.jars import SPARK
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.engine.odd_tasks import Done, told
 from tests.jobs.ingested import ROOT
 from tests.jobs.progress_lines import beside_progress

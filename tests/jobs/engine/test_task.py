@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine import processors
 from jobs.engine.task import partitions_text
+from jobs.processes import processors
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from jobs.doctor import examined
-from jobs.gating import recorded_spans
+from jobs.gating.validated_spans import spans_table
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.lock import locked
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.gating import validations
 from tests.jobs.storages import copied_to, elsewhere
 from tests.warehouses import make, write_run
@@ -170,8 +170,8 @@ def test_several_at_once_lose_nothing_and_repeat_nothing(warehouse: str, results
 def test_many_commits_leave_few_small_files(
     warehouse: str, results: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorded_spans, "MOST_SMALL_FILES", 4)
-    monkeypatch.setattr(recorded_spans, "SMALL_ROWS", 6)
+    monkeypatch.setattr(spans_table, "MOST_SMALL_FILES", 4)
+    monkeypatch.setattr(spans_table, "SMALL_ROWS", 6)
     for number in range(14):
         assert gate(warehouse, "--group", "g", "--span", f"t:0:{number}:99", "--result", results["passed"]) == 0
         # Found again in merged files too.

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs.failure import Failure
+from jobs.gating.declarations.metric_files import metric_files
+from jobs.gating.declarations.suites import Expectation, suites
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.judging import judge
 from jobs.gating.measuring import Frame
-from jobs.gating.metric_files import metric_files
-from jobs.gating.suites import Expectation, suites
-from schemas.history_words import Severity
+from jobs.output.failure import Failure
+from schemas.words.history import Severity
 
 ABSENT = Path("absent/groupscope.toml")
 METRICS = metric_files(ABSENT)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from jobs.gating.finding_files import Events, finding_files
-from jobs.gating.sql_text import parameters
-from jobs.queries.duckdb_engine import scope_of
-from jobs.settings import Gate, Settings
+from jobs.configuration.settings import Gate, Settings
+from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.sql_text import parameters
+from jobs.queries.engines.duckdb_engine import scope_of
 from tests.warehouses import NOW, make
 
 PARAMETERS = parameters("a", NOW, NOW, Settings(gate=Gate(offsets_partition_limit_bytes=1)))

@@ -9,7 +9,7 @@ import pytest
 
 from jobs import cli
 from jobs.warehouses.warehouse import Warehouse
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import ROOT, rows
 from tests.warehouses import NOW, prepare, write_run
 

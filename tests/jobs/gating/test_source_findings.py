@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from jobs.gating.finding_files import Events, finding_files
-from jobs.gating.sql_text import parameters
-from jobs.queries.duckdb_engine import scope_of
-from jobs.settings import Settings
-from schemas.gate_words import FindingKind
+from jobs.configuration.settings import Settings
+from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.sql_text import parameters
+from jobs.queries.engines.duckdb_engine import scope_of
+from schemas.words.gate import FindingKind
 from tests.warehouses import NOW, make
 
 PARAMETERS = parameters("a", NOW, NOW, Settings())

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jobs.failure import Failure
-from jobs.gating.validation_results import ValidationResult, read_result
-from schemas.exit_codes import ExitCode
+from jobs.gating.validated_spans.validation_results import ValidationResult, read_result
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
 from tests.jobs.gating import validations
 from tests.jobs.gating.validations import as_of_0_18, checkpoint
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.jobs.reporting.report_warehouses import FINDING, LATER, judged, state
 from tests.warehouses import NOW, Rows
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from jobs.engine.local import LocalEngine
-from jobs.failure import Failure
-from jobs.reporting.choices import GroupChoice
+from jobs.output.failure import Failure
 from jobs.reporting.group_pages import write_by_workers
-from jobs.reporting.group_parts import GroupsToDraw
-from jobs.reporting.redaction import NoRedaction
+from jobs.reporting.page_files import write_group_pages
+from jobs.reporting.parts.group_parts import GroupsToDraw
 from jobs.reporting.report import Report, report_of
-from jobs.reporting.written_pages import write_group_pages
+from jobs.reporting.rows.choices import GroupChoice
+from jobs.reporting.rows.redaction import NoRedaction
 from jobs.warehouses.any_warehouse import reading
-from schemas.exit_codes import ExitCode
+from schemas.words.exit_codes import ExitCode
 
 KEY = b"0123456789abcdef"
 

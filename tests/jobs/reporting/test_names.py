@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.reporting.names import anchor, cut, group_name
+from jobs.reporting.rows.names import anchor, cut, group_name
 
 
 @pytest.mark.parametrize(

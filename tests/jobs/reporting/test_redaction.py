@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from jobs.reporting.redaction import Redaction
+from jobs.reporting.rows.redaction import Redaction
 from jobs.warehouses.any_warehouse import reading
 from tests.jobs.reporting.hostile_names import NAMES
 from tests.jobs.reporting.hostile_report import hostile_warehouse

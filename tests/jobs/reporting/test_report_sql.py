@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jobs.queries import spark_engine
-from jobs.queries.answers import Answer
-from jobs.queries.duckdb_engine import DuckDBEngine
-from jobs.reporting.choices import GroupChoice
-from jobs.reporting.questions import group_statements, overview_statements, row_statements
+from jobs.output.rows import Format, row_lines
+from jobs.queries.engines import spark_engine
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
+from jobs.queries.results import Answer
 from jobs.reporting.report import report_of
-from jobs.row_output import Format, row_lines
+from jobs.reporting.rows.choices import GroupChoice
+from jobs.reporting.rows.questions import group_statements, overview_statements, row_statements
 from jobs.warehouses.any_warehouse import reading
 from tests.jobs.reporting.parsed_pages import Element, parsed
 

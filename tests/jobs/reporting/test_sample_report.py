@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.reporting.choices import GroupChoice
+from jobs.reporting.page_files import write_pages
 from jobs.reporting.report import report_of
-from jobs.reporting.written_pages import write_pages
+from jobs.reporting.rows.choices import GroupChoice
 from jobs.warehouses.any_warehouse import reading
 from tests.jobs.reporting.parsed_pages import Element, parsed
 from tests.sample_story import checked_in

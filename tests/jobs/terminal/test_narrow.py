@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.table_layout import paragraph
+from jobs.output.table_layout import paragraph
 from tests.audited_sample import ROOT, SAMPLE
 from tests.jobs.terminal.terminals import on_terminal
 

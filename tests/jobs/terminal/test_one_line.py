@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs.cli import main
-from jobs.failure import MOST_SAID
+from jobs.output.failure import MOST_SAID
 from tests.audited_sample import ROOT
 
 HOSTILE = "<b>x</b>\x1b[31m\u202eabc\r\nnew"

@@ -8,7 +8,7 @@ import pytest
 
 from jobs.engine.engine import Done, sizes_of
 from jobs.engine.task import PlanRow, TaskSpec
-from jobs.progress import Activity
+from jobs.output.progress import Activity
 from tests.audited_sample import ROOT, SAMPLE
 from tests.jobs.progress_lines import PROGRESS
 from tests.jobs.terminal.terminals import Shown, on_terminal
@@ -51,8 +51,8 @@ def test_what_is_done_is_the_sum_of_its_tasks() -> None:
 
 WORK = """
 import time
-from jobs.failure import say
-from jobs.progress import counting, doing, shown
+from jobs.output.failure import say
+from jobs.output.progress import counting, doing, shown
 with shown(is_quiet={is_quiet}):
     with doing("replay"), counting(1_000, "records") as activity:
         time.sleep(1.2)
@@ -114,8 +114,8 @@ def test_quiet_shows_no_live_line() -> None:
 
 # So fast that each step of a small audit is seen.
 IMPATIENT = """
-import sys, jobs.progress
-jobs.progress.SILENT_SECONDS, jobs.progress.LIVE_SECONDS = 0, 0.01
+import sys, jobs.output.progress
+jobs.output.progress.SILENT_SECONDS, jobs.output.progress.LIVE_SECONDS = 0, 0.01
 from jobs.cli import main
 sys.exit(main(sys.argv[1:]))
 """

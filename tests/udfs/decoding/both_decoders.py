@@ -9,8 +9,8 @@ import pyarrow as pa
 from tests.record_encoder import UNKNOWN_TAGS
 from tests.slow_decoder import decode_record
 from tests.udfs.decoding.decoder_answers import without_null_tags
+from udfs.arrays.slices import Slices, padded
 from udfs.decoding.decode import CONTROL, Decoded, Part, decode
-from udfs.slices import Slices, padded
 
 Row = tuple[bytes | None, bytes | None]
 Outcome = dict[str, Any]

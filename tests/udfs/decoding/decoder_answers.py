@@ -6,14 +6,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from schemas import payloads
-from schemas.fields import Message
+from schemas.declarations.fields import Message
+from schemas.records import payloads
 from tests.slow_decoder import decode_payload as slow_payload
 from tests.slow_decoder import decode_record as slow_record
 from tests.slow_decoder import decode_user_data as slow_user_data
+from udfs.arrays.slices import slices_of
 from udfs.decoding import client_payloads
 from udfs.decoding.decode import Part, decode
-from udfs.slices import slices_of
 
 # Kafka has these absent where they have their default and null where null was written; a column has null for both.
 TAGGED_FIELDS: Final = {

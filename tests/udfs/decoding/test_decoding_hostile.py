@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.fields import Array, Kind, Layout, Struct, layout
+from schemas.declarations.fields import Array, Kind, Layout, Struct, layout
 from tests.random_records import EVERY_LAYOUT, Draw, Kept
 from tests.record_encoder import uvarint
 from tests.slow.vectors import T_HEX, key_of

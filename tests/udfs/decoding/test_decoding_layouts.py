@@ -5,15 +5,15 @@ import random
 import numpy as np
 import pytest
 
-from schemas.fields import Array, Field, FieldType, Kind, Shape, Struct
+from schemas.declarations.fields import Array, Field, FieldType, Kind, Shape, Struct
 from tests.random_records import Draw
 from tests.record_encoder import encode_value
 from tests.udfs.decoding.both_decoders import in_type, joined, without_unknown_tags
+from udfs.arrays.big_endian import Views
+from udfs.arrays.slices import Slices, padded
 from udfs.decoding import columns as message_columns
 from udfs.decoding.columns import PREFIX, read_columns
 from udfs.decoding.scalar_reader import read_message
-from udfs.slices import Slices, padded
-from udfs.views import Views
 
 NUMBERS = (Kind.INT8, Kind.INT16, Kind.UINT16, Kind.INT32, Kind.INT64, Kind.UUID)
 KINDS = (*NUMBERS, Kind.STRING, Kind.STRING, Kind.BYTES)

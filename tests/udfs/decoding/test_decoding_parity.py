@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from schemas.fields import FIXED_SIZES, Kind
-from schemas.records import REGISTRY
+from schemas.declarations.fields import FIXED_SIZES, Kind
+from schemas.records.registry import REGISTRY
 from tests.random_records import EVERY_LAYOUT, Draw, Drawn
 from tests.slow.vectors import ALL_VALUES, key_of
 from tests.udfs.decoding.both_decoders import Row, assert_same, fast, fast_outcomes, table, without_unknown_tags

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from udfs.arrays.slices import slices_of
 from udfs.decoding import decode as decoding
 from udfs.decoding.decode import decode
-from udfs.slices import slices_of
 
 KEY = "0001 000167 000174 {partition:08x}"
 VALUE = "0003 {offset:016x} 00000007 00016d 00000000000003e8"

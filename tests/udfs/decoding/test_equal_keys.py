@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from udfs.arrays.big_endian import Views
+from udfs.arrays.slices import Slices, slices_of
 from udfs.decoding import equal_keys as module
 from udfs.decoding.decode import Decoded, decode
 from udfs.decoding.equal_keys import equal_keys
-from udfs.slices import Slices, slices_of
-from udfs.views import Views
 
 VALUE = bytes.fromhex("0003000000000000002a0000000700000000018bcfe5682c")
 NO_VALUE_VERSION = bytes.fromhex("0063")

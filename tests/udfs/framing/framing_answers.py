@@ -1,8 +1,8 @@
 """What the framing says, in the words of the slow one."""
 
 from tests.udfs.framing.slow_framing import SlowBatch, SlowLog, SlowRecord, SlowRejected
+from udfs.arrays.slices import padded
 from udfs.framing.frame import Batches, Framed, Records, frame
-from udfs.slices import padded
 
 
 def framed(raw: bytes) -> Framed:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from udfs.framing.chains import lengths_of_elements, walk
-from udfs.slices import padded
-from udfs.views import Positions, Views
+from udfs.arrays.big_endian import Positions, Views
+from udfs.arrays.slices import padded
+from udfs.framing.batches.chains import lengths_of_elements, walk
 
 
 def prefixed(length: int) -> bytes:

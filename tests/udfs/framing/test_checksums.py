@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.udfs.framing import slow_framing
-from udfs.framing.checksums import CRC32, CRC32C, Algorithm, RangeChecksums, crc32, crc32c
+from udfs.framing.log_bytes.checksums import CRC32, CRC32C, Algorithm, RangeChecksums, crc32, crc32c
 
 
 def array(raw: bytes) -> np.ndarray:  # type: ignore[type-arg]

@@ -8,8 +8,8 @@ import pytest
 
 from tests.udfs.framing.slow_framing import unlz4, unsnappy
 from tests.udfs.framing.written_logs import XERIAL_HEADER, compressed
-from udfs.framing.compression import Codec, Decompressor, xxh32_of_few
-from udfs.framing.framed import Wrong
+from udfs.framing.log_bytes.compression import Codec, Decompressor, xxh32_of_few
+from udfs.framing.log_bytes.framed_records import Wrong
 
 
 def decompressed(codec: Codec, payload: bytes, magic: int = 2) -> bytes:

@@ -19,7 +19,7 @@ from tests.udfs.framing.written_logs import (
     record,
     wrapper,
 )
-from udfs.framing.framed import Framed
+from udfs.framing.log_bytes.framed_records import Framed
 
 GOOD = batch_of(record(0, b"key", b"value"), record(1, b"key", None), base_offset=40)
 OLD = wrapper(1, 61, message(1, 0, b"a", b"b", 5) + message(1, 1, b"c", b"d", 6), GZIP, 6)

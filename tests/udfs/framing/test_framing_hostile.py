@@ -13,8 +13,8 @@ import pytest
 
 from tests.udfs.framing.framing_answers import framed
 from tests.udfs.framing.written_logs import GZIP, LZ4, SNAPPY, ZSTD, Batch, batch_of, record
+from udfs.arrays.slices import padded
 from udfs.framing.frame import frame
-from udfs.slices import padded
 
 MEGABYTE = 1 << 20
 GOOD = batch_of(record(0, b"key", b"value"), base_offset=40)

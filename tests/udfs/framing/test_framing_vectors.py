@@ -5,8 +5,8 @@ import pytest
 
 from tests.udfs.framing.framing_answers import framed, log_of
 from tests.udfs.framing.slow_framing import SlowBatch, SlowLog, SlowRecord, read_log
+from udfs.arrays.slices import padded
 from udfs.framing.frame import frame
-from udfs.slices import padded
 
 
 def plain(offset: int, time: int, key: bytes, value: bytes | None, size: int, first: int = 10) -> SlowRecord:

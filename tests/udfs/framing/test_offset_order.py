@@ -9,7 +9,7 @@ import pytest
 from tests.udfs.framing.framing_answers import framed
 from tests.udfs.framing.slow_offset_order import Offsets, best_score, choices, score_of
 from tests.udfs.framing.written_logs import batch_of, record
-from udfs.framing.framed import Batches, Framed
+from udfs.framing.log_bytes.framed_records import Batches, Framed
 from udfs.framing.offset_order import places_to_keep, with_rising_offsets
 from udfs.framing.rejected_ranges import RejectedRange, RejectedRanges
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas.vocabulary import RejectReason
-from udfs.framing.framed import Claim, Rejected
+from schemas.words.records import RejectReason
+from udfs.framing.log_bytes.framed_records import Claim, Rejected
 from udfs.framing.rejected_ranges import RejectedRange, note_offsets
 
 FULL, OTHER = Claim(10, 16, 7), Claim(17, 19, 3)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.slow_lag import Captured, Place, SlowLag
+from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.doubtful_times import DoubtfulTimes, doubtful_times
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
 from udfs.lag.watermarks import COLUMNS, Watermarks
-from udfs.tables.arrow_schema import table_schema
 
 Row = dict[str, Any]
 SECOND = 1_000_000

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from udfs.arrays.nullable import NONE
 from udfs.lag.as_of import NOWHERE, holding_at, key_codes, newest_at
-from udfs.replay.nullable import NONE
 
 # A time that is far from the others leaves no room for keys and times in one number.
 FAR = 1 << 61

@@ -5,9 +5,9 @@ import pytest
 
 from tests.slow_lag import doubts_of
 from tests.udfs.lag.histories import SECOND
+from udfs.arrays.nullable import NONE
 from udfs.lag import doubtful_times as module
 from udfs.lag.doubtful_times import STILL, ClockWatch, Doubt, DoubtfulTimes, doubtful_times
-from udfs.replay.nullable import NONE
 
 
 def found(*seconds: float) -> list[tuple[float | None, float | None, int]]:

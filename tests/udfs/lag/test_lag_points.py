@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schemas.lag_tables import LAG_POINTS
-from schemas.lag_words import LagUnknown
+from schemas.tables.lag import LAG_POINTS
+from schemas.words.lag import LagUnknown
 from tests.slow_lag import Captured, SlowLag
 from tests.udfs.lag.histories import DAY, SECOND, commit, fast, history, history_of, random_model
-from udfs.lag.lag_points import lag_point_pieces, lag_point_rows
+from udfs.lag.points import lag_point_pieces, lag_point_rows
 
 PLACE = ("orders", 0)
 # Of 29 days, in milliseconds.

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas.lag_tables import LAG_DAYS, LAG_MINUTES, LAG_POINTS
-from schemas.lag_words import TimeLagMethod
+from schemas.tables.lag import LAG_DAYS, LAG_MINUTES, LAG_POINTS
+from schemas.words.lag import TimeLagMethod
 from tests.slow_days import slow_days, slow_minutes
-from udfs.lag.lag_sums import LagSums, Sums, sorted_within
+from udfs.arrays.arrow_schema import table_schema
+from udfs.lag.sums import LagSums, Sums, sorted_within
 from udfs.lag.texts import KIND
-from udfs.tables.arrow_schema import table_schema
 
 Row = dict[str, Any]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -93,7 +93,7 @@ def test_days_and_minutes_are_those_of_a_slow_adding_up(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(150):
-        monkeypatch.setattr("udfs.lag.lag_sums.MOST_POINTS", int(rng.integers(1, 40)))
+        monkeypatch.setattr("udfs.lag.sums.MOST_POINTS", int(rng.integers(1, 40)))
         rows = random_points(rng)
         settled = None if rng.random() < 0.2 else START + timedelta(seconds=int(rng.integers(0, 3 * 86_400)))
         found = summed(rng, rows, settled)

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from udfs.arrays.nullable import NONE
 from udfs.lag.streams_time import stream_times
-from udfs.replay.nullable import NONE
 
 # The last millisecond of the year 9999.
 LAST = 253_402_300_799_999

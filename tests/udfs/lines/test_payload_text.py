@@ -5,7 +5,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from schemas import payloads
+from schemas.records import payloads
 from udfs.lines.payload_text import PayloadTexts
 
 

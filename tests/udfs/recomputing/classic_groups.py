@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.spark.jars import JarSet, jar_folder
-from schemas import payloads
-from schemas.decoded_tables import CLASSIC_GROUP_METADATA
+from schemas.records import payloads
+from schemas.tables.decoded_records import CLASSIC_GROUP_METADATA
 from tests.assignors.client_cases import names
 from tests.assignors.kafka_assignors import JAVA
 from tests.kafka.jar_sets import KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
-from udfs.assignors.specs import Topic
-from udfs.recomputing.facts import Facts, KnownTopic
-from udfs.tables.arrow_schema import table_schema
-from udfs.tables.classic_members import structs
+from udfs.arrays.arrow_schema import table_schema
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.rows.classic_members import structs
 
 SCHEMA: Final = table_schema(CLASSIC_GROUP_METADATA)
 SECOND_US: Final = 1_000_000

@@ -8,10 +8,10 @@ import pyarrow as pa
 
 from tests.udfs.replay.classic_log import SCHEMA, lists
 from tests.udfs.replay.classic_log import member as plain_member
-from udfs.assignors.specs import Topic
-from udfs.recomputing.audited import Audited
-from udfs.recomputing.classic_audit import ClassicAudit
-from udfs.recomputing.facts import Facts, KnownTopic
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.classic_audit import ClassicAudit
 
 TABLE: Final = "classic_group_metadata"
 LATER: Final = 2 * 10**18

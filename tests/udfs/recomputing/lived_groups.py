@@ -9,11 +9,11 @@ import numpy as np
 
 from tests.assignors.kafka_assignors import server_answers
 from tests.udfs.recomputing.target_log import TargetLog, Written, about, completed, dead, epoch, owns, topic_id
-from udfs.assignors.java_order import put_order, string_hashes
-from udfs.assignors.specs import Topic
-from udfs.recomputing.facts import Facts, KnownTopic
-from udfs.recomputing.metadata_hash import group_hash
-from udfs.recomputing.timeline_map import room_of_put, walked
+from udfs.assignors.java.iteration_order import put_order, string_hashes
+from udfs.assignors.java.timeline_map import room_of_put, walked
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.topics.metadata_hash import group_hash
 
 Lists = dict[str, dict[str, list[int]]]
 STEP_MS = 1_000

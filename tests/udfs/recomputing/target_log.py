@@ -12,14 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.replaying.partition_log import COLUMNS, GROUP_TABLES
-from schemas.decoded_tables import TABLES
-from udfs.assignors.specs import Topic
-from udfs.recomputing.audited import Audited
-from udfs.recomputing.facts import Facts, KnownTopic
-from udfs.recomputing.modern_audit import ModernAudit
-from udfs.recomputing.topic_ids import topic_id_of
-from udfs.tables.arrow_schema import table_schema
+from jobs.replaying.log.partition import COLUMNS, GROUP_TABLES
+from schemas.tables.decoded_records import TABLES
+from udfs.arrays.arrow_schema import table_schema
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.modern_audit import ModernAudit
+from udfs.topics.ids import topic_id_of
 
 GROUP = "g"
 LATER_MS = 10**15

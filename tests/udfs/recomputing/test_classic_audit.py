@@ -7,13 +7,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from schemas.group_tables import GROUP_METADATA
+from schemas.tables.decoded_groups import GROUP_METADATA
 from tests.udfs.recomputing.classic_rows import TABLE, audited, facts, failed, member, only, sticky_data, synced, table
 from tests.udfs.replay.classic_log import at, tombstone, value
-from udfs.recomputing.audited import Check, Difference
-from udfs.recomputing.classic_audit import ClassicAudit, latest_of
-from udfs.recomputing.facts import Facts, GroupRule
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
+from udfs.audit.checks.audit_results import Check, Difference
+from udfs.audit.checks.facts import Facts, GroupRule
+from udfs.audit.classic_audit import ClassicAudit, latest_of
 
 RANGE = [
     member("c1", "a0 a1 a2 b1"),

@@ -8,8 +8,8 @@ import pytest
 
 from tests.udfs.recomputing.classic_rows import TABLE, facts, member, sticky_data, table
 from tests.udfs.replay.classic_log import tombstone, value
-from udfs.recomputing.classic_audit import ClassicAudit, latest_of
-from udfs.recomputing.facts import Facts, GroupRule
+from udfs.audit.checks.facts import Facts, GroupRule
+from udfs.audit.classic_audit import ClassicAudit, latest_of
 
 LOGS: Final = 50
 SOAK_LOGS: Final = 5_000

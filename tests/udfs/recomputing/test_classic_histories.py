@@ -10,15 +10,15 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.assignment_words import Verdict
+from schemas.words.assignments import Verdict
 from tests.assignors.test_client_assignors import ASSIGNORS, JARS
 from tests.udfs.recomputing.altered import ALTERATIONS, double, drop
 from tests.udfs.recomputing.classic_groups import Life, facts_of, lived, random_lives, records, table
-from udfs.assignors.specs import Release
-from udfs.recomputing.audited import Audited
-from udfs.recomputing.classic_audit import ClassicAudit
-from udfs.recomputing.classic_variants import GENERATIONS_SINCE, LINES
-from udfs.recomputing.facts import Facts
+from udfs.assignors.questions.specs import Release
+from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.facts import Facts
+from udfs.audit.classic.variants import GENERATIONS_SINCE, LINES
+from udfs.audit.classic_audit import ClassicAudit
 
 pytestmark = pytest.mark.broker
 

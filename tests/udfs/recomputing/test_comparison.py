@@ -6,11 +6,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from udfs.assignors.numbered import NOBODY
-from udfs.assignors.problems import Rows
-from udfs.recomputing.audited import MOST_DIFFERENCES, Difference
-from udfs.recomputing.comparison import compare
-from udfs.recomputing.moves import GONE, Owners, moves_made, moves_needed, owners_by_place
+from udfs.assignors.questions.partition_numbers import NOBODY
+from udfs.assignors.questions.problems import Rows
+from udfs.audit.checks.audit_results import MOST_DIFFERENCES, Difference
+from udfs.audit.checks.comparison import compare
+from udfs.audit.checks.moves import GONE, Owners, moves_made, moves_needed, owners_by_place
 
 MEMBERS, TOPICS = ["x", "y", "z"], ["a", "b"]
 Tuples = list[tuple[int, int, int]]

@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from jobs.recomputing.known_facts import known_topics
-from schemas.tables import TABLES
+from jobs.recomputing.facts import known_topics
+from schemas.contract.tables import TABLES
 from tests.warehouses import filled
-from udfs.assignors.specs import Topic
-from udfs.recomputing.confirmed import ByLog, Used, confirmed_count, why_unconfirmed
-from udfs.recomputing.facts import Facts, KnownTopic
-from udfs.recomputing.named_counts import named_counts
-from udfs.replay.named_partitions import NamedPartitions
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.confirm_inputs import ByLog, Used, confirmed_count, why_unconfirmed
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.topics.least_partitions import NamedPartitions
+from udfs.topics.partition_counts import named_counts
 
 AT = 50
 Seen = Mapping[int, tuple[int, str | None]]

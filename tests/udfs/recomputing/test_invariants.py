@@ -7,12 +7,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from udfs.assignors.problems import Rows
-from udfs.recomputing import checks
-from udfs.recomputing.assignments import UNKNOWN, Recorded, assignments_of
-from udfs.recomputing.checks import asked_for
-from udfs.recomputing.facts import GroupRule
-from udfs.recomputing.invariants import Counted, are_level, are_level_by_topic, are_unsafe, are_withheld, counted
+from udfs.assignors.questions.problems import Rows
+from udfs.audit.checks import check_texts
+from udfs.audit.checks.check_texts import asked_for
+from udfs.audit.checks.facts import GroupRule
+from udfs.audit.checks.invariants import Counted, are_level, are_level_by_topic, are_unsafe, are_withheld, counted
+from udfs.audit.checks.recorded_assignments import UNKNOWN, Recorded, assignments_of
 
 Lists = dict[str, list[tuple[str, int]]]
 
@@ -148,7 +148,7 @@ def test_what_another_member_claims_may_not_be_given_away() -> None:
     all_ = assignments_of([one])
     assert are_unsafe(all_, claims).tolist() == [False, True, False]
     assert np.flatnonzero(are_withheld(all_, claims)).tolist() == [3]
-    assert checks.cooperative_safe(one, claims).detail == "assigned before its owner gave it up: a-1"
+    assert check_texts.cooperative_safe(one, claims).detail == "assigned before its owner gave it up: a-1"
 
 
 def test_checks_name_what_they_found() -> None:
@@ -157,14 +157,14 @@ def test_checks_name_what_they_found() -> None:
         {"x": [("a", 0), ("a", 1), ("a", 9)], "y": [("a", 1), ("b", 0)]},
         {"x": ("a", "b"), "y": ("a",)},
     )
-    found = checks.valid(one)
+    found = check_texts.valid(one)
     assert not found.is_ok
     assert found.detail == "not subscribed by its member: b-0; does not exist: a-9; owned twice: a-1"
-    assert checks.complete([("a", p) for p in range(5)], True).detail == "nobody has a-0, a-1, a-2 and 2 more"
-    assert checks.complete([], False).is_ok is None
-    assert checks.balanced(one).is_ok is None
-    assert checks.static_once(["i", None, "i", None, "j"]).detail == "i is two members"
-    assert checks.static_once(["i", None, None]).is_ok
+    assert check_texts.complete([("a", p) for p in range(5)], True).detail == "nobody has a-0, a-1, a-2 and 2 more"
+    assert check_texts.complete([], False).is_ok is None
+    assert check_texts.balanced(one).is_ok is None
+    assert check_texts.static_once(["i", None, "i", None, "j"]).detail == "i is two members"
+    assert check_texts.static_once(["i", None, None]).is_ok
 
 
 def test_settings_ask_for_checks_of_their_own() -> None:

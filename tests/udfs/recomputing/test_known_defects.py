@@ -6,9 +6,9 @@ import pytest
 
 from tests.udfs.recomputing.classic_rows import LATER, audited, facts, member, only, sticky_data, synced
 from tests.udfs.replay.classic_log import value
-from udfs.assignors.specs import Topic
-from udfs.recomputing.facts import Facts, KnownTopic
-from udfs.recomputing.known_defects import SIGNATURES
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.defects.find_defects import SIGNATURES
 
 Row = dict[str, Any]
 COOPERATIVE: Final = "cooperative-sticky"

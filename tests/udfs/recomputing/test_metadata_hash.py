@@ -1,8 +1,8 @@
 """The hash of a group's topics, by the values that Kafka's own library gave."""
 
-from udfs.assignors.specs import Topic
-from udfs.recomputing.metadata_hash import group_hash, signed, topic_hash
-from udfs.recomputing.topic_ids import topic_id_of
+from udfs.assignors.questions.specs import Topic
+from udfs.topics.ids import topic_id_of
+from udfs.topics.metadata_hash import group_hash, signed, topic_hash
 
 FOO = Topic("foo", 2, topic_id_of(1, 2), (("rack0", "rack1"), ("rack1", "rack2")))
 BAR = Topic("bar", 3, topic_id_of(1, 3))

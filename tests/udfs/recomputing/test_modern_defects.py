@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from schemas.assignment_words import Verdict
+from schemas.words.assignments import Verdict
 from tests.udfs.recomputing.target_log import (
     TargetLog,
     Written,
@@ -22,8 +22,8 @@ from tests.udfs.recomputing.target_log import (
     pattern,
     target,
 )
-from udfs.recomputing.audited import Audited
-from udfs.recomputing.facts import Facts
+from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.facts import Facts
 
 TOPICS = ["orders", "payments"]
 FACTS = known(orders=6, payments=6)

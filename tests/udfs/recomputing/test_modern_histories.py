@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schemas.assignment_words import PartitionCountsSource, Verdict
+from schemas.words.assignments import PartitionCountsSource, Verdict
 from tests.assignors.kafka_assignors import newer_java
 from tests.udfs.recomputing.lived_groups import LivedGroup, live
 from tests.udfs.recomputing.target_log import audit, audit_once

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas.assignment_words import AssignorSource, PartitionCountsSource, Verdict
-from schemas.history_words import Confidence
+from schemas.words.assignments import AssignorSource, PartitionCountsSource, Verdict
+from schemas.words.history import Confidence
 from tests.udfs.recomputing.target_log import (
     TargetLog,
     about,
@@ -22,10 +22,10 @@ from tests.udfs.recomputing.target_log import (
     target,
     topic_id,
 )
-from udfs.assignors.specs import Topic
-from udfs.recomputing.audited import Audited
-from udfs.recomputing.facts import Facts, GroupRule
-from udfs.recomputing.metadata_hash import group_hash
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.facts import Facts, GroupRule
+from udfs.topics.metadata_hash import group_hash
 
 ORDERS = ["orders"]
 # Hashes of these counts, without racks.

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from schemas.assignment_words import PartitionCountsSource, Verdict
-from schemas.vocabulary import GroupType
+from schemas.words.assignments import PartitionCountsSource, Verdict
+from schemas.words.records import GroupType
 from tests.udfs.recomputing.target_log import (
     TargetLog,
     about,
@@ -19,11 +19,11 @@ from tests.udfs.recomputing.target_log import (
     target,
     topic_id,
 )
-from udfs.assignors.specs import Topic
-from udfs.recomputing.facts import Facts
-from udfs.recomputing.metadata_hash import group_hash
-from udfs.recomputing.modern_audit import ModernAudit, latest_of
-from udfs.recomputing.modern_votes import voted
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.facts import Facts
+from udfs.audit.modern.assignor_votes import voted
+from udfs.audit.modern_audit import ModernAudit, latest_of
+from udfs.topics.metadata_hash import group_hash
 
 ORDERS = ["orders"]
 # `Aa` and `BB` have one hash code, so that the order in which they came decides who of them is first.

@@ -6,8 +6,8 @@ import pytest
 
 from tests.udfs.recomputing.upgrade_log import Log, classic, epoch, gone, native, upgrades_of, value
 from tests.udfs.replay.classic_log import member
-from udfs.recomputing.facts import Facts
-from udfs.recomputing.upgrades import Upgrade
+from udfs.audit.checks.facts import Facts
+from udfs.audit.upgrades.progress import Upgrade
 
 KEY = ("g", "classic_to_consumer")
 

@@ -9,7 +9,7 @@ import pytest
 from jobs.spark.jars import jar_folder
 from tests.kafka.jar_sets import KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
-from udfs.recomputing.timeline_map import room_of_put, walked
+from udfs.assignors.java.timeline_map import room_of_put, walked
 
 SOURCE = Path(__file__).parent / "java" / "TimelineMaps.java"
 HISTORIES = 300

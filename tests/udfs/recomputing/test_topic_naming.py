@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from itertools import permutations
 from random import Random
 
-from schemas.history_words import Confidence, TopicSource
+from schemas.words.history import Confidence, TopicSource
 from tests.udfs.recomputing.target_log import TargetLog, about, completed, epoch, target, topic_id
-from udfs.assignors.specs import Topic
-from udfs.recomputing.metadata_hash import group_hash
-from udfs.recomputing.target_evidence import TargetEvidence
-from udfs.recomputing.topic_naming import MOST_BEYOND, Computed, Named, named
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.infer_topic_names import MOST_BEYOND, Computed, Named, named
+from udfs.audit.target_evidence import TargetEvidence
+from udfs.topics.metadata_hash import group_hash
 
 
 def computed(

@@ -10,14 +10,14 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
-from jobs.replaying.partition_log import COLUMNS
+from jobs.replaying.log.partition import COLUMNS
 from tests.kafka.capture import capture_of
 from tests.kafka.releases import RELEASES
 from tests.replayed_logs import command
 from tests.sample_story import Event, checked_in
 from tests.udfs.recomputing.upgrade_log import CLASSIC, EPOCHS, MEMBERS, ids
-from udfs.recomputing.facts import Facts
-from udfs.recomputing.upgrades import Upgrade, Upgrades
+from udfs.audit.checks.facts import Facts
+from udfs.audit.upgrades.progress import Upgrade, Upgrades
 
 Tables = Mapping[str, pa.Table]
 COOPERATIVE, TO_CONSUMER, TO_CLASSIC = ("eager_to_cooperative", "classic_to_consumer", "consumer_to_classic")

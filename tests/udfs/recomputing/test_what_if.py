@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schemas.assignment_words import PartitionCountsSource
-from schemas.vocabulary import GroupType
+from schemas.words.assignments import PartitionCountsSource
+from schemas.words.records import GroupType
 from tests.assignors.server_cases import random_share_spec, random_spec
 from tests.udfs.recomputing.kafka_what_ifs import expected, kafka_in_the_end
-from udfs.assignors.problems import AssignorFailed
-from udfs.assignors.specs import GroupProtocol, Member, Topic
-from udfs.recomputing.audited import Latest
-from udfs.recomputing.facts import Facts, KnownTopic
-from udfs.recomputing.what_if import WhatIf, what_if, what_ifs
-from udfs.recomputing.what_if_answers import answers
-from udfs.recomputing.what_if_questions import Question
+from udfs.assignors.questions.problems import AssignorFailed
+from udfs.assignors.questions.specs import GroupProtocol, Member, Topic
+from udfs.audit.checks.audit_results import Latest
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.whatif.answers import answers
+from udfs.audit.whatif.compare_assignors import WhatIf, what_if, what_ifs
+from udfs.audit.whatif.questions import Question
 
 ID = "AAAAAAAAAAAAAAAAAAAAA{}"
 

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from jobs.whatif import told_of
-from schemas.vocabulary import GroupType
+from schemas.words.records import GroupType
 from tests.assignors.server_cases import random_share_spec, random_spec
 from tests.udfs.recomputing.kafka_what_ifs import Lists, kafka_in_the_end, now
 from tests.udfs.recomputing.test_what_if import as_latest, latest
 from udfs.assignors.answers import answer_to
-from udfs.assignors.problems import AssignorFailed, Rows
-from udfs.assignors.specs import GroupProtocol
-from udfs.recomputing.facts import Facts
-from udfs.recomputing.what_if import ALL_CHOICES
-from udfs.recomputing.what_if_answers import answers, each_once
-from udfs.recomputing.what_if_changes import GroupChange, changed
-from udfs.recomputing.what_if_costs import best, moves_between, num_moved, num_stopped
-from udfs.recomputing.what_if_questions import Question
-from udfs.recomputing.what_if_specs import owned_of, spec_lines
+from udfs.assignors.questions.problems import AssignorFailed, Rows
+from udfs.assignors.questions.specs import GroupProtocol
+from udfs.audit.checks.facts import Facts
+from udfs.audit.whatif.answers import answers, each_once
+from udfs.audit.whatif.changes import GroupChange, changed
+from udfs.audit.whatif.compare_assignors import ALL_CHOICES
+from udfs.audit.whatif.costs import best, moves_between, num_moved, num_stopped
+from udfs.audit.whatif.question_lines import owned_of, spec_lines
+from udfs.audit.whatif.questions import Question
 
 CASES = 60
 EAGER = {("classic", "range"), ("classic", "roundrobin"), ("classic", "sticky")}

@@ -13,13 +13,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.replaying.partition_log import COLUMNS
-from schemas.decoded_tables import TABLES
+from jobs.replaying.log.partition import COLUMNS
+from schemas.tables.decoded_records import TABLES
 from tests.udfs.replay import classic_log
 from tests.udfs.replay.classic_log import at
-from udfs.recomputing.facts import Facts
-from udfs.recomputing.upgrades import Upgrade, Upgrades
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
+from udfs.audit.checks.facts import Facts
+from udfs.audit.upgrades.progress import Upgrade, Upgrades
 
 SCHEMAS = {table.name: table_schema(table) for table in TABLES if table.name in COLUMNS}
 CLASSIC, EPOCHS, MEMBERS = "classic_group_metadata", "group_metadata", "group_member_metadata"

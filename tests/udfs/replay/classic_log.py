@@ -8,15 +8,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.decoded_tables import CLASSIC_GROUP_METADATA
-from schemas.history_tables import TABLES
-from udfs.replay.classic_records import classic_records
-from udfs.replay.fold import Fold
-from udfs.replay.gaps import Gaps
-from udfs.replay.group import Context
-from udfs.replay.rows import Rows, arrow_rows
-from udfs.replay.topic_codes import TopicCodes
-from udfs.tables.arrow_schema import table_schema
+from schemas.tables.decoded_records import CLASSIC_GROUP_METADATA
+from schemas.tables.history import TABLES
+from udfs.arrays.arrow_schema import table_schema
+from udfs.groups.fold import Fold
+from udfs.groups.history.group import Context
+from udfs.groups.history.rows import Rows, arrow_rows
+from udfs.groups.readers.classic_records import classic_records
+from udfs.log.gaps import Gaps
+from udfs.topics.partition_codes import TopicCodes
 
 SCHEMA = table_schema(CLASSIC_GROUP_METADATA)
 START = datetime(2026, 11, 21, tzinfo=UTC)

@@ -10,11 +10,11 @@ Partitions are of topic `orders` unless named otherwise; times are milliseconds.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from schemas.history_tables import TABLES
-from udfs.replay.fold import Fold
-from udfs.replay.gaps import Gaps
-from udfs.replay.group import Context
-from udfs.replay.modern_values import (
+from schemas.tables.history import TABLES
+from udfs.groups.fold import Fold
+from udfs.groups.history.group import Context
+from udfs.groups.history.rows import Rows, fields_of
+from udfs.groups.readers.modern_values import (
     About,
     Current,
     GroupEpoch,
@@ -24,9 +24,9 @@ from udfs.replay.modern_values import (
     Topics,
     Topology,
 )
-from udfs.replay.records import Record
-from udfs.replay.rows import Rows, fields_of
-from udfs.replay.topic_codes import PARTITION_MASK, SHIFT, TopicCodes
+from udfs.groups.readers.records import Record
+from udfs.log.gaps import Gaps
+from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
 GROUP = "g"
 IDS = {"orders": "id-of-orders", "payments": "id-of-payments"}

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.decoded_tables import OFFSET_COMMITS, TRANSACTION_MARKERS
+from schemas.tables.decoded_records import OFFSET_COMMITS, TRANSACTION_MARKERS
 from tests.slow_offsets import Facts
-from udfs.replay.gaps import Gaps
-from udfs.replay.offset_endings import OffsetFacts
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
+from udfs.commits.offset_endings import OffsetFacts
+from udfs.log.gaps import Gaps
 
 Row = dict[str, Any]
 GROUPS, TOPICS = ("a", "b", "group-c"), ("t", "u")

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.history_tables import REBALANCES
-from schemas.replay_log_tables import READING_ENDS
+from schemas.tables.history import REBALANCES
+from schemas.tables.state.replayed_log import READING_ENDS
 from tests.udfs.replay.modern_log import CODES, GROUP, Log, about, completed, epoch, leaves, owns, target
-from udfs.replay.fold import Fold
-from udfs.replay.group import Context
-from udfs.replay.modern_json import with_answers
-from udfs.replay.rows import Rows, fields_of
+from udfs.groups.fold import Fold
+from udfs.groups.history.group import Context
+from udfs.groups.history.rows import Rows, fields_of
+from udfs.groups.modern.state_json import with_answers
 
 SESSION: Final = 45_000
 # Of the tombstones of member a: types 8, 7, 5, and the group's epoch.

@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from schemas.history_tables import GROUP_STATE_INTERVALS, REBALANCES, TABLES
-from udfs.replay import classic
-from udfs.replay.classic_records import TYPE, ClassicMember, ClassicValue
-from udfs.replay.classic_round import Classic
-from udfs.replay.group import Context, Group
-from udfs.replay.ledger import Ledger, MemberStretch, OwnerStretch
-from udfs.replay.records import Moment, Record
-from udfs.replay.rows import Rows, fields_of
-from udfs.replay.topic_codes import TopicCodes
+from schemas.tables.history import GROUP_STATE_INTERVALS, REBALANCES, TABLES
+from udfs.groups.classic import classic_groups
+from udfs.groups.classic.rounds import Classic
+from udfs.groups.history.group import Context, Group
+from udfs.groups.history.ledger import Ledger, MemberStretch, OwnerStretch
+from udfs.groups.history.rows import Rows, fields_of
+from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
+from udfs.groups.readers.records import Moment, Record
+from udfs.topics.partition_codes import TopicCodes
 
 SECOND = 1_000_000
 
@@ -33,14 +33,14 @@ def converted(*, is_rebalancing: bool = False) -> Group:
     group.ledger.join(MemberStretch(SECOND, 1, True, 1, "consumer", "a", None, "c", "/h", None, 3))
     group.ledger.own(OwnerStretch(SECOND, 1, True, 1, "consumer", 0, "a", 3, "assigned"))
     group.now = Classic(value(5, member("a", 0, 1), member("b")), 10, 0)
-    classic.adopt(group, Moment(10, 10 * SECOND), is_rebalancing=is_rebalancing)
+    classic_groups.adopt(group, Moment(10, 10 * SECOND), is_rebalancing=is_rebalancing)
     return group
 
 
 def next_value(group: Group, offset: int, content: ClassicValue) -> None:
     before, time = group.now, offset * SECOND
     group.now = Classic(content, offset, 0)
-    classic.settle(group, before, [Record(offset, time, offset, 0, TYPE, None, content)], Moment(offset, time))
+    classic_groups.settle(group, before, [Record(offset, time, offset, 0, TYPE, None, content)], Moment(offset, time))
 
 
 def states(group: Group) -> list[tuple[str, int, int | None, str]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.udfs.replay.classic_log import Row, created, member, replayed, tombstone, value
-from udfs.replay.gaps import Gaps
+from udfs.log.gaps import Gaps
 
 TWO = (member("a", "t0 t1"), member("b", "t2"))
 

@@ -5,15 +5,15 @@ import json
 import pytest
 
 from tests.udfs.replay.classic_log import Row, created, member, replayed, tombstone, value
-from udfs.replay import fold as folding
-from udfs.replay.classic_records import TYPE, ClassicMember, ClassicValue
-from udfs.replay.classic_round import Classic
-from udfs.replay.fold import Fold
-from udfs.replay.group import Context, Group
-from udfs.replay.ledger import Ledger
-from udfs.replay.records import Moment, Record
-from udfs.replay.rows import Rows
-from udfs.replay.topic_codes import TopicCodes
+from udfs.groups import fold as folding
+from udfs.groups.classic.rounds import Classic
+from udfs.groups.fold import Fold
+from udfs.groups.history.group import Context, Group
+from udfs.groups.history.ledger import Ledger
+from udfs.groups.history.rows import Rows
+from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
+from udfs.groups.readers.records import Moment, Record
+from udfs.topics.partition_codes import TopicCodes
 
 EMPTY = ClassicValue("consumer", 1, None, None, None, ())
 

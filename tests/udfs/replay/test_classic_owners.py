@@ -3,7 +3,7 @@
 import pytest
 
 from tests.udfs.replay.classic_log import Replayed, Row, member, replayed, value
-from udfs.replay.gaps import Gaps
+from udfs.log.gaps import Gaps
 
 STAY = ("member_id", "phase", "from_time", "to_time", "ended_by", "is_to_exact")
 MOVE = ("kind", "from_member_id", "to_member_id", "idle_ms")

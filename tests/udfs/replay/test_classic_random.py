@@ -9,7 +9,7 @@ import pytest
 from tests.slow_classic import TABLES as SLOW_TABLES
 from tests.slow_classic import history
 from tests.udfs.replay.classic_log import START, Replayed, Row, member, replayed, tombstone, value
-from udfs.replay.gaps import Gaps
+from udfs.log.gaps import Gaps
 
 # How rows of the replay are told to be compared with the slow reading's.
 COLUMNS = {

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.udfs.replay.classic_log import created, member, replayed, tombstone, value
-from udfs.replay.gaps import Gaps
+from udfs.log.gaps import Gaps
 
 STATE = ("state", "generation_or_epoch", "protocol_type", "from_time", "to_time")
 

@@ -7,8 +7,8 @@ import pytest
 from tests.udfs.replay.classic_log import Row, created, member, value
 from tests.udfs.replay.classic_log import replayed as replayed_classic
 from tests.udfs.replay.modern_log import Log, about, completed, epoch, history, leaves, owns, pattern, target, waits
-from udfs.replay.details import Change, departed, detail, joined, member_name
-from udfs.replay.modern_values import GroupEpoch, Topics
+from udfs.groups.history.change_details import Change, departed, detail, joined, member_name
+from udfs.groups.readers.modern_values import GroupEpoch, Topics
 
 TWO = (member("a", "t0 t1"), member("b", "t2"))
 NAMES = ("trigger", "trigger_detail")

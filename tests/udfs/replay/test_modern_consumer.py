@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from schemas.replay_log_tables import READING_ENDS
+from schemas.tables.state.replayed_log import READING_ENDS
 from tests.udfs.replay.modern_log import (
     Log,
     about,
@@ -20,8 +20,8 @@ from tests.udfs.replay.modern_log import (
     topics_known,
     waits,
 )
-from udfs.replay.gaps import Gaps
-from udfs.replay.rows import fields_of
+from udfs.groups.history.rows import fields_of
+from udfs.log.gaps import Gaps
 
 FIRST = (about("a"), epoch(2), target("a", 0, 1), completed(2), owns("a", 2, 0, 1, previous=0))
 

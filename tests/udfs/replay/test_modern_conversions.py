@@ -19,7 +19,7 @@ from tests.udfs.replay.modern_log import (
     tps,
     waits,
 )
-from udfs.replay.classic_records import ClassicMember, ClassicValue
+from udfs.groups.readers.classic_records import ClassicMember, ClassicValue
 
 STATES = ("group_type", "state", "generation_or_epoch", "from_time", "to_time", "ended_by")
 

@@ -6,7 +6,7 @@ import pytest
 from tests.modern_coordinator import Coordinator, cleaned
 from tests.slow_modern import Snapshot, snapshots
 from tests.udfs.replay.modern_log import CODES, History, Log, history
-from udfs.replay.topic_codes import PARTITION_MASK
+from udfs.topics.partition_codes import PARTITION_MASK
 
 ROUNDS = 4
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemas.tables import TABLES
-from udfs.replay.modern_records import modern_records
-from udfs.replay.modern_values import (
+from schemas.contract.tables import TABLES
+from udfs.arrays.arrow_schema import table_schema
+from udfs.groups.readers.modern_records import modern_records
+from udfs.groups.readers.modern_values import (
     About,
     Current,
     GroupEpoch,
@@ -16,9 +17,8 @@ from udfs.replay.modern_values import (
     Topics,
     Topology,
 )
-from udfs.replay.records import Record
-from udfs.replay.topic_codes import SHIFT, TopicCodes
-from udfs.tables.arrow_schema import table_schema
+from udfs.groups.readers.records import Record
+from udfs.topics.partition_codes import SHIFT, TopicCodes
 
 EVERY = {"group_id": "g", "group_type": "consumer", "member_id": "m", "is_tombstone": False, "record_time": 5_000,
          "batch_first_offset": 1, "partition_leader_epoch": 2}  # fmt: skip

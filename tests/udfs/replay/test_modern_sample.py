@@ -9,15 +9,15 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
-from schemas.history_tables import TABLES
+from schemas.tables.history import TABLES
 from tests.jobs.ingested import ingest
 from tests.sample_story import ROOT, checked_in, epoch_ms
-from udfs.replay.classic_records import classic_records
-from udfs.replay.fold import Fold
-from udfs.replay.group import Context
-from udfs.replay.modern_records import VALUES, modern_records
-from udfs.replay.rows import Rows, arrow_rows
-from udfs.replay.topic_codes import TopicCodes
+from udfs.groups.fold import Fold
+from udfs.groups.history.group import Context
+from udfs.groups.history.rows import Rows, arrow_rows
+from udfs.groups.readers.classic_records import classic_records
+from udfs.groups.readers.modern_records import VALUES, modern_records
+from udfs.topics.partition_codes import TopicCodes
 
 History = dict[str, list[dict[str, Any]]]
 MODERN = ("Consumer", "Share", "Streams")

@@ -5,9 +5,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.warehouses import filled
-from udfs.replay.named_partitions import NamedPartitions, merged, named_by_commits, named_by_groups
+from udfs.topics.least_partitions import NamedPartitions, merged, named_by_commits, named_by_groups
 
 Seen = tuple[str | None, str | None, int, int | None]
 

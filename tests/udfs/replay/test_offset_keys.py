@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 
 from tests.udfs.replay.offset_logs import commit, commits_table, deletion, markers_table
-from udfs.replay.commit_frames import keys_of, names_of, stable_order
-from udfs.replay.commits import OffsetReplay
-from udfs.replay.offset_endings import OffsetFacts
-from udfs.replay.questions import Questions
+from udfs.commits.frames import keys_of, names_of, stable_order
+from udfs.commits.group_questions import Questions
+from udfs.commits.link_commits import OffsetReplay
+from udfs.commits.offset_endings import OffsetFacts
 
 
 def test_more_keys_than_sixteen_bits_count_keep_the_order_of_the_log(rng: np.random.Generator) -> None:

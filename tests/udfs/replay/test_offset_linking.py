@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas.offset_tables import OFFSET_HISTORY, TRANSACTIONS
+from schemas.tables.offsets import OFFSET_HISTORY, TRANSACTIONS
 from tests.slow_offsets import SlowOffsets
 from tests.udfs.replay.offset_logs import (
     GROUPS,
@@ -20,11 +20,11 @@ from tests.udfs.replay.offset_logs import (
     random_log,
     with_holes,
 )
-from udfs.replay.commits import Finished, OffsetReplay
-from udfs.replay.nullable import NONE
-from udfs.replay.offset_endings import OffsetFacts
-from udfs.replay.questions import Questions
-from udfs.tables.arrow_schema import table_schema
+from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import NONE
+from udfs.commits.group_questions import Questions
+from udfs.commits.link_commits import Finished, OffsetReplay
+from udfs.commits.offset_endings import OffsetFacts
 
 # Its long form takes minutes.
 TURNS = [*range(12), *(pytest.param(turn, marks=pytest.mark.soak) for turn in range(12, 1000))]

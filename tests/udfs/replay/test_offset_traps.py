@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 
 from tests.udfs.replay.offset_logs import Row, commit, commits_table, deletion, marker, markers_table, of_transaction
-from udfs.replay.commits import Finished, OffsetReplay
-from udfs.replay.gaps import Gaps
-from udfs.replay.nullable import NONE
-from udfs.replay.offset_endings import OffsetFacts, topic_deletions
-from udfs.replay.questions import Questions
-from udfs.replay.transactions import merged
+from udfs.arrays.nullable import NONE
+from udfs.commits.group_questions import Questions
+from udfs.commits.link_commits import Finished, OffsetReplay
+from udfs.commits.offset_endings import OffsetFacts, topic_deletions
+from udfs.commits.transactions import merged
+from udfs.log.gaps import Gaps
 
 S = 1_000_000
 

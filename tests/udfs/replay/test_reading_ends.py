@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from udfs.replay.reading_ends import (
+from udfs.groups.history.reading_ends import (
     ASSUMED,
     RECORD,
     SNAPSHOT,

@@ -1,8 +1,8 @@
 """Rows of tuples as Arrow tables: topic partitions as numbers, and rows that stand for several."""
 
-from schemas.history_tables import GENERATION_MEMBERS, PARTITION_MOVES
-from udfs.replay.rows import arrow_rows, fields_of
-from udfs.replay.topic_codes import SHIFT, TopicCodes
+from schemas.tables.history import GENERATION_MEMBERS, PARTITION_MOVES
+from udfs.groups.history.rows import arrow_rows, fields_of
+from udfs.topics.partition_codes import SHIFT, TopicCodes
 
 
 def row(table, **values):

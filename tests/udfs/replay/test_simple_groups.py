@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from schemas.history_tables import GROUP_STATE_INTERVALS
-from udfs.replay.gaps import Gaps
-from udfs.replay.records import Moment
-from udfs.replay.rows import Rows, fields_of
-from udfs.replay.simple_groups import Known, Live, Replayed, add_simple_groups
+from schemas.tables.history import GROUP_STATE_INTERVALS
+from udfs.groups.history.rows import Rows, fields_of
+from udfs.groups.readers.records import Moment
+from udfs.groups.simple_groups import Known, Live, Replayed, add_simple_groups
+from udfs.log.gaps import Gaps
 
 NAMES = fields_of(GROUP_STATE_INTERVALS)
 

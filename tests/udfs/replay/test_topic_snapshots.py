@@ -2,8 +2,8 @@
 
 import pytest
 
-from schemas.vocabulary import OFFSETS_TOPIC
-from udfs.replay.topic_names import Key, Snapshots, topic_rows
+from schemas.words.records import OFFSETS_TOPIC
+from udfs.topics.names import Key, Snapshots, topic_rows
 
 OFFSETS: Key = (OFFSETS_TOPIC, "offsets")
 A: Key = ("a", "id-a")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemas.history_tables import TABLES as GROUP_TABLES
-from schemas.offset_tables import TABLES as OFFSET_TABLES
+from schemas.tables.history import TABLES as GROUP_TABLES
+from schemas.tables.offsets import TABLES as OFFSET_TABLES
+from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
 from udfs.lag.watermarks import COLUMNS, Watermarks
-from udfs.tables.arrow_schema import table_schema
 
 Row = dict[str, Any]
 SECOND = 1_000_000

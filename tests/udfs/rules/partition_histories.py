@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
 from tests.warehouses import filled
 from tests.written_history import PARTITION, at
 from udfs.lag.partition_history import COMMITS, READ, BrokerSettings, PartitionHistory

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from udfs.arrays.nullable import NONE
 from udfs.lag.as_of import NOWHERE
-from udfs.replay.nullable import NONE
-from udfs.rules.at_offset import latest_end
+from udfs.rules.facts.at_offset import latest_end
 
 Rows = list[tuple[int, int, int]]
 FAR = np.iinfo(np.int64).max

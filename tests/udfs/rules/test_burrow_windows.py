@@ -9,10 +9,10 @@ import pytest
 from tests.slow_burrow import SlowRing, slow_group, slow_verdict
 from tests.udfs.rules.verdict_history import Row, committed, ends, history
 from udfs.lag.partition_history import PartitionHistory
-from udfs.rules.burrow import BurrowRules
-from udfs.rules.burrow_fold import BurrowFold
-from udfs.rules.group_verdicts import verdict_rows
-from udfs.rules.own_verdict import OwnRules
+from udfs.rules.verdicts.burrow_evaluation import BurrowRules
+from udfs.rules.verdicts.burrow_storage import BurrowFold
+from udfs.rules.verdicts.group_verdicts import verdict_rows
+from udfs.rules.verdicts.own_verdict import OwnRules
 
 GROUPS, PARTITIONS = ("a", "b", "skipped"), (0, 1, 2)
 Key = tuple[str, int]

@@ -10,8 +10,8 @@ import pytest
 
 from tests.udfs.rules.offset_situations import DAY, SECOND, Row, Situation, at
 from udfs.lag.partition_history import PartitionHistory
-from udfs.rules.commit_findings import commit_finding_rows
-from udfs.rules.resets import reset_rows
+from udfs.rules.findings.commit_findings import commit_finding_rows
+from udfs.rules.offset_resets.find_resets import reset_rows
 
 HOUR = 3600 * SECOND
 Step = tuple[str, tuple[Any, ...], Row]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from schemas.lag_words import ExpiryRule
+from schemas.words.lag import ExpiryRule
 from tests.udfs.rules.partition_histories import partition_history
 from tests.written_history import at, evidence, interval
 from udfs.lag.partition_history import BrokerSettings

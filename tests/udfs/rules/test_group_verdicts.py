@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from schemas.lag_tables import GROUP_VERDICTS
+from schemas.tables.lag import GROUP_VERDICTS
 from tests.udfs.rules.verdict_history import Row, committed, ends, history
+from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.as_of import key_codes
-from udfs.rules.burrow import BurrowRules
-from udfs.rules.group_verdicts import verdict_rows
-from udfs.rules.own_verdict import OwnRules
-from udfs.rules.verdict_keys import keys_at
-from udfs.tables.arrow_schema import table_schema
+from udfs.rules.facts.verdict_keys import keys_at
+from udfs.rules.verdicts.burrow_evaluation import BurrowRules
+from udfs.rules.verdicts.group_verdicts import verdict_rows
+from udfs.rules.verdicts.own_verdict import OwnRules
 
 POINTS = [row for partition in range(3) for row in ends((100, 1000), (3000, 2000), (3990, 3000), partition=partition)]
 LATE = committed(*((time, 1000) for time in range(2000, 3000, 90)))

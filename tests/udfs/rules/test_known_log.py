@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from tests.udfs.rules.verdict_history import Row, committed, ends, history
-from udfs.rules.burrow import BurrowRules
-from udfs.rules.group_verdicts import verdict_rows
-from udfs.rules.known_log import known_until
-from udfs.rules.own_verdict import OwnRules
+from udfs.rules.facts.log_reach import known_until
+from udfs.rules.verdicts.burrow_evaluation import BurrowRules
+from udfs.rules.verdicts.group_verdicts import verdict_rows
+from udfs.rules.verdicts.own_verdict import OwnRules
 
 NOW = 4000
 MEMBER: list[Row] = [{}]

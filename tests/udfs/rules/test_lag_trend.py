@@ -6,8 +6,8 @@ import statistics
 import numpy as np
 import pytest
 
-from udfs.rules.durations import clock_time, in_words
-from udfs.rules.lag_trend import Trend, lag_trends
+from udfs.rules.verdicts.lag_trend import Trend, lag_trends
+from udfs.sentences.durations import clock_time, in_words
 
 
 def trend_of(lags: list[int]) -> Trend:

@@ -12,8 +12,8 @@ from tests.replayed_logs import replay
 from tests.sample_story import Event, checked_in
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
 from udfs.lag.watermarks import Watermarks
-from udfs.rules.commit_findings import commit_finding_rows
-from udfs.rules.resets import reset_rows
+from udfs.rules.findings.commit_findings import commit_finding_rows
+from udfs.rules.offset_resets.find_resets import reset_rows
 
 Row = dict[str, Any]
 AT_THE_END = 1 << 60

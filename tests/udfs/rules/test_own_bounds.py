@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from udfs.replay.nullable import NONE
-from udfs.rules.commit_cadence import cadences
-from udfs.rules.group_facts import NEVER
-from udfs.rules.own_facts import Values
-from udfs.rules.own_verdict import OwnAnswer, OwnRules, Rewind, Standing, own_verdicts
-from udfs.rules.rewinds import of_chains
-from udfs.rules.verdict_keys import KeyedCommits
+from udfs.arrays.nullable import NONE
+from udfs.rules.facts.commit_cadence import cadences
+from udfs.rules.facts.verdict_keys import KeyedCommits
+from udfs.rules.verdicts.group_facts import NEVER
+from udfs.rules.verdicts.own_facts import Values
+from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules, Rewind, Standing, own_verdicts
+from udfs.rules.verdicts.rewinds import of_chains
 
 SECOND = 1_000_000
 RULES = OwnRules(window_s=3600, allowed_lag=0, least_time_lag_s=60, silence_factor=10, least_repeats=3)

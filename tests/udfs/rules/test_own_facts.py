@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from udfs.rules.own_facts import newest_rows
-from udfs.rules.rewinds import changes
+from udfs.rules.verdicts.own_facts import newest_rows
+from udfs.rules.verdicts.rewinds import changes
 
 
 def test_the_newest_row_of_a_key_has_the_largest_offset(rng: np.random.Generator) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from tests.udfs.rules.verdict_history import Row, committed, ends, history
 from udfs.lag.doubtful_times import Doubt
-from udfs.rules.burrow import BurrowRules
-from udfs.rules.group_verdicts import verdict_rows
-from udfs.rules.own_verdict import OwnRules
+from udfs.rules.verdicts.burrow_evaluation import BurrowRules
+from udfs.rules.verdicts.group_verdicts import verdict_rows
+from udfs.rules.verdicts.own_verdict import OwnRules
 
 NOW = 4000
 # The group has had one member all the time; the group has never had one; it lost its last one at a time.
@@ -129,7 +129,7 @@ def test_what_decides(case: str) -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    from schemas.lag_words import OwnRule
+    from schemas.words.lag import OwnRule
 
     assert {rule for _, rule, _ in CASES.values()} == set(OwnRule) - {OwnRule.WORST_PARTITION}
 
@@ -527,7 +527,7 @@ def test_a_partition_is_judged_by_its_own_snapshots_whatever_others_there_are(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """Of some there are few snapshots, or none in the window; lags are worked out in pieces of so many."""
-    monkeypatch.setattr("udfs.rules.window_lags.MOST_SNAPSHOTS", most)
+    monkeypatch.setattr("udfs.rules.verdicts.window_lags.MOST_SNAPSHOTS", most)
     seen = {0: (100, 1000, 2000, 3000, 3990), 1: (2000, 3000, 3990), 2: (3990,), 3: (100, 1000, 2000, 3000, 3990)}
     rise = {0: 10, 1: 10, 2: 10, 3: -1}
     alone = {}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.udfs.rules.offset_situations import Row, Situation, at
-from udfs.rules.resets import reset_rows
+from udfs.rules.offset_resets.find_resets import reset_rows
 
 BEFORE = {0: 100, 1: 200}
 WIDE = {0: (5, 1000), 1: (7, 2000)}

@@ -4,11 +4,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemas.tables import TABLES
+from schemas.contract.tables import TABLES
+from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
 from udfs.lag.watermarks import COLUMNS, Watermarks
-from udfs.tables.arrow_schema import table_schema
 
 SECOND = 1_000_000
 Row = dict[str, Any]

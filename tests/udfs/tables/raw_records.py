@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from schemas import payloads
-from schemas.fields import Message, Shape
+from schemas.declarations.fields import Message, Shape
+from schemas.records import payloads
 from tests.random_records import EVERY_LAYOUT, Draw, Drawn
 from tests.record_encoder import encode_key, encode_layout, encode_payload, encode_value
 from tests.udfs.tables.slow_shape import FIRST_MS, LAST_MS, Raw
-from udfs.framing.framed import Records
-from udfs.slices import Slices, padded
+from udfs.arrays.slices import Slices, padded
+from udfs.framing.log_bytes.framed_records import Records
 
 CLASSIC_LAYOUTS = [kept for kept in EVERY_LAYOUT if kept.record.number == 2]
 PROTOCOLS = {

@@ -7,16 +7,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas.columns import Column, ListOf, StructOf, Type
-from schemas.decoded_tables import CLASSIC_MEMBER
+from schemas.declarations.columns import Column, ListOf, StructOf, Type
+from schemas.tables.decoded_records import CLASSIC_MEMBER
 from tests.random_records import Draw
 from tests.udfs.tables.raw_records import CLASSIC_LAYOUTS, Scene, as_records
 from tests.udfs.tables.slow_shape import Raw
+from udfs.arrays.arrow_schema import arrow_type
 from udfs.decoding.decode import Part, decode
-from udfs.tables.arrays import fitted, items_of, known, merged
-from udfs.tables.arrow_schema import arrow_type
-from udfs.tables.classic_members import members
-from udfs.tables.payload_json import PayloadTexts
+from udfs.rows.classic_members import members
+from udfs.rows.payload_json import PayloadTexts
+from udfs.rows.typed_arrays import fitted, items_of, known, merged
 
 NARROW = pa.list_(pa.struct([("a", pa.int16()), ("gone", pa.string()), ("deep", pa.list_(pa.int8()))]))
 WIDE = arrow_type(

@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas import decoded_tables
-from schemas.tables import TABLES
-from schemas.vocabulary import RejectReason
+from schemas.contract.tables import TABLES
+from schemas.tables import decoded_records
+from schemas.words.records import RejectReason
 from tests.random_records import EVERY_LAYOUT
 from tests.udfs.tables.raw_records import Scene, as_records
 from tests.udfs.tables.slow_shape import Raw, slow_row
+from udfs.arrays.arrow_schema import table_schema
 from udfs.decoding import decode as decoding
 from udfs.decoding.decode import decode
 from udfs.framing.frame import Rejected
 from udfs.framing.rejected_ranges import RejectedRange
-from udfs.tables.arrow_schema import table_schema
-from udfs.tables.shape import Origin, Shaper, rejected_ranges
+from udfs.rows.shape import Origin, Shaper, rejected_ranges
 
 ORIGIN = Origin("c1", 7, "r1")
 TIMESTAMP = pa.timestamp("us", "UTC")
@@ -64,7 +64,7 @@ def assert_as_slow(raws: Sequence[Raw], origin: Origin = ORIGIN, shaper: Shaper 
     return set(tables)
 
 
-ROW_TABLES = {table.name for table in decoded_tables.TABLES}
+ROW_TABLES = {table.name for table in decoded_records.TABLES}
 
 
 def test_all_kinds_of_records_make_the_rows_of_the_slow_way(seed: int) -> None:

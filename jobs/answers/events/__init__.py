@@ -1,0 +1,1 @@
+"""Events of groups: rebalances in words and drawings."""

@@ -1,0 +1,95 @@
+"""The members that joined or left in an event, with the fields of their records. The fields depend on the group
+type."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jobs.answers.group_records import group_records
+from jobs.answers.history import History
+from jobs.answers.table_reader import Condition, Row, equal
+from schemas.words.records import GroupType
+
+CLIENT = ("member_id", "group_instance_id", "client_id", "client_host", "rack_id", "leave_kind", "confidence")
+EPOCHS = ("member_epoch", "previous_member_epoch", "member_state")
+# By group type: fields from the member's own record, and from the record of what it owns.
+ABOUT: Mapping[str, tuple[str, ...]] = {
+    GroupType.CONSUMER: (
+        "subscribed_topic_names", "subscribed_topic_regex", "server_assignor", "rebalance_timeout_ms",
+    ),
+    GroupType.SHARE: ("subscribed_topic_names",),
+    GroupType.STREAMS: ("process_id", "topology_epoch", "rebalance_timeout_ms"),
+}  # fmt: skip
+OWNED: Mapping[str, tuple[str, ...]] = {
+    GroupType.CONSUMER: EPOCHS,
+    GroupType.SHARE: EPOCHS,
+    GroupType.STREAMS: (*EPOCHS, "active_tasks", "standby_tasks", "warmup_tasks"),
+}
+# From a classic group's value.
+CLASSIC = ("session_timeout_ms", "rebalance_timeout_ms")
+Changes = Sequence[tuple[str, str]]
+
+
+def changed_members(history: History, group: Row, changes: Changes, through: int) -> list[Row]:
+    """`group`: its id, type and offsets partition. `changes`: how each member changed, and its id. A restarted member
+    appears under two ids. Records after offset `through` belong to later events."""
+    stays = newest_stays(history, group["group_id"], {member for _, member in changes}, through)
+    if group["group_type"] == GroupType.CLASSIC:
+        own = classic_fields(history, group, stays, through)
+    else:
+        own = modern_fields(history, group, through)
+    unknown = dict.fromkeys(CLIENT)
+    return [
+        {"change": change, **unknown, **stays.get(member, {}), "member_id": member, **left_only(change), **own(member)}
+        for change, member in changes
+    ]
+
+
+def left_only(change: str) -> Row:
+    """Without how a joining member left later: that belongs to another event."""
+    return {} if change == "left" else {"leave_kind": None}
+
+
+def newest_stays(history: History, group_id: str, members: set[str], through: int) -> dict[str, Row]:
+    columns = [*CLIENT, "from_offset", "to_offset"]
+    rows = history.rows("membership_intervals", equal("group_id", group_id), columns=columns)
+    found: dict[str, Row] = {}
+    for row in sorted(rows, key=lambda row: int(row["from_offset"])):
+        if row["member_id"] in members and row["from_offset"] <= through:
+            found[row["member_id"]] = {name: row[name] for name in CLIENT}
+    return found
+
+
+def classic_fields(history: History, group: Row, stays: Mapping[str, Row], through: int) -> Any:
+    """From the newest value with the member."""
+    rows = group_records(history, group, until(through), "classic_group_metadata", ["generation", "members"])
+    found: dict[str, Row] = {}
+    for row in rows:
+        for member in row["members"] or ():
+            if member["member_id"] in stays:
+                subscribed = (member["subscription"] or {}).get("topics")
+                found[member["member_id"]] = {
+                    "generation": row["generation"],
+                    **{name: member[name] for name in CLASSIC},
+                    "subscribed_topics": subscribed,
+                }
+    unknown = dict.fromkeys(("generation", *CLASSIC, "subscribed_topics"))
+    return lambda member: found.get(member, unknown)
+
+
+def modern_fields(history: History, group: Row, through: int) -> Any:
+    """From the newest records that are not tombstones."""
+    kind = group["group_type"]
+    tables = {"group_member_metadata": ABOUT.get(kind, ()), "current_member_assignments": OWNED.get(kind, ())}
+    found: dict[str, Row] = {}
+    unknown: Row = {}
+    for table, names in tables.items():
+        unknown |= dict.fromkeys(names)
+        columns = ["group_type", "member_id", "is_tombstone", *names]
+        for row in group_records(history, group, until(through), table, columns):
+            if row["group_type"] == kind and not row["is_tombstone"]:
+                found.setdefault(row["member_id"], {}).update({name: row[name] for name in names})
+    return lambda member: {**unknown, **found.get(member, {})}
+
+
+def until(through: int) -> Condition:
+    return Condition("record_offset", "<=", through)

@@ -1,0 +1,158 @@
+"""Draws a rebalance in text: who owned the partitions that it moved. The horizontal axis is time, one character per
+slice.
+
+A slice in which a partition had no owner, even for a short time, has a dot. A slice in which its owner may have stopped
+reading has a question mark. So a gap of milliseconds is visible in a drawing of minutes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from string import ascii_uppercase
+
+from jobs.answers.events.rebalance import SHOWN_MOVES, Told
+from jobs.answers.history import History
+from jobs.answers.table_reader import Condition, Row, equal
+from jobs.output.failure import visible
+from jobs.output.table_layout import cut_to, width_of
+from udfs.sentences.counts import counted
+
+# With fewer slices nothing would be visible.
+LEAST_SLICES = 24
+MOST_ROWS = 12
+MOST_NAME = 24
+UNOWNED, UNREAD, SHARED, OTHER = ".", "?", "*", "#"
+# Margin on both sides of the event, as a share of its length.
+MARGIN = 0.25
+LEAST_MARGIN = timedelta(seconds=1)
+STAY = ("topic", "topic_id", "partition", "member_id", "from_time", "to_time", "from_offset")
+CLOCK = "{:%H:%M:%S}"
+
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Axis:
+    start: datetime
+    end: datetime
+    num_slices: int
+
+    def slices(self) -> Iterator[tuple[datetime, datetime]]:
+        step = (self.end - self.start) / self.num_slices
+        return ((self.start + step * place, self.start + step * (place + 1)) for place in range(self.num_slices))
+
+    def place(self, at: datetime) -> int:
+        place = int((at - self.start) / (self.end - self.start) * self.num_slices)
+        return max(0, min(self.num_slices - 1, place))
+
+
+def drawing(history: History, told: Told, width: int) -> list[str]:
+    """Lines up to this width; none for an event without moves or times, or if it does not fit."""
+    moves = {place_of(move): move for move in told.moves[:SHOWN_MOVES] if move["move_time"] is not None}
+    places = sorted(moves)[:MOST_ROWS]
+    row = told.event.row
+    if not places or row["start_time"] is None:
+        return []
+    names = {place: cut_to(visible(f"{place[0]}-{place[1]}"), MOST_NAME) for place in places}
+    margin = max(map(width_of, names.values())) + 2
+    if width - margin < LEAST_SLICES:
+        return []
+    axis = axis_of(row, [moves[place] for place in places], width - margin)
+    stays = stays_of(history, row["group_id"], axis)
+    letters = letters_of([each for place in places for each in stays.get(place, [])])
+    ends = row["start_time"], row["end_time"] or row["start_time"]
+    lines = [" " * margin + line for line in axis_lines(axis, ends)]
+    for place in places:
+        name = names[place] + " " * (margin - width_of(names[place]))
+        lines.append(name + slices_text(axis, stays.get(place, []), moves[place], letters))
+    if len(moves) > len(places):
+        lines.append(f"and {counted(len(moves) - len(places), 'more partition')}")
+    return [*lines, *legend(letters, "".join(lines[2:]))]
+
+
+def place_of(row: Row) -> Place:
+    return str(row["topic"] or row["topic_id"]), int(row["partition"])
+
+
+def axis_of(row: Row, moves: Sequence[Row], num_slices: int) -> Axis:
+    """From before the first partition became unread until all partitions had an owner again."""
+    begins = [row["start_time"], *map(unread_since, moves)]
+    ends = [row["end_time"] or row["start_time"], *(move["move_time"] for move in moves)]
+    start, end = min(begins), max(ends)
+    margin = max((end - start) * MARGIN, LEAST_MARGIN)
+    return Axis(start - margin, end + margin, num_slices)
+
+
+def unread_since(move: Row) -> datetime:
+    at: datetime = move["move_time"]
+    return at - timedelta(milliseconds=move["unread_high_ms"] or move["idle_ms"] or 0)
+
+
+def stays_of(history: History, group: str, axis: Axis) -> dict[Place, list[Row]]:
+    rows = history.rows(
+        "ownership_intervals",
+        equal("group_id", group),
+        Condition("from_time", "<=", axis.end, or_null=True),
+        Condition("to_time", ">", axis.start, or_null=True),
+        columns=STAY,
+    )
+    found: dict[Place, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: int(row["from_offset"])):
+        found.setdefault(place_of(row), []).append(row)
+    return found
+
+
+def letters_of(stays: Sequence[Row]) -> dict[str, str]:
+    """By member, in the order in which they appear; members beyond the alphabet share a sign."""
+    members = list(dict.fromkeys(row["member_id"] for row in stays))
+    return {each: ascii_uppercase[n] if n < len(ascii_uppercase) else OTHER for n, each in enumerate(members)}
+
+
+def slices_text(axis: Axis, stays: Sequence[Row], move: Row, letters: Mapping[str, str]) -> str:
+    unread = unread_since(move)
+    is_timeout = move["unread_high_ms"] is not None and move["unread_high_ms"] > (move["idle_ms"] or 0)
+    signs = []
+    for start, end in axis.slices():
+        sign = owner_sign(start, end, stays, letters)
+        may_be_unread = is_timeout and sign not in (UNOWNED, SHARED) and unread < end and start < move["move_time"]
+        signs.append(UNREAD if may_be_unread else sign)
+    return "".join(signs)
+
+
+def owner_sign(start: datetime, end: datetime, stays: Sequence[Row], letters: Mapping[str, str]) -> str:
+    """The owner in the slice."""
+    here = [row for row in stays if (row["from_time"] or start) < end and start < (row["to_time"] or end)]
+    owned = sum((overlap(row, start, end) for row in here), timedelta())
+    if owned < end - start:
+        return UNOWNED
+    owners = {row["member_id"] for row in here}
+    if len(owners) > 1 and owned > end - start:
+        return SHARED
+    return letters[max(here, key=lambda row: overlap(row, start, end))["member_id"]]
+
+
+def overlap(row: Row, start: datetime, end: datetime) -> timedelta:
+    return min(row["to_time"] or end, end) - max(row["from_time"] or start, start)
+
+
+def axis_lines(axis: Axis, ends: tuple[datetime, datetime]) -> list[str]:
+    """Marks at the beginning, where the rebalance began and ended, and at the end; above these the time, if there is
+    room."""
+    texts, marks = [" "] * axis.num_slices, [" "] * axis.num_slices
+    for at in (axis.start, *ends, axis.end):
+        place, text = axis.place(at), CLOCK.format(at)
+        marks[place] = "|"
+        for begin in (place, place - len(text) + 1):
+            around = texts[max(0, begin - 1) : begin + len(text) + 1]
+            if 0 <= begin <= axis.num_slices - len(text) and set(around) == {" "}:
+                texts[begin : begin + len(text)] = text
+                break
+    return ["".join(texts).rstrip(), "".join(marks).rstrip()]
+
+
+def legend(letters: Mapping[str, str], drawn: str) -> list[str]:
+    """Only for signs in the drawing."""
+    members = [f"{letter} = {visible(member)}" for member, letter in letters.items() if letter in drawn]
+    signs = {UNOWNED: "no owner", UNREAD: "owner may not have read", SHARED: "several owners", OTHER: "other members"}
+    shown = [f"{sign} = {meaning}" for sign, meaning in signs.items() if sign in drawn]
+    return [each for each in (*dict.fromkeys(members), "  ".join(shown)) if each]

@@ -1,0 +1,221 @@
+"""Describes an event of a group in words: who joined and left, what moved, what it cost, and which records show it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from jobs.answers.durations import duration_text, time_between
+from jobs.answers.events.changed_members import changed_members
+from jobs.answers.events.timeline import Event, nearest, timeline, unit
+from jobs.answers.events.unread_cost import unread_cost
+from jobs.answers.history import History
+from jobs.answers.table_reader import Row, equal
+from jobs.output.rows import time_text
+from schemas.words.history import MoveKind, RebalanceTrigger, TimelineKind
+from schemas.words.records import OFFSETS_TOPIC
+from udfs.sentences.counts import counted
+
+TRIGGERS = {trigger.value: trigger.meaning for trigger in RebalanceTrigger}
+KINDS = {kind: kind.meaning for kind in TimelineKind}
+# Limit of partitions listed one by one. The counts and the other formats include all.
+SHOWN_MOVES = 20
+COUNTS = {
+    "num_moved": "moved",
+    "num_returned": "revoked and reassigned to the same member",
+    "num_withheld": "withheld until the next generation",
+    "num_unknown_owned": "of deleted topics",
+    "num_unowned": "left without owner",
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """The event at a time, its neighbors, the members it is about, and its rows of partition_moves."""
+
+    event: Event
+    before: Event | None
+    after: Event | None
+    members: list[Row]
+    moves: list[Row]
+
+
+def event_at(history: History, group: str, at: datetime) -> Told | None:
+    """The event that covers the time, else the nearest one before or after."""
+    events = timeline(history, group)
+    if not events:
+        return None
+    here = nearest(events, unread_since(history, group), at)
+    event = events[here]
+    moves = moves_of(history, event) if event.is_rebalance else []
+    return Told(
+        event,
+        events[here - 1] if here else None,
+        events[here + 1] if here + 1 < len(events) else None,
+        members_of(history, event),
+        moves,
+    )
+
+
+def unread_since(history: History, group: str) -> dict[int, datetime]:
+    """By assignment, the earliest time since when a partition that it moved may be unread."""
+    found: dict[int, datetime] = {}
+    columns = ["assignment_offset", "move_time", "unread_high_ms"]
+    for row in history.rows("partition_moves", equal("group_id", group), columns=columns):
+        if row["move_time"] is not None and row["unread_high_ms"] is not None:
+            begin = row["move_time"] - timedelta(milliseconds=row["unread_high_ms"])
+            offset = row["assignment_offset"]
+            found[offset] = min(begin, found.get(offset, begin))
+    return found
+
+
+def moves_of(history: History, event: Event) -> list[Row]:
+    of_group = equal("group_id", event.row["group_id"])
+    moves = history.rows("partition_moves", of_group, equal("assignment_offset", event.offset))
+    return sorted(moves, key=move_place)
+
+
+def move_place(row: Row) -> tuple[str, int, int]:
+    return str(row["topic"] or row["topic_id"]), int(row["partition"]), int(row["move_offset"])
+
+
+def members_of(history: History, event: Event) -> list[Row]:
+    if event.is_rebalance:
+        joined = [("joined", member) for member in event.row["members_joined"]]
+        changes = [*joined, *(("left", member) for member in event.row["members_departed"])]
+        return changed_members(history, event.row, changes, event.row["evidence_last_offset"])
+    changes = list(zip(("left", "joined"), event.members, strict=False))
+    return changed_members(history, event.row, changes, event.offset) if changes else []
+
+
+def lines(told: Told, at: datetime) -> Iterator[tuple[str, str]]:
+    """Labels and texts, for people."""
+    event = told.event
+    yield "Group", f"{event.row['group_id']} ({shown(event.row['group_type'])})"
+    if event.is_rebalance:
+        yield from rebalance_lines(told, at)
+    else:
+        yield "Event", f"{event.kind.value}: {KINDS[event.kind]}"
+        yield "Detail", shown(event.detail)
+        yield "Time", instant_text(event, at)
+        yield from member_lines(told)
+    values = event.values()
+    first, last = values["evidence_first_offset"], values["evidence_last_offset"]
+    yield "Evidence", f"{OFFSETS_TOPIC}-{values['evidence_partition']}, records {first} to {last}"
+    for label, other in (("Before", told.before), ("After", told.after)):
+        yield label, "no event is known" if other is None else one_line(other)
+
+
+def rebalance_lines(told: Told, at: datetime) -> Iterator[tuple[str, str]]:
+    row = told.event.row
+    word = "generation" if row["group_type"] == "classic" else "target epoch"
+    yield "Rebalance", f"{word} {shown(row['from_generation'])} to {row['to_generation']}, {row['outcome']}"
+    yield "Trigger", f"{row['trigger']} ({row['confidence']}): {row['trigger_detail'] or TRIGGERS[row['trigger']]}"
+    yield "Time", times(row, at)
+    if row["mode"]:
+        yield "Mode", f"{row['mode']}{'; assigns what the generation before withheld' if row['is_follow_up'] else ''}"
+    if row["assignor_before"] or row["assignor_after"]:
+        yield "Assignor", assignors(row)
+    yield from member_lines(told)
+    yield "Members", f"{row['num_members_before']} before, {row['num_members_after']} after"
+    if row["leader_before"] != row["leader_after"]:
+        yield "Leader", f"{shown(row['leader_before'])}, then {shown(row['leader_after'])}"
+    yield "Partitions", partitions(row)
+    yield from (("", move_text(move)) for move in told.moves[:SHOWN_MOVES])
+    if len(told.moves) > SHOWN_MOVES:
+        yield "", f"and {len(told.moves) - SHOWN_MOVES} more in partition_moves"
+    yield "Cost", cost(told)
+    if row["unpersisted_rounds"]:
+        number = row["unpersisted_rounds"]
+        yield "Lost rounds", f"{number} earlier rebalance{' did' if number == 1 else 's did'} not complete"
+
+
+def member_lines(told: Told) -> Iterator[tuple[str, str]]:
+    return ((member["change"].capitalize(), member_text(member)) for member in told.members)
+
+
+def shown(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+def assignors(row: Row) -> str:
+    before, after = row["assignor_before"], row["assignor_after"]
+    return str(after) if before in (None, after) else f"{before}, then {shown(after)}"
+
+
+def times(row: Row, at: datetime) -> str:
+    bound = "" if row["is_start_exact"] else " or earlier"
+    began = f"from {shown_time(row['start_time'])}{bound}"
+    end = row["end_time"]
+    if end is None:
+        return f"{began}, not complete{away_from(row['start_time'], None, at)}"
+    length = "" if row["duration_ms"] is None else duration_text(row["duration_ms"])
+    least = "" if row["is_start_exact"] or not length else "at least "
+    return f"{began} to {time_text(end)}: {least}{length}{away_from(row['start_time'], end, at)}"
+
+
+def shown_time(value: datetime | None) -> str:
+    return "an unknown time" if value is None else time_text(value)
+
+
+def away_from(start: datetime | None, end: datetime | None, at: datetime) -> str:
+    if start is not None and at < start:
+        return f"; began {time_between(at, start)} after the requested time"
+    return "" if end is None or at <= end else f"; ended {time_between(end, at)} before the requested time"
+
+
+def instant_text(event: Event, at: datetime) -> str:
+    when = shown_time(event.start)
+    until = "" if event.end in (None, event.start) else f" to {shown_time(event.end)}"
+    return f"{when}{until}{away_from(event.start, event.end, at)}"
+
+
+def one_line(event: Event) -> str:
+    """One line, for a neighbor of the requested event."""
+    what = event.kind.value
+    if event.is_rebalance:
+        what += f" to {unit(event.row)} {event.to_generation}, {event.row['trigger']}"
+    return f"{shown_time(event.start)} {what}{f': {event.detail}' if event.detail else ''}"
+
+
+def member_text(member: Row) -> str:
+    instance = f", instance {member['group_instance_id']}" if member["group_instance_id"] else ""
+    kind = f", {member['leave_kind']}" if member["change"] == "left" and member["leave_kind"] else ""
+    client = f"client {shown(member['client_id'])}, host {shown(member['client_host'])}{instance}"
+    return f"{member['member_id']} ({client}){kind}"
+
+
+def partitions(row: Row) -> str:
+    moves = [f"{row[name]} {words}" for name, words in COUNTS.items() if row[name]]
+    number = row["num_partitions"]
+    total = "unknown" if number is None else counted(number, "partition")
+    return f"{total}: {', '.join(moves) or 'none changed its owner'}"
+
+
+def move_text(move: Row) -> str:
+    place = f"{move['topic'] or move['topic_id']}-{move['partition']}"
+    idle = "" if move["idle_ms"] is None else f", unowned for {duration_text(move['idle_ms'])}"
+    gap = "" if move["commit_gap_ms"] is None else f"; {duration_text(move['commit_gap_ms'])} between commits"
+    role = f" as {move['role']}" if move["role"] else ""
+    before, after = move["from_member_id"], move["to_member_id"]
+    between = f"{shown(before)} to {shown(after)}"
+    if before == after:
+        # Lost: the member came back without the partition and was assigned it again.
+        between = f"by {after}, which got it again" if move["kind"] == MoveKind.LOST else f"to {after}"
+    return f"{place} {move['kind']}{role}: {between}{idle}{gap}"
+
+
+def cost(told: Told) -> str:
+    row = told.event.row
+    gaps = [move["commit_gap_ms"] for move in told.moves if move["commit_gap_ms"] is not None]
+    parts = [
+        unread_cost(told.moves) or unowned(row),
+        f"up to {duration_text(max(gaps))} between commits" if gaps else None,
+        None if row["sync_ms"] is None else f"the leader took {duration_text(row['sync_ms'])} to assign",
+    ]
+    return ", ".join(filter(None, parts)) or "the records do not show it"
+
+
+def unowned(row: Row) -> str | None:
+    stopped = row["stopped_partition_ms"]
+    return None if stopped is None else f"partitions were unowned for {duration_text(stopped)} in all"

@@ -1,0 +1,173 @@
+"""A group's events in order: rebalances, static restarts, conversions, deletions, coordinator failovers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from jobs.answers.durations import time_between
+from jobs.answers.history import History, states_of
+from jobs.answers.table_reader import Row, equal
+from jobs.command_line.flags import EPOCH
+from schemas.words.history import Confidence, LeaveKind, MemberChange, StateEnd, TimelineKind
+from schemas.words.records import OFFSETS_TOPIC
+
+COLUMNS = (
+    "group_id", "group_type", "time", "end_time", "kind", "trigger", "detail", "outcome", "from_generation",
+    "to_generation", "unread_partition_low_ms", "unread_partition_high_ms", "longest_unread_high_ms", "confidence",
+    "evidence_partition", "evidence_first_offset", "evidence_last_offset",
+)  # fmt: skip
+OF_REBALANCE = (
+    "outcome", "from_generation", "to_generation", "unread_partition_low_ms", "unread_partition_high_ms",
+    "longest_unread_high_ms",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Event:
+    """`row`: of `rebalances`, or of the table that shows the event. An open rebalance has no end."""
+
+    kind: TimelineKind
+    start: datetime | None
+    end: datetime | None
+    # The record that shows it: it orders events with equal times.
+    offset: int
+    detail: str | None
+    row: Row
+    confidence: str
+    from_generation: int | None = None
+    to_generation: int | None = None
+    # For a static restart: the old and the new member id.
+    members: tuple[str, ...] = ()
+
+    @property
+    def is_rebalance(self) -> bool:
+        return self.kind == TimelineKind.REBALANCE
+
+    def values(self) -> dict[str, Any]:
+        found = dict.fromkeys(COLUMNS)
+        found |= {name: self.row.get(name) for name in ("group_id", "group_type", "evidence_partition")}
+        found |= {"time": self.start, "end_time": self.end, "kind": self.kind.value, "detail": self.detail}
+        found |= {"from_generation": self.from_generation, "to_generation": self.to_generation}
+        found |= {"evidence_first_offset": self.offset, "evidence_last_offset": self.offset}
+        if self.is_rebalance:
+            found |= {name: self.row[name] for name in (*OF_REBALANCE, "trigger", "evidence_first_offset")}
+            found["evidence_last_offset"] = self.row["evidence_last_offset"]
+        return {**found, "confidence": self.confidence}
+
+
+def timeline(history: History, group: str) -> list[Event]:
+    """Fails with a message if the group does not exist."""
+    states = sorted(states_of(history, group), key=lambda row: int(row["from_offset"]))
+    rebalances = history.rows("rebalances", equal("group_id", group))
+    events = [
+        *map(rebalance, rebalances),
+        *static_restarts(history, group),
+        *endings(states),
+        *failovers(history, group, states),
+    ]
+    return sorted(events, key=place)
+
+
+def place(event: Event) -> tuple[datetime, bool, int]:
+    """A conversion comes before the rebalance that it triggers."""
+    return event.start or event.end or EPOCH, event.kind != TimelineKind.CONVERSION, event.offset
+
+
+def rebalance(row: Row) -> Event:
+    generations = row["from_generation"], row["to_generation"]
+    end, offset, detail = row["end_time"], row["assignment_offset"], row["trigger_detail"]
+    return Event(
+        TimelineKind.REBALANCE, row["start_time"], end, offset, detail, row, row["confidence"], *generations
+    )  # fmt: skip
+
+
+def static_restarts(history: History, group: str) -> Iterator[Event]:
+    """Without those that a rebalance followed: its detail names them."""
+    columns = ["assignment_offset", "member_id"]
+    of_group, restarted = equal("group_id", group), equal("change", MemberChange.RESTARTED.value)
+    told = {row["member_id"] for row in history.rows("generation_members", of_group, restarted, columns=columns)}
+    stays = history.rows("membership_intervals", of_group)
+    begun = {(row["group_instance_id"], row["from_offset"]): row for row in stays}
+    for row in stays:
+        after = begun.get((row["group_instance_id"], row["to_offset"]))
+        if row["leave_kind"] != LeaveKind.STATIC_REPLACED or after is None or after["member_id"] in told:
+            continue
+        ids, away = (row["member_id"], after["member_id"]), row["away_since_time"]
+        was_away = "" if away is None or row["to_time"] is None else f", away for {time_between(away, row['to_time'])}"
+        yield Event(
+            TimelineKind.STATIC_RESTART, away or row["to_time"], row["to_time"], row["to_offset"],
+            f"instance {row['group_instance_id']} restarted: {ids[0]} → {ids[1]}{was_away}", row, row["confidence"],
+            row["left_generation"], row["left_generation"], ids,
+        )  # fmt: skip
+
+
+def endings(states: Sequence[Row]) -> Iterator[Event]:
+    """`states`: in order."""
+    for row, after in zip(states, [*states[1:], None], strict=True):
+        if row["ended_by"] not in (StateEnd.CONVERTED, StateEnd.DELETED):
+            continue
+        generation = row["generation_or_epoch"]
+        at, offset = row["to_time"], row["to_offset"]
+        if row["ended_by"] == StateEnd.CONVERTED and after is not None:
+            detail = f"{row['group_type']} → {after['group_type']}"
+            kind, generations = TimelineKind.CONVERSION, (generation, after["generation_or_epoch"])
+        else:
+            state = "state not known" if row["state"] is None else f"was {row['state']}"
+            detail = state if generation is None else f"{state} at {unit(row)} {generation}"
+            kind, generations = TimelineKind.DELETION, (generation, None)
+        yield Event(kind, at, at, offset, detail, row, Confidence.CERTAIN, *generations)
+
+
+def unit(row: Row) -> str:
+    return "generation" if row["group_type"] == "classic" else "epoch"
+
+
+def failovers(history: History, group: str, states: Sequence[Row]) -> Iterator[Event]:
+    """Failovers while the group existed. A new leader is known from its first record, of any group."""
+    partition = states[-1]["evidence_partition"]
+    rows = history.rows("coordinator_epochs", equal("offsets_partition", partition))
+    in_order = sorted(rows, key=lambda row: int(row["partition_leader_epoch"]))
+    for before, row in pairwise(in_order):
+        offset = row["first_offset"]
+        there = next((each for each in states if is_there(each, offset)), None)
+        if there is None:
+            continue
+        epochs = f"leader epoch {before['partition_leader_epoch']} → {row['partition_leader_epoch']}"
+        place = {"group_id": group, "group_type": there["group_type"], "evidence_partition": partition}
+        generation = there["generation_or_epoch"]
+        yield Event(
+            TimelineKind.COORDINATOR_FAILOVER, row["from_time"], row["from_time"], offset,
+            f"{epochs} of {OFFSETS_TOPIC}-{partition}", place, Confidence.CERTAIN, generation, generation,
+        )  # fmt: skip
+
+
+def is_there(state: Row, offset: int) -> bool:
+    return bool(state["from_offset"] < offset and (state["to_offset"] is None or offset <= state["to_offset"]))
+
+
+# -- the event at a time
+
+
+def nearest(events: Sequence[Event], begins: dict[int, datetime], at: datetime) -> int:
+    """The position of the event that covers the time, else of the nearest one before or after. `begins`: by assignment
+    of a rebalance, since when partitions were unread because of it. This counts if no event itself covers the time."""
+    return min(range(len(events)), key=lambda place: distance(events[place], begins, at))
+
+
+def distance(event: Event, begins: dict[int, datetime], at: datetime) -> tuple[float, float]:
+    """In seconds: from the event with its unread time, then from the event itself."""
+    own = seconds_outside(event.start, event.end, at)
+    begin = begins.get(event.offset) if event.is_rebalance else None
+    whole = own if begin is None else min(own, seconds_outside(begin, event.end, at))
+    return whole, own
+
+
+def seconds_outside(start: datetime | None, end: datetime | None, at: datetime) -> float:
+    """Records of the oldest format have no time."""
+    if start is None and end is None:
+        return float("inf")
+    if start is not None and at < start:
+        return (start - at).total_seconds()
+    return 0.0 if end is None or at <= end else (at - end).total_seconds()

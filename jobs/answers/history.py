@@ -1,0 +1,185 @@
+"""The history of one cluster as of one time: what all commands about the past use."""
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from jobs.answers.coordinators import Coordinators
+from jobs.answers.table_reader import Condition, Row, TableReader, equal
+from jobs.command_line.flags import EPOCH, instant
+from jobs.command_line.suggestions import unknown
+from jobs.output.failure import Failure, say, visible
+from jobs.output.rows import print_rows, time_text
+from jobs.warehouses.any_warehouse import one_cluster, reading
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Table
+from schemas.words.exit_codes import ExitCode
+from schemas.words.history import StateEnd
+
+if TYPE_CHECKING:
+    pass
+
+# Snapshots have their own times, apart from those of records.
+SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
+
+# For a NULL number of members.
+UNTOLD = "records of the group are missing"
+
+
+@dataclass(frozen=True)
+class History:
+    reader: TableReader
+    cluster: str
+
+    @cached_property
+    def coordinators(self) -> Coordinators:
+        return Coordinators(self.reader, self.cluster)
+
+    def rows(self, table: str, *conditions: Condition, columns: Sequence[str] | None = None) -> list[Row]:
+        names = columns or [column.name for column in TABLES[table].columns]
+        return self.coordinators.rows(table, names, equal("cluster", self.cluster), *conditions)
+
+    def reader_rows(self, table: str, columns: Sequence[str]) -> list[Row]:
+        """Rows of tables that are not about groups."""
+        return self.reader.rows(table, columns, equal("cluster", self.cluster))
+
+    def rows_at(self, table: str, at: datetime, *conditions: Condition) -> list[Row]:
+        """The intervals that contain the time."""
+        found = self.rows(
+            table,
+            Condition("from_time", "<=", at, or_null=True),
+            Condition("to_time", ">", at, or_null=True),
+            *conditions,
+        )
+        # Records of the oldest format have no time, so an interval without an end time may still have ended.
+        return [row for row in found if row["to_time"] is not None or row["is_open"]]
+
+    def distinct(self, table: str, column: str, *conditions: Condition) -> set[Any]:
+        found = self.reader.arrow(table, [column], equal("cluster", self.cluster), *conditions)
+        return set(pc.unique(found.column(0)).to_pylist())
+
+    def newest_time(self) -> datetime | None:
+        places = [("history_coverage", "to_time"), *((name, "captured_time") for name in SNAPSHOTS)]
+        columns = (self.reader.arrow(table, [name], equal("cluster", self.cluster)) for table, name in places)
+        times = [pc.max(column.column(0)).as_py() for column in columns]
+        return max((found for found in times if found is not None), default=None)
+
+    def instant(self, text: str | None, flag: str = "--at") -> datetime:
+        newest = self.newest_time()
+        if newest is None:
+            told = f"the warehouse holds no history of cluster {self.cluster}, `groupscope replay` makes it"
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+        if text is None:
+            return newest
+        at = EPOCH + timedelta(milliseconds=instant(text, time.time_ns() // 1_000_000, flag))
+        if at > newest:
+            say(f"{flag} {text}: data ends at {time_text(newest)}; showing the state at that time")
+        self.check_covered(at, f"{flag} {text}")
+        return at
+
+    def check_covered(self, at: datetime, told: str) -> None:
+        first = min((row["from_time"] for row in self.coverage() if row["from_time"] is not None), default=None)
+        if first is not None and at < first:
+            raise Failure(ExitCode.USAGE, f"{told}: data begins at {time_text(first)}")
+
+    def coverage(self, partition: int | None = None) -> list[Row]:
+        where = [] if partition is None else [equal("offsets_partition", partition)]
+        return self.rows("history_coverage", *where)
+
+
+def opened(arguments: argparse.Namespace) -> History:
+    warehouse = reading(arguments.warehouse)
+    versions = warehouse.versions()
+    cluster = one_cluster(warehouse, arguments.cluster)
+    known = warehouse.clusters()
+    if cluster not in known:
+        raise Failure(ExitCode.USAGE, unknown("cluster", cluster, known))
+    if "group_state_intervals" not in versions:
+        told = f"{warehouse.told}: holds no history, `groupscope replay` makes it"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
+    return History(TableReader(warehouse, versions), cluster)
+
+
+def state_at(history: History, group: str, at: datetime) -> Row:
+    """The group's row of group_state_intervals, or a failure that says why there is none."""
+    found = history.rows_at("group_state_intervals", at, equal("group_id", group))
+    if found:
+        return found[-1]
+    why = why_absent(history, states_of(history, group), at)
+    raise Failure(ExitCode.USAGE, visible(f"group {group} at {time_text(at)}: {why}"))
+
+
+def states_of(history: History, group: str) -> list[Row]:
+    """All rows, for a group that existed at some time."""
+    known = history.rows("group_state_intervals", equal("group_id", group))
+    if not known:
+        names = sorted(history.distinct("group_state_intervals", "group_id"))
+        raise Failure(ExitCode.USAGE, visible(unknown("group", group, names, "groupscope groups")))
+    return known
+
+
+def check_seen(history: History, group: str, at: datetime) -> None:
+    """Checks that the group's log was read for that time, whether the group existed or not."""
+    last = last_before(states_of(history, group), at)
+    if last is not None and last["ended_by"] == StateEnd.COVERAGE_HOLE:
+        state_at(history, group, at)
+
+
+def is_untold(history: History, group: str, at: datetime) -> bool:
+    """Whether some members of the group are unknown at that time."""
+    found = history.rows_at("group_state_intervals", at, equal("group_id", group))
+    return bool(found) and found[-1]["num_members"] is None
+
+
+def last_before(known: list[Row], at: datetime) -> Row | None:
+    before = [row for row in known if row["to_time"] is not None and row["to_time"] <= at]
+    return max(before, key=lambda row: (row["to_time"], row["from_offset"]), default=None)
+
+
+def why_absent(history: History, known: list[Row], at: datetime) -> str:
+    """For a group with intervals, none of which contains the time."""
+    last = last_before(known, at)
+    after = min(
+        (row["from_time"] for row in known if row["from_time"] is not None and row["from_time"] > at), default=None
+    )
+    later = "" if after is None else f", it is known{' again' if last else ''} from {time_text(after)}"
+    if last is not None:
+        if last["ended_by"] == StateEnd.COVERAGE_HOLE:
+            return f"no records were captured after {time_text(last['to_time'])}{later}"
+        return f"it did not exist, it was deleted at {time_text(last['to_time'])}{later}"
+    stretches = history.coverage(known[0]["evidence_partition"])
+    begins = min((row["from_time"] for row in stretches if row["from_time"] is not None), default=None)
+    if begins is not None and at < begins:
+        return f"before the history of its offsets partition, which begins at {time_text(begins)}"
+    return f"it did not exist yet{later}"
+
+
+def say_as_kafka(row: Row) -> None:
+    """The messages of kafka-consumer-groups. It always knows all members."""
+    group, state = row["group_id"], row["state"]
+    if row["num_members"] is None:
+        what = "state and members are not known" if state is None else "there may be more members"
+        say(visible(f"Consumer group '{group}': {what}, {UNTOLD}."))
+    if state == "Empty":
+        say(visible(f"Consumer group '{group}' has no active members."))
+    elif state in ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"):
+        say(visible(f"Warning: Consumer group '{group}' is rebalancing."))
+
+
+def print_answer(names: Sequence[str], rows: Sequence[Sequence[object]], format: str, *, is_wide: bool = False) -> None:
+    """As in Kafka's tools, a table has a hyphen for a missing value."""
+    print_rows(names, rows, format, missing="-", is_wide=is_wide)
+
+
+def column_names(table: Table) -> list[str]:
+    return [column.name for column in table.columns]
+
+
+def selected(rows: Sequence[Mapping[str, object]], names: Sequence[str]) -> list[list[object]]:
+    return [[row[name] for name in names] for row in rows]

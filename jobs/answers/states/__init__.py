@@ -1,0 +1,1 @@
+"""A group at one time."""

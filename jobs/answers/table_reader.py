@@ -1,0 +1,135 @@
+"""Reads a few rows of large tables: skips files and row groups that cannot contain them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from jobs.output.failure import Failure
+from jobs.storage.arrow_files import arrow_files
+from jobs.storage.stored_path import Place, StoredPath, is_file
+from jobs.warehouses.delta_tables import files_of, open_table
+from jobs.warehouses.warehouse import Warehouse
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
+from udfs.arrays.arrow_schema import table_schema
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Condition:
+    column: str
+    operator: str
+    value: Any
+    or_null: bool = False
+
+
+def equal(column: str, value: Any) -> Condition:
+    return Condition(column, "=", value)
+
+
+EXPRESSIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "=": lambda left, right: left == right,
+    "<=": lambda left, right: left <= right,
+    ">": lambda left, right: left > right,
+}
+
+
+@dataclass(frozen=True)
+class TableReader:
+    """Reads each table at the version that belongs to the versions of the others."""
+
+    warehouse: Warehouse
+    versions: Mapping[str, int]
+
+    def rows(self, table: str, columns: Sequence[str], *conditions: Condition) -> list[Row]:
+        """In any order; no rows if the table does not exist yet."""
+        return list(self.arrow(table, columns, *conditions).to_pylist())
+
+    def arrow(self, table: str, columns: Sequence[str], *conditions: Condition) -> pa.Table:
+        schema = table_schema(TABLES[table])
+        wanted = pa.schema([schema.field(name) for name in columns])
+        if table not in self.versions or any(map(is_of_no_value, conditions)):
+            return wanted.empty_table()
+        rows = self.read_files(table, wanted.names, conditions)
+        if required := [name for name in wanted.names if not wanted.field(name).nullable and rows[name].null_count]:
+            raise unusable(self.warehouse.path(table), f"has NULL in {required[0]}, which allows none")
+        return rows.cast(wanted)
+
+    def read_files(self, table: str, columns: list[str], conditions: Sequence[Condition]) -> pa.Table:
+        paths = list(self.files(table, conditions))
+        if not paths:
+            schema = table_schema(TABLES[table])
+            return pa.schema([schema.field(name) for name in columns]).empty_table()
+        terms = [expression(each) for each in conditions]
+        whole = reduce(lambda left, right: left & right, terms) if terms else None
+        try:
+            return rows_of(paths, columns, whole, table_schema(TABLES[table]))
+        except (OSError, pa.ArrowInvalid) as error:
+            lost = next((path for path in paths if not is_file(path)), None)
+            raise unusable(lost or paths[0], "is not there" if lost else "cannot be read") from error
+
+    def files(self, table: str, conditions: Sequence[Condition]) -> Iterator[Place]:
+        folder = self.warehouse.path(table)
+        delta = open_table(folder, self.versions[table])
+        if delta is None:
+            raise unusable(folder, "is not there")
+        for file in files_of(delta).to_pylist():
+            if all(may_hold(file, condition) for condition in conditions):
+                yield folder / unquote(file["path"])
+
+
+def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None, schema: pa.Schema) -> pa.Table:
+    # Files of an older release lack columns, which are NULL then.
+    schema = pa.schema([field.with_nullable(True) for field in schema])
+    first = paths[0]
+    if isinstance(first, Path):
+        # By paths, so that Arrow's threads read without calling back into Python: see delta_tables.rows_of.
+        return ds.dataset([str(path) for path in paths], schema, format="parquet").to_table(
+            columns=columns, filter=whole
+        )
+    names = [path.file for path in paths if isinstance(path, StoredPath)]
+    found = ds.dataset(names, schema, format="parquet", filesystem=arrow_files(first.storage))
+    return found.to_table(columns=columns, filter=whole, use_threads=False)
+
+
+def unusable(path: object, what: str) -> Failure:
+    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{path}: {what}, `groupscope doctor` says how to mend it")
+
+
+def is_of_no_value(condition: Condition) -> bool:
+    """Command-line bytes that are not UTF-8 cannot be text in a table, and Arrow rejects them."""
+    try:
+        str(condition.value).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def expression(condition: Condition) -> ds.Expression:
+    field = ds.field(condition.column)
+    compared = EXPRESSIONS[condition.operator](field, condition.value)
+    return compared | field.is_null() if condition.or_null else compared
+
+
+def may_hold(file: Mapping[str, Any], condition: Condition) -> bool:
+    """By the minimum and maximum of the column in the Delta log, if it has any."""
+    least = (file.get("min") or {}).get(condition.column)
+    greatest = (file.get("max") or {}).get(condition.column)
+    # Statistics say nothing about NULL. Times are truncated to milliseconds there, so they cannot safely exclude a
+    # file.
+    if (
+        condition.or_null
+        or condition.operator != "="
+        or least is None
+        or greatest is None
+        or not isinstance(condition.value, int | str)
+    ):
+        return True
+    return bool(least <= condition.value <= greatest)

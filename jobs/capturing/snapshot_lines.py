@@ -1,0 +1,95 @@
+"""Appends snapshots to a file as lines. The file gets each line completely or not at all."""
+
+import fcntl
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from jobs.output.failure import Failure, os_error_line, say
+from schemas.words.exit_codes import ExitCode
+
+# How snapshots of `capture` begin: it may remove only what it wrote itself.
+OURS = b'{"captured_at":'
+TAIL_BYTES = 1 << 16
+
+
+def append_line(path: Path, line: str) -> None:
+    with told_where(path), opened(path) as file:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            write_all(file, line.encode())
+            return
+        # Another capture may write to the same file.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        mend(file, path)
+        end = os.fstat(file).st_size
+        try:
+            write_all(file, line.encode())
+            os.fsync(file)
+        except OSError:
+            # The disk became full after a part of it.
+            os.ftruncate(file, end)
+            raise
+
+
+def check_appendable(path: Path) -> None:
+    """Checks before any request what would otherwise fail only when the first line is ready."""
+    with told_where(path), opened(path) as file:
+        if stat.S_ISREG(os.fstat(file).st_mode):
+            first = os.pread(file, 1, 0)
+            if first not in (b"", b"{"):
+                told = "holds something else than lines of snapshots, a file of them or a new one was expected"
+                raise Failure(ExitCode.USAGE, f"--into {path}: {told}")
+
+
+def mend(file: int, path: Path) -> None:
+    """Removes the beginning of a line that a killed capture left."""
+    size = os.fstat(file).st_size
+    begin = size
+    tail = b""
+    while begin and b"\n" not in tail:
+        step = min(TAIL_BYTES, begin)
+        begin -= step
+        tail = os.pread(file, step, begin) + tail
+    torn = tail[tail.rfind(b"\n") + 1 :]
+    if not torn:
+        return
+    if is_whole(torn):
+        write_all(file, b"\n")
+        return
+    if not OURS.startswith(torn[: len(OURS)]):
+        raise Failure(ExitCode.USAGE, f"--into {path}: its last line does not end, a whole one was expected")
+    os.ftruncate(file, size - len(torn))
+    say(f"{path}: took away {len(torn):,} bytes of a snapshot that a killed capture began")
+
+
+def is_whole(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def write_all(file: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(file, content) :]
+
+
+@contextmanager
+def told_where(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        told = f"--into {os_error_line(error, path)}, a file that can be written was expected"
+        raise Failure(ExitCode.FAILED, told) from None

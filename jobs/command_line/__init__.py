@@ -1,0 +1,1 @@
+"""The list of commands, their shared flags, help texts and suggestions."""

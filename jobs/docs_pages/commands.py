@@ -1,0 +1,121 @@
+"""Writes docs/commands.md from the parsers of the commands. With --check it only says whether the page is current.
+
+python -m jobs.docs_pages.commands [--check]
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from jobs.cli import flags_of
+from jobs.command_line.commands import COMMANDS, NAMES
+from jobs.docs_pages.page_file import write_or_check
+
+PAGE = Path("docs/commands.md")
+
+INTRODUCTION = """# Commands
+
+Generated from the parsers: each command with its arguments and flags. `groupscope COMMAND --help` prints the same.
+
+After `make setup` the command is `.venv/bin/groupscope`. The jobs `audit`, `ingest`, `replay`, `assignments`, `lag` and
+`gate` are also scripts for spark-submit, `jobs/<job>.py`, with the same flags. Each command ends with one of these
+[exit codes](exit_codes.md), and each takes `--debug`, which shows the stack trace of a failure.
+
+A time (T) is ISO 8601 (UTC when it has no zone), epoch milliseconds, or `now`.
+"""
+HYPHENS = "Put `--` before a name that begins with a hyphen: `groupscope {} -- -name`."
+
+# What explains a command at length.
+MORE = {
+    "audit": "operations.md",
+    "ingest": "inputs.md",
+    "replay": "history.md",
+    "assignments": "assignors.md#how-the-audit-decides",
+    "lag": "inputs.md#snapshots",
+    "gate": "operations.md#the-gate",
+    "report": "operations.md#the-report",
+    "capture": "inputs.md#snapshots",
+    "describe": "history.md#as-kafka-consumer-groups-shows-it",
+    "rebalances": "history.md#what-happened-to-a-group-and-when",
+    "why": "history.md#what-happened-to-a-group-and-when",
+    "offsets": "guides/on_call.md#put-a-group-back",
+    "whatif": "assignors.md#what-another-assignor-would-give",
+    "assign": "assignors.md#what-an-assignor-is-asked",
+    "sql": "sql.md",
+    "dump": "inputs.md#dump",
+}
+
+
+def page() -> str:
+    contents = [f"- [{name}](#{name}): {plain(summary)}" for name, summary in COMMANDS.items()]
+    lines = [INTRODUCTION, *contents, ""]
+    for name, summary in COMMANDS.items():
+        lines += command_lines(name, summary)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def command_lines(name: str, summary: str) -> Iterator[str]:
+    actions = actions_of(name)
+    arguments = [action for action in actions if not action.option_strings]
+    flags = [action for action in actions if action.option_strings]
+    yield from (f"## {name}", "", f"{plain(summary[0].upper() + summary[1:])}.", "")
+    if name in MORE:
+        yield from (f"More: [{MORE[name].partition('#')[0]}]({MORE[name]}).", "")
+    yield from ("```text", " ".join(["groupscope", name, *map(word_of, arguments), *(["[flags]"] if flags else [])]))
+    yield from ("```", "")
+    yield from table("argument", [(word_of(each), each) for each in arguments if each.help])
+    yield from table("flag", [(flag_text(each), each) for each in flags])
+    if name in NAMES:
+        yield from (HYPHENS.format(name), "")
+
+
+def actions_of(command: str) -> list[argparse.Action]:
+    parser = argparse.ArgumentParser(prog=f"groupscope {command}", add_help=False)
+    flags_of(command).add_arguments(parser)
+    return [action for action in parser._actions if action.help != argparse.SUPPRESS]
+
+
+def table(head: str, rows: list[tuple[str, argparse.Action]]) -> Iterator[str]:
+    if rows:
+        yield from (f"| {head} | what it does |", "|---|---|")
+        yield from (f"| `{escaped(text)}` | {plain(help_of(action))} |" for text, action in rows)
+        yield ""
+
+
+def word_of(argument: argparse.Action) -> str:
+    word = value_of(argument) or argument.dest
+    return {"?": f"[{word}]", "*": f"[{word} …]", "+": f"{word} […]"}.get(str(argument.nargs), word)
+
+
+def flag_text(flag: argparse.Action) -> str:
+    return " ".join([", ".join(flag.option_strings), value_of(flag)]).strip()
+
+
+def value_of(action: argparse.Action) -> str:
+    """Empty: a flag without a value."""
+    if action.nargs == 0:
+        return ""
+    if action.choices is not None and action.metavar is None:
+        return "|".join(map(str, action.choices))
+    return str(action.metavar or action.dest.upper())
+
+
+def help_of(action: argparse.Action) -> str:
+    return (action.help or "") % {**vars(action), "prog": "groupscope"}
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows as it is, flags as code."""
+    shielded = re.sub(r"([\\*<\[\]]|__)", r"\\\1", escaped(text))
+    return re.sub(r"(?<![\w`-])(--[a-z][a-z-]*)", r"`\1`", shielded)
+
+
+def escaped(text: str) -> str:
+    """Without what ends a cell of a table."""
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.exit(write_or_check(PAGE, page(), "jobs.docs_pages.commands", sys.argv[1:]))

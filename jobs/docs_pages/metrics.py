@@ -1,0 +1,51 @@
+"""Writes docs/metrics.md from the files of schemas/metrics. With --check it only says whether the page is current.
+
+python -m jobs.docs_pages.metrics [--check]
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from jobs.docs_pages.page_file import write_or_check
+from jobs.gating.declarations.metric_files import FAILING, Metrics, parsed
+from jobs.gating.declarations.rule_files import METRICS, shipped_files
+from schemas.contract.exported_metrics import METRICS as EXPORTED_METRICS
+
+PAGE = Path("docs/metrics.md")
+
+INTRODUCTION = """# Metrics
+
+Generated from `schemas/metrics/`: the numbers that `groupscope gate` takes of each table in every run, and that the
+suites of expectations judge. `gate_metrics` has them: one row a run, table, slice and metric.
+
+A metric `rows_failing_NAME` counts rows that break a rule; its condition is here, and `query` in `gate_results` lists
+the rows. Metrics and suites of your own: [operations.md](operations.md#the-gate).
+"""
+EXPORTED = "Gauges of the file that `groupscope audit --prometheus FILE` writes."
+
+
+def page() -> str:
+    files = [parsed(file) for file in shipped_files(METRICS, ".sql").values()]
+    contents = [f"- [{each.table}](#{each.table}): {each.about}" for each in files]
+    lines = [INTRODUCTION, *contents, "", *(line for each in files for line in table_lines(each))]
+    return "\n".join([*lines, *exported_lines()]).rstrip("\n") + "\n"
+
+
+def exported_lines() -> Iterator[str]:
+    yield from ("## For Prometheus", "", EXPORTED, "", "| metric | what it is | labels |", "|---|---|---|")
+    for metric in EXPORTED_METRICS:
+        yield f"| `{metric.name}` | {metric.help} | {', '.join(f'`{name}`' for name in ('cluster', *metric.labels))} |"
+
+
+def table_lines(metrics: Metrics) -> Iterator[str]:
+    yield from (f"## {metrics.table}", "", metrics.about, "", "| metric | what it is | condition |", "|---|---|---|")
+    for name, meaning in metrics.metrics.items():
+        condition = metrics.rules.get(name.removeprefix(FAILING)) if name.startswith(FAILING) else None
+        shown = f"`{condition}`" if condition else ""
+        yield f"| `{name}` | {meaning} | {shown} |"
+    yield ""
+
+
+if __name__ == "__main__":
+    sys.exit(write_or_check(PAGE, page(), "jobs.docs_pages.metrics", sys.argv[1:]))

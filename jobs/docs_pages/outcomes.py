@@ -1,0 +1,52 @@
+"""Writes docs/exit_codes.md and docs/findings.md. With --check it only says whether the pages are current.
+
+python -m jobs.docs_pages.outcomes [--check]
+"""
+
+import sys
+from pathlib import Path
+
+from jobs.docs_pages.page_file import write_or_check
+from schemas.words.exit_codes import ExitCode
+from schemas.words.gate import FindingKind
+
+EXIT_CODES = Path("docs/exit_codes.md")
+FINDINGS = Path("docs/findings.md")
+
+EXIT_CODES_INTRODUCTION = """# Exit codes
+
+Generated from `schemas/words/exit_codes.py`: the same for every command. Of several, 21 wins over 22, and 22 over 20.
+Some cluster managers hide the exit code of a Spark application: `runs.exit_code` has it, as do
+`WAREHOUSE/_runs/RUN.json` and `--result-file`. [What to do](operations.md#the-schedule) after each.
+
+| code | meaning |
+|---|---|
+"""
+FINDINGS_INTRODUCTION = """# Findings
+
+Generated from `schemas/words/gate.py`: the kinds of findings that `groupscope audit` and `groupscope gate` report, with
+the severity that each has unless the finding itself says another one. The table `findings` has them, worst first, each
+with its records and a `query` that lists the rows. Thresholds are [settings](settings.md#gate). A
+[waiver](operations.md#the-gate) keeps a finding from counting until a date.
+
+| kind | severity | meaning |
+|---|---|---|
+"""
+
+
+def exit_codes_page() -> str:
+    return EXIT_CODES_INTRODUCTION + "".join(f"| {code.value} | {code.meaning} |\n" for code in ExitCode)
+
+
+def findings_page() -> str:
+    rows = (f"| `{kind.value}` | {kind.severity.value} | {kind.meaning} |\n" for kind in FindingKind)
+    return FINDINGS_INTRODUCTION + "".join(rows)
+
+
+def main(arguments: list[str]) -> int:
+    pages = ((EXIT_CODES, exit_codes_page()), (FINDINGS, findings_page()))
+    return max(write_or_check(path, text, "jobs.docs_pages.outcomes", arguments) for path, text in pages)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

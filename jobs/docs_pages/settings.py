@@ -1,0 +1,46 @@
+"""Writes docs/settings.md from the declared settings. With --check it only says whether the page is current.
+
+python -m jobs.docs_pages.settings [--check]
+"""
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jobs.configuration.settings import Settings, heading, toml_value
+from jobs.docs_pages.page_file import write_or_check
+
+PAGE = Path("docs/settings.md")
+
+INTRODUCTION = """# Settings
+
+Generated from `jobs/configuration/settings.py`. Settings are read from `conf/groupscope.toml` where that file exists,
+or from the file that `--config` names. Flags of the command line win over the file. A key that is left out has its
+default; an unknown key ends the command with exit code 2 and names the nearest one. `runs.config_hash` shows which
+runs had the same settings.
+"""
+
+
+def page() -> str:
+    lines = [INTRODUCTION]
+    for section in dataclasses.fields(Settings):
+        lines += section_lines(section)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def section_lines(section: Any) -> Iterator[str]:
+    yield from (f"## {section.name}", "", f"```toml\n{heading(section)}\n```", "")
+    if "about" in section.metadata:
+        yield from (section.metadata["about"].rstrip(":") + ".", "")
+    yield from ("| key | default | unit | what it does |", "|---|---|---|---|")
+    for key in dataclasses.fields(section.metadata.get("each", section.type)):
+        default = key.metadata.get("default") or toml_value(key.default)
+        cells = (f"`{key.name}`", f"`{default}`", key.metadata["unit"], key.metadata["comment"])
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    yield ""
+
+
+if __name__ == "__main__":
+    sys.exit(write_or_check(PAGE, page(), "jobs.docs_pages.settings", sys.argv[1:]))

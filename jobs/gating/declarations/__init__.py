@@ -1,0 +1,1 @@
+"""Reads the declarations of the gate: metrics, suites, findings, waivers."""

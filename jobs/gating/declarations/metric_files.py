@@ -1,0 +1,111 @@
+"""Reads the declarations of metrics: one portable SQL aggregate per table, documented by comments.
+
+    -- What is measured, in a sentence.
+    -- num_rows: Rows of the table.
+    -- rows_failing_negative: Rows that commit a negative offset.
+    -- rule negative: committed_offset < 0
+    WITH judged AS (
+      SELECT * FROM offset_commits WHERE cluster = :cluster
+    )
+    SELECT count(*) AS num_rows, :rules
+    FROM judged
+
+The result has one row, or one row per slice if it has a column `slice`. Every other column is a metric. `:rules`
+becomes a count of the failing rows for each rule. The statement that lists these rows uses the same condition.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobs.gating.declarations.rule_files import METRICS, RuleFile, rule_files
+from jobs.gating.declarations.sql_text import Parameters
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
+
+SLICE, ALL = "slice", "all"
+RULES = ":rules"
+FAILING = "rows_failing_"
+ENTRY = re.compile(r"(?P<rule>rule )?(?P<name>[a-z]\w*): (?P<text>.+)")
+LAST_SELECT = re.compile(r"(?m)^SELECT\b(?![\s\S]*^SELECT\b)")
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """`metrics`: meaning by name. `rules`: condition of a failing row, by name."""
+
+    table: str
+    place: str
+    about: str
+    metrics: Mapping[str, str]
+    rules: Mapping[str, str]
+    sql: str
+
+    def statement(self, parameters: Parameters) -> str:
+        counts = ", ".join(
+            f"count(*) FILTER (WHERE {condition}) AS {FAILING}{name}" for name, condition in self.rules.items()
+        )
+        return parameters.fill(self.sql.replace(RULES, counts), self.place)
+
+    def failing_rows(self, metric: str, parameters: Parameters) -> str | None:
+        """The statement that lists the rows of a metric; None: it belongs to no rule."""
+        condition = self.rules.get(metric.removeprefix(FAILING)) if metric.startswith(FAILING) else None
+        if condition is None:
+            return None
+        found = LAST_SELECT.search(self.sql)
+        assert found is not None
+        listing = f"{self.sql[: found.start()]}SELECT * FROM judged WHERE {condition}"
+        return parameters.fill(listing, self.place)
+
+
+def metric_files(config: Path | None) -> dict[str, Metrics]:
+    """By table or view: ours and the user's."""
+    return {name: parsed(file) for name, file in rule_files(METRICS, ".sql", config).items()}
+
+
+def parsed(file: RuleFile) -> Metrics:
+    lines = file.text.splitlines()
+    comments = list(entries(line.removeprefix("--") for line in lines if line.startswith("--")))
+    about = " ".join(text for text in comments if not ENTRY.fullmatch(text))
+    found = [match for text in comments if (match := ENTRY.fullmatch(text))]
+    metrics = {each["name"]: each["text"] for each in found if not each["rule"]}
+    rules = {each["name"]: each["text"] for each in found if each["rule"]}
+    sql = "\n".join(line for line in lines if not line.startswith("--")).strip().rstrip(";")
+    check(file.place, metrics, rules, sql)
+    return Metrics(file.name, file.place, about, metrics, rules, sql)
+
+
+def entries(comments: Iterator[str]) -> Iterator[str]:
+    """Comments, each with its continuation lines, which are indented."""
+    whole = ""
+    for comment in comments:
+        if whole and comment.startswith("  "):
+            whole += f" {comment.strip()}"
+            continue
+        if whole:
+            yield whole
+        whole = comment.strip()
+    if whole:
+        yield whole
+
+
+def check(place: str, metrics: Mapping[str, str], rules: Mapping[str, str], sql: str) -> None:
+    if not LAST_SELECT.search(sql):
+        raise wrong(place, "no line begins with SELECT, one aggregate was expected")
+    if not metrics:
+        raise wrong(place, "no metric is declared, a comment such as `-- num_rows: Rows of the table.` was expected")
+    if rules and not (RULES in sql and re.search(r"\bFROM judged\b", sql)):
+        raise wrong(place, "it has rules, so `:rules` in the last SELECT, and FROM judged after it, were expected")
+    if RULES in sql and not rules:
+        raise wrong(place, ":rules is there, but no `-- rule NAME: CONDITION`")
+    for name in rules:
+        if f"{FAILING}{name}" not in metrics:
+            raise wrong(place, f"rule {name} has no comment `-- {FAILING}{name}: what it is`")
+    for name in metrics:
+        if name.startswith(FAILING) and name.removeprefix(FAILING) not in rules:
+            raise wrong(place, f"{name} has no comment `-- rule {name.removeprefix(FAILING)}: CONDITION`")
+
+
+def wrong(place: str, what: str) -> Failure:
+    return Failure(ExitCode.USAGE, f"{place}: {what}")

@@ -1,0 +1,60 @@
+"""Finds the files that declare metrics, suites and findings: those of the package and those of the user.
+
+Ours are in `schemas/metrics`, `schemas/expectations` and `schemas/findings`, and so in the wheel and in the zip for
+spark-submit. Users put theirs into `metrics/` and `expectations/` in the folder of the settings file. A user's file
+replaces one of ours with the same name.
+"""
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from jobs.configuration.settings import DEFAULT_PATH
+from jobs.output.failure import Failure, os_error_line
+from schemas.words.exit_codes import ExitCode
+
+METRICS, EXPECTATIONS, FINDINGS = "metrics", "expectations", "findings"
+
+
+@dataclass(frozen=True)
+class RuleFile:
+    """`place`: its name in messages."""
+
+    name: str
+    place: str
+    text: str
+
+
+def shipped_files(kind: str, ending: str) -> dict[str, RuleFile]:
+    """By name, sorted by name."""
+    folder = files("schemas").joinpath(kind)
+    found = [each for each in folder.iterdir() if each.name.endswith(ending)]
+    names = {each.name.removesuffix(ending): each for each in found}
+    return {
+        name: RuleFile(name, f"schemas/{kind}/{names[name].name}", names[name].read_text(encoding="utf-8"))
+        for name in sorted(names)
+    }
+
+
+def rule_files(kind: str, ending: str, config: Path | None) -> dict[str, RuleFile]:
+    """Ours and the user's."""
+    return dict(sorted({**shipped_files(kind, ending), **user_files(kind, ending, config)}.items()))
+
+
+def user_files(kind: str, ending: str, config: Path | None) -> dict[str, RuleFile]:
+    folder = user_folder(config) / kind
+    return {path.stem: RuleFile(path.stem, str(path), text_of(path)) for path in sorted(folder.glob(f"*{ending}"))}
+
+
+def user_folder(config: Path | None) -> Path:
+    """The folder of the settings file in use."""
+    return (DEFAULT_PATH if config is None else config).parent
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Failure(ExitCode.USAGE, f"{os_error_line(error, path)}, a file that can be read was expected") from None
+    except ValueError as error:
+        raise Failure(ExitCode.USAGE, f"{path}: {error}, UTF-8 was expected") from None

@@ -1,0 +1,67 @@
+"""Writes values into portable SQL: text and times in a form that every engine reads the same way."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from jobs.configuration.settings import Settings
+from jobs.output.failure import Failure
+from jobs.queries.definitions.dialects import text_literal
+from schemas.words.exit_codes import ExitCode
+
+# Engines read these differently inside quotes: for Spark a backslash is an escape and ${…} a variable.
+UNEVEN = re.compile(r"[^ -~]|[\\$]")
+PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
+UNITS = {"_ms": timedelta(milliseconds=1), "_hours": timedelta(hours=1), "_days": timedelta(days=1)}
+
+
+def portable_text(text: str) -> str:
+    """Any text, such as a group id, as SQL that every engine reads the same way."""
+    parts: list[str] = []
+    end = 0
+    for found in UNEVEN.finditer(text):
+        # Outside ASCII, only control characters are read differently.
+        if found[0] > "\x7f" and found[0].isprintable():
+            continue
+        parts += [text_literal(text[end : found.start()]), f"chr({ord(found[0])})"]
+        end = found.end()
+    return " || ".join([part for part in (*parts, text_literal(text[end:])) if part != "''"] or ["''"])
+
+
+def time_literal(time: datetime) -> str:
+    return f"TIMESTAMP '{time:%Y-%m-%d %H:%M:%S.%f}+00:00'"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a rule file may use as `:name`: the cluster, times, and each setting of [gate]. A setting that is a length
+    of time also gives `:NAME_before` and `:NAME_after`, that long before and after the as-of time, and
+    `:NAME_before_start`, that long before the run started."""
+
+    values: Mapping[str, str]
+
+    def fill(self, text: str, place: str) -> str:
+        def value(found: re.Match[str]) -> str:
+            if found[1] not in self.values:
+                known = ", ".join(f":{name}" for name in sorted(self.values))
+                raise Failure(ExitCode.USAGE, f"{place}: :{found[1]} is no parameter, one of {known} was expected")
+            return self.values[found[1]]
+
+        return PARAMETER.sub(value, text)
+
+
+def parameters(cluster: str, as_of: datetime, started: datetime, settings: Settings) -> Parameters:
+    values = {
+        "cluster": portable_text(cluster),
+        "as_of_time": time_literal(as_of),
+        "started_time": time_literal(started),
+    }
+    for name, value in vars(settings.gate).items():
+        if isinstance(value, int):
+            values[name] = str(value)
+            for unit in (UNITS[ending] for ending in UNITS if name.endswith(ending)):
+                values[f"{name}_before"] = time_literal(as_of - unit * value)
+                values[f"{name}_after"] = time_literal(as_of + unit * value)
+                values[f"{name}_before_start"] = time_literal(started - unit * value)
+    return Parameters(values)

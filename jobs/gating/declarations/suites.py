@@ -1,0 +1,177 @@
+"""Reads suites of expectations: Great Expectations' own suite JSON, over the metrics of one table.
+
+`meta.table` names the table or view (default: the name of the file). `meta.rows_due` names metrics of other tables,
+such as offset_commits.num_plain: if one of them is above 0, the suite's table must have rows. The checks here do not
+need Great Expectations, which takes seconds to load.
+"""
+
+import difflib
+import importlib.util
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jobs.gating.declarations.metric_files import SLICE, Metrics
+from jobs.gating.declarations.rule_files import EXPECTATIONS, RuleFile, rule_files
+from jobs.output.failure import Failure
+from schemas.words.exit_codes import ExitCode
+from schemas.words.gate import FindingKind
+from schemas.words.history import Severity
+
+SUITE_KEYS = ("name", "expectations", "meta", "id", "notes", "suite_parameters")
+META_KEYS = ("table", "rows_due", "great_expectations_version")
+EXPECTATION_KEYS = ("type", "kwargs", "severity", "meta", "id", "description", "notes", "windows", "rendered_content")
+SEVERITIES = {severity.value: severity for severity in Severity}
+COLUMN_KEYS = ("column", "column_A", "column_B", "column_list", "column_set")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """`query`: SQL by the suite's author that lists the failing rows, with the parameters of metrics. `findings`: kinds
+    that list the same rows; if there is one that is as severe, the expectation makes no second one."""
+
+    type: str
+    kwargs: Mapping[str, Any]
+    severity: Severity
+    query: str | None
+    findings: tuple[FindingKind, ...] = ()
+
+    @property
+    def column_name(self) -> str:
+        """The metrics that it is about; empty: the whole frame."""
+        return ", ".join(self.columns)
+
+    @property
+    def columns(self) -> list[str]:
+        found: list[str] = []
+        for key in COLUMN_KEYS:
+            value = self.kwargs.get(key, [])
+            found += [value] if isinstance(value, str) else list(value)
+        return found
+
+
+@dataclass(frozen=True)
+class Suite:
+    name: str
+    place: str
+    table: str
+    rows_due: tuple[str, ...]
+    expectations: tuple[Expectation, ...]
+
+
+def suites(metrics: Mapping[str, Metrics], config: Path | None) -> list[Suite]:
+    """Ours and the user's, checked against the existing metrics."""
+    return [parsed(file, metrics) for file in rule_files(EXPECTATIONS, ".json", config).values()]
+
+
+def parsed(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
+    try:
+        found = json.loads(file.text)
+    except ValueError as error:
+        raise wrong(file.place, f"{error}, JSON was expected") from None
+    check_keys(file.place, found, SUITE_KEYS)
+    meta = {} if found.get("meta") is None else found["meta"]
+    check_keys(f"{file.place}: meta", meta, META_KEYS)
+    table = meta.get("table", file.name)
+    if not isinstance(table, str):
+        raise wrong(file.place, f"meta.table = {json.dumps(table)}: the name of a file of metrics was expected")
+    if table not in metrics:
+        raise wrong(file.place, f"meta.table = {json.dumps(table)}: it has no metrics{nearest(table, metrics)}")
+    due = meta.get("rows_due", [])
+    if not isinstance(due, list):
+        raise wrong(file.place, f"meta.rows_due = {json.dumps(due)}: a list of TABLE.METRIC was expected")
+    known = {f"{name}.{metric}" for name, each in metrics.items() for metric in each.metrics}
+    for name in due:
+        if name not in known:
+            raise wrong(
+                file.place, f"meta.rows_due: {json.dumps(name)}: no such TABLE.METRIC{nearest(str(name), known)}"
+            )
+    listed = found.get("expectations")
+    if not isinstance(listed, list) or not listed:
+        raise wrong(file.place, "expectations: a list of one or more was expected")
+    expectations = tuple(
+        expectation(f"{file.place}: expectations[{place}]", each, metrics[table]) for place, each in enumerate(listed)
+    )
+    check_repeated(file.place, expectations)
+    return Suite(file.name, file.place, table, tuple(due), expectations)
+
+
+def expectation(place: str, found: object, metrics: Metrics) -> Expectation:
+    check_keys(place, found, EXPECTATION_KEYS)
+    assert isinstance(found, dict)
+    kind, kwargs, meta = found.get("type"), found.get("kwargs", {}), found.get("meta") or {}
+    if not isinstance(kind, str) or kind not in expectation_types():
+        near = nearest(str(kind), expectation_types())
+        raise wrong(place, f"type = {json.dumps(kind)}: no expectation of Great Expectations{near}")
+    if not isinstance(kwargs, dict):
+        raise wrong(place, f"kwargs = {json.dumps(kwargs)}: an object was expected")
+    severity = found.get("severity", Severity.CRITICAL.value)
+    if not isinstance(severity, str) or severity not in SEVERITIES:
+        raise wrong(place, f"severity = {json.dumps(severity)}: {', '.join(Severity)} was expected")
+    query = meta.get("query") if isinstance(meta, dict) else None
+    if not isinstance(meta, dict) or not (query is None or isinstance(query, str)):
+        raise wrong(place, f"meta = {json.dumps(meta)}: an object whose query is a text was expected")
+    check_columns(place, kwargs)
+    made = Expectation(kind, kwargs, SEVERITIES[severity], query, finding_kinds(place, meta.get("findings", [])))
+    for column in made.columns:
+        if column not in metrics.metrics and column != SLICE:
+            near = nearest(str(column), metrics.metrics)
+            raise wrong(place, f"kwargs names {json.dumps(column)}: no metric of {metrics.table}{near}")
+    return made
+
+
+def finding_kinds(place: str, names: object) -> tuple[FindingKind, ...]:
+    kinds = {kind.value: kind for kind in FindingKind}
+    for name in names if isinstance(names, list) else [names]:
+        if not isinstance(names, list) or not isinstance(name, str) or name not in kinds:
+            near = nearest(str(name), kinds)
+            raise wrong(place, f"meta.findings = {json.dumps(names)}: a list of kinds of findings was expected{near}")
+    return tuple(kinds[name] for name in names) if isinstance(names, list) else ()
+
+
+def check_columns(place: str, kwargs: Mapping[str, Any]) -> None:
+    """One name, or a list of names."""
+    for key in COLUMN_KEYS:
+        value = kwargs.get(key, "")
+        names = value if isinstance(value, list) else [value]
+        if not all(isinstance(name, str) for name in names):
+            raise wrong(place, f"kwargs.{key} = {json.dumps(value)}: names of metrics were expected")
+
+
+def check_repeated(place: str, expectations: Iterable[Expectation]) -> None:
+    """Results are identified by type and column."""
+    seen: set[tuple[str, str]] = set()
+    for each in expectations:
+        if (each.type, each.column_name) in seen:
+            what = f"{each.type} of {each.column_name or 'the frame'}"
+            raise wrong(place, f"{what}: it is there twice, once was expected")
+        seen.add((each.type, each.column_name))
+
+
+def check_keys(place: str, found: object, known: tuple[str, ...]) -> None:
+    if not isinstance(found, dict):
+        raise wrong(place, f"{json.dumps(found)[:60]}: an object was expected")
+    for key in found:
+        if key not in known:
+            raise wrong(place, f"{key}: no such key{nearest(key, known)}")
+
+
+@cache
+def expectation_types() -> frozenset[str]:
+    """By the names of their files: importing them takes seconds."""
+    spec = importlib.util.find_spec("great_expectations")
+    folders = [] if spec is None else spec.submodule_search_locations or []
+    files = [path for folder in folders for path in (Path(folder) / "expectations" / "core").glob("expect_*.py")]
+    return frozenset(path.stem for path in files)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    found = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.3)
+    return "".join(f", the nearest is {each}" for each in found)
+
+
+def wrong(place: str, what: str) -> Failure:
+    return Failure(ExitCode.USAGE, f"{place}: {what}")

@@ -1,0 +1,76 @@
+"""Reads what earlier gate runs wrote, and the time up to which the cluster's data goes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pyarrow.compute as pc
+
+from jobs.gating.findings import Key
+from jobs.runs.as_of import known_span
+from jobs.runs.run import Run
+from schemas.tables.gate import FINDINGS, GATE_RESULTS, GATED_INPUTS, JOB
+
+Row = dict[str, Any]
+NAMING_GROUPS = ("offset_history", "group_state_intervals", "group_verdicts", "gate_spans")
+# Columns of a run itself, or made again from the rules.
+NOT_KEPT = frozenset({"cluster", "run_id", "query"})
+
+
+@dataclass(frozen=True)
+class Known:
+    """`since`: the as-of time of the previous run, before this as-of time; None: there was none."""
+
+    since: datetime | None
+    basis: str | None = None
+    suites_basis: str | None = None
+    num_of_tools: int = 0
+    results: list[Row] = field(default_factory=list)
+    findings: list[Row] = field(default_factory=list)
+
+    @property
+    def first_seen(self) -> Mapping[Key, datetime]:
+        return {
+            (row["kind"], row["group_id"], row["topic"], row["severity"]): row["first_seen_time"]
+            for row in reversed(self.findings)
+        }
+
+
+def known_of(run: Run, as_of: datetime) -> Known:
+    runs = run.warehouse.run_rows(["cluster", "job", "as_of_time"])
+    times = [row["as_of_time"] for row in runs if row["job"] == JOB and row["cluster"] == run.cluster]
+    since = max((time for time in times if time is not None and time < as_of), default=None)
+    state = next(iter(rows_of(run, GATED_INPUTS.name)), None)
+    if state is None:
+        return Known(since)
+    results = [
+        {name: value for name, value in row.items() if name not in NOT_KEPT}
+        for row in rows_of(run, GATE_RESULTS.name, state["run_id"])
+    ]
+    findings = sorted(rows_of(run, FINDINGS.name, state["run_id"]), key=lambda row: int(row["rank"]))
+    return Known(since, state["basis"], state["suites_basis"], state["num_of_tools"], results, findings)
+
+
+def rows_of(run: Run, table: str, run_id: str | None = None) -> Iterable[Row]:
+    rows = run.warehouse.rows(table, cluster=run.cluster)
+    if rows is None:
+        return []
+    found: list[Row] = (rows if run_id is None else rows.filter(pc.equal(rows["run_id"], run_id))).to_pylist()
+    return found
+
+
+def newest_time(run: Run) -> datetime | None:
+    """Of all records and snapshots of the cluster."""
+    span = known_span(run.warehouse, run.cluster)
+    return None if span is None else span[1]
+
+
+def known_groups(run: Run) -> set[str]:
+    """Groups named in the log or in validated spans."""
+    found: set[str] = set()
+    for table in NAMING_GROUPS:
+        rows = run.warehouse.rows(table, ["group_id"], run.cluster)
+        if rows is not None:
+            found.update(name for name in pc.unique(rows["group_id"]).to_pylist() if name is not None)
+    return found

@@ -1,0 +1,1 @@
+"""`groupscope gate --span`: records that a span of data was validated."""

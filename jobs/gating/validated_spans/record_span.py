@@ -1,0 +1,152 @@
+"""`groupscope gate --span`: records that a span of data was validated, before a consumer commits its offsets.
+
+It does not wait for other runs: a consumer must not wait for an audit.
+"""
+
+import argparse
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from jobs.arguments.gate_spans import Span
+from jobs.command_line.flags import EPOCH, instant
+from jobs.configuration.settings import load_settings, options_of
+from jobs.gating.validated_spans.spans_table import add_rows, identity
+from jobs.gating.validated_spans.validation_results import ValidationResult, read_result
+from jobs.output.failure import Failure, say, visible
+from jobs.output.rows import print_rows
+from jobs.warehouses.any_warehouse import one_cluster, reading
+from jobs.warehouses.delta_tables import UNREADABLE, one_line
+from jobs.warehouses.warehouse import Warehouse, check_writable, unusable_when_full
+from schemas.tables.gate import GATE_SPANS
+from schemas.words.exit_codes import ExitCode
+from schemas.words.gate import SpanVerdict
+
+SHOWN = ("group_id", "topic", "partition", "from_offset", "to_offset", "suite", "verdict")
+
+
+def record_span(arguments: argparse.Namespace) -> int:
+    """Returns the exit code: 0 passed or overridden, 20 failed."""
+    now = EPOCH + timedelta(microseconds=time.time_ns() // 1_000)
+    check_flags(arguments)
+    until = until_time(arguments.until, now) if arguments.override is not None else None
+    result = read_result(arguments.result)
+    warehouse = opened(arguments)
+    rows = rows_to_record(arguments, warehouse, result, until, now)
+    with unusable_when_full(warehouse.root):
+        check_writable(warehouse.root)
+        added = {identity(row) for row in add_rows(warehouse.path(GATE_SPANS.name), rows)}
+    report(rows, added, result, arguments)
+    is_through = rows[0]["verdict"] != SpanVerdict.FAILED
+    return ExitCode.CLEAN if is_through else ExitCode.FINDINGS
+
+
+def check_flags(arguments: argparse.Namespace) -> None:
+    if not arguments.span:
+        raise wrong("--result, --override and --actor: --span was expected with them")
+    if not arguments.group:
+        raise wrong("--span: --group NAME was expected with it, the group that commits")
+    if arguments.result is None:
+        raise wrong("--span: --result FILE was expected with it, what Great Expectations said of the data")
+    if (repeated := first_repeated(arguments.span)) is not None:
+        raise wrong(f"--span {repeated}: is given twice, each span once was expected")
+    if arguments.override is None and arguments.actor is not None:
+        raise wrong("--actor: --override REASON was expected with it")
+    if arguments.override is None and arguments.until is not None:
+        raise wrong("--until: with --span it ends an override, --override REASON was expected with it")
+    if arguments.override is not None:
+        for flag, value in (("--override", arguments.override), ("--actor", arguments.actor)):
+            if not (value or "").strip():
+                told = "is missing" if value is None else f"is {value!r}"
+                raise wrong(f"{flag} {told}: --override REASON --actor WHO --until T was expected")
+        if arguments.until is None:
+            raise wrong("--until is missing: --override REASON --actor WHO --until T was expected")
+    check_texts(arguments)
+
+
+def first_repeated(spans: Sequence[Span]) -> Span | None:
+    """Ignores the number of rows."""
+    seen: set[str] = set()
+    for span in spans:
+        if str(span) in seen:
+            return span
+        seen.add(str(span))
+    return None
+
+
+def check_texts(arguments: argparse.Namespace) -> None:
+    """Python passes on command-line bytes that are not UTF-8, but a table cannot store them."""
+    for flag in ("group", "override", "actor", "cluster"):
+        try:
+            (getattr(arguments, flag) or "").encode()
+        except UnicodeEncodeError:
+            raise wrong(f"--{flag}: is not UTF-8, a text in UTF-8 was expected") from None
+
+
+def wrong(told: str) -> Failure:
+    return Failure(ExitCode.USAGE, told)
+
+
+def until_time(text: str, now: datetime) -> datetime:
+    now_ms = (now - EPOCH) // timedelta(milliseconds=1)
+    ends = EPOCH + timedelta(milliseconds=instant(text, now_ms, "--until"))
+    if ends <= now:
+        raise wrong(f"--until {text}: is not after now, a time in the future was expected")
+    return ends
+
+
+def opened(arguments: argparse.Namespace) -> Warehouse:
+    """The warehouse must exist: a mistyped name would create a new one that no audit reads."""
+    options = None if arguments.config is None else options_of(load_settings(Path(arguments.config)))
+    return reading(arguments.warehouse, options)
+
+
+def rows_to_record(
+    arguments: argparse.Namespace,
+    warehouse: Warehouse,
+    result: ValidationResult,
+    until: datetime | None,
+    now: datetime,
+) -> list[dict[str, Any]]:
+    is_overridden = until is not None and not result.is_passed
+    failed = SpanVerdict.OVERRIDDEN if is_overridden else SpanVerdict.FAILED
+    about = {
+        "cluster": cluster_of(warehouse, arguments.cluster),
+        "group_id": arguments.group,
+        "suite": result.suite,
+        "verdict": str(SpanVerdict.PASSED if result.is_passed else failed),
+        # If the data passed, the override was not needed.
+        "override_reason": arguments.override if is_overridden else None,
+        "actor": arguments.actor if is_overridden else None,
+        "until_time": until if is_overridden else None,
+        "recorded_time": now,
+        "result_hash": result.sha256,
+    }
+    return [{**about, **vars(span)} for span in arguments.span]
+
+
+def cluster_of(warehouse: Warehouse, wanted: str | None) -> str:
+    # With --cluster, the clusters in the warehouse do not matter, and finding them would cost a read of `runs`.
+    if wanted is not None:
+        return wanted
+    try:
+        return one_cluster(warehouse, None)
+    except UNREADABLE as error:
+        told = f"{warehouse.told}: runs cannot be read, `groupscope doctor` shows more: {one_line(error)}"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+
+
+def report(
+    rows: Sequence[dict[str, Any]],
+    added: set[tuple[Any, ...]],
+    result: ValidationResult,
+    arguments: argparse.Namespace,
+) -> None:
+    shown = [[*(row[name] for name in SHOWN), identity(row) in added] for row in rows]
+    print_rows((*SHOWN, "is_new"), shown, arguments.format)
+    if result.is_passed and arguments.override is not None:
+        say("the data passed: the override was not needed and is not recorded")
+    for failure in result.failures:
+        say(visible(f"failed: {failure}"))

@@ -1,0 +1,159 @@
+"""Adds rows to `gate_spans` while other runs change the warehouse: without a lock, each commit completely or not at
+all.
+
+A commit writes the version after the one that was read. If another process has written that version, the commit fails
+and the table is read again. So no row is added twice, even if another process added it.
+"""
+
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable, Schema
+from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.transaction import CommitProperties
+
+from jobs.output.failure import Failure
+from jobs.storage.stored_path import Place, delta_table_at
+from jobs.warehouses.delta_tables import (
+    UNREADABLE,
+    Change,
+    DataFile,
+    Removed,
+    actions_of,
+    create,
+    files_of,
+    one_line,
+    open_table,
+    rows_of,
+)
+from jobs.warehouses.table_files import TableFile
+from schemas.tables.gate import GATE_SPANS
+from schemas.words.exit_codes import ExitCode
+from udfs.arrays.arrow_schema import table_schema
+
+Row = Mapping[str, Any]
+
+SCHEMA = table_schema(GATE_SPANS)
+# Not a run's id: leftover files of killed runs are recognized by their ids and deleted.
+WRITER = "span"
+# Columns that make two rows the same, apart from when they were recorded.
+IDENTITY = tuple(column.name for column in GATE_SPANS.columns if column.name not in ("recorded_time", "suite"))
+# One file per commit would be thousands after some days. So rows are merged into one file while it is small.
+MOST_SMALL_FILES = 16
+SMALL_ROWS = 20_000
+PATIENCE_SECONDS = 60
+PAUSE_SECONDS = 0.2
+
+
+def add_rows(folder: Place, rows: Sequence[Row]) -> list[Row]:
+    """Adds all rows that are not there yet, in one commit; returns these."""
+    with told_when_damaged(folder):
+        return added(folder, rows)
+
+
+@contextmanager
+def told_when_damaged(folder: Place) -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        # An OSError already names the file.
+        raise
+    except UNREADABLE as error:
+        told = f"{folder}: cannot be used, `groupscope doctor` shows more: {one_line(error)}"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
+
+
+def added(folder: Place, rows: Sequence[Row]) -> list[Row]:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    written: tuple[list[Row], DataFile] | None = None
+    while True:
+        delta = open_table(folder) or created_table(folder)
+        known = recorded(delta, folder, rows)
+        new = [row for row in rows if identity(row) not in known]
+        if not new:
+            return []
+        if written is None or written[0] != new:
+            written = (new, written_file(folder, pa.Table.from_pylist(new, SCHEMA)))
+        if is_committed(delta, folder, with_few_small_files(delta, folder, written[1])):
+            return new
+        if time.monotonic() >= deadline:
+            told = f"{folder}: other commits came first for {PATIENCE_SECONDS} s, a moment without was expected"
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{told}; the same command may be repeated")
+        # Random, so that processes do not retry at the same time.
+        time.sleep(random.uniform(0, PAUSE_SECONDS))
+
+
+def created_table(folder: Place) -> DeltaTable:
+    try:
+        return create(folder, GATE_SPANS, Change(), 0, time.time_ns() // 1_000_000)
+    except (OSError, DeltaError):
+        # Another process may just have created it.
+        if (found := open_table(folder)) is not None:
+            return found
+        raise
+
+
+def identity(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in IDENTITY)
+
+
+def recorded(delta: DeltaTable, folder: Place, rows: Sequence[Row]) -> set[tuple[Any, ...]]:
+    """Rows in the table that may equal one of these."""
+
+    def may_hold(file: Row) -> bool:
+        return any(
+            all(is_within(file, name, row[name]) for name in ("group_id", "topic", "from_offset")) for row in rows
+        )
+
+    found = rows_of(delta, GATE_SPANS, IDENTITY, rows[0]["cluster"], folder, may_hold)
+    return {identity(row) for row in found.to_pylist()}
+
+
+def is_within(file: Row, name: str, value: Any) -> bool:
+    """By the Delta log's statistics of the file."""
+    least, most = ((file[side] or {}).get(name) for side in ("min", "max"))
+    return (least is None or least <= value) and (most is None or value <= most)
+
+
+def written_file(folder: Place, rows: pa.Table) -> DataFile:
+    file = TableFile(folder, GATE_SPANS, WRITER)
+    file.write(rows.sort_by([(name, "ascending") for name in GATE_SPANS.order]))
+    done = file.close()
+    assert done is not None
+    return done
+
+
+def with_few_small_files(delta: DeltaTable, folder: Place, new: DataFile) -> Change:
+    def is_small(file: Row) -> bool:
+        return bool(file["num_records"] < SMALL_ROWS)
+
+    small = [file["path"] for file in files_of(delta).to_pylist() if is_small(file)]
+    if len(small) < MOST_SMALL_FILES:
+        return Change((new,))
+    merged = written_file(folder, rows_of(delta, GATE_SPANS, folder=folder, may_hold=is_small))
+    removed = tuple(Removed(path, is_data_change=False) for path in small)
+    return Change((replace(merged, is_data_change=False), new), removed)
+
+
+def is_committed(delta: DeltaTable, folder: Place, change: Change) -> bool:
+    """False: another process has changed the table since it was read. Files that no version names are left for vacuum:
+    the commit may have succeeded and only its answer was lost, and then the file must stay."""
+    with delta_table_at(folder):
+        try:
+            delta.create_write_transaction(
+                actions_of(change, time.time_ns() // 1_000_000),
+                "append",
+                Schema.from_arrow(SCHEMA),
+                commit_properties=CommitProperties(max_commit_retries=0),
+            )
+        except CommitFailedError:
+            newest = open_table(folder)
+            if newest is None or newest.version() <= delta.version():
+                raise
+            return False
+    return True

@@ -1,0 +1,1 @@
+"""What the driver of an ingest does with the results of tasks."""

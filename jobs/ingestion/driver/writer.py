@@ -1,0 +1,135 @@
+"""How an ingest run writes: tasks write table files, and the driver adds them to the Delta logs."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from jobs.configuration.settings import Tables
+from jobs.engine.engine import Engine
+from jobs.engine.task import Step, closed
+from jobs.ingestion.driver.changes import Outcome, Rows, arrow_rows
+from jobs.ingestion.driver.rejected_rows import without_rows
+from jobs.ingestion.driver.state import known_files
+from jobs.ingestion.task.messages import Answer, Assignment, KnownRange
+from jobs.ingestion.task.plan import Unit, task_spec
+from jobs.ingestion.task.retried_rows import retried
+from jobs.ingestion.task.task import Task, answer, guarded_answer
+from jobs.warehouses.delta_tables import Change, files_of
+from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
+from jobs.warehouses.table_files import RowFiles
+from jobs.warehouses.warehouse import Warehouse
+from schemas.contract.tables import TABLES
+from udfs.log.offset_ranges import Range
+from udfs.rows.merge_copies import REJECTED
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+JOB = "ingest"
+WRITTEN = tuple(name for name, table in TABLES.items() if table.job == JOB)
+
+# What a task does with its rows of a frame.
+FrameSteps = Callable[[Iterator[pa.RecordBatch], Task], Iterator[None]]
+# What a task does with units that it reads itself.
+UnitSteps = Callable[[Sequence[Unit], Task], Iterator[None]]
+
+
+@dataclass(frozen=True)
+class About:
+    """What the writer needs to know about the run."""
+
+    cluster: str
+    run_id: str
+    limits: Tables
+    optimize: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the warehouse knows of the input: rejected ranges of bytes, and whether it may have its records."""
+
+    known_ranges: Mapping[int, Sequence[KnownRange]]
+    may_be_known: bool
+    # Offsets that some copy has undamaged.
+    intact: Mapping[int, Sequence[Range]] = field(default_factory=dict)
+
+
+@dataclass
+class IngestWriter:
+    warehouse: Warehouse
+    engine: Engine
+    about: About
+
+    def __post_init__(self) -> None:
+        self.files = RowFiles(self.warehouse.root, self.about.run_id)
+
+    def assignment(self, told: Told) -> Assignment:
+        files = known_files(self.warehouse) if told.may_be_known else {}
+        about = self.about
+        return Assignment(
+            self.warehouse.root, about.cluster, about.run_id, files, told.known_ranges, intact=told.intact
+        )
+
+    def read_units(
+        self,
+        planned: Sequence[tuple[Unit, ...]],
+        assignment: Assignment,
+        steps: UnitSteps,
+    ) -> list[Answer]:
+        """Reads units in tasks, one task for each of the tuples."""
+        step = Step(partial(answer, assignment, steps), Answer)
+        return self.engine.run(step, list(map(task_spec, planned)))
+
+    def read_frame(self, frame: "DataFrame", steps: FrameSteps, assignment: Assignment) -> list[Answer]:
+        """Reads rows through Spark."""
+        # Imported here, since it loads Spark.
+        from jobs.engine.spark import results_of
+
+        def work(batches: Iterator[pa.RecordBatch]) -> Answer:
+            return closed(guarded_answer(assignment, partial(steps, batches)))
+
+        return results_of(frame, work, Answer)
+
+    def retry(self) -> list[Answer]:
+        """Decodes rejected records again; ranges of bytes are read with their files."""
+        files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]
+        assignment = self.assignment(Told({}, may_be_known=False))
+        return [retried(assignment, path) for path in files]
+
+    def add(self, outcome: Outcome, table: str, rows: Rows) -> None:
+        """Writes the driver's few rows to files that are closed together, since on remote storage each is mostly
+        waiting."""
+        outcome.num_rows[table] += len(rows)
+        self.files.write(table, arrow_rows(table, rows), 0)
+
+    def changes(self, outcome: Outcome) -> dict[str, Change]:
+        """All changes of the run except its row in `runs`."""
+        files, wait = self.files.closing()
+        self.warehouse.closings.append(wait)
+        for name, file in files:
+            outcome.files.setdefault(name, []).append(file)
+        cluster, run_id = self.about.cluster, self.about.run_id
+        kept, removed = without_rows(
+            self.warehouse, cluster, outcome.retracted_records, outcome.retracted_ranges, run_id
+        )
+        changes = {}
+        for name in WRITTEN:
+            added, gone = list(outcome.files.get(name, ())), []
+            if name == REJECTED:
+                added, gone = added + kept, removed
+            changes[name] = self.optimized(name, Change(tuple(added), tuple(gone)))
+        return changes
+
+    def optimized(self, name: str, change: Change) -> Change:
+        about = self.about
+        # The table's current version, not that in `runs`: files that others have merged since then must not come back.
+        delta = self.warehouse.newest(name)
+        held = [] if delta is None else files_of(delta).select(["path", "size_bytes"]).to_pylist()
+        old = [row["path"] for row in held if row["size_bytes"] < about.limits.small_file_bytes]
+        of = Rewriting(
+            self.warehouse.root, name, about.run_id, about.limits, about.optimize, self.warehouse.wait_for_files
+        )
+        return with_small_files_rewritten(of, change, old)

@@ -1,0 +1,1 @@
+"""Reads the log of a live cluster."""

@@ -1,0 +1,151 @@
+"""Plans which offsets of a live offsets topic to read: those that the warehouse lacks, up to the end when the run
+began.
+
+It checks that this is still the log in the warehouse: by the topic's id, by its end, and, if a partition has a new
+leader, by reading the last known record again.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from jobs.broker.fetch import fetched
+from jobs.broker.patience import Patience
+from jobs.ingestion.driver.state import State
+from jobs.ingestion.live.span import BYTES_PER_OFFSET, LiveLog, LiveSpan
+from jobs.ingestion.task.plan import Part, Unit
+from jobs.output.failure import Failure
+from jobs.sources.live_cuts import Cut, Sample, cuts, lacking, without
+from schemas.words.exit_codes import ExitCode
+from udfs.log.offset_ranges import Range
+
+if TYPE_CHECKING:
+    from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic
+
+SAMPLE_BYTES = 64 << 10
+# A new leader may report an older end for a while.
+SETTLING_SECONDS = 5.0
+SEPARATOR = ":"
+OTHER_CLUSTER = "use another --cluster"
+
+
+@dataclass(frozen=True)
+class LivePlan:
+    """`ids`: by offsets partition, the topic's id and the leader epoch at the start of the run. `begins`: partitions
+    whose log begins after what is known. `proofs`: known offsets that are read again."""
+
+    units: list[Unit]
+    ids: dict[int, str]
+    begins: dict[int, int]
+    proofs: frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Planner:
+    log: LiveLog
+    state: State
+    cluster: "KafkaCluster"
+    is_retry: bool
+
+    def plan(self) -> LivePlan:
+        topic = offsets_topic(self.log, self.cluster)
+        check_same_id(self.log, topic, self.state.log_ids.values())
+        offsets = self.settled_offsets([each.partition for each in topic.partitions])
+        ids = {each.partition: log_id(topic, each) for each in topic.partitions}
+        known = {number: self.known(number) for number in offsets}
+        planned = {number: self.units_of(number, each, known[number]) for number, each in offsets.items()}
+        begins = {
+            number: each.start
+            for number, each in offsets.items()
+            if begins_behind(known[number], each.start, [unit.first for unit in planned[number]])
+        }
+        proofs = {
+            number: last
+            for number, each in offsets.items()
+            if (last := self.last_known(number)) >= each.start and self.may_have_changed(number, ids[number])
+        }
+        units = [self.unit(number, Cut(last, last + 1, BYTES_PER_OFFSET)) for number, last in proofs.items()]
+        units += [unit for of_partition in planned.values() for unit in of_partition]
+        in_order = sorted(units, key=lambda unit: (unit.partition, unit.first))
+        return LivePlan(in_order, ids, begins, frozenset(proofs.items()))
+
+    def settled_offsets(self, partitions: Sequence[int]) -> "dict[int, Offsets]":
+        patience = Patience(SETTLING_SECONDS)
+        while True:
+            found = self.cluster.offsets([(self.log.topic, number) for number in partitions])
+            offsets = {number: each for (_, number), each in found.items()}
+            short = [number for number, each in offsets.items() if each.end < self.known_end(number)]
+            if not short:
+                return offsets
+            end, known = offsets[short[0]].end, self.known_end(short[0])
+            told = f"{self.log.topic}-{short[0]} ends at offset {end}, the warehouse knows it up to {known}"
+            patience.wait(f"{told}: recreated, or cut off by an unclean leader election? {OTHER_CLUSTER}")
+
+    def known_end(self, partition: int) -> int:
+        ranges = [*self.state.ranges.get(partition, ()), *self.state.asked.get(partition, ())]
+        return max((last + 1 for _, last in ranges), default=0)
+
+    def may_have_changed(self, partition: int, id: str) -> bool:
+        return self.state.log_ids.get(partition) != id or id.endswith(SEPARATOR)
+
+    def last_known(self, partition: int) -> int:
+        return max((last for _, last in self.state.ranges.get(partition, ())), default=-1)
+
+    def known(self, partition: int) -> list[Range]:
+        """Offsets that need not be read: requested before, or in files, without damaged ones."""
+        damaged = [
+            (each.from_offset, each.from_offset if each.to_offset is None else each.to_offset)
+            for each in self.state.rejected.get(partition, ())
+            if each.from_offset is not None
+        ]
+        files = without(self.state.of_files.get(partition, ()), damaged)
+        asked = self.state.asked.get(partition, ())
+        return sorted([*files, *(without(asked, damaged) if self.is_retry else asked)])
+
+    def units_of(self, partition: int, offsets: "Offsets", known: Sequence[Range]) -> list[Unit]:
+        look = partial(self.look, partition, offsets.end)
+        return [
+            self.unit(partition, cut)
+            for first, last in lacking(known, offsets.start, offsets.end)
+            for cut in cuts(first, last + 1, BYTES_PER_OFFSET, look)
+        ]
+
+    def look(self, partition: int, end: int, offset: int) -> Sample:
+        found = next(fetched(self.cluster, self.log.topic, partition, offset, end, SAMPLE_BYTES))
+        first = int.from_bytes(found.content[:8], "big") if found.content else found.next_offset
+        return Sample(first, found.next_offset, len(found.content))
+
+    def unit(self, partition: int, cut: Cut) -> Unit:
+        name, last = self.log.name(partition, cut.start), cut.end - 1
+        span = LiveSpan(name, self.log.topic, partition, cut.start, cut.end, cut.size)
+        known = self.state.ranges.get(partition, ())
+        may_be_known = any(low <= last and cut.start <= high for low, high in known)
+        return Unit(partition, ((Part(span, cut.start, last, is_newest=False),),), cut.start, last, may_be_known)
+
+
+def begins_behind(known: Sequence[Range], log_start: int, read: Sequence[int]) -> bool:
+    """Whether missing offsets are reported now: by the run that continues at the log's start."""
+    before = [last for first, last in known if first < log_start]
+    return bool(before) and max(before) + 1 < log_start and log_start in read
+
+
+def offsets_topic(log: LiveLog, cluster: "KafkaCluster") -> "Topic":
+    topic = cluster.topics([log.topic])[log.topic]
+    if topic is None:
+        told = f"no topic {log.topic}, which brokers make when the first group commits or joins"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"kafka:{log.servers}: {told}")
+    return topic
+
+
+def check_same_id(log: LiveLog, topic: "Topic", ids: Iterable[str]) -> None:
+    known = {found for each in ids if (found := each.rpartition(SEPARATOR)[0])}
+    if topic.topic_id is not None and known - {topic.topic_id}:
+        told = f"{log.topic} was recreated: its id is {topic.topic_id}, it was {min(known - {topic.topic_id})}"
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"kafka:{log.servers}: {told}, {OTHER_CLUSTER}")
+
+
+def log_id(topic: "Topic", partition: "Partition") -> str:
+    """What identifies a partition's log: with another leader epoch its end may differ."""
+    epoch = "" if partition.leader_epoch is None else partition.leader_epoch
+    return f"{topic.topic_id or ''}{SEPARATOR}{epoch}"

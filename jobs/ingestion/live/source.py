@@ -1,0 +1,131 @@
+"""The source `kafka:HOST:PORT[,…]`: a live offsets topic, read by the tasks that decode it, with snapshots of its
+cluster.
+
+read = LiveSource(log, state, writer, engine, known_topics).read()
+read.answers, read.source_rows(cluster, run_id), read.snapshots
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from jobs.engine.engine import Engine
+from jobs.ingestion.driver.changes import Row
+from jobs.ingestion.driver.state import LIVE, State
+from jobs.ingestion.driver.writer import IngestWriter, Told
+from jobs.ingestion.live.plan import OTHER_CLUSTER, LivePlan, Planner, check_same_id, offsets_topic
+from jobs.ingestion.live.span import LiveLog, live_steps
+from jobs.ingestion.task.messages import Answer, Counts
+from jobs.ingestion.task.plan import Unit, tasks
+from jobs.output.failure import Failure, say
+from jobs.sources.cluster_snapshot import Snapshot, captured
+from schemas.words.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from jobs.broker.cluster import KafkaCluster
+
+
+@dataclass
+class LiveRead:
+    plan: LivePlan
+    answers: list[Answer] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
+
+    def source_rows(self, cluster: str, run_id: str) -> list[Row]:
+        """Rows of `source_files`. For a live log positions are offsets, and the topic's id and the leader's epoch
+        identify the log."""
+        found = {facts.source_file: facts for answer in self.answers for facts in answer.facts}
+        rows = []
+        for unit in self.plan.units:
+            facts = found[name_of(unit)]
+            start = unit.first if facts.log_start is None else min(facts.log_start, unit.last + 1)
+            row: Row = {
+                "cluster": cluster,
+                "run_id": run_id,
+                "offsets_partition": unit.partition,
+                "source_file": facts.source_file,
+                "kind": LIVE,
+                "size_bytes": facts.read_to,
+                "read_from_position": start,
+                "read_to_position": unit.last + 1,
+                "file_id": self.plan.ids[unit.partition],
+            }
+            for name in ("first_offset", "last_offset", "num_records", "num_batches", "num_tombstones"):
+                row[name] = getattr(facts, name)
+            rows.append(row | {"num_delete_horizon_batches": facts.num_delete_horizon_batches})
+        return rows
+
+
+@dataclass(frozen=True)
+class LiveSource:
+    log: LiveLog
+    state: State
+    writer: IngestWriter
+    engine: Engine
+    # Topics for which the warehouse has commits.
+    known_topics: Callable[[], Collection[str]]
+    clock: Callable[[], int]
+    is_retry: bool = False
+
+    def read(self) -> LiveRead:
+        left_out: list[str] = []
+        with self.log.opened() as cluster:
+            snapshot, topics = self.first_snapshot(cluster, left_out)
+            snapshots = [snapshot]
+            plan = Planner(self.log, self.state, cluster, self.is_retry).plan()
+        read = LiveRead(plan, snapshots=snapshots)
+        if plan.units:
+            read.answers = self.read_units(plan)
+        with self.log.opened(is_known_to_answer=True) as cluster:
+            # Omissions are reported once, and not together with the line of a failed run.
+            snapshots.append(captured(cluster, topics, self.clock(), lambda _: None))
+            check_same_id(self.log, offsets_topic(self.log, cluster), plan.ids.values())
+        if all(each.failure is None for each in read.answers):
+            check_proofs(self.log, plan, [found for each in read.answers for found in each.conflicts])
+            read.answers += gaps(self.log, plan, read.answers)
+            for line in left_out:
+                say(line)
+        return read
+
+    def first_snapshot(self, cluster: "KafkaCluster", left_out: list[str]) -> tuple[Snapshot, Collection[str]]:
+        """If the user may not describe groups, their topics are unknown. Then the warehouse is asked, which has many
+        commits, so only then."""
+        snapshot = captured(cluster, (), self.clock(), left_out.append)
+        topics = self.known_topics() if left_out else ()
+        if topics:
+            left_out.clear()
+            snapshot = captured(cluster, topics, self.clock(), left_out.append)
+        return snapshot, topics
+
+    def read_units(self, plan: LivePlan) -> list[Answer]:
+        planned = tasks(plan.units, self.engine.num_workers)
+        is_known = any(unit.may_be_known for unit in plan.units)
+        told = Told(self.state.rejected, is_known, intact=self.state.intact)
+        steps = partial(live_steps, self.log)
+        return self.writer.read_units(planned, self.writer.assignment(told), steps)
+
+
+def name_of(unit: Unit) -> str:
+    return unit.copies[0][0].span.name
+
+
+def check_proofs(log: LiveLog, plan: LivePlan, conflicts: Sequence[tuple[int, int]]) -> None:
+    """Fails if the record at the end of what is known has another leader epoch: then the warehouse has records that
+    were truncated."""
+    for number, offset in conflicts:
+        if (number, offset) in plan.proofs:
+            told = f"offset {offset} is of another leader epoch than the warehouse's: cut off by an unclean election?"
+            raise Failure(ExitCode.UNREADABLE_INPUT, f"{log.topic}-{number}: {told} {OTHER_CLUSTER}")
+
+
+def gaps(log: LiveLog, plan: LivePlan, answers: Sequence[Answer]) -> list[Answer]:
+    """Counts offsets that were removed before they could be read, and reports them."""
+    facts = {each.source_file: each for answer in answers for each in answer.facts}
+    begins = dict(plan.begins)
+    for unit in plan.units:
+        if (start := facts[name_of(unit)].log_start) is not None:
+            begins[unit.partition] = max(start, begins.get(unit.partition, 0))
+    for number, start in begins.items():
+        say(f"{log.topic}-{number} begins at offset {start} now: what stood before it and was not read is gone")
+    return [Answer(counts=[Counts(number, gaps=1) for number in begins])] if begins else []

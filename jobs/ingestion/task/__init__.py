@@ -1,0 +1,1 @@
+"""One task of an ingest: reads bytes, writes rows."""

@@ -1,0 +1,242 @@
+"""An ingest task: reads its units, decodes them, and writes files of all tables in one pass.
+
+It may run in a Spark worker, which has neither the driver's objects nor Java, so its input and its result are plain
+data. A failure that a user can act on is a result too: Spark would bury an exception in pages of its own text.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.engine.task import Closing
+from jobs.ingestion.task.broken_lines import NO_LINES, sort_out_lines, with_lines, without_lines
+from jobs.ingestion.task.copies import Copy
+from jobs.ingestion.task.damaged_bytes import sort_out
+from jobs.ingestion.task.messages import Answer, Assignment, Counts
+from jobs.ingestion.task.plan import Unit
+from jobs.ingestion.task.stored_rows import KnownRows, known_rows
+from jobs.ingestion.task.windows import note_offsets, read_offsets, runs_of, windows
+from jobs.output.failure import Failure, os_error_line
+from jobs.processes.freed_memory import keep_memory
+from jobs.sources.log_span import SpanFacts
+from jobs.storage.stored_path import Place
+from jobs.warehouses.table_files import RowFiles, Waiting
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
+from udfs.decoding.decode import decode
+from udfs.framing.log_bytes.framed_records import Records
+from udfs.framing.rejected_ranges import RejectedRange
+from udfs.log.offset_ranges import Range, joined
+from udfs.rows.merge_copies import REJECTED, Contradiction, merge
+from udfs.rows.origin import Origin
+from udfs.rows.shape import Shaper, rejected_ranges
+
+PIECE_BYTES = 16 << 20
+# Copies are read side by side, each with a piece in memory.
+PIECE_BYTES_OF_COPIES = 1 << 20
+
+# What a task does with a share, piece by piece.
+Steps = Callable[["Task"], Iterator[None]]
+
+
+def answer(
+    assignment: Assignment, steps: Callable[[Sequence[Unit], "Task"], Iterator[None]], units: tuple[Unit, ...]
+) -> Answer | Closing[Answer]:
+    return guarded_answer(assignment, partial(steps, units))
+
+
+def unit_steps(units: Iterable[Unit], task: "Task") -> Iterator[None]:
+    for unit in units:
+        yield from task.take_on(unit)
+
+
+def guarded_answer(assignment: Assignment, steps: Steps) -> Answer | Closing[Answer]:
+    """Does the share and writes table files; returns a failure if that is not possible."""
+    pa.set_cpu_count(1)
+    keep_memory()
+    task = Task(assignment)
+    try:
+        for _ in steps(task):
+            pass
+        task.answer.files, wait = task.files.closing()
+        return Closing(partial(task.closed, wait))
+    except (Failure, OSError) as error:
+        return task.failed(error)
+
+
+def failure_code(error: OSError, root: Place) -> int:
+    is_ours = error.filename is None or is_below(str(error.filename), root)
+    return ExitCode.UNUSABLE_WAREHOUSE if is_ours else ExitCode.UNREADABLE_INPUT
+
+
+def is_below(name: str, root: Place) -> bool:
+    return Path(name).is_relative_to(root) if isinstance(root, Path) else name.startswith(f"{root}/")
+
+
+class Task:
+    def __init__(self, assignment: Assignment) -> None:
+        self.assignment = assignment
+        self.files = RowFiles(assignment.root, assignment.run_id)
+        self.answer = Answer()
+        self.shaper = Shaper()
+
+    def take_on(self, unit: Unit) -> Iterator[None]:
+        is_alone = len(unit.copies) == 1
+        piece_bytes = PIECE_BYTES if is_alone else PIECE_BYTES_OF_COPIES
+        copies = [Copy(spans, piece_bytes) for spans in unit.copies]
+        counts = Counts(unit.partition)
+        self.answer.counts.append(counts)
+        if is_alone and not unit.may_be_known:
+            yield from self.copy_through(copies[0], counts)
+            ranges = self.sort_out_ranges(ranges_of(copies), read_of(copies), copies[0].intact(), counts)
+        else:
+            ranges = yield from self.merge(copies, unit, counts)
+        counts.read += sum(len(copy.ranges) for copy in copies)
+        self.write_ranges(ranges, counts)
+        for copy in copies:
+            self.note_facts(copy.facts, unit.partition)
+
+    def note_facts(self, found: Iterable[SpanFacts], partition: int) -> None:
+        self.answer.facts += [replace(facts, partition=partition) for facts in found]
+
+    def copy_through(self, copy: Copy, counts: Counts) -> Iterator[None]:
+        for chunk in copy.chunks():
+            counts.read += len(chunk)
+            note_offsets(counts, chunk.offset)
+            for name, rows in self.rows(chunk, counts.partition, may_share_keys=True).items():
+                self.write(name, rows, counts)
+            yield
+
+    def merge(self, copies: list[Copy], unit: Unit, counts: Counts) -> Generator[None, None, list[RejectedRange]]:
+        """The ranges that no copy replaces."""
+        known = self.known_rows(unit.partition, unit.first)
+        decoded: list[tuple[int, int]] = []
+        for last, parts in windows([copy.chunks() for copy in copies]):
+            try:
+                sides = [(part, True) for part in parts]
+                decoded += self.merge_window(known.take_until(last), sides, counts)
+            except Contradiction as contradiction:
+                names = [facts.source_file for copy in copies for facts in copy.facts]
+                raise other_log(names, unit.partition, contradiction) from None
+            yield
+        ranges = ranges_of(copies)
+        intact = [each for copy in copies for each in copy.intact()]
+        # Only the warehouse can know what follows the last record.
+        decoded += runs_of(read_offsets([known.take_until(reach_of(ranges))]))
+        return self.sort_out_ranges(ranges, read_of(copies), decoded + intact, counts)
+
+    def known_rows(self, partition: int, first: int) -> KnownRows:
+        return known_rows(self.assignment.known_files, TABLES, self.assignment.cluster, partition, first)
+
+    def merge_window(
+        self,
+        held: dict[str, pa.Table],
+        parts: list[tuple[Records, bool]],
+        counts: Counts,
+        lines: pa.Table = NO_LINES,
+    ) -> list[tuple[int, int]]:
+        """Writes the new records of a span of offsets. `parts`: copies of it, and whether they have producers. `lines`
+        of an archive are not records, but have an offset. Returns the spans that are decoded, here or in the
+        warehouse."""
+        counts.read += sum(len(records) for records, _ in parts) + lines.num_rows
+        of_copies = [self.rows(records, counts.partition, has_producers) for records, has_producers in parts]
+        if parts:
+            note_offsets(counts, np.unique(np.concatenate([records.offset for records, _ in parts])))
+        held, held_lines = without_lines(held)
+        merged = merge(held, of_copies)
+        offsets = read_offsets([held, *of_copies])
+        unknown, good = sort_out_lines(lines, held_lines, offsets)
+        counts.known += merged.num_known + lines.num_rows - unknown.num_rows
+        for name, rows in with_lines(merged.new, unknown).items():
+            self.write(name, rows, counts)
+        self.answer.retracted_records += [(counts.partition, *key) for key in (*merged.retracted, *good)]
+        self.answer.conflicts += [(counts.partition, offset) for offset in merged.conflicts]
+        return runs_of(offsets)
+
+    def retract_ranges(self, partition: int, decoded: list[tuple[int, int]]) -> None:
+        """Removes ranges of segments that an archive replaces."""
+        _, gone = sort_out([], self.assignment.known_ranges.get(partition, []), {}, self.note_seen(partition, decoded))
+        self.answer.retracted_ranges += gone
+
+    def note_seen(self, partition: int, decoded: list[Range]) -> list[Range]:
+        """Including what the warehouse knows."""
+        seen = joined([*decoded, *self.assignment.intact.get(partition, [])])
+        self.answer.seen.setdefault(partition, []).extend(seen)
+        return seen
+
+    def sort_out_ranges(
+        self,
+        ranges: list[RejectedRange],
+        read: dict[str, tuple[int, int]],
+        decoded: list[tuple[int, int]],
+        counts: Counts,
+    ) -> list[RejectedRange]:
+        """The ranges to write."""
+        seen = self.note_seen(counts.partition, decoded)
+        unknown, gone = sort_out(ranges, self.assignment.known_ranges.get(counts.partition, []), read, seen)
+        self.answer.retracted_ranges += gone
+        counts.known += len(ranges) - len(unknown)
+        return unknown
+
+    def rows(
+        self, records: Records, partition: int, has_producers: bool = True, *, may_share_keys: bool = False
+    ) -> dict[str, pa.Table]:
+        """`may_share_keys`: only for files; rows that are compared with others have the types of the table."""
+        origin = Origin(self.assignment.cluster, partition, self.assignment.run_id, has_producers)
+        decoded = decode(records.keys, records.values, records.is_control, may_share_keys=may_share_keys)
+        return self.shaper.tables(records, decoded, origin)
+
+    def write_ranges(self, ranges: list[RejectedRange], counts: Counts) -> None:
+        if ranges:
+            origin = Origin(self.assignment.cluster, counts.partition, self.assignment.run_id)
+            self.write(REJECTED, rejected_ranges(ranges, origin), counts)
+            counts.damaged += sum(each.num_records for each in ranges)
+            self.answer.damage += ranges
+
+    def write(self, name: str, rows: pa.Table, counts: Counts) -> None:
+        if name == REJECTED:
+            counts.rejected += rows.num_rows
+            for reason in rows.column("reason").to_pylist():
+                self.answer.reasons[reason] = self.answer.reasons.get(reason, 0) + 1
+        else:
+            counts.decoded += rows.num_rows
+        self.answer.num_rows[name] = self.answer.num_rows.get(name, 0) + rows.num_rows
+        self.files.write(name, rows, counts.partition)
+
+    def closed(self, wait: Waiting) -> Answer:
+        try:
+            wait()
+        except (Failure, OSError) as error:
+            return self.failed(error)
+        return self.answer
+
+    def failed(self, error: Failure | OSError) -> Answer:
+        self.files.abandon()
+        if isinstance(error, Failure):
+            return Answer(failure=(error.code, str(error)))
+        root = self.assignment.root
+        return Answer(failure=(failure_code(error, root), os_error_line(error, root)))
+
+
+def reach_of(ranges: Iterable[RejectedRange]) -> int:
+    """The highest offset that one of the ranges may contain."""
+    bounds = (offset for each in ranges for offset in (each.from_offset, each.to_offset) if offset is not None)
+    return max(bounds, default=-1)
+
+
+def ranges_of(copies: Iterable[Copy]) -> list[RejectedRange]:
+    return [found for copy in copies for found in copy.ranges]
+
+
+def read_of(copies: Iterable[Copy]) -> dict[str, tuple[int, int]]:
+    """The part of each file that was read."""
+    return {facts.source_file: (facts.start, facts.read_to) for copy in copies for facts in copy.facts}
+
+
+def other_log(names: Iterable[str], partition: int, contradiction: Contradiction) -> Failure:
+    told = f"{min(names)}: not of the log that the warehouse or another copy holds, {contradiction}"
+    return Failure(ExitCode.UNREADABLE_INPUT, f"{told} (partition {partition}): use another --cluster")

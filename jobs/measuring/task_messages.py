@@ -1,0 +1,85 @@
+"""The input of measurement tasks and the state they return: plain data, since tasks run in other processes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobs.replaying.log.files import LogFile
+from jobs.replaying.task.messages import Reached, Told
+from udfs.lag.partition_history import BrokerSettings
+from udfs.rules.verdicts.burrow_evaluation import BurrowRules
+from udfs.rules.verdicts.freshness import Objective
+from udfs.rules.verdicts.own_verdict import OwnRules
+
+
+@dataclass
+class Progress(Reached):
+    """A row of measured_partitions; times are microseconds."""
+
+    through_offset: int | None = None
+    settled_time: int | None = None
+    basis: str = ""
+
+    @staticmethod
+    def from_plain(row: Mapping[str, Any]) -> "Progress":
+        return progress_of(row)
+
+    def row(self, cluster: str) -> dict[str, Any]:
+        return {
+            "cluster": cluster,
+            "offsets_partition": self.partition,
+            "through_run_id": self.through_run_id,
+            "through_offset": self.through_offset,
+            "settled_time": self.settled_time,
+            "basis": self.basis,
+        }
+
+
+def progress_of(row: Mapping[str, Any]) -> Progress:
+    return Progress(
+        row["offsets_partition"], row["through_run_id"], row["through_offset"], row["settled_time"], row["basis"]
+    )
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """Progress of the replay in an offsets partition. `begins`: by leader epoch, where it began."""
+
+    through_offset: int | None
+    through_time: int | None
+    whole_run_id: str
+    begins: Mapping[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief(Told[Progress]):
+    replayed: Mapping[int, Replayed]
+    # Microseconds. `newest_snapshot` None: there is none.
+    as_of_time: int
+    newest_snapshot: int | None
+    snapshots: Sequence[LogFile] = ()
+    broker: BrokerSettings = field(default_factory=BrokerSettings)
+    burrow: BurrowRules = field(default_factory=BurrowRules)
+    verdicts: OwnRules = field(default_factory=OwnRules)
+    objectives: Sequence[Objective] = ()
+    basis: str = ""
+
+    def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
+        replayed = {place: each for place, each in self.replayed.items() if place in partitions}
+        return {**super().of_partitions(partitions), "replayed": replayed}
+
+    def settled_time(self, partition: int) -> int | None:
+        """Everything before this time is known and measured, and the first snapshot after it is known too. What was
+        settled stays settled, even if a run is about an earlier time."""
+        through, earlier = self.replayed[partition].through_time, self.earlier.get(partition)
+        before = None if earlier is None else earlier.settled_time
+        if through is None:
+            return before
+        now = min(each for each in (through, self.newest_snapshot, self.as_of_time) if each is not None)
+        return now if before is None else max(before, now)
+
+
+def basis_of(*, has_snapshots: bool) -> str:
+    """What settled rows depend on outside the log, and which tables have them. The first snapshot may contain facts
+    about earlier times that no snapshot had before."""
+    return f"{'with' if has_snapshots else 'without'} snapshots, by day"

@@ -1,0 +1,106 @@
+"""Failures as users see them: one line on standard error and an exit code, without a stack trace."""
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+
+from jobs.output.interrupts import is_interrupted
+from schemas.words.exit_codes import ExitCode
+
+# Characters: a statement of SQL may be long, and a path.
+MOST_SAID = 4_000
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+class Failure(Exception):
+    """A failure that a user can act on. An empty message: another process has already printed it."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Live:
+    """The progress line on a terminal. Messages replace it."""
+
+    is_shown = False
+
+    def clear(self) -> None:
+        if self.is_shown:
+            self.is_shown = False
+            with suppress(OSError, AttributeError):
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
+
+
+LIVE = Live()
+
+
+def say(line: str) -> None:
+    """On one line, whatever names, paths and values of flags are in it: they are anybody's."""
+    LIVE.clear()
+    # A closed or full standard error must not change the exit code.
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(f"groupscope: {in_a_line(line)}\n")
+        sys.stderr.flush()
+
+
+def in_a_line(text: str) -> str:
+    """Without what moves a terminal's cursor, and without the middle of what nobody would read to its end."""
+    if len(text) > MOST_SAID:
+        text = f"{text[: MOST_SAID // 2]} … {text[-MOST_SAID // 2 :]}"
+    return visible(text)
+
+
+def visible(text: str) -> str:
+    """Without anything that moves a terminal's cursor or turns its text around: group and client ids are anybody's."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def guarded(call: Callable[[], int], is_debug: bool) -> int:
+    """Returns the result of the call, or the exit code of its failure."""
+    try:
+        return call()
+    except BrokenPipeError:
+        # The program that read our output has ended. That is no error, and Python must not complain when it closes the
+        # output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return ExitCode.CLEAN
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except Exception as error:
+        if is_interrupted():
+            return ExitCode.INTERRUPTED
+        if is_debug:
+            traceback.print_exc()
+        return told(error)
+
+
+def told(error: Exception) -> int:
+    code, line = described(error)
+    if line:
+        say(line)
+    return code
+
+
+def described(error: Exception) -> tuple[int, str]:
+    """The exit code and the message."""
+    match error:
+        case Failure():
+            return error.code, str(error)
+        case OSError():
+            return ExitCode.UNREADABLE_INPUT, os_error_line(error, "output")
+        case _:
+            what = f"internal error, please report it: {type(error).__name__}: {error} (--debug shows where)"
+            return ExitCode.FAILED, what
+
+
+def os_error_line(error: OSError, place: object) -> str:
+    """The place and the reason on one line. Messages of libraries have no file name, several lines, and colors."""
+    why = " ".join(COLOUR.sub("", error.strerror or str(error)).split())
+    return f"{error.filename or place}: {why or type(error).__name__}"

@@ -1,0 +1,144 @@
+"""Shows the progress of a command after three seconds of silence: a live line on a terminal, a line now and then in a
+log.
+
+A command names its current step by `with doing("replay")`, and the engine adds how much of it is done. A separate
+thread prints, so that the time advances even during one long task.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from jobs.output.failure import LIVE, say
+from jobs.output.table_layout import cut_to
+from jobs.output.terminal import STANDARD_ERROR, error_width, is_terminal
+from udfs.sentences.counts import counted
+
+SILENT_SECONDS = 3.0
+# On a terminal, and in a log.
+LIVE_SECONDS, LOG_SECONDS = 0.5, 30.0
+# Before this, an estimate would jump.
+LEAST_SHARE = 0.02
+MINUTE, HOUR = 60, 3_600
+
+
+@dataclass
+class Activity:
+    """`total`: the amount of work once it is known, in units such as `records`."""
+
+    name: str
+    started: float
+    total: int = 0
+    unit: str = ""
+    done: int = 0
+    is_logged: bool = True
+
+    def line(self, now: float) -> str:
+        seconds = now - self.started
+        if not self.total:
+            return f"{self.name}: {length(seconds)} so far"
+        share = min(self.done / self.total, 1.0)
+        left = f", about {length(seconds / share - seconds)} left" if LEAST_SHARE <= share < 1 else ""
+        return f"{self.name}: {share:.0%} of {amount(self.total, self.unit)}, {length(seconds)} so far{left}"
+
+
+class Display:
+    def __init__(self, *, is_quiet: bool) -> None:
+        self.activities: list[Activity] = []
+        self.is_quiet = is_quiet
+        self.ended, self.lock = threading.Event(), threading.Lock()
+        self.thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        if self.thread is None and not self.is_quiet:
+            self.thread = threading.Thread(target=self.watch, daemon=True)
+            self.thread.start()
+
+    def end(self) -> None:
+        """Nothing is printed after this."""
+        self.ended.set()
+        if self.thread is not None:
+            self.thread.join()
+
+    def watch(self) -> None:
+        is_live = is_terminal(STANDARD_ERROR)
+        last = time.monotonic()
+        while not self.ended.wait(LIVE_SECONDS):
+            # Only a running activity is shown.
+            with self.lock:
+                now, activity = time.monotonic(), self.current()
+                if activity is None or now - activity.started < SILENT_SECONDS:
+                    continue
+                if is_live:
+                    draw(activity.line(now))
+                elif activity.is_logged and now - last >= LOG_SECONDS:
+                    last = now
+                    say(activity.line(now))
+
+    def current(self) -> Activity | None:
+        with suppress(IndexError):
+            return self.activities[-1]
+        return None
+
+
+# Outside of a command nobody reads it.
+display = Display(is_quiet=True)
+
+
+@contextmanager
+def shown(*, is_quiet: bool) -> Iterator[None]:
+    """Shows the progress of the command in this block."""
+    global display  # noqa: PLW0603
+    display = Display(is_quiet=is_quiet)
+    try:
+        yield
+    finally:
+        display.end()
+        display = Display(is_quiet=True)
+
+
+@contextmanager
+def doing(name: str, *, is_logged: bool = True) -> Iterator[Activity]:
+    """The current activity until the block ends. An activity inside it is shown instead."""
+    activity = Activity(name, time.monotonic(), is_logged=is_logged)
+    display.activities.append(activity)
+    display.start()
+    try:
+        yield activity
+    finally:
+        with display.lock:
+            display.activities.pop()
+            LIVE.clear()
+
+
+@contextmanager
+def counting(total: int, unit: str) -> Iterator[Activity]:
+    """The amount of work of the current activity. Time before this does not count."""
+    current = display.current()
+    with doing(current.name if current is not None else "working") as activity:
+        activity.total, activity.unit = total, unit
+        yield activity
+
+
+def draw(line: str) -> None:
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(f"\r{cut_to(line, error_width() - 1)}\x1b[K")
+        sys.stderr.flush()
+        LIVE.is_shown = True
+
+
+def amount(number: int, unit: str) -> str:
+    if unit == "bytes":
+        return f"{number / 1e6:,.0f} MB"
+    return counted(number, unit.removesuffix("s"))
+
+
+def length(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 100 * MINUTE:
+        return f"{seconds / MINUTE:.0f} min"
+    return f"{seconds / HOUR:.1f} h"

@@ -1,0 +1,259 @@
+"""Prints rows to standard output: an aligned table for people, CSV or JSON lines for programs.
+
+A table is fitted to the terminal. In CSV, text that a spreadsheet would run as a formula begins with an apostrophe.
+JSON has every value unchanged.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from functools import partial
+from itertools import chain, islice
+from typing import Any
+
+from jobs.output.failure import Failure, visible
+from jobs.output.table_layout import cut_to, fitted, width_of, wrapped
+from jobs.output.terminal import BOLD, STANDARD_OUTPUT, is_terminal, painted, terminal_width
+from schemas.words.exit_codes import ExitCode
+
+CHUNK_BYTES = 1 << 16
+# The first rows decide the column widths, so that a large result can be printed row by row.
+MEASURED_ROWS = 1_000
+# A list of a thousand members must not pad every other row to its length. Long ids, and lists of similar length, still
+# form columns.
+MOST_PADDING = 250
+GAP = "  "
+# What spreadsheets read as the beginning of a formula, except plain numbers.
+FORMULA = re.compile("[=+@\t\r\uff1d\uff0b\uff20]|[-\uff0d](?![0-9.]+$)")
+# As `time_text` writes it.
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
+
+Row = Sequence[Any]
+
+
+class Format(StrEnum):
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+def print_rows(
+    names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "", *, is_wide: bool = False
+) -> None:
+    """`missing`: shown in tables for a missing value. A wide table may exceed the terminal."""
+    width = None if is_wide else terminal_width()
+    lines = row_lines(names, rows, format, missing, width)
+    if format == Format.CSV and is_terminal():
+        # CSV has every name unchanged, and a terminal may act on some characters.
+        lines = map(visible, lines)
+    write_lines(lines)
+
+
+def row_lines(
+    names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "", width: int | None = None
+) -> Iterator[str]:
+    """`width`: of the terminal that the table must fit."""
+    writers: dict[str, Callable[[Sequence[str], Iterable[Row]], Iterator[str]]] = {
+        Format.TABLE: partial(table_lines, missing=missing, width=width),
+        Format.CSV: csv_lines,
+        Format.JSON: json_lines,
+    }
+    return writers[format](names, rows)
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Writes in chunks and as UTF-8, independent of the machine's encoding."""
+    ready = bytearray()
+    for line in lines:
+        ready += line.encode(errors="backslashreplace") + b"\n"
+        if len(ready) >= CHUNK_BYTES:
+            write_all(ready)
+            ready = bytearray()
+    write_all(ready)
+
+
+def write_all(text: bytes | bytearray) -> None:
+    view = memoryview(text)
+    try:
+        while view:
+            view = view[os.write(STANDARD_OUTPUT, view) :]
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Failure(ExitCode.FAILED, f"standard output: {error.strerror}") from None
+
+
+def table_lines(
+    names: Sequence[str], rows: Iterable[Row], missing: str = "", width: int | None = None
+) -> Iterator[str]:
+    coming = iter(rows)
+    measured = list(islice(coming, MEASURED_ROWS))
+    cells = [table_cells(row, missing) for row in measured]
+    shown = [visible(name) for name in names]
+    widths = [column_width(name, column) for name, *column in zip(shown, *cells, strict=True)]
+    columns = [[row[i] for row in measured] for i in range(len(names))]
+    is_right = [is_number_column(column) for column in columns]
+    every: Iterator[list[str]] = chain(cells, (table_cells(row, missing) for row in coming))
+    heading = shown
+    if width is not None:
+        bodies = [max(map(width_of, column), default=0) for column in zip(*cells, strict=True)] or [0] * len(shown)
+        # A truncated number would be another number, and a truncated time any time of that hour.
+        is_whole = [each or is_time_column(column) for each, column in zip(is_right, columns, strict=True)]
+        least = [body if each else 0 for each, body in zip(is_whole, bodies, strict=True)]
+        room = fitted(widths, bodies, least, width - len(GAP) * (len(widths) - 1))
+        if room is None:
+            yield from record_lines(shown, every, width)
+            return
+        widths, heading = room, cut_cells(shown, room)
+        every = (cut_cells(row, room) for row in every)
+    yield painted(table_line(heading, widths, is_right), BOLD)
+    yield GAP.join("-" * width for width in widths)
+    for row in every:
+        yield table_line(row, widths, is_right)
+
+
+def cut_cells(cells: Iterable[str], widths: Sequence[int]) -> list[str]:
+    return [cut_to(cell, width) for cell, width in zip(cells, widths, strict=True)]
+
+
+def record_lines(names: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
+    """Columns one below the other, if they do not fit side by side."""
+    for number, row in enumerate(rows):
+        yield from [""] if number else []
+        for name, cell in zip(names, row, strict=True):
+            yield from wrapped(f"{name}: {cell}".rstrip(), width, "  ")
+
+
+def column_width(name: str, cells: Iterable[str]) -> int:
+    """The width of the widest cell that pads no other cell by more than MOST_PADDING. Wider cells stick out."""
+    widths = sorted(map(width_of, cells))
+    total = sum(widths)
+    while widths and len(widths) * widths[-1] - total > MOST_PADDING * len(widths):
+        total -= widths.pop()
+    return max(1, width_of(name), *widths[-1:])
+
+
+def is_number_column(values: Iterable[Any]) -> bool:
+    there = [value for value in values if value is not None]
+    return bool(there) and all(
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in there
+    )
+
+
+def is_time_column(values: Iterable[Any]) -> bool:
+    there = [value for value in values if value is not None]
+    return bool(there) and all(
+        isinstance(value, datetime) or (isinstance(value, str) and TIME.fullmatch(value)) for value in there
+    )
+
+
+def table_line(cells: Sequence[str], widths: Sequence[int], is_right: Sequence[bool]) -> str:
+    padded = (pad(*column) for column in zip(cells, widths, is_right, strict=True))
+    return GAP.join(padded).rstrip(" ")
+
+
+def pad(cell: str, width: int, is_right: bool) -> str:
+    space = " " * (width - width_of(cell))
+    return space + cell if is_right else cell + space
+
+
+def table_cells(row: Row, missing: str) -> list[str]:
+    return [missing if value is None else visible(cell_text(value)) for value in row]
+
+
+def csv_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    for row in chain([names], rows):
+        # Most readers ignore an empty line.
+        yield ",".join(csv_cell(value) for value in row) or '""'
+
+
+def csv_cell(value: Any) -> str:
+    """NULL is empty; an empty text is a pair of quotes."""
+    if value is None:
+        return ""
+    text = cell_text(value)
+    if isinstance(value, str) and FORMULA.match(text):
+        text = f"'{text}"
+    return '"' + text.replace('"', '""') + '"' if not text or any(mark in text for mark in ',"\n\r') else text
+
+
+def cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple | dict):
+        return json_text(value)
+    text = scalar_text(value)
+    return str(value) if text is None else text
+
+
+def scalar_text(value: Any) -> str | None:
+    """For a value that is not a list, a map or a struct."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case datetime():
+            return time_text(value)
+        case bytes() | bytearray():
+            return value.hex()
+        case date() | time():
+            return value.isoformat()
+        case Decimal():
+            return format(value, "f")
+        case int() | float() | timedelta():
+            return str(value)
+        case _:
+            return None
+
+
+def time_text(value: datetime) -> str:
+    """ISO 8601 in UTC. Times without a zone already are UTC."""
+    plain = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+    return plain.isoformat(timespec="microseconds" if plain.microsecond % 1000 else "milliseconds") + "Z"
+
+
+def json_lines(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    # A query may give two columns the same name: both are written.
+    keys = [json_string(name) for name in names]
+    for row in rows:
+        yield json_object(keys, row)
+
+
+def json_object(keys: Iterable[str], values: Iterable[Any]) -> str:
+    return "{" + ",".join(f"{key}:{json_text(value)}" for key, value in zip(keys, values, strict=True)) + "}"
+
+
+def json_text(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            # JSON has no value for infinity and NaN.
+            return repr(value) if value - value == 0 else json_string(str(value))
+        case Decimal():
+            return format(value, "f")
+        case dict():
+            return json_object([json_string(cell_text(key)) for key in value], value.values())
+        case tuple() if hasattr(value, "__fields__"):  # a struct as Spark returns it
+            return json_object(map(json_string, value.__fields__), value)
+        case list() | tuple():
+            return "[" + ",".join(map(json_text, value)) + "]"
+        case _:
+            return json_string(scalar_text(value) or str(value))
+
+
+def json_string(text: str) -> str:
+    """JSON escapes replace everything that a terminal would act on, so nothing is lost."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    if quoted.isprintable():
+        return quoted
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in quoted)

@@ -1,0 +1,43 @@
+"""What the gate prints: findings, worst first, and how to see their rows. An audit prints the same lines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jobs.pages.finding_lines import finding_lines, summary
+from schemas.tables.gate import FINDINGS
+from schemas.words.exit_codes import ExitCode
+
+COLUMNS = tuple(column.name for column in FINDINGS.columns)
+MEANINGS = {
+    ExitCode.CLEAN: "clean",
+    ExitCode.FINDINGS: "findings that count, or a suite that could not be evaluated",
+}
+
+
+def page(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    code = ExitCode(int(result["exit_code"]))
+    yield f"Gate of cluster {result['cluster']}, run {result['run_id']}, as of {result['as_of_time']}"
+    yield ""
+    yield f"Exit code     {int(code)}: {MEANINGS[code]}"
+    yield f"Expectations  {expectation_counts(result)}"
+    yield f"Findings      {finding_counts(result, findings)}"
+    if result["is_unchanged"]:
+        yield "              Nothing has changed since the run before: these are its findings."
+    yield f"Took          {result['seconds']:.1f} s"
+    if findings:
+        yield ""
+        yield from finding_lines(findings)
+
+
+def expectation_counts(result: Mapping[str, Any]) -> str:
+    failed, errors = result["num_failed"], result["num_errors"]
+    return f"{result['num_expectations']:,} evaluated: {failed:,} do not hold, {errors:,} could not be evaluated"
+
+
+def finding_counts(result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
+    beside = f"{result['num_waived']:,} waived, {result['num_of_tool_groups']:,} about groups of tools left out"
+    return f"{summary(findings)}; {beside}"
+
+
+def finding_cells(row: Mapping[str, Any]) -> list[Any]:
+    return [row[name] for name in COLUMNS]

@@ -1,0 +1,122 @@
+"""The page that an audit prints: what it read, what it found, and how to look further."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jobs.answers.unnamed_topics import unnamed_ids, unnamed_text
+from jobs.ingestion.driver.state import LIVE
+from jobs.output.rows import row_lines
+from jobs.output.terminal import terminal_width
+from jobs.pages.finding_lines import finding_lines, summary
+from jobs.pages.gate import expectation_counts
+from jobs.warehouses.warehouse import Warehouse
+from schemas.contract.tables import USER_TABLES
+from schemas.words.exit_codes import ExitCode
+from udfs.sentences.counts import counted
+
+DAMAGE_QUERY = (
+    "SELECT source_file, byte_position, reason, num_records FROM rejected_records WHERE byte_position IS NOT NULL"
+)
+MEANINGS = {
+    ExitCode.CLEAN: "CLEAN",
+    ExitCode.FINDINGS: "FINDINGS",
+    ExitCode.REJECTED_SHARE: "REJECTED: more records rejected or damaged than max_rejected_share allows",
+}
+SAMPLE_QUERY = "SELECT rank, own_verdict, group_id, topic, partition, reason FROM v_group_verdict"
+
+
+def page(warehouse: Warehouse, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    code = ExitCode(int(result["exit_code"]))
+    yield f"{MEANINGS[code]}, exit code {int(code)}: {summary(findings)}"
+    yield f"Audit of cluster {result['cluster']} as of {result['gate']['as_of_time']}, run {result['run_id']}"
+    yield ""
+    yield from coverage_lines(warehouse, result)
+    if findings:
+        yield ""
+        yield from finding_lines(findings)
+    if added := table_rows(warehouse, result):
+        yield ""
+        yield from row_lines(("table", "rows", "added", "grain"), added, "table", width=terminal_width())
+    yield ""
+    yield f'Ask it: groupscope sql --warehouse {warehouse.told} "{SAMPLE_QUERY}"'
+
+
+def coverage_lines(warehouse: Warehouse, result: Mapping[str, Any]) -> Iterator[str]:
+    yield f"Read         {things_read(result)}"
+    yield f"Records      {result['read']:,} read: {counts(result)}"
+    for reason, number in result["reject_reasons"].items():
+        yield f"             {number:,} rejected: {reason}"
+    yield from damage_lines(result)
+    replay, assignments, lag = result["replay"], result["assignments"], result["lag"]
+    replayed = counted(replay["num_records"], "record")
+    yield f"Replayed     {replayed} of {counted(replay['num_partitions'], 'offsets partition')}"
+    yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
+    yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
+    known = (
+        f"{counted(lag['num_snapshots'], 'snapshot')} known"
+        if lag["num_snapshots"]
+        else "UNKNOWN, there are no snapshots"
+    )
+    yield f"Lag          {known}"
+    yield f"Gate         {expectation_counts(result['gate'])}"
+    if ids := unnamed_topics(warehouse, result["cluster"]):
+        yield f"Topics       {unnamed_text(ids)}"
+    yield f"Took         {result['seconds']:.1f} s"
+    yield f"Warehouse    {warehouse.told}"
+    yield f"Report       {report_words(result['report'])}"
+
+
+def report_words(report: Mapping[str, Any]) -> str:
+    if report["place"] is None:
+        return "not written"
+    return f"{report['place']}{' (unchanged)' if report['is_unchanged'] else ''}"
+
+
+def damage_lines(result: Mapping[str, Any]) -> Iterator[str]:
+    """What this run met; the query lists what earlier ones met too."""
+    number = result["num_damaged_ranges"]
+    if not number:
+        return
+    about = "about " if result["is_damage_estimated"] else ""
+    ranges = counted(number, "batch or byte range", "batches or byte ranges")
+    yield f"Damaged      {about}{counted(result['damaged_records'], 'record')} in {ranges}"
+    for each in result["first_damaged_ranges"]:
+        yield (
+            f"             {each['source_file']}, byte {each['byte_position']:,}: {each['reason']}, "
+            f"{counted(each['num_records'], 'record')}"
+        )
+    if number > len(result["first_damaged_ranges"]):
+        yield f"             and {number - len(result['first_damaged_ranges']):,} more"
+    yield f"             {DAMAGE_QUERY}"
+
+
+def unnamed_topics(warehouse: Warehouse, cluster: str) -> set[str]:
+    partitions, topics = (
+        [] if rows is None else [row for row in rows.to_pylist() if row["cluster"] == cluster]
+        for rows in (
+            warehouse.rows("replayed_partitions", ["cluster", "unnamed_topic_ids"]),
+            warehouse.rows("topics", ["cluster", "topic_id"]),
+        )
+    )
+    return unnamed_ids(partitions, topics)
+
+
+def verdicts(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {verdict}" for verdict, number in numbers.items() if number) or "none"
+
+
+def things_read(result: Mapping[str, Any]) -> str:
+    if result["source"] == LIVE:
+        return f"{counted(result['num_files_read'], 'range')} of offsets"
+    return f"{counted(result['num_files_read'], 'file')} ({result['num_files_unchanged']:,} more unchanged)"
+
+
+def counts(result: Mapping[str, Any]) -> str:
+    return f"{result['decoded']:,} decoded, {result['rejected']:,} rejected, {result['already_known']:,} already known"
+
+
+def table_rows(warehouse: Warehouse, result: Mapping[str, Any]) -> list[tuple[str, int, int, str]]:
+    """Of tables that have grown."""
+    num_rows = warehouse.num_rows()
+    added = {name: int(number) for name, number in result["rows_added"].items() if number}
+    return [(name, num_rows[name], added[name], USER_TABLES[name].grain) for name in USER_TABLES if name in added]

@@ -1,0 +1,70 @@
+"""What `groupscope whatif` prints for people: one block per assignor, and which assignor is best."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from jobs.answers.table_reader import Row
+from schemas.words.records import OFFSETS_TOPIC
+from udfs.audit.checks.audit_results import Latest
+from udfs.audit.whatif.costs import Move, balance
+
+LABEL_WIDTH = 12
+# Of partitions one by one; JSON and --verbose have all.
+SHOWN_MOVES = 20
+NOBODY = "nobody"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A row of assignment_whatif; `partitions` are all, moved or not; by member, how many it has before and after."""
+
+    row: Row
+    partitions: Sequence[Move] = ()
+    members: Sequence[tuple[str, int, int]] = ()
+
+    @property
+    def moves(self) -> list[Move]:
+        return [move for move in self.partitions if move.is_change]
+
+
+def blocks(told: Sequence[Told], latest: Latest, *, is_verbose: bool) -> Iterator[tuple[str, str]]:
+    for number, each in enumerate(told):
+        if number:
+            yield "", ""
+        yield from block(each, latest, is_verbose)
+
+
+def block(told: Told, latest: Latest, is_verbose: bool) -> Iterator[tuple[str, str]]:
+    row = told.row
+    force = f", {latest.assignor} in force" if latest.assignor is not None else ""
+    yield "Group", f"{row['group_id']} ({row['group_type']}){force}"
+    yield "Assignor", f"{row['assignor']} of the {row['group_protocol']} protocol"
+    if not row["is_possible"]:
+        yield "Possible", f"no: {row['reason']}"
+        return
+    yield "Balance", f"{balance(row['imbalance'])}, of those that subscribe to the same topics"
+    total = sum(before for _, before, _ in told.members)
+    yield "Partitions", f"{row['moves_from_current']} of {total} move, {row['partitions_stopped']} stop meanwhile"
+    yield from (("", line) for line in (owner_lines(told) if is_verbose else move_lines(told)))
+    for place, (member, before, after) in enumerate(told.members):
+        yield "" if place else "Members", f"{member}: {before} before, {after} after"
+    if row["reason"] is not None:
+        yield "Left out", row["reason"]
+    first, last = row["evidence_first_offset"], row["evidence_last_offset"]
+    yield "Evidence", f"{OFFSETS_TOPIC}-{row['evidence_partition']}, records {first} to {last} ({row['confidence']})"
+
+
+def move_lines(told: Told) -> Iterator[str]:
+    yield from map(move_text, told.moves[:SHOWN_MOVES])
+    if len(told.moves) > SHOWN_MOVES:
+        yield f"and {len(told.moves) - SHOWN_MOVES} more, with --verbose"
+
+
+def owner_lines(told: Told) -> Iterator[str]:
+    return map(move_text, told.partitions)
+
+
+def move_text(move: Move) -> str:
+    topic, partition = move.partition
+    before, after = (" and ".join(members) or NOBODY for members in (move.before, move.after))
+    return f"{topic}-{partition}: {f'{before} to {after}' if move.is_change else f'{before} keeps it'}"

@@ -1,0 +1,1 @@
+"""Processors, memory and threads of this process."""

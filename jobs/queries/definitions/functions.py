@@ -1,0 +1,98 @@
+"""Table functions in the dialect of each engine: temporary or stored functions in Spark, macros in DuckDB."""
+
+from collections.abc import Iterable
+
+from jobs.queries.definitions.column_types import duckdb_type
+from jobs.queries.definitions.dialects import text_literal
+from schemas.contract.history_functions import FUNCTIONS, Function
+from schemas.declarations.columns import Column, Type, sql_type
+
+TIME = "time"
+TIME_COMMENT = "The instant: a time, ISO 8601, or epoch milliseconds."
+CLUSTER = Column("cluster", Type.STRING, "Only this cluster; left out: every one.")
+
+
+def function_statement(function: Function, is_temporary: bool) -> str:
+    # Only a VARIANT still tells what was given: to a TIMESTAMP Spark takes a number for seconds, without a word.
+    arguments = [*map(declared, function.arguments), f"{TIME} VARIANT COMMENT {text_literal(TIME_COMMENT)}"]
+    results = ",\n".join(f"  {declared(column)}" for column in function.columns)
+    return (
+        f"CREATE OR REPLACE {'TEMPORARY ' if is_temporary else ''}FUNCTION {function.name} (\n"
+        f"  {', '.join(arguments)},\n"
+        f"  {CLUSTER.name} STRING DEFAULT NULL COMMENT {text_literal(CLUSTER.comment)}\n)\n"
+        f"RETURNS TABLE (\n{results}\n)\n"
+        f"COMMENT {text_literal(function.comment)}\n"
+        f"RETURN {query(function)}"
+    )
+
+
+def declared(column: Column) -> str:
+    return f"{column.name} {sql_type(column.type)} COMMENT {text_literal(column.comment)}"
+
+
+def query(function: Function) -> str:
+    """An argument is told from a column of its name by the function's."""
+    conditions = rows_at(function, f"{function.name}.", instant(f"{function.name}.{TIME}"))
+    return answer(function, f"{function.reads} AS found\nWHERE {conditions}")
+
+
+def answer(function: Function, source: str) -> str:
+    """The rows of a source, or those of them that are of each cluster's newest time."""
+    if function.newest is None:
+        return f"{columns_of(function)}\nFROM {source}"
+    newest = f"max(found.{function.newest}) OVER (PARTITION BY found.cluster) AS newest_time"
+    every = f"{columns_of(function)}, {newest}\nFROM {source}"
+    return f"{columns_of(function)}\nFROM (\n{every}\n) AS found\nWHERE found.{function.newest} = found.newest_time"
+
+
+def columns_of(function: Function) -> str:
+    return "SELECT " + ", ".join(f"found.{column.name}" for column in function.columns)
+
+
+def rows_at(function: Function, given: str, time: str) -> str:
+    """The condition that a row `found` is the answer; `given` stands before the name of each argument."""
+    conditions = [
+        *(f"found.{column.name} = {given}{column.name}" for column in function.arguments),
+        *(holding(time) if function.newest is None else [f"found.{function.newest} <= {time}"]),
+        f"({given}cluster IS NULL OR found.cluster = {given}cluster)",
+    ]
+    return " AND ".join(conditions)
+
+
+def holding(time: str) -> list[str]:
+    return [
+        f"(found.from_time IS NULL OR found.from_time <= {time})",
+        f"(found.to_time > {time} OR found.to_time IS NULL AND found.is_open)",
+    ]
+
+
+def instant(given: str) -> str:
+    is_number = f"schema_of_variant({given}) RLIKE '^(BIGINT|DECIMAL|DOUBLE|FLOAT)'"
+    return f"CASE WHEN {is_number} THEN timestamp_millis(CAST({given} AS BIGINT)) ELSE CAST({given} AS TIMESTAMP) END"
+
+
+def duckdb_macro(function: Function) -> str:
+    """DuckDB puts what is given into the text: in a query of its own, where no table is, it cannot be taken for a
+    column of ours."""
+    arguments = [*function.arguments, CLUSTER]
+    given = [f"CAST({column.name} AS {duckdb_type(column.type)}) AS given_{column.name}" for column in arguments]
+    names = ", ".join(column.name for column in function.arguments)
+    return f"CREATE OR REPLACE MACRO {function.name}({names}, {TIME}, {CLUSTER.name} := NULL) AS TABLE\n" + answer(
+        function,
+        f"(SELECT {', '.join(given)}, {duckdb_instant(TIME)} AS given_{TIME}) AS given\n"
+        f"JOIN {function.reads} AS found ON {rows_at(function, 'given_', f'given_{TIME}')}",
+    )
+
+
+def duckdb_instant(given: str) -> str:
+    """By way of text, since each branch must take what is given, whatever it is."""
+    is_number = f"regexp_matches(typeof({given}), '^(U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL|DOUBLE|FLOAT)')"
+    text = f"CAST({given} AS VARCHAR)"
+    milliseconds = f"CAST(trunc(CAST({text} AS DECIMAL(38, 6))) AS BIGINT)"
+    return f"CASE WHEN {is_number} THEN make_timestamptz(1000 * {milliseconds}) ELSE CAST({text} AS TIMESTAMPTZ) END"
+
+
+def readable(names: Iterable[str], tables: Iterable[str]) -> list[Function]:
+    """Those of these names whose table is there."""
+    there = set(tables)
+    return [FUNCTIONS[name] for name in names if FUNCTIONS[name].reads in there]

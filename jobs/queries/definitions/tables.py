@@ -1,0 +1,112 @@
+"""Tables at one version in the dialect of each engine. A table that does not exist yet has no rows, but all its
+columns."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from jobs.queries.definitions.column_types import duckdb_type, trino_type
+from jobs.queries.definitions.dialects import Dialect, comments, text_literal
+from jobs.queries.files.table_files import Files, files_at
+from jobs.storage.stored_path import StoredPath
+from jobs.warehouses.delta_tables import IS_OPEN
+from jobs.warehouses.warehouse import Warehouse
+from schemas.contract.tables import USER_TABLES
+from schemas.declarations.columns import Column, ColumnType, Table, sql_type
+
+# Where Trino knows the tables as they are now; views of their own names show one version of them.
+TRINO_SCHEMA = "groupscope_tables"
+AZURE = ("abfs:", "abfss:")
+
+
+def table_definitions(dialect: Dialect, warehouse: Warehouse, versions: Mapping[str, int]) -> Iterator[str]:
+    """Statements that make every table known by its name, at its version."""
+    yield f"-- Tables of {warehouse.told} for {dialect}, each at one version."
+    if dialect == Dialect.TRINO:
+        yield f"CREATE SCHEMA IF NOT EXISTS {TRINO_SCHEMA};"
+    if dialect == Dialect.DUCKDB and isinstance(warehouse.root, StoredPath):
+        yield from extension_for(warehouse.told)
+    for name, table in USER_TABLES.items():
+        version = versions.get(name)
+        yield f"\n-- {name}: {'no rows yet' if version is None else f'version {version}'}."
+        for statement in DEFINITIONS[dialect](table, warehouse, version):
+            yield f"{statement};"
+
+
+def extension_for(place: str) -> Iterator[str]:
+    """Of a bare DuckDB, which needs one for places that are not local."""
+    extension = "azure" if place.startswith(AZURE) else "httpfs"
+    yield "-- Keys come by CREATE SECRET before the first query: https://duckdb.org/docs/configuration/secrets_manager"
+    yield f"INSTALL {extension};\nLOAD {extension};"
+
+
+def in_duckdb(uri: str) -> str:
+    """Hadoop writes abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH, DuckDB has the container behind the host."""
+    where = urlsplit(uri)
+    if not uri.startswith(AZURE) or where.username is None:
+        return uri
+    return f"abfss://{where.hostname}/{where.username}{where.path}"
+
+
+def duckdb_table(table: Table, warehouse: Warehouse, version: int | None) -> list[str]:
+    found = [] if version is None else files_at(warehouse, table.name, version)
+    files = [each._replace(uris=tuple(map(in_duckdb, each.uris))) for each in found]
+    return [duckdb_view_of(table, files), *comments(table.name, table.comment, table.columns)]
+
+
+def spark_table(table: Table, warehouse: Warehouse, version: int | None) -> list[str]:
+    # A comment on a column would have to name all of them; Delta has them.
+    rows = f"SELECT * FROM delta.`{place_of(warehouse, table).replace('`', '``')}` VERSION AS OF {version}"
+    query = rows if version is not None else no_rows(table, sql_type, "`")
+    return [f"CREATE OR REPLACE VIEW {table.name} COMMENT {text_literal(table.comment)} AS\n{query}"]
+
+
+def trino_table(table: Table, warehouse: Warehouse, version: int | None) -> list[str]:
+    view = f"CREATE OR REPLACE VIEW {table.name} COMMENT {text_literal(table.comment)} SECURITY INVOKER AS\n"
+    if version is None:
+        return [view + no_rows(table, trino_type)]
+    known = f"{text_literal(TRINO_SCHEMA)}, {text_literal(table.name)}"
+    path = warehouse.path(table.name)
+    location = f"file://{path.absolute()}" if isinstance(path, Path) else str(path)
+    return [
+        f"CALL system.register_table({known}, {text_literal(location)})",
+        f"{view}SELECT * FROM {TRINO_SCHEMA}.{table.name} FOR VERSION AS OF {version}",
+    ]
+
+
+DEFINITIONS: dict[Dialect, Callable[[Table, Warehouse, int | None], list[str]]] = {
+    Dialect.SPARK: spark_table,
+    Dialect.TRINO: trino_table,
+    Dialect.DUCKDB: duckdb_table,
+}
+
+
+def place_of(warehouse: Warehouse, table: Table) -> str:
+    return warehouse.place(table.name).removeprefix("file:")
+
+
+def duckdb_view_of(table: Table, files: list[Files]) -> str:
+    query = "\nUNION ALL\n".join(rows_of_files(table, each) for each in files) or no_rows(table, duckdb_type)
+    return f"CREATE OR REPLACE VIEW {table.name} AS\n{query}"
+
+
+def rows_of_files(table: Table, files: Files) -> str:
+    """Columns say whose they are: DuckDB takes the bare name of a macro's argument, in a view that the macro reads too,
+    for the argument."""
+    columns = ", ".join(column_of_files(column, files) for column in table.columns)
+    uris = ", ".join(map(text_literal, files.uris))
+    return f"SELECT {columns}\nFROM read_parquet([{uris}], hive_partitioning = false) AS file"
+
+
+def column_of_files(column: Column, files: Files) -> str:
+    # Where Delta's log tells it, no file is asked.
+    if column.name == IS_OPEN and files.is_open is not None:
+        return f'{str(files.is_open).upper()} AS "{column.name}"'
+    if column.name in files.lacking:
+        return f'CAST(NULL AS {duckdb_type(column.type)}) AS "{column.name}"'
+    return f'CAST(file."{column.name}" AS {duckdb_type(column.type)}) AS "{column.name}"'
+
+
+def no_rows(table: Table, type_of: Callable[[ColumnType], str], quote: str = '"') -> str:
+    columns = (f"CAST(NULL AS {type_of(column.type)}) AS {quote}{column.name}{quote}" for column in table.columns)
+    return f"SELECT {', '.join(columns)} WHERE FALSE"

@@ -1,0 +1,1 @@
+"""DuckDB and Spark SQL."""

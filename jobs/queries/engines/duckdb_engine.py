@@ -1,0 +1,229 @@
+"""Runs SQL with DuckDB in this process, over the table files at the versions of the newest run.
+
+A statement can read these files and nothing else: DuckDB opens no other file, loads no extension, and allows no change
+of its settings. If the files are not on local disks, DuckDB opens none at all: it reads datasets (stored_tables.py).
+"""
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from jobs.command_line.suggestions import did_you_mean
+from jobs.output.failure import Failure
+from jobs.output.rows import Row
+from jobs.queries.definitions.dialects import text_literal
+from jobs.queries.definitions.functions import duckdb_macro
+from jobs.queries.definitions.tables import duckdb_view_of
+from jobs.queries.definitions.views import Named, named_in
+from jobs.queries.engines.absent_tables import say_absent
+from jobs.queries.files.table_files import Files, files_at, opened_at, unreadable
+from jobs.queries.results import Answer
+from jobs.queries.statements import only_reads
+from jobs.storage.stored_path import StoredPath
+from jobs.warehouses.any_warehouse import reading
+from jobs.warehouses.warehouse import Warehouse
+from schemas.contract.history_functions import FUNCTIONS
+from schemas.contract.tables import USER_TABLES
+from schemas.contract.views import VIEWS
+from schemas.words.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from jobs.queries.files.datasets import StoredTable
+
+# The rest is for what Python, and other programs, hold.
+MOST_MEMORY = "50%"
+ROWS_AT_ONCE = 2_000
+ABSENT = re.compile(r"Table with name (\S+) does not exist")
+# Its own tables, which nobody means here.
+OF_DUCKDB = re.compile(r'"(pg_|duckdb_|sqlite_|information_schema)')
+# A clause of WITH, and what EXPLAIN ANALYZE runs, may be these too.
+WRITING = frozenset({"COPY", "EXPORT", "INSERT"})
+# Runs a statement that it is given as a text.
+HIDING = "JSON_EXECUTE_SERIALIZED_SQL"
+LOCKS = (
+    "SET TimeZone = 'UTC'",
+    "SET enable_progress_bar = false",
+    "SET python_enable_replacements = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class DuckDBEngine:
+    place: str
+
+    def statements(self, text: str) -> list[str]:
+        try:
+            found = duckdb.extract_statements(text)
+        except duckdb.Error as error:
+            raise Failure(ExitCode.USAGE, told(error)) from None
+        for statement in found:
+            check_reading(statement)
+        return [statement.query.strip() for statement in found]
+
+    def is_whole(self, text: str) -> bool:
+        words = [word for kind, word in tokens_of(text) if kind != duckdb.token_type.comment]
+        return words[-1:] == [";"]
+
+    @contextmanager
+    def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
+        warehouse = reading(self.place)
+        say_absent(statements, warehouse.readable_versions())
+        with scope_of(warehouse, statements) as answer:
+            yield answer
+
+
+@contextmanager
+def scope_of(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
+    """Answers to these statements, over the warehouse as its newest run left it."""
+    named = named_in(statements)
+    versions = warehouse.readable_versions(named.tables)
+    is_stored = isinstance(warehouse.root, StoredPath)
+    stored = stored_tables(warehouse, versions) if is_stored else {}
+    files = {} if is_stored else {name: files_at(warehouse, name, version) for name, version in versions.items()}
+    with (
+        tempfile.TemporaryDirectory(prefix="groupscope-sql-") as folder,
+        connected(folder) as connection,
+        ThreadPoolExecutor(1) as worker,
+    ):
+        connection.execute(f"SET allowed_paths = [{', '.join(map(text_literal, uris_of(files)))}]")
+        for lock in LOCKS:
+            connection.execute(lock)
+        bring_into_scope(connection, warehouse, versions, files, stored, named)
+        session = Session(connection, worker, frozenset(uris_of(files)), tuple(stored.values()))
+        yield session.answer
+
+
+def tokens_of(text: str) -> list[tuple[duckdb.token_type, str]]:
+    """As DuckDB cuts the text, which it counts in bytes."""
+    raw = text.encode()
+    found = duckdb.tokenize(text)
+    ends = [*(start for start, _ in found[1:]), len(raw)]
+    return [(kind, raw[start:end].decode().strip()) for (start, kind), end in zip(found, ends, strict=True)]
+
+
+def check_reading(statement: duckdb.Statement) -> None:
+    quoted = (duckdb.token_type.string_const, duckdb.token_type.comment)
+    words = [word.upper() for kind, word in tokens_of(statement.query) if kind not in quoted]
+    if writing := next((word for word in words if word in WRITING or word.strip('"') == HIDING), None):
+        raise only_reads(writing)
+    # What pivots by values that are not written out is several statements to DuckDB: it makes a type of them.
+    is_pivot = statement.type == duckdb.StatementType.MULTI and "PIVOT" in words
+    if statement.type not in READING and not is_pivot:
+        raise only_reads(words[0])
+
+
+@contextmanager
+def connected(folder: str) -> Iterator[DuckDBPyConnection]:
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MOST_MEMORY,
+        "temp_directory": folder,
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    with duckdb.connect(config=settings) as connection:
+        yield connection
+
+
+def bring_into_scope(
+    connection: DuckDBPyConnection,
+    warehouse: Warehouse,
+    versions: dict[str, int],
+    files: dict[str, list[Files]],
+    stored: "dict[str, StoredTable]",
+    named: Named,
+) -> None:
+    for name, table in stored.items():
+        connection.register(name, table)
+    for name in (name for name in named.tables if name not in stored):
+        try:
+            connection.execute(duckdb_view_of(USER_TABLES[name], files.get(name, [])))
+        except duckdb.Error as error:
+            raise unreadable(warehouse.place(name).removeprefix("file:"), versions[name], told(error)) from None
+    for name in named.views:
+        connection.execute(f"CREATE VIEW {name} AS\n{VIEWS[name].sql}")
+    for name in named.functions:
+        connection.execute(duckdb_macro(FUNCTIONS[name]))
+    if named.scalar_functions:
+        # Here, since they load all assignors.
+        from jobs.queries.engines.duckdb_functions import register_duckdb
+
+        register_duckdb(connection)
+
+
+def stored_tables(warehouse: Warehouse, versions: dict[str, int]) -> "dict[str, StoredTable]":
+    # Here, since warehouses on local disks do without datasets, which take a while to load.
+    from jobs.queries.files.datasets import StoredTable
+
+    folders = {name: warehouse.path(name) for name in versions}
+    return {
+        name: StoredTable(folder, USER_TABLES[name], opened_at(warehouse, name, versions[name]))
+        for name, folder in folders.items()
+        if isinstance(folder, StoredPath)
+    }
+
+
+def uris_of(files: dict[str, list[Files]]) -> list[str]:
+    return [uri for groups in files.values() for group in groups for uri in group.uris]
+
+
+@dataclass(frozen=True)
+class Session:
+    """DuckDB sees no interrupt while it works: it works in a thread, and this one waits for either."""
+
+    connection: DuckDBPyConnection
+    worker: ThreadPoolExecutor
+    uris: frozenset[str]
+    stored: "tuple[StoredTable, ...]" = ()
+
+    def answer(self, statement: str) -> Answer:
+        self.run(lambda: self.connection.execute(statement))
+        return Answer([name for name, *_ in self.connection.description or ()], self.rows())
+
+    def rows(self) -> Iterator[Row]:
+        """As they come, so that a result may be larger than memory."""
+        while rows := self.run(lambda: self.connection.fetchmany(ROWS_AT_ONCE)):
+            yield from rows
+
+    def run(self, call: Callable[[], Result]) -> Result:
+        future = self.worker.submit(call)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            self.connection.interrupt()
+            wait([future])
+            raise
+        except duckdb.Error as error:
+            raise self.failure(error) from None
+
+    def failure(self, error: duckdb.Error) -> Failure:
+        unread = [failure for table in self.stored for failure in table.failures]
+        return unread[0] if unread else Failure(self.code_of(error), told(error))
+
+    def code_of(self, error: duckdb.Error) -> ExitCode:
+        # What a damaged file makes of its own head or pages has no kind.
+        if isinstance(error, duckdb.IOException) or type(error) is duckdb.Error:
+            return ExitCode.UNUSABLE_WAREHOUSE
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return ExitCode.FAILED
+        is_ours = isinstance(error, duckdb.InvalidInputException) and any(uri in str(error) for uri in self.uris)
+        return ExitCode.UNUSABLE_WAREHOUSE if is_ours else ExitCode.USAGE
+
+
+def told(error: duckdb.Error) -> str:
+    """DuckDB goes on with the place in the text."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    hints = [line for line in lines[1:] if line.startswith("Did you mean") and not OF_DUCKDB.search(line)]
+    if lines and not hints and (absent := ABSENT.search(lines[0])):
+        hints = [did_you_mean(absent[1], [*USER_TABLES, *VIEWS]).strip()]
+    return " ".join([*lines[:1], *hints[:1]]).strip() or type(error).__name__

@@ -1,0 +1,1 @@
+"""Files of tables, as an engine reads them."""

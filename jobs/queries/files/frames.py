@@ -1,0 +1,50 @@
+"""Tables as Spark frames, each at one version."""
+
+import re
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.output.failure import Failure
+from jobs.spark.types import table_type
+from jobs.storage.places import is_remote
+from jobs.warehouses.delta_tables import IS_OPEN, file_path, open_table
+from schemas.declarations.columns import Table
+from schemas.words.exit_codes import ExitCode
+
+# Spark takes seconds to make out a table's state from its log, which delta-rs does at once. Of more files than this
+# Delta's own way is better, since it leaves out those that a query cannot need.
+FEW_FILES = 500
+PATTERN = re.compile(r"[*?\[\]{}\\]")
+
+
+def table_at(spark: SparkSession, place: str, table: Table, version: int) -> DataFrame:
+    """`place` is the table's as Spark takes it."""
+    try:
+        if is_remote(place):
+            return by_delta(spark, place, version)
+        delta = open_table(Path(place.removeprefix("file:")), version)
+        files = [] if delta is None else [f"file:{file_path(uri)}" for uri in delta.file_uris()]
+        # Spark takes paths for patterns, and other writers than ours leave what stands in a path out of the file.
+        is_plain = not PATTERN.search(place) and not any(f"/{IS_OPEN}=" in file for file in files)
+        if delta is None or len(files) > FEW_FILES or not is_plain:
+            return by_delta(spark, place, version)
+        return spark.read.schema(table_type(table)).parquet(*files) if files else no_rows(spark, table)
+    except (PySparkException, OSError, ValueError) as error:
+        told = f"version {version} cannot be read, `groupscope doctor` shows more: {first_line(str(error))}"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place.removeprefix('file:')}: {told}") from None
+
+
+def no_rows(spark: SparkSession, table: Table) -> DataFrame:
+    """For a table that is not there yet."""
+    return spark.createDataFrame([], table_type(table))
+
+
+def by_delta(spark: SparkSession, place: str, version: int) -> DataFrame:
+    return spark.read.format("delta").option("versionAsOf", version).load(place)
+
+
+def first_line(message: str) -> str:
+    """Spark goes on with suggestions and the place in the text."""
+    return next((line.strip() for line in message.splitlines() if line.strip()), "Spark gave no reason")

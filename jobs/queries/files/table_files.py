@@ -1,0 +1,57 @@
+"""Lists the files of a table at one version, from the Delta log. Other files in the folder belong to other versions."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from deltalake import DeltaTable
+
+from jobs.output.failure import Failure
+from jobs.storage.stored_path import StoredPath
+from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line
+from jobs.warehouses.older_tables import lacking
+from jobs.warehouses.warehouse import Warehouse
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
+
+
+class Files(NamedTuple):
+    """`is_open` is that of all their rows, in a table that is partitioned by it: other writers than ours leave the
+    column out of the files. `lacking`: columns that an older release did not write."""
+
+    uris: tuple[str, ...]
+    is_open: bool | None = None
+    lacking: tuple[str, ...] = ()
+
+
+def files_at(warehouse: Warehouse, name: str, version: int) -> list[Files]:
+    folder = warehouse.path(name)
+    delta = opened_at(warehouse, name, version)
+    found: dict[bool | None, list[str]] = {}
+    for uri, action in zip(delta.file_uris(), files_of(delta).to_pylist(), strict=True):
+        # By the names that people write, where delta-rs may have its own for a storage.
+        path = folder / unquote(action["path"]) if isinstance(folder, StoredPath) else file_path(uri).absolute()
+        found.setdefault(partition_of(action), []).append(str(path))
+    columns = tuple(lacking(delta, TABLES[name]))
+    return [Files(tuple(uris), is_open, columns) for is_open, uris in found.items()]
+
+
+def opened_at(warehouse: Warehouse, name: str, version: int) -> DeltaTable:
+    """A run's gate asks for tables that its other steps have opened."""
+    folder = warehouse.path(name)
+    try:
+        delta = warehouse.open_at(name, version)
+    except UNREADABLE as error:
+        raise unreadable(str(folder), version, one_line(error)) from None
+    if delta is None:
+        raise unreadable(str(folder), version, f"no table at {folder}")
+    return delta
+
+
+def partition_of(action: Mapping[str, Mapping[str, bool | None] | None]) -> bool | None:
+    return (action.get("partition") or {}).get(IS_OPEN)
+
+
+def unreadable(place: str, version: int, why: str) -> Failure:
+    told = f"version {version} cannot be read, `groupscope doctor` shows more: {why}"
+    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {told}")

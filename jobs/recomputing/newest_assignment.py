@@ -1,0 +1,36 @@
+"""Reads a group's newest assignment from what `groupscope assignments` wrote, as input for other assignors."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jobs.answers import deleted_topics
+from jobs.answers.history import History
+from jobs.answers.table_reader import equal
+from jobs.recomputing.facts import COLUMNS, known_topics
+from udfs.audit import classic_audit, modern_audit
+from udfs.audit.checks.audit_results import Latest
+from udfs.audit.checks.facts import Facts
+
+# Columns of a group's state.
+PARTS: Mapping[str, Callable[[str, Any, Facts], Latest | None]] = {
+    "classic": classic_audit.latest_of,
+    "modern": modern_audit.latest_of,
+}
+
+
+def facts(history: History) -> Facts:
+    rows = history.rows("topics", columns=["topic_id", *deleted_topics.COLUMNS])
+    logged = {row["topic_id"]: row["topic"] for row in rows if row["topic_id"] is not None}
+    topics = known_topics(history.reader.arrow("topic_snapshots", COLUMNS), history.cluster, logged)
+    return Facts(topics, deleted_topics=deleted_topics.deleted_topics(rows))
+
+
+def newest_assignment(history: History, group: str, known: Facts) -> Latest | None:
+    """None: it has no assignment in force."""
+    for row in history.rows("recomputed_groups", equal("group_id", group), columns=["state"]):
+        states: dict[str, Any] = json.loads(row["state"])
+        for part, latest_of in PARTS.items():
+            if (found := latest_of(group, states.get(part), known)) is not None:
+                return found
+    return None

@@ -1,0 +1,1 @@
+"""The part of the log that a replay reads."""

@@ -1,0 +1,215 @@
+"""Reads the decoded tables of one offsets partition in log order, a window of offsets at a time.
+
+Several files may contain the same span of the log: copies, merged small files, files of later runs. So each row group
+is read when the window reaches it, and its rows after the window wait.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.storage.stored_path import Place, parquet_source
+from jobs.warehouses.leftovers import NAME
+from schemas.tables.decoded_records import CLASSIC_MEMBER
+
+PARTITION, OFFSET, EPOCH, RUN = "offsets_partition", "record_offset", "partition_leader_epoch", "run_id"
+WHERE = ("cluster", PARTITION, OFFSET, EPOCH, RUN)
+# Columns with few distinct values: codes are faster to read and to compare.
+REPEATED = ("group_id", "topic", "topic_id", "metadata")
+# The wide columns of members of classic groups are left out: other columns have their contents in decoded form.
+WIDE = {"subscription_bytes", "payload_json"}
+READ_AS = {
+    "members": [f"members.list.element.{field.name}" for field in CLASSIC_MEMBER.fields if field.name not in WIDE]
+}
+# Limit per task for row groups that partitions share.
+MOST_KEPT_BYTES = 32 << 20
+LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file of a decoded table, and the offsets partitions it has rows of."""
+
+    path: Place
+    first_partition: int
+    last_partition: int
+
+    @property
+    def run_id(self) -> str | None:
+        """Of the run that wrote it: none of its rows is newer."""
+        match = NAME.fullmatch(self.path.name)
+        return None if match is None else match["run"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A row group with rows of the partition; `is_mixed`: also with other rows."""
+
+    path: Place
+    group: int
+    first: int
+    last: int
+    num_rows: int
+    is_mixed: bool
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """`after_run`: only rows of later runs."""
+
+    cluster: str
+    partition: int
+    after_run: str | None = None
+
+
+def pieces(files: Sequence[LogFile], wanted: Wanted, opened: "Opened") -> list[Piece]:
+    """Sorted by their first offsets."""
+    found = []
+    for file in files:
+        if not file.first_partition <= wanted.partition <= file.last_partition:
+            continue
+        if wanted.after_run is not None and file.run_id is not None and file.run_id <= wanted.after_run:
+            continue
+        metadata = opened.footer(file.path)
+        names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+        places = {name: names.index(name) for name in WHERE}
+        for group in range(metadata.num_row_groups):
+            row_group = metadata.row_group(group)
+            bounds = {name: bounds_of(row_group.column(place)) for name, place in places.items()}
+            if (piece := piece_of(file.path, group, row_group.num_rows, bounds, wanted)) is not None:
+                found.append(piece)
+    return sorted(found, key=lambda piece: (piece.first, piece.last, str(piece.path), piece.group))
+
+
+Bounds = tuple[object, object] | None
+
+
+def bounds_of(column: pq.ColumnChunkMetaData) -> Bounds:
+    found = column.statistics if column.is_stats_set else None
+    return (found.min, found.max) if found is not None and found.has_min_max else None
+
+
+def piece_of(path: Place, group: int, num_rows: int, bounds: Mapping[str, Bounds], wanted: Wanted) -> Piece | None:
+    is_mixed = False
+    for name, value in (("cluster", wanted.cluster), (PARTITION, wanted.partition)):
+        found = bounds[name]
+        if found is not None and not found[0] <= value <= found[1]:  # type: ignore[operator]
+            return None
+        is_mixed |= found != (value, value)
+    runs = bounds[RUN]
+    if wanted.after_run is not None and runs is not None:
+        if runs[1] <= wanted.after_run:  # type: ignore[operator]
+            return None
+        is_mixed |= runs[0] <= wanted.after_run  # type: ignore[operator]
+    first, last = bounds[OFFSET] or (LEAST, MOST)
+    return Piece(path, group, int(first), int(last), num_rows, is_mixed)  # type: ignore[call-overload]
+
+
+@dataclass
+class Opened:
+    """Footers of files, each read once. The files are not kept open: there may be a thousand per process. Small row
+    groups that several partitions share are kept for the next partition, the most recently used ones."""
+
+    footers: dict[Place, pq.FileMetaData] = field(default_factory=dict)
+    kept: dict[tuple[Place, int, tuple[str, ...]], pa.Table] = field(default_factory=dict)
+    kept_bytes: int = 0
+
+    def footer(self, path: Place) -> pq.FileMetaData:
+        if path not in self.footers:
+            self.footers[path] = pq.read_metadata(parquet_source(path))
+        return self.footers[path]
+
+    def read(self, piece: Piece, columns: Sequence[str], wanted: Wanted) -> pa.Table:
+        if not piece.is_mixed:
+            return self.row_group(piece, columns).select(list(columns))
+        rows = self.shared_row_group(piece, columns)
+        mask = pc.and_(
+            pc.equal(rows.column("cluster"), wanted.cluster), pc.equal(rows.column(PARTITION), wanted.partition)
+        )
+        if wanted.after_run is not None:
+            mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
+        return rows.filter(mask, null_selection_behavior="drop").select(list(columns))
+
+    def row_group(self, piece: Piece, columns: Sequence[str]) -> pa.Table:
+        needed = {path for name in columns for path in READ_AS.get(name, (name,))}
+        needed |= {"cluster", PARTITION, RUN} if piece.is_mixed else set()
+        repeated = [name for name in REPEATED if name in needed]
+        source = parquet_source(piece.path)
+        with pq.ParquetFile(source, metadata=self.footer(piece.path), read_dictionary=repeated) as file:
+            return file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
+
+    def shared_row_group(self, piece: Piece, columns: Sequence[str]) -> pa.Table:
+        key = (piece.path, piece.group, tuple(columns))
+        rows = self.kept.pop(key, None)
+        if rows is None:
+            rows = self.row_group(piece, columns)
+            if rows.nbytes > MOST_KEPT_BYTES // 4:
+                return rows
+            self.kept_bytes += rows.nbytes
+        self.kept[key] = rows
+        while self.kept_bytes > MOST_KEPT_BYTES:
+            self.kept_bytes -= self.kept.pop(next(iter(self.kept))).nbytes
+        return rows
+
+
+@dataclass
+class TableRows:
+    """Rows of one table, read in ascending order of offsets."""
+
+    opened: Opened
+    wanted: Wanted
+    columns: Sequence[str]
+    pieces: list[Piece]
+    waiting: pa.Table | None = None
+    num_read: int = 0
+
+    def take_until(self, last: int) -> pa.Table | None:
+        """In log order; None if there are none."""
+        parts = [] if self.waiting is None else [self.waiting]
+        while self.num_read < len(self.pieces) and self.pieces[self.num_read].first <= last:
+            parts.append(self.opened.read(self.pieces[self.num_read], self.columns, self.wanted))
+            self.num_read += 1
+        self.waiting = None
+        if not parts:
+            return None
+        rows = in_log_order(pa.concat_tables(parts))
+        split = int(np.searchsorted(offsets_of(rows), last, "right"))
+        self.waiting = rows.slice(split) if split < rows.num_rows else None
+        return rows.slice(0, split) if split else None
+
+
+def in_log_order(rows: pa.Table) -> pa.Table:
+    offsets = offsets_of(rows)
+    if (np.diff(offsets) > 0).all():
+        return rows
+    return rows.take(np.lexsort((epochs_of(rows), offsets)))
+
+
+def offsets_of(rows: pa.Table) -> np.ndarray:
+    return np.asarray(rows.column(OFFSET).to_numpy())
+
+
+def epochs_of(rows: pa.Table) -> np.ndarray:
+    """NULL becomes -1."""
+    return np.asarray(rows.column(EPOCH).fill_null(-1).to_numpy())
+
+
+def times_of(rows: pa.Table) -> np.ndarray:
+    """Microseconds; NULL becomes the lowest number."""
+    return np.asarray(rows.column("record_time").cast(pa.int64()).fill_null(LEAST).to_numpy())
+
+
+def ends_of_windows(found: Sequence[Piece], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:
+    """Last offsets of windows of about this many rows. No window extends past one of the stops."""
+    ends, held = set(stops), 0
+    for piece in sorted(found, key=lambda piece: piece.last):
+        held += piece.num_rows
+        if held >= most_rows:
+            ends.add(piece.last)
+            held = 0
+    yield from sorted(ends)
+    yield MOST

@@ -1,0 +1,76 @@
+"""Infers topic names that no record and no snapshot contains, from what groups were assigned (see
+udfs.audit.infer_topic_names).
+
+The proof of a name may be in any offsets partition. So if an id has no name, all partitions are read, including records
+of earlier runs.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
+from udfs.audit.infer_topic_names import Computed, named
+from udfs.audit.target_evidence import TargetEvidence
+from udfs.topics.names import Sighting
+
+TARGETS, TOPIC_IDS = "target_assignment_members", ("topic_partitions", "topic_id")
+# Records of consumer and share groups, and of classic groups that became such groups.
+WINDOW_ROWS = 1 << 14
+
+
+def topic_ids(rows: pa.Table) -> set[str]:
+    """Topic ids in targets."""
+    found: set[str] = set()
+    for chunk in rows.column(TOPIC_IDS[0]).chunks:
+        structs = chunk.flatten()
+        found.update(structs.field(TOPIC_IDS[1]).unique().to_pylist() if len(structs) else ())
+    return found - {None}
+
+
+def groups_with(rows: pa.Table, ids: set[str]) -> set[str]:
+    """Groups whose targets contain one of the ids."""
+    lists = rows.select(["group_id", TOPIC_IDS[0]]).combine_chunks()
+    flat = lists.column(TOPIC_IDS[0]).combine_chunks()
+    parents = pc.list_parent_indices(flat)
+    is_wanted = pc.is_in(flat.flatten().field(TOPIC_IDS[1]), value_set=pa.array(sorted(ids), pa.string()))
+    chosen = parents.filter(is_wanted)
+    return set(lists.column("group_id").take(chosen).cast(pa.string()).to_pylist())
+
+
+def computed_in(log: PartitionLog, unnamed: set[str], known: Mapping[str, str]) -> list[Computed]:
+    """For groups of one offsets partition that were assigned topics without a name."""
+    groups: set[str] = set()
+    for rows in log.parts(TARGETS, ["group_id", TOPIC_IDS[0]]):
+        groups |= groups_with(rows, unnamed)
+    if not groups:
+        return []
+    log.begin_epochs()
+    return evidence_of((tables for _, tables in log.windows(GROUP_TABLES, [], WINDOW_ROWS)), groups, known)
+
+
+def evidence_of(
+    windows: Iterable[Mapping[str, pa.Table]], groups: set[str], known: Mapping[str, str]
+) -> list[Computed]:
+    """For one offsets partition; reads only records of these groups."""
+    fold = TargetEvidence(known)
+    wanted = pa.array(sorted(groups), pa.string())
+    for tables in windows:
+        fold.take({name: of_groups(rows, wanted) for name, rows in tables.items()})
+    return fold.found
+
+
+def of_groups(rows: pa.Table, wanted: pa.Array) -> pa.Table:
+    return rows.filter(pc.is_in(rows.column("group_id").cast(pa.string()), value_set=wanted))
+
+
+def inferred(computed: list[Computed], known: Mapping[str, str]) -> list[Sighting]:
+    found: list[Sighting] = []
+    for topic_id, each in sorted(named(computed, known).items()):
+        times = [of.time for of in computed if of.time is not None and topic_id in dict(of.counts)]
+        first, last = (min(times), max(times)) if times else (None, None)
+        found.append(
+            Sighting(each.name, topic_id, each.source, first, last, each.num_partitions, each.confidence)
+        )  # fmt: skip
+    return found

@@ -1,0 +1,59 @@
+"""Links the commits of an offsets partition, chunk by chunk, into the offsets that were in force."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from jobs.replaying.log.partition import COLUMNS, COMMITS, MARKERS, PartitionLog
+from jobs.replaying.log.slices import Slice
+from jobs.replaying.tables.history_files import HistoryFiles
+from schemas.contract.tables import TABLES
+from udfs.arrays.arrow_schema import table_schema
+from udfs.commits.link_commits import Finished, OffsetReplay
+from udfs.topics.least_partitions import NamedPartitions, merged, named_by_commits
+from udfs.topics.names import Key, Sighting, merge, of_commits
+
+TRANSACTIONS = "transactions"
+WINDOW_ROWS = 1 << 18
+
+
+@dataclass
+class CommitPass:
+    log: PartitionLog
+    slice: Slice
+    replay: OffsetReplay
+    files: HistoryFiles
+    partition: int
+    sightings: dict[Key, Sighting] = field(default_factory=dict)
+    named: list[NamedPartitions] = field(default_factory=list)
+    # For one slice only. Transactions that also have commits in other slices are merged later.
+    transactions: list[pa.Table] = field(default_factory=list)
+    num_records: int = 0
+
+    def run(self, holes: Mapping[int, int | None]) -> Finished:
+        for end, tables in self.log.windows((COMMITS, MARKERS), list(holes), WINDOW_ROWS):
+            commits, markers = self.rows(tables, COMMITS), self.rows(tables, MARKERS)
+            merge(self.sightings, of_commits(commits))
+            self.named = merged(self.named, named_by_commits(commits))
+            self.num_records += commits.num_rows
+            self.write(self.replay.take(commits, markers))
+            if end in holes:
+                self.write(self.replay.hole(end, holes[end]))
+        finished = self.replay.finish()
+        self.write(finished.closed)
+        self.write(finished.open)
+        return finished
+
+    def rows(self, tables: Mapping[str, pa.Table], name: str) -> pa.Table:
+        if name in tables:
+            return self.slice.rows(tables[name]).unify_dictionaries()
+        whole = table_schema(TABLES[name])
+        return pa.schema([whole.field(column) for column in COLUMNS[name]]).empty_table()
+
+    def write(self, rows: Mapping[str, pa.Table]) -> None:
+        for name, found in rows.items():
+            if name == TRANSACTIONS and self.slice.num_slices > 1:
+                self.transactions.append(found)
+                continue
+            self.files.write(name, found, self.partition, is_ordered=True)

@@ -1,0 +1,250 @@
+"""Replays one offsets partition, or a slice of its groups, from where the last run ended, and makes the rows of every
+history table.
+
+First come the groups, from their own records, then the commits, which are most of the log. The groups ask what was
+committed when partitions changed owners, and the commits answer.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.replaying.log.partition import PartitionLog, Survey
+from jobs.replaying.log.slices import Slice
+from jobs.replaying.partition.anomalies import add_misplaced, add_unreadable
+from jobs.replaying.partition.commit_pass import CommitPass
+from jobs.replaying.partition.departure_details import Details, with_details
+from jobs.replaying.partition.departures import MEMBERSHIP, Departures
+from jobs.replaying.partition.group_pass import GroupPass, HistoryRows, empty_stretches
+from jobs.replaying.partition.handovers import MOVES, OWNERSHIP, WAITING, Handovers, moves_to_ask
+from jobs.replaying.partition.rebalance_costs import Costs
+from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups, of_groups, without_groups
+from jobs.replaying.tables.history_files import HistoryFiles
+from jobs.replaying.task.messages import Share
+from jobs.replaying.task.replay_messages import Assignment, Progress
+from schemas.contract.tables import TABLES
+from udfs.arrays.arrow_schema import table_schema
+from udfs.commits.group_questions import Questions
+from udfs.commits.link_commits import Finished, OffsetReplay
+from udfs.commits.offset_endings import OffsetFacts, topic_deletions
+from udfs.groups.fold import Fold
+from udfs.groups.history.group import Context
+from udfs.groups.history.rows import Rows
+from udfs.groups.history.unclear_details import Silent, settled_details
+from udfs.groups.modern.state_json import with_answers
+from udfs.groups.simple_groups import Live, Replayed, add_simple_groups
+from udfs.log.gaps import Gaps
+from udfs.topics.end_offsets import Awaited, still_awaited
+from udfs.topics.least_partitions import merged
+from udfs.topics.names import merge
+from udfs.topics.partition_codes import TopicCodes
+
+STATES, OFFSETS, STATE_ROWS = "replayed_groups", "replayed_offsets", "group_state_intervals"
+REBALANCES, ENDS = "rebalances", "reading_ends"
+# Open rows of groups without records of their own stay unchanged.
+CARRIED = (MEMBERSHIP, REBALANCES, "generation_members")
+
+
+@dataclass
+class PartitionReplay:
+    """`progress`: of the whole partition, from the survey of its log. `through`: the last offset that earlier runs
+    replayed; -1 if none did, or if the partition is replayed from the beginning."""
+
+    assignment: Assignment
+    share: Share
+    log: PartitionLog
+    survey: Survey
+    progress: Progress
+    through: int
+    files: HistoryFiles
+
+    def __post_init__(self) -> None:
+        self.slice = Slice(self.share.number, self.share.num_slices)
+        self.gaps: Gaps = self.progress.coverage.gaps()
+        all_holes = dict(self.progress.coverage.holes())
+        self.holes = {last: time for last, time in all_holes.items() if last >= self.through}
+        self.last_hole = max(all_holes, default=-1)
+        is_late = any(each.first_offset > 0 for each in self.progress.coverage.stretches[:1])
+        # Compaction removes a record only if a later one has its key; damage can remove any record.
+        damage = self.assignment.damage.get(self.share.partition, ())
+        before_damage = {each.first_offset - 1 for each in damage}
+        self.unseen = [*([-1] if is_late else []), *sorted(before_damage | set(all_holes))]
+        held = self.assignment.held if self.through >= 0 else None
+        self.earlier = EarlierRows(self.assignment.cluster, self.share.partition, self.slice, held)
+        self.topics = TopicCodes(self.assignment.names)
+        self.transactions: list[pa.Table] = []
+        self.awaited: Collection[Awaited] = ()
+
+    def run(self) -> int | None:
+        """Returns the number of records of groups and of commits. None, with nothing written: the rows of earlier runs
+        are not enough to continue from."""
+        held_states, held_offsets = self.earlier.rows(STATES), self.earlier.rows(OFFSETS)
+        touched = self.touched(held_states, held_offsets)
+        rows = self.history_rows()
+        self.note_anomalies(rows, held_states, held_offsets)
+        states = of_groups(held_states, touched)
+        rules = self.assignment.rules
+        timeouts, own = rules.timeouts_by_type(), rules.timeouts_by_group(self.share.partition)
+        fold = Fold(
+            Context(self.topics, self.gaps, self.unseen, timeouts=timeouts, own_timeouts=own),
+            dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True)),
+        )
+        write = self.write if self.through < 0 else None
+        groups = GroupPass(self.log, self.slice, fold.context, fold, rows, self.history_rows(), write)
+        groups.run(self.holes)
+        handovers = self.handovers(groups)
+        if not handovers.can_be_told():
+            return None
+        self.note_topics(groups)
+        finished, num_commits = self.linked(groups, handovers.questions(), of_groups(held_offsets, touched))
+        self.add_simple(fold, groups, finished)
+        self.write_rows(groups, handovers, finished, touched)
+        self.write_states(groups, finished, held_states, held_offsets, touched)
+        self.note_progress()
+        return groups.num_records + num_commits
+
+    def linked(self, groups: GroupPass, questions: Questions, state: pa.Table) -> tuple[Finished, int]:
+        """The linked commits and their number. The replay of commits and the questions, which may be large, are freed
+        here: writing rows comes next, and needs memory too."""
+        replay = OffsetReplay(self.assignment.cluster, self.share.partition, state, questions, self.facts(groups))
+        commits = CommitPass(self.log, self.slice, replay, self.files, self.share.partition)
+        finished = commits.run(self.holes)
+        self.transactions = commits.transactions
+        self.note_topics(commits)
+        return finished, commits.num_records
+
+    def history_rows(self) -> HistoryRows:
+        return HistoryRows(self.assignment.cluster, self.share.partition, self.topics)
+
+    def touched(self, held_states: pa.Table, held_offsets: pa.Table) -> Collection[str]:
+        """Groups that may change: those with records, and those for which a marker may matter."""
+        if self.holes and self.through >= 0:
+            names = [*held_states.column("group_id").to_pylist(), *held_offsets.column("group_id").to_pylist()]
+            return {*names, *self.survey.first_records}
+        pending = held_offsets.filter(pc.equal(held_offsets.column("kind"), "pending")).column("group_id")
+        return {*pending.to_pylist(), *self.survey.first_records}
+
+    def note_anomalies(self, into: HistoryRows, held_states: pa.Table, held_offsets: pa.Table) -> None:
+        rows = Rows()
+        known = {
+            *held_states.column("group_id").unique().to_pylist(),
+            *held_offsets.column("group_id").unique().to_pylist(),
+        }
+        new = ((group_id, *at) for group_id, at in sorted(self.survey.first_records.items()) if group_id not in known)
+        add_misplaced(rows, new, self.share.partition, self.assignment.rules)
+        if self.share.number == 0 and (rejected := self.log.rejected()) is not None:
+            add_unreadable(rows, rejected)
+        into.take(rows)
+
+    def facts(self, groups: GroupPass) -> OffsetFacts:
+        held = self.earlier.untouched(STATE_ROWS, groups.states)
+        empty = empty_stretches([groups.closed.table(STATE_ROWS), groups.open.table(STATE_ROWS), held])
+        seen = self.assignment.rules.topic_deletions
+        told = topic_deletions(self.survey.all_tombstones())
+        times = pa.timestamp("us", "UTC")
+        of_snapshots = pa.table(
+            {
+                "topic": pa.array([topic for topic, _, _ in seen], pa.string()),
+                "from_time": pa.array([first for _, first, _ in seen], pa.int64()).cast(times),
+                "to_time": pa.array([last for _, _, last in seen], pa.int64()).cast(times),
+            }
+        )
+        deletions = pa.concat_tables([of_snapshots, told.cast(of_snapshots.schema)])
+        rules = self.assignment.rules
+        return OffsetFacts(self.gaps, rules.retention_ms, groups.group_tombstones(), empty, deletions)
+
+    def handovers(self, groups: GroupPass) -> Handovers:
+        waiting = self.earlier.rows(WAITING)
+        is_touched = in_groups(waiting, groups.states)
+        made = pa.concat_tables([groups.closed.table(MOVES), groups.open.table(MOVES)])
+        owners = pa.concat_tables([groups.closed.table(OWNERSHIP), groups.open.table(OWNERSHIP)])
+        held = of_groups(self.earlier.rows(OWNERSHIP), groups.states)
+        departures = Departures.of(pa.concat_tables(groups.departures), owners)
+        ends = pa.concat_tables([groups.closed.table(ENDS), groups.open.table(ENDS)])
+        moves, ends = moves_to_ask(made, ends, waiting, is_touched)
+        snapshots = self.assignment.end_offsets
+        return Handovers(owners, moves, ends, departures, held, waiting, self.through, self.last_hole, snapshots)
+
+    def add_simple(self, fold: Fold, groups: GroupPass, finished: Finished) -> None:
+        live: dict[str, list[Live]] = {}
+        found = finished.liveness
+        times = [found.column(name).cast(pa.int64()).to_pylist() for name in ("from_time", "to_time")]
+        names = ("group_id", "from_offset", "to_offset", "is_cut")
+        groups_of, firsts, lasts, cuts = (found.column(name).to_pylist() for name in names)
+        for group_id, *span in zip(groups_of, firsts, times[0], lasts, times[1], cuts, strict=True):
+            live.setdefault(group_id, []).append(Live(*span))
+        closed, opened = Rows(), Rows()
+        replayed = Replayed(self.gaps, self.through, self.unseen)
+        add_simple_groups(closed, opened, live, fold.existence, replayed)
+        groups.closed.take(closed)
+        groups.open.take(opened)
+
+    def write_rows(self, groups: GroupPass, handovers: Handovers, finished: Finished, touched: Collection[str]) -> None:
+        timed_out = handovers.timed_out(finished.answers, self.gaps)
+        answered = handovers.answered_moves(finished.answers, timed_out)
+        self.awaited = answered.awaited
+        owners = handovers.answered_owners(finished.answers)
+        for name, rows in ((OWNERSHIP, owners), (MOVES, answered.moves), (WAITING, answered.waiting)):
+            self.write(name, rows)
+        groups.closed.of[MEMBERSHIP] = [handovers.departures.told(groups.closed.table(MEMBERSHIP), timed_out)]
+        silent = handovers.departures.by_group(timed_out)
+        details = settled_details(pa.concat_tables(groups.unclear), silent)
+        for of in (groups.closed, groups.open):
+            of.of[REBALANCES] = [answered.costs.added_to(with_details(of.table(REBALANCES), details))]
+            for name in of.of:
+                if name not in (OWNERSHIP, MOVES, ENDS):
+                    self.write(name, of.table(name))
+        self.settle_states(groups, silent, details, answered.settled_costs)
+        for name in (*CARRIED, OWNERSHIP):
+            self.write(name, self.earlier.untouched(name, groups.states))
+        self.write("offset_history", self.earlier.untouched("offset_history", touched))
+        held = self.earlier.rows(STATE_ROWS)
+        # If the type of some groups is unknown, it is NULL, which counts as classic like the others.
+        is_classic = pc.equal(held.column("group_type"), "classic").fill_null(True)
+        is_simple = pc.and_(is_classic, held.column("generation_or_epoch").is_null())
+        self.write(STATE_ROWS, without_groups(held.filter(is_simple), touched))
+        self.write(STATE_ROWS, without_groups(held.filter(pc.invert(is_simple)), groups.states))
+
+    def settle_states(self, groups: GroupPass, silent: Mapping[str, Silent], details: Details, costs: Costs) -> None:
+        """Adds the answers of commits to the states of groups, for later runs."""
+        told: dict[str, dict[int, str | None]] = {}
+        for (group_id, offset), text in details.items():
+            told.setdefault(group_id, {})[offset] = text
+        unfinished = groups.open.table(REBALANCES).column("group_id").to_pylist()
+        counted = costs.by_assignment() if unfinished else {}
+        for group_id in {*silent, *unfinished} & groups.states.keys():
+            answers = silent.get(group_id, {}), counted, told.get(group_id, {})
+            groups.states[group_id] = with_answers(groups.states[group_id], *answers)
+
+    def write_states(
+        self, groups: GroupPass, finished: Finished, states: pa.Table, offsets: pa.Table, touched: Collection[str]
+    ) -> None:
+        made = [
+            {"cluster": self.assignment.cluster, "offsets_partition": self.share.partition, "group_id": group_id,
+             "state": state}
+            for group_id, state in groups.states.items()
+        ]  # fmt: skip
+        self.write(STATES, pa.Table.from_pylist(made, table_schema(TABLES[STATES])))
+        self.write(STATES, without_groups(states, groups.states))
+        self.write(OFFSETS, finished.state)
+        self.write(OFFSETS, without_groups(offsets, touched))
+
+    def note_topics(self, of: GroupPass | CommitPass) -> None:
+        known = {each.key: each for each in self.progress.sightings}
+        merge(known, of.sightings.values())
+        self.progress.sightings = list(known.values())
+        self.progress.named = merged(self.progress.named, of.named)
+
+    def note_progress(self) -> None:
+        sure = self.assignment.sure_names
+        ends, progress = self.assignment.end_offsets, self.progress
+        progress.awaited = sorted({*still_awaited(ends, progress.awaited), *self.awaited})
+        progress.snapshots_through = ends.through_time
+        unnamed = {topic_id for _, topic_id in self.topics.topics if topic_id is not None and topic_id not in sure}
+        self.progress.unnamed_topic_ids = sorted({*self.progress.unnamed_topic_ids, *unnamed})
+
+    def write(self, name: str, rows: pa.Table) -> None:
+        if rows.num_rows:
+            self.files.write(name, rows, self.share.partition)

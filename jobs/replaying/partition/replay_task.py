@@ -1,0 +1,162 @@
+"""Replays one task's partition or slice: continues from earlier runs, or starts from the beginning if new data changes
+earlier results."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pyarrow.compute as pc
+
+from jobs.replaying.log.files import Opened, Wanted
+from jobs.replaying.log.partition import PartitionLog
+from jobs.replaying.log.slices import Slice
+from jobs.replaying.partition.replay import PartitionReplay
+from jobs.replaying.tables.history_files import HistoryFiles
+from jobs.replaying.task.messages import Answer, Share, serialized
+from jobs.replaying.task.replay_messages import Assignment, Progress
+from udfs.log.coverage import Coverage, Stretch
+from udfs.log.damage import damage_up_to
+from udfs.log.leader_epochs import LeaderEpochs
+from udfs.log.offset_ranges import Range
+from udfs.topics.end_offsets import fingerprint
+
+
+def partitions_to_replay(assignment: Assignment, new_rows: Mapping[int, int]) -> list[int]:
+    """Partitions with new records, and those that depend on something outside the log that has changed."""
+    found = set(assignment.covered) - set(assignment.earlier)
+    for partition, earlier in assignment.earlier.items():
+        covered = assignment.covered.get(partition, ())
+        before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
+        is_same = rests_on_the_same(assignment, earlier, covered) and list(covered) == before
+        if new_rows.get(partition) or not is_same:
+            found.add(partition)
+    return sorted(found)
+
+
+def replay_share(
+    assignment: Assignment, share: Share, files: HistoryFiles, opened: Opened, into: Answer[Progress]
+) -> None:
+    earlier = assignment.earlier.get(share.partition)
+    if earlier is not None:
+        new = log_of(assignment, share.partition, opened, earlier.through_run_id)
+        covered = assignment.covered.get(share.partition, ())
+        whole = partial(log_of, assignment, share.partition, opened, None)
+        if not begins_anew(assignment, earlier, new, whole, covered):
+            if replay_from(assignment, share, new, earlier, files, into):
+                return
+            if share.num_slices > 1:
+                # All slices must begin at the same offset.
+                into.insufficient.append(share.partition)
+                return
+    into.whole.append(share.partition)
+    replay_from(assignment, share, log_of(assignment, share.partition, opened, None), None, files, into)
+
+
+def replay_from(
+    assignment: Assignment,
+    share: Share,
+    log: PartitionLog,
+    earlier: Progress | None,
+    files: HistoryFiles,
+    into: Answer[Progress],
+) -> bool:
+    progress = progress_from(assignment, share.partition, earlier, assignment.covered.get(share.partition, ()))
+    through = -1 if earlier is None or earlier.through_offset is None else earlier.through_offset
+    log.epochs = progress.epochs
+    log.begin_epochs()
+    survey = log.survey(progress.coverage, Slice(share.number, share.num_slices))
+    note_damage(assignment, share.partition, progress.coverage, log.opened)
+    replay = PartitionReplay(assignment, share, log, survey, progress, through, files)
+    num_records = replay.run()
+    if num_records is None:
+        return False
+    into.num_records += num_records
+    into.num_groups += len(survey.first_records)
+    into.transactions += [(share.partition, serialized(rows)) for rows in replay.transactions]
+    into.progress.append(progress)
+    return True
+
+
+def note_damage(assignment: Assignment, partition: int, coverage: Coverage, opened: Opened) -> None:
+    """Each damaged range is inside one covered range."""
+    damage = assignment.damage.get(partition, ())
+    log = log_of(assignment, partition, opened, None) if damage else None
+    for stretch in coverage.stretches:
+        stretch.damaged_records = sum(
+            each.num_left(log.offsets_between(each.first_offset, each.last_offset))
+            for each in damage
+            if log is not None and stretch.first_offset <= each.first_offset <= stretch.last_offset
+        )
+
+
+def rules_text(assignment: Assignment, progress: Progress) -> str:
+    topics = {each.topic for each in progress.sightings}
+    rules = assignment.rules.of_partition(progress.partition, topics, progress.unnamed_topic_ids)
+    reached = max((each.last_offset for each in progress.coverage.stretches), default=-1)
+    damage = damage_up_to(assignment.damage.get(progress.partition, ()), reached)
+    ends = assignment.end_offsets.of_topics(topics)
+    seen = fingerprint(ends, progress.snapshots_through, progress.coverage.last_time, progress.awaited)
+    return replace(rules, damage=damage).text() + seen
+
+
+def log_of(assignment: Assignment, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+    return PartitionLog(Wanted(assignment.cluster, partition, after_run), assignment.files, opened)
+
+
+def progress_from(
+    assignment: Assignment, partition: int, earlier: Progress | None, covered: Sequence[Range]
+) -> Progress:
+    stretches = [Stretch(first, last) for first, last in covered]
+    coverage, epochs = Coverage(stretches), LeaderEpochs()
+    if earlier is None:
+        return Progress(partition, assignment.through_run_id, "", coverage, epochs, [], [])
+    before = earlier.coverage
+    for place, known in enumerate(before.stretches):
+        stretches[place] = Stretch(**{**vars(known), "last_offset": stretches[place].last_offset})
+    coverage.gap_firsts, coverage.gap_lasts = list(before.gap_firsts), list(before.gap_lasts)
+    coverage.last_offset, coverage.last_time = before.last_offset, before.last_time
+    epochs = LeaderEpochs({number: replace(each) for number, each in earlier.epochs.of.items()})
+    sightings = [replace(each) for each in earlier.sightings]
+    unnamed = list(earlier.unnamed_topic_ids)
+    found = Progress(partition, assignment.through_run_id, "", coverage, epochs, sightings, unnamed)
+    found.awaited, found.named = list(earlier.awaited), list(earlier.named)
+    return found
+
+
+def begins_anew(
+    assignment: Assignment,
+    earlier: Progress,
+    new: PartitionLog,
+    whole: Callable[[], PartitionLog],
+    covered: Sequence[Range],
+) -> bool:
+    """Whether new records change what earlier runs made of the log before them."""
+    if not rests_on_the_same(assignment, earlier, covered):
+        return True
+    through, time = earlier.through_offset, earlier.coverage.last_time
+    first = new.first_offset()
+    if first is None:
+        return False
+    if through is None or first <= through:
+        return True
+    return new.is_torn(through, time) or goes_on_deleting(new, whole, through, time)
+
+
+def goes_on_deleting(new: PartitionLog, whole: Callable[[], PartitionLog], through: int, time: int | None) -> bool:
+    """The reason of a deletion depends on what else was deleted at the same time, even in another batch."""
+    times = new.deletion_times()
+    if time is None or not len(times) or pc.min(times).as_py() > time:
+        return False
+    return bool(pc.any(pc.is_in(times, value_set=whole().deletion_times(through))).as_py())
+
+
+def rests_on_the_same(assignment: Assignment, earlier: Progress, covered: Sequence[Range]) -> bool:
+    if any(topic_id in assignment.sure_names for topic_id in earlier.unnamed_topic_ids):
+        return False
+    if rules_text(assignment, earlier) != earlier.rules:
+        return False
+    before = [(each.first_offset, each.last_offset) for each in earlier.coverage.stretches]
+    now = list(covered[: len(before)])
+    if not before:
+        return True
+    return before[:-1] == now[:-1] and now[-1][0] == before[-1][0] and now[-1][1] >= before[-1][1]

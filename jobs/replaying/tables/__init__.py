@@ -1,0 +1,1 @@
+"""History tables: rows that earlier runs wrote, and rows of this run."""

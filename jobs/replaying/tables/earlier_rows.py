@@ -1,0 +1,79 @@
+"""Rows of earlier runs that may still change: open rows of history tables and states of one offsets partition."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.replaying.log.files import LogFile, bounds_of
+from jobs.replaying.log.slices import Slice
+from jobs.storage.stored_path import parquet_source
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Table
+from udfs.arrays.arrow_schema import table_schema
+
+
+def partition_column(table: Table) -> str:
+    """Inferred rows name the partition of their evidence."""
+    names = {column.name for column in table.columns}
+    return "offsets_partition" if "offsets_partition" in names else "evidence_partition"
+
+
+@dataclass
+class EarlierRows:
+    cluster: str
+    partition: int
+    slice: Slice
+    # None: the partition is replayed from the beginning.
+    held: Mapping[str, Sequence[LogFile]] | None
+    found: dict[str, pa.Table] = field(default_factory=dict)
+
+    def rows(self, name: str) -> pa.Table:
+        if name not in self.found:
+            self.found[name] = self.read(name)
+        return self.found[name]
+
+    def read(self, name: str) -> pa.Table:
+        table = TABLES[name]
+        parts = [table_schema(table).empty_table()]
+        for file in (self.held or {}).get(name, ()):
+            if file.first_partition <= self.partition <= file.last_partition:
+                parts.append(self.slice.rows(rows_of(file, table, self.cluster, self.partition)))
+        return pa.concat_tables(parts).combine_chunks()
+
+    def untouched(self, name: str, groups: Collection[str]) -> pa.Table:
+        rows = self.rows(name)
+        return rows if not rows.num_rows else without_groups(rows, groups)
+
+
+def rows_of(file: LogFile, table: Table, cluster: str, partition: int) -> pa.Table:
+    column = partition_column(table)
+    with pq.ParquetFile(parquet_source(file.path), pre_buffer=False) as parquet:
+        groups = [group for group in range(parquet.num_row_groups) if may_hold(parquet, group, column, partition)]
+        rows = parquet.read_row_groups(groups, use_threads=False).cast(table_schema(table))
+    mask = pc.and_(pc.equal(rows.column(column), partition), pc.equal(rows.column("cluster"), cluster))
+    return rows.filter(mask)
+
+
+def may_hold(file: pq.ParquetFile, group: int, column: str, partition: int) -> bool:
+    row_group = file.metadata.row_group(group)
+    for place in range(row_group.num_columns):
+        found = row_group.column(place)
+        if found.path_in_schema == column:
+            bounds = bounds_of(found)
+            return bounds is None or bool(bounds[0] <= partition <= bounds[1])  # type: ignore[operator]
+    return True
+
+
+def in_groups(rows: pa.Table, groups: Collection[str]) -> pa.ChunkedArray:
+    return pc.is_in(rows.column("group_id"), value_set=pa.array(sorted(groups), pa.string()))
+
+
+def of_groups(rows: pa.Table, groups: Collection[str]) -> pa.Table:
+    return rows.filter(in_groups(rows, groups))
+
+
+def without_groups(rows: pa.Table, groups: Collection[str]) -> pa.Table:
+    return rows.filter(pc.invert(in_groups(rows, groups)))

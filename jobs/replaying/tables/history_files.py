@@ -1,0 +1,110 @@
+"""The files that one task writes for the replay's tables: per table one for closed rows and one for rows that may
+change."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.storage.stored_path import Place
+from jobs.warehouses.delta_tables import IS_OPEN, DataFile, partitioning
+from jobs.warehouses.table_files import MOST_ROWS, TableFile, Waiting, closing
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Table
+
+EMPTY = np.empty(0, np.int64)
+MOST = int(np.iinfo(np.int64).max)
+
+
+@dataclass
+class HistoryFiles:
+    root: Place
+    run_id: str
+    files: dict[tuple[str, bool | None], TableFile] = field(default_factory=dict)
+
+    def write(self, name: str, rows: pa.Table, partition: int, *, is_ordered: bool = False) -> None:
+        """Writes rows of one cluster and offsets partition."""
+        table = TABLES[name]
+        for is_open, part in by_openness(table, rows):
+            key = (name, is_open)
+            if key not in self.files:
+                self.files[key] = TableFile(self.root / table.folder, table, self.run_id)
+            ordered = part if is_ordered else in_order(part, table)
+            for start in range(0, ordered.num_rows, MOST_ROWS):
+                self.files[key].write(ordered.slice(start, MOST_ROWS), partition)
+
+    def closing(self) -> tuple[list[tuple[str, DataFile]], Waiting]:
+        """The entries of the files, and a function that waits until they are closed."""
+        ended, wait = closing(self.root, list(self.files.values()))
+        return [
+            (name, replace(file, is_open=is_open))
+            for (name, is_open), file in zip(self.files, ended, strict=True)
+            if file is not None
+        ], wait
+
+    def abandon(self) -> None:
+        for file in self.files.values():
+            file.abandon()
+
+
+def by_openness(table: Table, rows: pa.Table) -> Iterator[tuple[bool | None, pa.Table]]:
+    if not rows.num_rows:
+        return
+    if not partitioning(table):
+        yield None, rows
+        return
+    mask = rows.column(IS_OPEN)
+    num_open = pc.sum(mask).as_py()
+    if num_open in (0, rows.num_rows):
+        yield bool(num_open), rows
+        return
+    yield False, rows.filter(pc.invert(mask))
+    yield True, rows.filter(mask)
+
+
+def in_order(rows: pa.Table, table: Table) -> pa.Table:
+    """In the table's order, as far as the rows have its columns, NULL last. Sorts numbers, which compare several times
+    as fast as text."""
+    names = [name for name in table.order if name != "cluster" and name in rows.column_names]
+    if not names or not rows.num_rows:
+        return rows
+    columns = merged([ranks(rows.column(name)) for name in names])
+    if len(columns) == 1 and bool((columns[0][1:] >= columns[0][:-1]).all()):
+        return rows
+    return rows.take(np.lexsort(columns[::-1]))
+
+
+def merged(columns: list[np.ndarray]) -> list[np.ndarray]:
+    """The same order with fewer numbers: each combines as many neighboring columns as fit, since each number costs a
+    sort."""
+    found: list[np.ndarray] = []
+    room = 0
+    for column in columns:
+        least = int(column.min(initial=0))
+        span = int(column.max(initial=0)) - least + 1
+        if found and span <= room:
+            found[-1] = found[-1] * span + (column - least)
+            room //= span
+        elif span < MOST:
+            found.append(column - least)
+            room = MOST // span
+        else:
+            found.append(column)
+            room = 0
+    return found
+
+
+def ranks(column: pa.ChunkedArray) -> np.ndarray:
+    """Numbers in the order of the values."""
+    if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type):
+        encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+        rank = pc.rank(encoded.dictionary).to_numpy().astype(np.int64) if len(encoded.dictionary) else EMPTY
+        codes = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        found = rank[codes] if len(rank) else np.zeros(len(column), np.int64)
+    else:
+        found = column.cast(pa.int64()).fill_null(0).to_numpy()
+    if not column.null_count:
+        return np.asarray(found)
+    return np.where(column.is_null().to_numpy(), min(int(found.max(initial=0)), MOST - 1) + 1, found)

@@ -1,0 +1,82 @@
+"""Finds lost rows of tables that a job can rebuild from the decoded tables, and names the command that rebuilds them.
+
+If the Delta log of a table is lost, the whole table is lost; if a file is lost, so are its rows. Runs on a local disk
+write one cluster per file; Spark may have written rows of several clusters into one.
+"""
+
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from deltalake import DeltaTable
+
+from jobs.storage.stored_path import Place, size_of
+from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line
+from jobs.warehouses.warehouse import Warehouse
+from schemas.contract.tables import TABLES
+
+# For each job that can rebuild its tables with --full: the table that has its progress.
+PROGRESS = {
+    "replay": "replayed_partitions",
+    "assignments": "recomputed_partitions",
+    "lag": "measured_partitions",
+}
+
+
+class Lost(NamedTuple):
+    """`path`: of the table, or of one of its files."""
+
+    path: Place
+    what: str
+    clusters: frozenset[str]
+
+
+def lost_rows(warehouse: Warehouse, job: str, clusters: Collection[str]) -> Iterator[Lost]:
+    """`clusters`: those with rows in the job's tables."""
+    versions = warehouse.versions()
+    for name in (name for name, table in TABLES.items() if table.job == job and name in versions):
+        folder = warehouse.path(name)
+        delta = usable(warehouse, name, versions[name])
+        if isinstance(delta, str):
+            yield Lost(folder, delta, frozenset(clusters))
+            continue
+        for file in files_of(delta).to_pylist():
+            path = folder / file_path(file["path"])
+            if what := file_damage(path, file):
+                yield Lost(path, what, clusters_of(file, clusters))
+
+
+def usable(warehouse: Warehouse, name: str, version: int) -> DeltaTable | str:
+    """The table at this version, or why it cannot be read."""
+    try:
+        return warehouse.open_at(name, version) or "is not there"
+    except UNREADABLE as error:
+        return f"cannot be opened: {one_line(error)}"
+
+
+def file_damage(path: Place, file: Mapping[str, Any]) -> str | None:
+    try:
+        size = size_of(path)
+    except OSError as error:
+        return "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {one_line(error)}"
+    return None if size == file["size_bytes"] else f"has {size} bytes, {file['size_bytes']} were expected"
+
+
+def clusters_with(runs: Iterable[Mapping[str, Any]], job: str) -> set[str]:
+    """Clusters for which the job has written rows."""
+    return {row["cluster"] for row in runs if row["job"] == job and row["num_offsets_partitions"]}
+
+
+def has_progress(warehouse: Warehouse, job: str, cluster: str) -> bool:
+    """False if its rows were lost with a table that another cluster's run created again: that run removed the progress
+    too, so its next run starts from the beginning."""
+    rows = warehouse.rows(PROGRESS[job], ["cluster"], cluster)
+    return rows is not None and rows.num_rows > 0
+
+
+def rebuilding(warehouse: Warehouse, job: str, clusters: Iterable[str]) -> str:
+    """The command to type in a shell."""
+    is_one = len(warehouse.clusters()) < 2
+    flags = f"--full --warehouse {shlex.quote(warehouse.told)}"
+    named = [""] if is_one else [f" --cluster {shlex.quote(each)}" for each in sorted(clusters)]
+    return " && ".join(f"groupscope {job} {flags}{cluster}" for cluster in named)

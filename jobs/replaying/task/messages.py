@@ -1,0 +1,95 @@
+"""The input and results of tasks of every job that reads the log: plain data, since tasks run in other processes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import pyarrow as pa
+
+from jobs.replaying.log.files import LogFile, Opened
+from jobs.replaying.tables.history_files import HistoryFiles
+from jobs.storage.stored_path import Place
+from jobs.warehouses.delta_tables import DataFile
+
+
+@dataclass
+class Reached:
+    """Progress in one offsets partition."""
+
+    partition: int
+    # Rows of later runs are new.
+    through_run_id: str
+
+    def row(self, cluster: str) -> dict[str, Any]:
+        """The row of the table that stores it."""
+        raise NotImplementedError
+
+    def to_plain(self) -> dict[str, Any]:
+        return self.row("")
+
+
+P = TypeVar("P", bound=Reached)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told(Generic[P]):
+    """The input of all tasks of a run."""
+
+    cluster: str
+    run_id: str
+    # The newest finished run.
+    through_run_id: str
+    # Progress by offsets partition, for those that need not start from the beginning.
+    earlier: Mapping[int, P]
+    # The folder in which files are written.
+    root: Place = Path()
+    # Files of decoded tables, and files of the job's own tables with rows that may still change.
+    files: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
+    held: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
+
+    def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
+        """The fields by offsets partition, apart from files, for only these partitions."""
+        return {"earlier": {place: each for place, each in self.earlier.items() if place in partitions}}
+
+
+@dataclass(frozen=True)
+class Share:
+    """An offsets partition, or those groups of a large one that belong to one of `num_slices`."""
+
+    partition: int
+    number: int = 0
+    num_slices: int = 1
+
+
+@dataclass
+class Answer(Generic[P]):
+    # By table; several for open and closed rows.
+    files: list[tuple[str, DataFile]] = field(default_factory=list)
+    num_rows: dict[str, int] = field(default_factory=dict)
+    progress: list[P] = field(default_factory=list)
+    # From slices of an offsets partition, as Arrow bytes: a transaction may commit for groups in several slices.
+    transactions: list[tuple[int, bytes]] = field(default_factory=list)
+    # Done from the beginning: the rows of earlier runs are removed.
+    whole: list[int] = field(default_factory=list)
+    # Done in slices and not from the beginning, although they must be.
+    insufficient: list[int] = field(default_factory=list)
+    num_records: int = 0
+    num_groups: int = 0
+    failure: tuple[int, str] | None = None
+
+
+def serialized(rows: pa.Table) -> bytes:
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(rows)
+    return bytes(stream.getvalue())
+
+
+def deserialized(content: bytes) -> pa.Table:
+    with pa.ipc.open_stream(content) as reader:
+        return reader.read_all()
+
+
+# What a task does with each of its shares: it writes files, and adds the outcome to the answer.
+Work = Callable[[Any, Share, HistoryFiles, Opened, Answer[Any]], None]

@@ -1,0 +1,83 @@
+"""Assigns offsets partitions, or slices of them, to tasks."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from jobs.engine.task import PlanRow, TaskSpec
+from jobs.replaying.log.files import LogFile, Opened, Wanted, pieces
+from jobs.replaying.task.messages import Share, Told
+
+# More groups than this at once would take gigabytes of memory in a worker. Every group has at least one record.
+MOST_GROUP_RECORDS = 100_000
+Given = tuple[Told[Any], Sequence[Share]]
+# More tasks than workers: a worker that finishes early takes another task.
+TASKS_PER_WORKER = 3
+
+
+def rows_by_partition(
+    files: Mapping[str, Sequence[LogFile]],
+    cluster: str,
+    partitions: Collection[int],
+    after_run: Mapping[int, str],
+    opened: Opened,
+) -> dict[int, int]:
+    """Approximate number of rows of later runs: row groups may also contain rows of other runs."""
+    found = dict.fromkeys(partitions, 0)
+    for partition in partitions:
+        wanted = Wanted(cluster, partition, after_run.get(partition))
+        found[partition] = sum(piece.num_rows for some in files.values() for piece in pieces(some, wanted, opened))
+    return found
+
+
+def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_workers: int) -> list[Share]:
+    """Offsets partitions. A partition is cut into slices if it has too many groups or would keep the other workers
+    waiting."""
+    found = []
+    for partition, size in sorted(sizes.items()):
+        for_memory = -(-group_records[partition] // MOST_GROUP_RECORDS)
+        for_workers = round(size * num_workers / max(sum(sizes.values()), 1))
+        number = max(1, for_memory, for_workers)
+        found += [Share(partition, each, number) for each in range(number)]
+    return found
+
+
+def buckets(found: Sequence[Share], sizes: Mapping[int, int], num_tasks: int) -> list[list[Share]]:
+    """Groups neighboring partitions into tasks, so that a file has few partitions. Each slice is read separately."""
+    limit = max(1, -(-sum(sizes.values()) // max(num_tasks, 1)))
+    together: list[list[Share]] = []
+    held = limit
+    for share in found:
+        size = sizes[share.partition] // share.num_slices
+        if not together or held + size > limit:
+            together.append([])
+            held = 0
+        together[-1].append(share)
+        held += size
+    return together
+
+
+def told_of(told: Told[Any], shares: Sequence[Share]) -> Told[Any]:
+    """What the task for these shares needs to know."""
+    partitions = {share.partition for share in shares}
+
+    def overlapping(files: Mapping[str, Sequence[LogFile]]) -> dict[str, list[LogFile]]:
+        found = defaultdict(list)
+        for name, some in files.items():
+            found[name] = [
+                file
+                for file in some
+                if any(file.first_partition <= partition <= file.last_partition for partition in partitions)
+            ]
+        return dict(found)
+
+    return replace(told, files=overlapping(told.files), held=overlapping(told.held), **told.of_partitions(partitions))
+
+
+def task_spec(told: Told[Any], shares: Sequence[Share], sizes: Mapping[int, int]) -> TaskSpec[Given]:
+    return TaskSpec((told_of(told, shares), shares), tuple(plan_row(each, sizes[each.partition]) for each in shares))
+
+
+def plan_row(share: Share, num_records: int) -> PlanRow:
+    return PlanRow(share.partition, share.number, num_records=num_records // share.num_slices)

@@ -1,0 +1,58 @@
+"""A task of a job that reads the log: does its shares one after the other and writes files of all tables.
+
+It runs in a process of the run's engine, or in the driver if there is little to do.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.engine.task import Closing
+from jobs.output.failure import Failure, os_error_line
+from jobs.processes.freed_memory import keep_memory
+from jobs.replaying.log.files import Opened
+from jobs.replaying.tables.history_files import HistoryFiles
+from jobs.replaying.task.messages import Answer, Share, Told, Work
+from jobs.warehouses.table_files import Waiting
+from schemas.words.exit_codes import ExitCode
+
+
+def answer(work: Work, told: Told[Any], shares: Sequence[Share]) -> Answer[Any] | Closing[Answer[Any]]:
+    """A failure that a user can act on is a result too: an engine would report an exception as a crash."""
+    pa.set_cpu_count(1)
+    keep_memory()
+    files = HistoryFiles(told.root, told.run_id)
+    found: Answer[Any] = Answer()
+    opened = Opened()
+    try:
+        for share in shares:
+            work(told, share, files, opened, found)
+        found.files, wait = files.closing()
+    except BaseException as error:
+        return failed(told, files, error)
+    for name, file in found.files:
+        found.num_rows[name] = found.num_rows.get(name, 0) + file.num_rows
+    return Closing(partial(closed_answer, told, files, wait, found))
+
+
+def closed_answer(told: Told[Any], files: HistoryFiles, wait: Waiting, found: Answer[Any]) -> Answer[Any]:
+    try:
+        wait()
+    except BaseException as error:
+        return failed(told, files, error)
+    return found
+
+
+def failed(told: Told[Any], files: HistoryFiles, error: BaseException) -> Answer[Any]:
+    files.abandon()
+    if isinstance(error, Failure):
+        return Answer(failure=(error.code, str(error)))
+    if isinstance(error, OSError):
+        return Answer(failure=(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, told.root)))
+    raise error
+
+
+def answer_to(work: Work, given: tuple[Told[Any], Sequence[Share]]) -> Answer[Any] | Closing[Answer[Any]]:
+    return answer(work, *given)

@@ -1,0 +1,155 @@
+"""The drawings of one group, each with the rows that it shows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from markupsafe import Markup
+
+from jobs.reporting.drawings.assignment_matrix import assignment_matrix
+from jobs.reporting.drawings.lag_chart import lag_chart
+from jobs.reporting.drawings.marks import letters_used
+from jobs.reporting.drawings.member_intervals import member_intervals
+from jobs.reporting.drawings.ownership_map import ownership_map
+from jobs.reporting.drawings.state_timeline import state_timeline
+from jobs.reporting.drawings.time_axis import TimeAxis, axis_of
+from jobs.reporting.parts.stories import cost
+from jobs.reporting.rows.listings import Listing, Row, clock, listing, moment
+from jobs.reporting.rows.questions import MOST_OF_GROUP, Answers
+
+MOST_ROWS = 30
+# Where rows of a group were left out, time begins with those that were not.
+TIMES: Mapping[str, str] = {
+    "lag": "snapshot_time",
+    "members": "from_time",
+    "owners": "from_time",
+    "rebalances": "start_time",
+    "resets": "at_time",
+    "states": "from_time",
+}
+# A second map shows the costliest rebalance alone, where the first one shows so many times as much.
+ZOOM = 4
+LEAST_AROUND = timedelta(seconds=1)
+OF_LAG = (
+    "Lag at each snapshot, in messages; the line breaks where lag is unknown. Below: messages read a second. "
+    "Vertical lines: rebalances. ▼: resets."
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    title: str
+    note: str
+    drawing: Markup
+    listings: Sequence[Listing]
+
+
+@dataclass(frozen=True)
+class GroupRows:
+    """`rows` of one group by question, `statements` that give them again, `numbers` of its members. `share`: they are
+    one in so many of those that were asked for at most."""
+
+    rows: Answers
+    statements: Mapping[str, str]
+    numbers: Mapping[str, int]
+    share: int = 1
+
+    def listing(self, name: str, title: str) -> Listing:
+        rows = self.rows[name]
+        names = [column for column in (rows[0] if rows else ()) if column not in ("cluster", "group_id")]
+        return listing(name, title, rows, names, self.statements[name], MOST_ROWS // self.share)
+
+
+def figures(group: GroupRows, until: datetime | None) -> Iterator[Figure]:
+    axis = axis_of(times(group), until)
+    if axis is not None:
+        yield from over_time(group, axis)
+    worst = costliest(group.rows["rebalances"])
+    if worst is not None:
+        yield from of_one_assignment(group, worst)
+
+
+def times(group: GroupRows) -> list[datetime]:
+    """The first times of what is drawn, or the one since when all of it is there."""
+    rows = group.rows
+    firsts = {name: min((row[column] for row in rows[name]), default=None) for name, column in TIMES.items()}
+    is_cut = {name: len(rows[name]) >= MOST_OF_GROUP[name] // group.share for name in TIMES}
+    whole = [first for name, first in firsts.items() if is_cut[name] and first is not None]
+    return [max(whole)] if whole else [first for first in firsts.values() if first is not None]
+
+
+def over_time(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
+    rows = group.rows
+    if rows["states"]:
+        listed = [group.listing("states", "States"), group.listing("rebalances", "Rebalances")]
+        drawn = state_timeline(rows["states"], rows["rebalances"], axis)
+        yield Figure("States and rebalances", letters_note(rows["rebalances"]), drawn, listed)
+    if rows["owners"]:
+        note = "Colour, pattern and number are the member's. Hatched in red: nobody may have read the partition."
+        listed = [group.listing("owners", "Owners"), group.listing("moves", "Moves")]
+        drawn = ownership_map(rows["owners"], rows["moves"], group.numbers, axis)
+        yield Figure("Owners of partitions", note, drawn, listed)
+        yield from zoomed(group, axis)
+    if rows["members"]:
+        drawn = member_intervals(rows["members"], group.numbers, axis)
+        yield Figure("Members", "From joining to leaving.", drawn, [group.listing("members", "Members")])
+    if rows["lag"] or rows["rates"] or rows["resets"]:
+        drawn = lag_chart(rows["lag"], rows["rates"], rows["resets"], rows["rebalances"], axis)
+        listed = [
+            group.listing(name, title) for name, title in (("lag", "Lag"), ("rates", "Rates"), ("resets", "Resets"))
+        ]
+        yield Figure("Lag and commit rate", OF_LAG, drawn, listed)
+
+
+def letters_note(rebalances: Sequence[Row]) -> str:
+    used = [f"{letter} {meaning.rstrip('.').lower()}" for letter, meaning in letters_used(rebalances)]
+    return f"Letters mark rebalances by cause: {'; '.join(used)}." if used else "No rebalances are known."
+
+
+def costliest(rebalances: Sequence[Row]) -> Row | None:
+    return min(rebalances, key=cost, default=None)
+
+
+def zoomed(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
+    worst = costliest(group.rows["rebalances"])
+    if worst is None or not worst["unread_partition_high_ms"]:
+        return
+    near = around(worst, group.rows["moves"])
+    if near.seconds * ZOOM < axis.seconds:
+        drawn = ownership_map(group.rows["owners"], group.rows["moves"], group.numbers, near)
+        yield Figure(f"The costliest rebalance, {clock(worst['start_time'])}", "The same map, closer.", drawn, [])
+
+
+def around(rebalance: Row, moves: Sequence[Row]) -> TimeAxis:
+    own = [
+        row
+        for row in moves
+        if row["assignment_offset"] == rebalance["assignment_offset"] and row["move_time"] is not None
+    ]
+    starts = [row["move_time"] - timedelta(milliseconds=row["unread_high_ms"] or 0) for row in own]
+    ends = [rebalance["end_time"] or rebalance["start_time"], *(row["move_time"] for row in own)]
+    start, end = min([rebalance["start_time"], *starts]), max(ends)
+    room = max((end - start) * 0.25, LEAST_AROUND)
+    return TimeAxis(start - room, end + room)
+
+
+def of_one_assignment(group: GroupRows, worst: Row) -> Iterator[Figure]:
+    """The costliest, or the newest whose members are known."""
+    known = {row["assignment_offset"] for row in group.rows["generations"]}
+    offset = worst["assignment_offset"] if worst["assignment_offset"] in known else max(known, default=None)
+    if offset is None:
+        return
+    audit = next((row for row in group.rows["audits"] if row["assignment_offset"] == offset), None)
+    at = next((row["end_time"] for row in group.rows["rebalances"] if row["assignment_offset"] == offset), None)
+    members = [row for row in group.rows["generations"] if row["assignment_offset"] == offset]
+    drawn = assignment_matrix(members, (audit or {}).get("differences") or (), group.numbers)
+    note = "Ring: before. Disc: after. Disc with a ring: kept. Square: Kafka's own assignor gives it here. "
+    listed = [group.listing("generations", "Members of assignments"), group.listing("audits", "Audit of assignments")]
+    yield Figure(f"Assignment before and after, {moment(at)}", note + audit_words(audit), drawn, listed)
+
+
+def audit_words(audit: Row | None) -> str:
+    if audit is None:
+        return "The assignment was not compared with that of Kafka's own assignor."
+    reason = f": {audit['reason']}" if audit["reason"] else ""
+    return f"Compared with Kafka's own assignor ({audit['assignor']}): {audit['verdict'].replace('_', ' ')}{reason}."

@@ -1,0 +1,109 @@
+"""The top of the report: the verdict, and how much of the cluster it rests on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.pages.finding_lines import summary
+from jobs.reporting.rows.listings import Row, moment
+from jobs.reporting.rows.questions import Answers
+from schemas.words.exit_codes import ExitCode
+
+VERDICTS: Mapping[int, tuple[str, str]] = {
+    ExitCode.CLEAN: ("clean", "Clean"),
+    ExitCode.FINDINGS: ("critical", "Findings"),
+    ExitCode.REJECTED_SHARE: ("critical", "Records rejected"),
+}
+NOT_JUDGED = ("unknown", "Not judged")
+COVERAGE = "coverage"
+GATE, INGEST, REPLAY, LAG = "gate", "ingest", "replay", "lag"
+# What makes rows that the report shows, in the order in which they run, and what it lacks without them.
+STEPS: Mapping[str, str] = {
+    INGEST: "no records have been read",
+    REPLAY: "groups, members and rebalances are unknown",
+    "assignments": "recorded assignments are not compared with Kafka's own",
+    LAG: "lag, verdicts of groups, resets and expiry are unknown",
+    GATE: "nothing has been judged, so there are no findings",
+}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number, and where its rows are: the name of a listing of the page, or of SQL that lists them."""
+
+    title: str
+    value: str
+    rows: str
+
+
+@dataclass(frozen=True)
+class Head:
+    cluster: str
+    # A class of the style sheet, and the word.
+    look: str
+    verdict: str
+    exit_code: int | None
+    summary: str
+    as_of: datetime | None
+    run_id: str | None
+    finished: datetime | None
+    since: datetime | None
+    until: datetime | None
+    facts: Sequence[Fact]
+    notices: Sequence[str]
+
+
+def head_of(cluster: str, answers: Answers, findings: Sequence[Row], choice: str | None) -> Head:
+    newest = newest_runs(answers["runs"])
+    gate, coverage = newest.get(GATE), answers["coverage"]
+    code = None if gate is None else max(int(gate["exit_code"]), int(newest.get(INGEST, gate)["exit_code"]))
+    look, verdict = NOT_JUDGED if code is None else VERDICTS.get(code, ("critical", f"Exit code {code}"))
+    return Head(
+        cluster, look, verdict, code,
+        "no verdict: groupscope gate has not run" if gate is None else summary(findings),
+        None if gate is None else gate["as_of_time"], None if gate is None else gate["run_id"],
+        None if gate is None else gate["finished_time"],
+        min((row["from_time"] for row in coverage if row["from_time"]), default=None),
+        max((row["to_time"] for row in coverage if row["to_time"]), default=None),
+        tuple(facts(answers)), tuple(notices(newest, answers, choice)),
+    )  # fmt: skip
+
+
+def newest_runs(runs: Sequence[Row]) -> dict[str, Row]:
+    """The newest run of each job; `runs` begin with the newest."""
+    found: dict[str, Row] = {}
+    for row in runs:
+        found.setdefault(row["job"], row)
+    return found
+
+
+def facts(answers: Answers) -> Iterator[Fact]:
+    coverage, snapshots = answers["coverage"], answers["snapshots"][0]
+    total = sum(row["num_records"] or 0 for row in coverage)
+    yield Fact("Offsets partitions", f"{len(coverage):,}", COVERAGE)
+    yield Fact("Records replayed", f"{total:,}", COVERAGE)
+    yield Fact("Rejected", f"{answers['rejected'][0]['num_rejected']:,}", "rejected")
+    yield Fact("Damaged", f"{sum(row['damaged_records'] or 0 for row in coverage):,}", COVERAGE)
+    yield Fact("Holes in the log", f"{sum(row['num_spans'] - 1 for row in coverage):,}", COVERAGE)
+    yield Fact(
+        "Compacted away, about", f"{sum(row['compacted_records_estimate'] or 0 for row in coverage):,}", COVERAGE
+    )
+    yield Fact("Snapshots", f"{snapshots['num_snapshots']:,}", "snapshots")
+    if snapshots["last_time"] is not None:
+        yield Fact("Newest snapshot", moment(snapshots["last_time"]), "snapshots")
+
+
+def notices(newest: Mapping[str, Row], answers: Answers, choice: str | None) -> Iterator[str]:
+    """What a reader must know before trusting the page."""
+    for job, missing in STEPS.items():
+        if job not in newest:
+            yield f"groupscope {job} has not run on this cluster: {missing}."
+    gate, ingest = newest.get(GATE), newest.get(INGEST)
+    if gate is not None and ingest is not None and ingest["run_id"] > gate["run_id"]:
+        yield f"Records were read at {moment(ingest['finished_time'])}, after the verdict: run groupscope gate again."
+    if REPLAY in newest and not answers["groups"]:
+        yield "The history holds no group."
+    if not answers["snapshots"][0]["num_snapshots"]:
+        yield "There are no snapshots: lag is unknown, never zero. Take them by groupscope capture."
+    if choice is not None:
+        yield f"Only {choice}. The verdict and the exit code are those of the whole run."

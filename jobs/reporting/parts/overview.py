@@ -1,0 +1,112 @@
+"""The whole cluster at a glance: its groups, and what is listed about all of them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.answers.durations import duration_text
+from jobs.reporting.parts.findings import Finding
+from jobs.reporting.rows.listings import Listing, Row, listing
+from jobs.reporting.rows.names import anchor
+from jobs.reporting.rows.questions import Answers
+from schemas.words.history import Severity
+
+SEVERITIES = [severity.value for severity in Severity]
+# Worst first; groups without a verdict stand between those that are well and those that are not.
+VERDICTS = ("ERR", "STOP", "STALL", "REWIND", "WARN", "NOTFOUND", "UNKNOWN", None, "OK")
+TITLES: Mapping[str, str] = {
+    "storms": "Rebalance storms",
+    "volume": "Who fills the offsets topic",
+    "expiring": "Offsets that expire next",
+    "migrations": "Migrations: cooperative rebalancing, consumer protocol",
+    "decoding": "What the log holds, and what of it cannot be decoded",
+    "coverage": "History by offsets partition",
+}
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    group: str
+    link: str
+    kind: str
+    state: str
+    assignor: str
+    num_members: int | None
+    verdict: str
+    # What is known of it, where not all is: never zero.
+    lag: str
+    num_rebalances: int
+    unread: str
+    # By severity.
+    findings: Mapping[str, int]
+    topics: Sequence[str]
+    is_tool: bool
+
+    @property
+    def severity(self) -> str | None:
+        return next((each for each in SEVERITIES if self.findings.get(each)), None)
+
+
+@dataclass(frozen=True)
+class Counted:
+    title: str
+    counts: Sequence[tuple[str, int]]
+
+
+def group_lines(rows: Sequence[Row], topics: Iterable[Row], findings: Sequence[Finding]) -> list[GroupLine]:
+    """Worst first."""
+    by_group: dict[str | None, Counter[str]] = defaultdict(Counter)
+    for finding in findings:
+        if finding.waived_until is None:
+            by_group[finding.group][finding.severity] += 1
+    used: dict[str, list[str]] = defaultdict(list)
+    for row in topics:
+        used[row["group_id"]].append(row["topic"])
+    lines = [group_line(row, by_group[row["group_id"]], used[row["group_id"]]) for row in rows]
+    return sorted(lines, key=badness)
+
+
+def group_line(row: Row, findings: Mapping[str, int], topics: Sequence[str]) -> GroupLine:
+    return GroupLine(
+        row["group_id"], anchor(row["group_id"]), row["group_type"] or "unknown", row["state"] or "unknown",
+        row["assignor"] or "none", row["num_members"], row["own_verdict"] or "UNKNOWN", lag_text(row),
+        row["num_rebalances"], unread_text(row), findings, topics,
+        bool(row["is_tool"]),
+    )  # fmt: skip
+
+
+def unread_text(row: Row) -> str:
+    """What the records do not show is unknown; a group that never rebalanced has none."""
+    longest = row["longest_unread_high_ms"]
+    if longest is not None:
+        return duration_text(longest)
+    return "unknown" if row["num_rebalances"] else "none"
+
+
+def lag_text(row: Row) -> str:
+    if row["lag"] is None:
+        return "unknown"
+    return f"{row['lag']:,} or more" if row["num_unknown"] else f"{row['lag']:,}"
+
+
+def badness(line: GroupLine) -> tuple[Any, ...]:
+    counts = [-line.findings.get(each, 0) for each in SEVERITIES]
+    verdict = VERDICTS.index(line.verdict) if line.verdict in VERDICTS else len(VERDICTS)
+    return *counts[:2], verdict, *counts[2:], line.group
+
+
+def counted_groups(lines: Sequence[GroupLine]) -> list[Counted]:
+    kinds = (("type", "kind"), ("state", "state"), ("assignor", "assignor"), ("verdict", "verdict"))
+    return [
+        Counted(f"By {title}", Counter(getattr(line, name) for line in lines).most_common()) for title, name in kinds
+    ]
+
+
+def listings(answers: Answers, statements: Mapping[str, str]) -> list[Listing]:
+    """Those that have rows."""
+    return [
+        listing(name, title, answers[name], list(answers[name][0]), statements[name])
+        for name, title in TITLES.items()
+        if answers[name]
+    ]

@@ -1,0 +1,81 @@
+"""What happened to a group, in words: its costliest rebalances, each with what `groupscope why` says of it."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jobs.answers.events.rebalance import Told, lines
+from jobs.answers.events.story import sentence
+from jobs.answers.events.timeline import Event, rebalance
+from jobs.answers.short_ids import Shortened
+from jobs.answers.table_reader import Row as DictRow
+from jobs.output.rows import time_text
+from jobs.reporting.parts.findings import MOST_IN_COMMAND
+from jobs.reporting.rows.listings import Row
+
+MOST_TOLD = 5
+CLIENT = ("group_instance_id", "client_id", "client_host", "leave_kind")
+
+
+@dataclass(frozen=True)
+class Episode:
+    at: datetime
+    sentence: str
+    # As `why` has them: a label and its text.
+    lines: Sequence[tuple[str, str]]
+    command: str | None
+
+
+def story(rebalances: Sequence[Row], moves: Sequence[Row], members: Sequence[Row]) -> list[Episode]:
+    """The costliest, in the order in which they happened."""
+    told = {row["assignment_offset"] for row in sorted(rebalances, key=cost)[:MOST_TOLD]}
+    events = [rebalance(dict(row)) for row in rebalances]
+    stays = {row["member_id"]: row for row in members}
+    episodes = []
+    for place, event in enumerate(events):
+        if event.offset in told:
+            own = [dict(row) for row in moves if row["assignment_offset"] == event.offset]
+            before = events[place - 1] if place else None
+            after = events[place + 1] if place + 1 < len(events) else None
+            episodes.append(episode(Told(event, before, after, changed(event, stays), own)))
+    return episodes
+
+
+def cost(row: Row) -> tuple[int, int, int]:
+    """Of equal ones the newest first."""
+    return -(row["unread_partition_high_ms"] or 0), -(row["num_moved"] or 0), -row["assignment_offset"]
+
+
+def changed(event: Event, stays: Mapping[str, Row]) -> list[DictRow]:
+    """Who joined and left, with what their stays say of them."""
+    both = (("joined", event.row["members_joined"]), ("left", event.row["members_departed"]))
+    return [
+        {"change": change, "member_id": member, **about(stays.get(member), change)}
+        for change, some in both
+        for member in some or ()
+    ]
+
+
+def about(stay: Row | None, change: str) -> dict[str, Any]:
+    found = {name: None if stay is None else stay[name] for name in CLIENT}
+    # How a member that joined left later belongs to another event.
+    return found if change == "left" else found | {"leave_kind": None}
+
+
+def episode(told: Told) -> Episode:
+    row, at = told.event.row, told.event.row["start_time"]
+    members = [row["member_id"] for row in told.members]
+    members += [move[name] for move in told.moves for name in ("from_member_id", "to_member_id") if move[name]]
+    whole = [("", sentence(row, told.moves)), *list(lines(told, at))[1:]]
+    short = Shortened(set(members), (text for _, text in whole))
+    (_, said), *rest = [(label, short.text(text)) for label, text in whole]
+    return Episode(at, said, rest, why_command(row["group_id"], at))
+
+
+def why_command(group: str, at: datetime) -> str | None:
+    if not group.isprintable() or not 0 < len(group) <= MOST_IN_COMMAND:
+        return None
+    name = f"-- {shlex.quote(group)}" if group.startswith("-") else shlex.quote(group)
+    return f"groupscope why --at {time_text(at)} {name}"

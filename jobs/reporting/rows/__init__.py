@@ -1,0 +1,1 @@
+"""Rows that the report shows: what it asks, and how it names things."""

@@ -1,0 +1,136 @@
+"""Names as keyed hashes: for a report that is given to others. Without the key nobody can tell which name a hash
+is of. Equal names have equal hashes, so the pages still show who did what.
+
+Columns are of three kinds. Words of ours and Kafka's stay. In texts of ours every known name is replaced. All others
+are names, those of later releases too, until they are known to be words.
+"""
+
+import hmac
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from jobs.output.failure import Failure, visible
+from jobs.reporting.rows.listings import Row
+from schemas.words.exit_codes import ExitCode
+
+KEY_BYTES, LEAST_KEY = 32, 16
+HEX_DIGITS = 14
+PREFIX = "id-"
+# A longer run of words is no name that stands in a text.
+MOST_WORDS = 120
+
+WORDS = frozenset({
+    "actor", "assignor", "assignor_after", "assignor_before", "burrow_rule", "burrow_verdict", "change", "confidence",
+    "contract_version", "ended_by", "group_type", "job", "kind", "known_defect", "leave_kind", "migration", "mode",
+    "outcome", "own_verdict", "phase", "readiness", "role", "rule", "run_id", "severity", "state", "trigger", "type",
+    "unknown_reason", "verdict",
+})  # fmt: skip
+TEXTS = frozenset({"blockers", "message", "query", "reason", "trigger_detail", "unread_basis", "waiver"})
+
+
+class Redaction:
+    """`names`: those that texts are searched for."""
+
+    def __init__(self, key: bytes, names: Iterable[str]) -> None:
+        self.key = key
+        known = {name for name in names if name}
+        self.real_names = {self.name(name): name for name in known}
+        # As texts may have them.
+        self.spelled = {spelling: self.name(name) for name in known for spelling in spellings(name)}
+
+    def name(self, text: str) -> str:
+        """Kafka lets groups have no name: none stays none."""
+        if not text:
+            return text
+        digest = hmac.new(self.key, text.encode(errors="surrogatepass"), sha256).hexdigest()
+        return PREFIX + digest[:HEX_DIGITS]
+
+    def real(self, hashed: str) -> str:
+        return self.real_names.get(hashed, hashed)
+
+    def text(self, text: str) -> str:
+        return "".join(self.parts(text))
+
+    def parts(self, text: str) -> Iterator[str]:
+        """The longest name at each place goes first: `orders` is the beginning of `orders-eu`."""
+        edges = [place for place in range(len(text) + 1) if is_edge(text, place)]
+        done = 0
+        for first, start in enumerate(edges):
+            if start < done:
+                continue
+            ends = reversed(edges[first + 1 : first + 1 + MOST_WORDS])
+            end = next((end for end in ends if text[start:end] in self.spelled), None)
+            if end is not None:
+                yield text[done:start]
+                yield self.spelled[text[start:end]]
+                done = end
+        yield text[done:]
+
+    def rows(self, rows: Iterable[Row]) -> list[Row]:
+        return [{column: self.value(column, value) for column, value in row.items()} for row in rows]
+
+    def value(self, column: str, value: Any) -> Any:
+        match value:
+            case str() if column in WORDS:
+                return value
+            case str():
+                return self.text(value) if column in TEXTS else self.name(value)
+            case bytes():
+                return None
+            case list():
+                return [self.value(column, each) for each in value]
+            case dict():
+                return {name: self.value(name, each) for name, each in value.items()}
+        return value
+
+
+def is_hash(text: str | None) -> bool:
+    return text is not None and re.fullmatch(f"{PREFIX}[0-9a-f]{{{HEX_DIGITS}}}", text) is not None
+
+
+class NoRedaction(Redaction):
+    """Names as they are."""
+
+    def __init__(self) -> None:
+        super().__init__(b"", ())
+
+    def name(self, text: str) -> str:
+        return text
+
+    def rows(self, rows: Iterable[Row]) -> list[Row]:
+        return list(rows)
+
+
+def is_edge(text: str, place: int) -> bool:
+    """Names of letters and digits are whole words: `eu` is not in `queue`, and `orders` not in a view `v_orders`."""
+    return not (0 < place < len(text) and is_in_words(text[place - 1]) and is_in_words(text[place]))
+
+
+def is_in_words(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def spellings(name: str) -> Iterator[str]:
+    """As it is, as SQL has it, without what could move text, and a host without Java's slash."""
+    for each in {name, name.removeprefix("/")} - {""}:
+        yield from {each, each.replace("'", "''"), visible(each)}
+
+
+def key_of(file: Path | None) -> bytes:
+    """That of the file; without one another key each time."""
+    if file is None:
+        return secrets.token_bytes(KEY_BYTES)
+    try:
+        key = file.read_bytes().strip()
+    except OSError as error:
+        raise Failure(
+            ExitCode.USAGE, f"--redact-key {file}: {error.strerror}, a file with a key was expected"
+        ) from None
+    if len(key) < LEAST_KEY:
+        told = f"has {len(key)} bytes, {LEAST_KEY} or more were expected, such as those of `openssl rand -hex 32`"
+        raise Failure(ExitCode.USAGE, f"--redact-key {file}: {told}")
+    return key

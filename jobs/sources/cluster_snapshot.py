@@ -1,0 +1,169 @@
+"""Takes one snapshot of a live cluster: what the offsets log does not contain, as one JSON object.
+
+    with KafkaCluster(servers, properties) as cluster:
+        snapshot = captured(cluster, topics, now_ms())
+
+What ACLs forbid is left out, and a message says so.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic
+from jobs.broker.errors import Forbidden
+from jobs.broker.group_settings import group_settings
+from jobs.broker.groups import found_groups, some
+from jobs.output.failure import say
+from jobs.sources.snapshot_files import snapshot_table
+from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
+from schemas.words.records import OFFSETS_TOPIC
+from udfs.sentences.counts import counted
+from udfs.sources.snapshot_fields import TOPIC
+from udfs.sources.snapshot_lines import parse
+
+Snapshot = dict[str, Any]
+Tell = Callable[[str], None]
+
+# Settings on which expiry, timeouts, states, assignors and transactions of groups depend, and how long the log keeps
+# records. Some releases lack some of them.
+SETTINGS = (
+    "group.consumer.assignors",
+    "group.consumer.heartbeat.interval.ms",
+    "group.consumer.migration.policy",
+    "group.consumer.session.timeout.ms",
+    "group.coordinator.new.enable",
+    "group.coordinator.rebalance.protocols",
+    "group.initial.rebalance.delay.ms",
+    "group.max.session.timeout.ms",
+    "group.min.session.timeout.ms",
+    "group.share.assignors",
+    "group.share.heartbeat.interval.ms",
+    "group.share.session.timeout.ms",
+    "group.streams.heartbeat.interval.ms",
+    "group.streams.session.timeout.ms",
+    "inter.broker.protocol.version",
+    "log.cleaner.delete.retention.ms",
+    "log.cleaner.max.compaction.lag.ms",
+    "log.cleaner.min.cleanable.ratio",
+    "log.cleaner.min.compaction.lag.ms",
+    "message.max.bytes",
+    "offsets.retention.check.interval.ms",
+    "offsets.retention.minutes",
+    "offsets.topic.num.partitions",
+    "offsets.topic.segment.bytes",
+    "transaction.max.timeout.ms",
+)
+# Settings on which the timeouts of one group depend, if it has its own.
+GROUP_SETTINGS = (
+    "consumer.heartbeat.interval.ms",
+    "consumer.session.timeout.ms",
+    "share.heartbeat.interval.ms",
+    "share.session.timeout.ms",
+    "streams.heartbeat.interval.ms",
+    "streams.session.timeout.ms",
+)
+
+
+def captured(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tell: Tell = say) -> Snapshot:
+    """A snapshot of these topics, of those that groups commit offsets for, and of the offsets topic. Take the time
+    before the call: then no end offset is older than the snapshot's time.
+    """
+    groups = found_groups(cluster, tell)
+    found = found_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, tell)
+    offsets = found_offsets(cluster, found.values(), tell)
+    nodes = cluster.nodes()
+    racks = {node.id: node.rack for node in nodes}
+    return {
+        "captured_at": captured_ms,
+        "topics": [topic_part(topic, offsets, racks) for topic in found.values()],
+        "brokers": [{"id": each.id, "host": each.host, "port": each.port, "rack": each.rack} for each in nodes],
+        "offsets_partitions": leaders(found.get(OFFSETS_TOPIC)),
+        "settings": found_settings(cluster, tell),
+        "groups": found_group_settings(cluster, groups.with_settings, tell),
+    }
+
+
+def found_topics(cluster: KafkaCluster, names: Iterable[str], tell: Tell) -> dict[str, Topic]:
+    # A group may have commits for a topic that was deleted, and an old log may have names that no cluster accepts any
+    # more.
+    possible = sorted(name for name in names if TOPIC.fullmatch(name) and name not in {".", ".."})
+    forbidden: dict[str, str] = {}
+    topics = cluster.topics(possible, forbidden)
+    if forbidden:
+        tell(f"{some('topic', forbidden)} left out: the user lacks DESCRIBE on them")
+    return {name: topic for name in possible if (topic := topics.get(name)) is not None}
+
+
+def found_offsets(cluster: KafkaCluster, topics: Iterable[Topic], tell: Tell) -> dict[tuple[str, int], Offsets]:
+    partitions = [(topic.name, each.partition) for topic in topics for each in topic.partitions]
+    unknown: dict[tuple[str, int], str] = {}
+    found = cluster.offsets(partitions, unknown)
+    if unknown:
+        tell(f"offsets of {counted(len(unknown), 'partition')} are left out, the first: {min(unknown.items())[1]}")
+    return found
+
+
+def found_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
+    try:
+        return dict(sorted(cluster.settings(SETTINGS).items()))
+    except Forbidden as error:
+        tell(f"{error}: left out")
+        return None
+
+
+def found_group_settings(cluster: KafkaCluster, groups: Iterable[str], tell: Tell) -> list[dict[str, Any]] | None:
+    """Also for groups without settings of their own: they may have had some before."""
+    left_out: dict[str, list[str]] = {}
+    found = group_settings(cluster, set(groups), GROUP_SETTINGS, left_out)
+    for why, names in left_out.items():
+        tell(f"settings of {some('group', names)} are left out: {why}")
+    return None if found is None else [{"group_id": name, "settings": own} for name, own in sorted(found.items())]
+
+
+def topic_part(
+    topic: Topic, offsets: Mapping[tuple[str, int], Offsets], racks: Mapping[int, str | None]
+) -> dict[str, Any]:
+    return {
+        "topic": topic.name,
+        "topic_id": topic.topic_id,
+        "partitions": [
+            partition_part(each, offsets.get((topic.name, each.partition)), racks) for each in topic.partitions
+        ],
+    }
+
+
+def partition_part(partition: Partition, offsets: Offsets | None, racks: Mapping[int, str | None]) -> dict[str, Any]:
+    """Without offsets if no broker leads the partition."""
+    return {
+        "partition": partition.partition,
+        "log_start_offset": None if offsets is None else offsets.start,
+        "log_end_offset": None if offsets is None else offsets.end,
+        "leader_epoch": partition.leader_epoch if offsets is None else offsets.leader_epoch,
+        # The rack of a broker that is down is unknown.
+        "racks": [racks.get(replica) for replica in partition.replicas],
+    }
+
+
+def leaders(topic: Topic | None) -> list[dict[str, Any]] | None:
+    return (
+        None if topic is None else [{"partition": each.partition, "leader": each.leader} for each in topic.partitions]
+    )
+
+
+def line_of(snapshot: Snapshot) -> str:
+    return json.dumps(snapshot, separators=(",", ":")) + "\n"
+
+
+def rows_of_snapshots(snapshots: Sequence[Snapshot], cluster: str, run_id: str) -> dict[str, pa.Table]:
+    """Rows of the snapshot tables, read like those of files."""
+    read = parse("".join(map(line_of, snapshots)), 0)
+    place = "the snapshot"
+    return {
+        CLUSTER_SNAPSHOTS.name: snapshot_table(
+            CLUSTER_SNAPSHOTS, [(place, row) for row in read.clusters], cluster, run_id
+        ),
+        TOPIC_SNAPSHOTS.name: snapshot_table(TOPIC_SNAPSHOTS, [(place, row) for row in read.topics], cluster, run_id),
+    }

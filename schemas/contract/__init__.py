@@ -1,0 +1,1 @@
+"""All tables, views, functions and exported metrics, as users script against them."""

@@ -1,0 +1,90 @@
+"""Table functions over history and lag: what was so at an instant. One row per cluster and what the name says; the last
+argument, which may be left out, is the one cluster that is meant."""
+
+from dataclasses import dataclass
+
+from schemas.contract.tables import TABLES
+from schemas.declarations.columns import Column, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`arguments` stand before `cluster`; `columns` are those of `reads`, in order. `newest`: the column that says of
+    which time a row is, where rows are no intervals: those of the newest time of each cluster answer."""
+
+    name: str
+    comment: str
+    arguments: tuple[Column, ...]
+    reads: str
+    columns: tuple[Column, ...]
+    newest: str | None = None
+
+
+INTERVAL = ("from_time", "to_time", "is_from_exact", "is_to_exact")
+EVIDENCE = ("evidence_partition", "evidence_first_offset", "evidence_last_offset", "confidence")
+CLIENT = ("member_id", "group_instance_id", "client_id", "client_host")
+OWNER_COLUMNS = ("group_id", "group_type", *CLIENT, "generation_or_epoch", "phase", "role", *INTERVAL, *EVIDENCE)
+STATE_COLUMNS = (
+    "group_id", "group_type", "state", "generation_or_epoch", "protocol_type", "assignor", "num_members", *INTERVAL,
+    *EVIDENCE,
+)  # fmt: skip
+MEMBER_COLUMNS = (
+    "group_id", "group_type", *CLIENT, "rack_id", "joined_generation", "away_since_time", *INTERVAL, *EVIDENCE
+)  # fmt: skip
+OFFSET_COLUMNS = (
+    "group_id", "topic", "topic_id", "partition", "committed_offset", "leader_epoch", "metadata", "commit_time",
+    "last_commit_time", "via", "producer_id", *INTERVAL, *EVIDENCE,
+)  # fmt: skip
+SNAPSHOT = "snapshot_time"
+LAG_COLUMNS = (
+    SNAPSHOT, "group_id", "group_type", "topic", "topic_id", "partition", "committed_offset", "log_start_offset",
+    "log_end_offset", "lag_raw", "lag_floor", "lag_available", "lost_messages", "no_commit", "committed_beyond_end",
+    "committed_negative", "snapshot_age_ms", "time_lag_ms", "time_lag_low_ms", "time_lag_high_ms", "time_lag_method",
+    "owner_member_id", "unknown_reason", *EVIDENCE,
+)  # fmt: skip
+
+GROUP = Column("group_id", Type.STRING, "The group.")
+TOPIC = Column("topic", Type.STRING, "The topic.")
+PARTITION = Column("partition", Type.INT, "The partition.")
+
+
+def of_table(
+    name: str,
+    comment: str,
+    arguments: tuple[Column, ...],
+    table: str,
+    columns: tuple[str, ...],
+    newest: str | None = None,
+) -> Function:
+    return Function(name, comment, arguments, table, tuple(map(TABLES[table].column, ("cluster", *columns))), newest)
+
+
+FUNCTIONS: dict[str, Function] = {
+    function.name: function
+    for function in (
+        of_table(
+            "owner_at",
+            "Who owned a partition, in each group.",
+            (TOPIC, PARTITION),
+            "ownership_intervals",
+            OWNER_COLUMNS,
+        ),
+        of_table("group_state_at", "In which state a group was.", (GROUP,), "group_state_intervals", STATE_COLUMNS),
+        of_table("members_at", "The members of a group.", (GROUP,), "membership_intervals", MEMBER_COLUMNS),
+        of_table(
+            "offset_at",
+            "What was committed for a partition.",
+            (GROUP, TOPIC, PARTITION),
+            "offset_history",
+            OFFSET_COLUMNS,
+        ),
+        of_table(
+            "lag_at",
+            "Lag of a group, at its newest snapshot.",
+            (GROUP,),
+            "lag_points",
+            LAG_COLUMNS,
+            newest=SNAPSHOT,
+        ),
+    )
+}

@@ -1,0 +1,1 @@
+"""The languages in which tables and records are declared."""

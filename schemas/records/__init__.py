@@ -1,0 +1,1 @@
+"""One module for each family of records, and the registry of all."""

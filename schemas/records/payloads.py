@@ -1,0 +1,310 @@
+"""What clients put into the opaque bytes of a classic group's members; brokers store it without looking."""
+
+from schemas.declarations.fields import Array, Field, Kind, Message, Shape, Struct
+
+TOPIC_PARTITIONS = Struct(
+    "topic_partitions",
+    (Field("topic", Kind.STRING, "The topic."), Field("partitions", Array(Kind.INT32), "Partitions of it.")),
+)
+USER_DATA = Field("user_data", Kind.BYTES, "The assignor's own bytes.", nullable=True)
+
+# Protocol type "consumer"
+
+SUBSCRIPTION = Message(
+    "ConsumerProtocolSubscription",
+    (
+        Shape(
+            (
+                Field("topics", Array(Kind.STRING), "Topics subscribed; sorted by the Java client.", since="0.9"),
+                USER_DATA,
+                Field(
+                    "owned_partitions",
+                    Array(TOPIC_PARTITIONS),
+                    "What the member owns as it joins.",
+                    first=1,
+                    since="2.4, KIP-429",
+                ),
+                Field(
+                    "generation_id",
+                    Kind.INT32,
+                    "Generation in which it got them, -1 after a reset.",
+                    first=2,
+                    default=-1,
+                    since="3.4, KIP-792",
+                ),
+                Field("rack_id", Kind.STRING, "The member's rack.", first=3, nullable=True, since="3.4, KIP-881"),
+            ),
+            releases="clients 0.9+ (0), 2.4+ (1), 3.4+ (3); 2 points at another client library",
+            provenance="1: KIP-429; 2: KIP-792; 3: KIP-881",
+            last=3,
+        ),
+    ),
+)
+
+ASSIGNMENT = Message(
+    "ConsumerProtocolAssignment",
+    (
+        Shape(
+            (
+                Field(
+                    "assigned_partitions", Array(TOPIC_PARTITIONS), "What the member may own, in the leader's order."
+                ),
+                USER_DATA,
+            ),
+            releases="clients 0.9+",
+            provenance="the layout never changed",
+            last=3,
+        ),
+    ),
+)
+
+PREVIOUS_ASSIGNMENT = Field("previous_assignment", Array(TOPIC_PARTITIONS), "What the member owned before.")
+GENERATION = Field("generation", Kind.INT32, "Generation in which it got it.", since="2.3")
+
+KAFKA_PYTHON_VERSION = 1
+
+# User data of the sticky assignors carries no version: the forms are told apart by consuming every byte.
+STICKY_FORMS = (
+    Shape((PREVIOUS_ASSIGNMENT, GENERATION), releases="clients 2.3+", provenance="generation, KIP-341"),
+    Shape((PREVIOUS_ASSIGNMENT,), releases="clients up to 2.2", provenance="KIP-54"),
+    Shape(
+        (Field("version", Kind.INT16, "1 in kafka-python."), PREVIOUS_ASSIGNMENT, GENERATION),
+        releases="kafka-python",
+        provenance="the same fields behind a version of its own",
+    ),
+)
+COOPERATIVE_STICKY_FORMS = (
+    Shape(
+        (
+            Field(
+                "generation",
+                Kind.INT32,
+                "Generation of the owned partitions; the subscription's own field wins from version 2.",
+            ),
+        ),
+        releases="clients 2.4+",
+        provenance="KIP-429",
+    ),
+)
+
+# Kafka Streams as a classic group (protocol "stream")
+
+LATEST_STREAMS_VERSION = 11
+LATEST_SUPPORTED = Field("latest_supported_version", Kind.INT32, "The highest version that the client reads.", first=3)
+OLD_TASK = Struct(
+    "task_id",
+    (Field("topic_group_id", Kind.INT32, "The subtopology."), Field("partition", Kind.INT32, "The partition.")),
+)
+OFFSET_SUM = Field("offset_sum", Kind.INT64, "Sum of its changelog offsets; -2 is running, -3 is unknown.")
+
+STREAMS_SUBSCRIPTION = Message(
+    "SubscriptionInfo",
+    (
+        Shape(
+            (
+                LATEST_SUPPORTED,
+                Field("process_id", Kind.UUID, "The process that the member lives in."),
+                Field("prev_tasks", Array(OLD_TASK), "Active tasks before.", last=6),
+                Field("standby_tasks", Array(OLD_TASK), "Standby tasks before.", last=6),
+                Field("user_end_point", Kind.BYTES, "host:port for interactive queries; empty for none.", first=2),
+                Field(
+                    "task_offset_sums",
+                    Array(
+                        Struct(
+                            "task_offset_sum",
+                            (
+                                Field("topic_group_id", Kind.INT32, "The subtopology."),
+                                Field(
+                                    "partition_to_offset_sum",
+                                    Array(
+                                        Struct(
+                                            "partition_offset_sum",
+                                            (Field("partition", Kind.INT32, "The partition."), OFFSET_SUM),
+                                        )
+                                    ),
+                                    "How far each of its tasks is.",
+                                ),
+                            ),
+                        )
+                    ),
+                    "How far the member's tasks are.",
+                    first=7,
+                    last=9,
+                ),
+                Field(
+                    "task_offset_sums",
+                    Array(
+                        Struct(
+                            "task_offset_sum",
+                            (
+                                *OLD_TASK.fields,
+                                OFFSET_SUM,
+                                Field("named_topology", Kind.STRING, "The named topology.", nullable=True),
+                            ),
+                        )
+                    ),
+                    "How far the member's tasks are.",
+                    first=10,
+                ),
+                Field(
+                    "unique_field",
+                    Kind.INT8,
+                    "A byte that makes equal subscriptions differ, to force a rebalance.",
+                    first=8,
+                ),
+                Field("error_code", Kind.INT32, "What went wrong in the member.", first=9),
+                Field(
+                    "client_tags",
+                    Array(
+                        Struct(
+                            "client_tag",
+                            (
+                                Field("key", Kind.BYTES, "Name of the tag, UTF-8."),
+                                Field("value", Kind.BYTES, "Its value, UTF-8."),
+                            ),
+                        )
+                    ),
+                    "Tags for rack-aware standby tasks.",
+                    first=11,
+                ),
+            ),
+            releases="2.3 writes 4, 2.5 6, 2.6 8, 2.8 9, 3.0 10, 3.2+ 11",
+            provenance="KIP-441 (7), KIP-708 (11) and others",
+            first=1,
+            last=LATEST_STREAMS_VERSION,
+        ),
+    ),
+    version_kind=Kind.INT32,
+)
+
+TASK_ID = (
+    Field("subtopology", Kind.INT32, "The subtopology."),
+    Field("partition", Kind.INT32, "The partition."),
+    Field("named_topology", Kind.UTF16_CHARS, "The named topology, empty for none.", first=10),
+)
+HOST = (Field("host", Kind.JAVA_UTF, "Host name."), Field("port", Kind.INT32, "Port."))
+NAMED_PARTITION = Struct(
+    "topic_partition",
+    (Field("topic", Kind.JAVA_UTF, "The topic."), Field("partition", Kind.INT32, "The partition.")),
+)
+INDEXED_PARTITION = Struct(
+    "topic_partition",
+    (
+        Field("topic_index", Kind.INT32, "Index of the topic in the dictionary."),
+        Field("partition", Kind.INT32, "The partition."),
+    ),
+)
+
+
+def by_host(name: str, partition: Struct, first: int, last: int | None = None) -> Field:
+    entry = Struct("host_partitions", (*HOST, Field("topic_partitions", Array(partition), "What it serves.")))
+    return Field(name, Array(entry), "Partitions that each host serves.", first=first, last=last)
+
+
+STREAMS_ASSIGNMENT = Message(
+    "AssignmentInfo",
+    (
+        Shape(
+            (
+                Field("commonly_supported_version", Kind.INT32, "The version that all members read.", first=3),
+                Field("active_tasks", Array(Struct("task_id", TASK_ID)), "Tasks that the member runs."),
+                Field(
+                    "standby_tasks",
+                    Array(
+                        Struct(
+                            "standby_task",
+                            (
+                                *TASK_ID,
+                                Field("topic_partitions", Array(NAMED_PARTITION), "Input partitions of the task."),
+                            ),
+                        )
+                    ),
+                    "Tasks that it keeps a copy of.",
+                ),
+                by_host("partitions_by_host", NAMED_PARTITION, 2, 4),
+                Field(
+                    "topic_dictionary",
+                    Array(
+                        Struct(
+                            "topic",
+                            (
+                                Field("index", Kind.INT32, "Index of the topic."),
+                                Field("topic", Kind.JAVA_UTF, "Its name."),
+                            ),
+                        )
+                    ),
+                    "Names of the topics that the two maps mention.",
+                    first=5,
+                ),
+                by_host("partitions_by_host", INDEXED_PARTITION, 5),
+                by_host("standby_partitions_by_host", INDEXED_PARTITION, 6),
+                Field("err_code", Kind.INT32, "What went wrong, 0 for nothing.", first=4),
+                Field(
+                    "next_rebalance_ms", Kind.INT64, "When the next rebalance is planned; Long.MAX for never.", first=7
+                ),
+            ),
+            releases="2.3 writes 4, 2.5 6, 2.6 8, 2.8 9, 3.0 10, 3.2+ 11",
+            provenance="hand-coded in Java, so strings are Java's own",
+            first=1,
+            last=LATEST_STREAMS_VERSION,
+        ),
+    ),
+    version_kind=Kind.INT32,
+)
+
+# Protocol type "connect"
+
+CONNECTOR_TASKS = Struct(
+    "connector_tasks",
+    (
+        Field("connector", Kind.STRING, "The connector."),
+        Field("tasks", Array(Kind.INT32), "Its tasks; -1 is the connector itself."),
+    ),
+)
+WORKER_URL = Field("url", Kind.STRING, "Where the worker answers.")
+CONFIG_OFFSET = Field("config_offset", Kind.INT64, "How far the worker has read the config topic.")
+
+CONNECT_SUBSCRIPTION = Message(
+    "WorkerState",
+    (
+        Shape(
+            (
+                WORKER_URL,
+                CONFIG_OFFSET,
+                Field(
+                    "allocation",
+                    Kind.BYTES,
+                    "The worker's assignment so far, with a version of its own.",
+                    first=1,
+                    nullable=True,
+                ),
+            ),
+            releases="Connect before 2.3 (0), 2.3+ (1), 2.4+ (2)",
+            provenance="1: KIP-415; 2: sessions, KIP-507",
+            last=2,
+        ),
+    ),
+)
+
+CONNECT_ASSIGNMENT = Message(
+    "ConnectAssignment",
+    (
+        Shape(
+            (
+                Field("error", Kind.INT16, "0 none, 1 config mismatch."),
+                Field("leader", Kind.STRING, "Member id of the leader."),
+                Field("leader_url", Kind.STRING, "Where the leader answers."),
+                CONFIG_OFFSET,
+                Field("assignment", Array(CONNECTOR_TASKS), "What the worker shall run.", nullable=True),
+                Field("revoked", Array(CONNECTOR_TASKS), "What it shall stop.", first=1, nullable=True),
+                Field("delay", Kind.INT32, "Scheduled rebalance delay in ms.", first=1, default=0),
+            ),
+            releases="Connect before 2.3 (0), 2.3+ (1), 2.4+ (2)",
+            provenance="1: KIP-415; 2: sessions, KIP-507",
+            last=2,
+        ),
+    ),
+)
+
+CONSUMER, CONNECT, SCHEMA_REGISTRY = "consumer", "connect", "sr"
+STREAM_PROTOCOL, STICKY_PROTOCOL, COOPERATIVE_STICKY_PROTOCOL = "stream", "sticky", "cooperative-sticky"

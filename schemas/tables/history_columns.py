@@ -1,0 +1,68 @@
+"""Columns that history tables have in common."""
+
+from schemas.declarations.columns import Column, ListOf, StructOf, Table, Type
+from schemas.tables.record_columns import CLUSTER, GROUP_ID
+
+JOB = "replay"
+
+EVIDENCE_PARTITION = Column(
+    "evidence_partition", Type.INT, "Partition of __consumer_offsets that holds the evidence.", is_nullable=False
+)
+EVIDENCE = (
+    EVIDENCE_PARTITION,
+    Column("evidence_first_offset", Type.BIGINT, "First record that the row rests on.", is_nullable=False),
+    Column("evidence_last_offset", Type.BIGINT, "Last record that the row rests on.", is_nullable=False),
+    Column("confidence", Type.STRING, "How sure: certain, likely or possible.", is_nullable=False),
+)
+IS_OPEN = Column("is_open", Type.BOOLEAN, "TRUE: the row may still change.", is_nullable=False)
+INTERVAL = (
+    Column("from_time", Type.TIMESTAMP, "When it began, in history time; NULL: the records have no time."),
+    Column("to_time", Type.TIMESTAMP, "When it ended; NULL: still so."),
+    Column("from_offset", Type.BIGINT, "The record that began it.", is_nullable=False),
+    Column("to_offset", Type.BIGINT, "The record that ended it; NULL: still so."),
+    IS_OPEN,
+    Column(
+        "is_from_exact", Type.BOOLEAN, "FALSE: it may have begun earlier, records between are missing.",
+        is_nullable=False,
+    ),
+    Column(
+        "is_to_exact", Type.BOOLEAN, "FALSE: it may have ended earlier, or the log gives only a bound.",
+        is_nullable=False,
+    ),
+    Column("ended_by", Type.STRING, "What ended it; NULL: still so."),
+)  # fmt: skip
+GROUP_TYPE = Column("group_type", Type.STRING, "classic, consumer, share or streams.", is_nullable=False)
+GROUP = (GROUP_ID, GROUP_TYPE)
+MEMBER_ID = Column("member_id", Type.STRING, "The member.", is_nullable=False)
+GROUP_INSTANCE_ID = Column("group_instance_id", Type.STRING, "The member's own static id; NULL: a dynamic member.")
+CLIENT = (
+    Column("client_id", Type.STRING, "Client id of the member's connection; NULL: its record is missing."),
+    Column("client_host", Type.STRING, "The member's address as Java prints it; NULL: its record is missing."),
+)
+# Of a partition as groups see it.
+TOPIC = Column("topic", Type.STRING, "The topic; NULL: only its id is known, neither log nor snapshot names it.")
+TOPIC_ID = Column("topic_id", Type.STRING, "The topic's id, 22 characters; NULL: the records have none.")
+PARTITION = Column("partition", Type.INT, "The partition.", is_nullable=False)
+TOPIC_PARTITION = (TOPIC, TOPIC_ID, PARTITION)
+ASSIGNMENT_OFFSET = Column(
+    "assignment_offset",
+    Type.BIGINT,
+    "The record that completes the assignment: type 2, 6, 12 or 20, of an emptied consumer group its type 3.",
+    is_nullable=False,
+)
+PARTITION_LISTS = ListOf(
+    StructOf(
+        (
+            Column("topic", Type.STRING, "The topic; NULL: only its id is known."),
+            Column("topic_id", Type.STRING, "The topic's id; NULL: the records have none."),
+            Column("partitions", ListOf(Type.INT), "Partitions of it, ascending."),
+        )
+    )
+)
+
+
+def history(
+    name: str, grain: str, comment: str, key: tuple[str, ...], columns: tuple[Column, ...], order: tuple[str, ...] = ()
+) -> Table:
+    """What queries filter by stands first: writers keep statistics of the leading columns alone."""
+    return Table(name, grain, comment, ("cluster", *key), ("cluster", *(order or key)), (CLUSTER, *columns), JOB)

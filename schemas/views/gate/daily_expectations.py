@@ -1,0 +1,83 @@
+"""The view expectation_daily: how often each expectation of the gate fails, day by day, and whether that is unusual."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.gate import GATE_RESULTS
+from schemas.views.parts import named, total
+
+COLUMNS = (
+    GATE_RESULTS.column("cluster"),
+    Column("day_time", Type.TIMESTAMP, "The day on which the suites began, in the time zone of the session."),
+    *map(GATE_RESULTS.column, ("suite", "expectation", "column_name")),
+    Column("num_runs", Type.BIGINT, "How often it was evaluated that day."),
+    Column("num_failures", Type.BIGINT, "How often it did not hold."),
+    Column("num_errors", Type.BIGINT, "How often it could not be evaluated; num_runs leaves these out."),
+    Column("share_failing", Type.DOUBLE, "Failures by runs, 0 to 1; NULL: no run."),
+    Column("share_failing_7_days", Type.DOUBLE, "The same of all runs of this day and the 6 days before."),
+    Column("share_failing_28_days", Type.DOUBLE, "The same of this day and the 27 days before."),
+    Column("z_score", Type.DOUBLE, "By how many standard deviations the failures differ from what the share of the 28 "
+           "days before gives for as many runs; NULL: no run, none before, or all before ended alike."),
+    Column("is_always_failing", Type.BOOLEAN, "TRUE: every run of this day and the 27 days before failed: too tight?"),
+    Column("is_never_failing", Type.BOOLEAN, "TRUE: known for 90 days, and no run of these failed: too loose?"),
+)  # fmt: skip
+READS = ("gate_results", "gate_runs")
+KEY = ("cluster", "suite", "expectation", "column_name")
+
+
+def ratio(failures: str, runs: str) -> str:
+    return f"CASE WHEN {runs} > 0 THEN CAST({failures} AS DOUBLE) / CAST({runs} AS DOUBLE) END"
+
+
+def summed(column: str, condition: str) -> str:
+    return total(f"CASE WHEN {condition} THEN earlier.{column} ELSE 0 END")
+
+
+def both(days: str, condition: str) -> str:
+    return f"{summed('num_runs', condition)} AS runs_{days}, {summed('num_failures', condition)} AS failures_{days}"
+
+
+ON_KEY = " AND ".join(f"earlier.{name} = today.{name}" for name in KEY)
+TODAY = ", ".join(
+    f"today.{name}" for name in (*KEY, "day_time", "first_day_time", "num_runs", "num_failures", "num_errors")
+)
+SQL = f"""\
+WITH dated AS (
+  SELECT found.cluster, found.suite, found.expectation, found.column_name, found.success,
+    date_trunc('day', run.started_time) AS day_time
+  FROM gate_results AS found
+  JOIN gate_runs AS run ON run.cluster = found.cluster AND run.run_id = found.run_id AND run.suite = found.suite
+),
+counted AS (
+  SELECT {", ".join(KEY)}, day_time, count(success) AS num_runs,
+    {total("CASE WHEN NOT success THEN 1 ELSE 0 END")} AS num_failures, count(*) - count(success) AS num_errors
+  FROM dated
+  GROUP BY {", ".join(KEY)}, day_time
+),
+days AS (
+  SELECT counted.*, min(day_time) OVER (PARTITION BY {", ".join(KEY)}) AS first_day_time FROM counted
+),
+windows AS (
+  SELECT {TODAY},
+    {both("7", "earlier.day_time > today.day_time - INTERVAL '7' DAY")},
+    {both("28", "earlier.day_time > today.day_time - INTERVAL '28' DAY")},
+    {both("before", "earlier.day_time < today.day_time AND earlier.day_time >= today.day_time - INTERVAL '28' DAY")},
+    {both("90", "TRUE")}
+  FROM days AS today
+  JOIN days AS earlier ON {ON_KEY} AND earlier.day_time <= today.day_time
+    AND earlier.day_time > today.day_time - INTERVAL '90' DAY
+  GROUP BY {TODAY}
+),
+shares AS (
+  SELECT windows.*, {ratio("num_failures", "num_runs")} AS share_failing,
+    {ratio("failures_7", "runs_7")} AS share_failing_7_days, {ratio("failures_28", "runs_28")} AS share_failing_28_days,
+    CASE WHEN num_runs * failures_before * (runs_before - failures_before) > 0
+      THEN CAST(num_failures * runs_before - num_runs * failures_before AS DOUBLE)
+        / sqrt(CAST(num_runs * failures_before * (runs_before - failures_before) AS DOUBLE)) END AS z_score,
+    runs_28 > 0 AND failures_28 = runs_28 AS is_always_failing,
+    first_day_time <= day_time - INTERVAL '89' DAY AND runs_90 > 0 AND failures_90 = 0 AS is_never_failing
+  FROM windows
+)
+SELECT {named(COLUMNS)}
+FROM shares
+ORDER BY cluster, day_time DESC, share_failing DESC NULLS LAST, num_failures DESC, num_errors DESC, suite, expectation,
+  column_name
+"""

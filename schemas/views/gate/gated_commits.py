@@ -1,0 +1,174 @@
+"""The views v_gate_coverage and v_ungated_commits: what groups committed beside the spans that were validated before.
+
+A commit covers the offsets from the one that held before to its own. The first commit of a partition is left out: how
+much was read before it is not known."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.gate import GATE_SPANS
+from schemas.tables.history import OWNERSHIP_INTERVALS
+from schemas.tables.history_columns import EVIDENCE
+from schemas.tables.offsets import OFFSET_HISTORY
+from schemas.views.parts import RANK, named, total
+from schemas.words.gate import SpanVerdict
+
+# A commit, by the record that it begins with.
+KEY = ("cluster", "group_id", "topic", "partition", "commit_offset")
+
+
+def keyed(table: str) -> str:
+    return ", ".join(f"{table}.{name}" for name in KEY)
+
+
+def on_key(left: str, right: str, names: tuple[str, ...] = KEY) -> str:
+    return " AND ".join(f"{left}.{name} = {right}.{name}" for name in names)
+
+
+# Where several results are about one span, the newest before the commit counts, the worst where they are of one time.
+COMMITS = f"""\
+gated AS (
+  SELECT cluster, group_id, min(recorded_time) AS since_time FROM gate_spans GROUP BY cluster, group_id
+),
+commits AS (
+  SELECT step.cluster, step.group_id, step.topic, step.partition, step.from_offset AS commit_offset,
+    coalesce(step.commit_time, step.from_time) AS commit_time, step.previous_offset, step.committed_offset, step.via,
+    step.committed_offset - step.previous_offset AS num_messages, step.evidence_partition,
+    step.evidence_first_offset, step.evidence_last_offset, step.confidence
+  FROM offset_history AS step JOIN gated ON gated.cluster = step.cluster AND gated.group_id = step.group_id
+  WHERE step.delta > 0 AND coalesce(step.commit_time, step.from_time) >= gated.since_time
+),
+judged AS (
+  SELECT {keyed("commits")}, commits.commit_time, span.verdict, span.until_time,
+    CASE WHEN span.from_offset > commits.previous_offset THEN span.from_offset ELSE commits.previous_offset END
+      AS first_offset,
+    CASE WHEN span.to_offset < commits.committed_offset THEN span.to_offset ELSE commits.committed_offset END
+      AS end_offset,
+    row_number() OVER (PARTITION BY {keyed("commits")}, span.from_offset, span.to_offset
+      ORDER BY span.recorded_time DESC, span.verdict) AS age
+  FROM commits
+  JOIN gate_spans AS span ON {on_key("span", "commits", KEY[:-1])} AND span.recorded_time <= commits.commit_time
+    AND span.from_offset < commits.committed_offset AND span.to_offset > commits.previous_offset
+),
+reached AS (
+  SELECT judged.*, max(end_offset) OVER (PARTITION BY {", ".join(KEY)} ORDER BY first_offset, end_offset
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached_offset
+  FROM judged
+  WHERE age = 1 AND (verdict = '{SpanVerdict.PASSED}'
+    OR (verdict = '{SpanVerdict.OVERRIDDEN}' AND until_time > commit_time))
+),
+sums AS (
+  SELECT {", ".join(KEY)}, {
+    total('''CASE WHEN reached_offset IS NULL OR reached_offset <= first_offset THEN end_offset - first_offset
+      WHEN reached_offset < end_offset THEN end_offset - reached_offset ELSE 0 END''')
+} AS num_gated_messages
+  FROM reached
+  GROUP BY {", ".join(KEY)}
+),
+covered AS (
+  SELECT commits.*, coalesce(sums.num_gated_messages, 0) AS num_gated_messages,
+    commits.num_messages - coalesce(sums.num_gated_messages, 0) AS num_ungated_messages
+  FROM commits LEFT JOIN sums ON {on_key("sums", "commits")}
+),
+gated_topics AS (
+  SELECT cluster, group_id, topic, min(recorded_time) AS first_span_time, max(recorded_time) AS last_span_time,
+    count(*) AS num_spans
+  FROM gate_spans
+  GROUP BY cluster, group_id, topic
+)"""
+
+COVERAGE_COLUMNS = (
+    GATE_SPANS.column("cluster"),
+    RANK,
+    GATE_SPANS.column("group_id"),
+    GATE_SPANS.column("topic"),
+    Column("first_span_time", Type.TIMESTAMP, "When its first span was recorded; only commits from then on count."),
+    Column("last_span_time", Type.TIMESTAMP, "When its newest span was recorded."),
+    Column("num_spans", Type.BIGINT, "Spans recorded, repeated and failed ones too."),
+    Column("num_commits", Type.BIGINT, "Commits that moved an offset forward."),
+    Column("num_messages", Type.BIGINT, "Messages that they committed."),
+    Column("num_gated_messages", Type.BIGINT, "Of these, messages of spans that had passed, or were let through."),
+    Column("share_gated", Type.DOUBLE, "Their share, 0 to 1; NULL: nothing was committed."),
+    Column("num_ungated_messages", Type.BIGINT, "The other messages."),
+    Column("num_ungated_commits", Type.BIGINT, "Commits with one such message or more."),
+)
+COVERAGE_READS = ("gate_spans", "offset_history")
+COVERAGE_SQL = f"""\
+WITH {COMMITS},
+summed AS (
+  SELECT found.cluster, found.group_id, found.topic, found.first_span_time, found.last_span_time, found.num_spans,
+    count(covered.commit_offset) AS num_commits, coalesce({total("covered.num_messages")}, 0) AS num_messages,
+    coalesce({total("covered.num_gated_messages")}, 0) AS num_gated_messages,
+    coalesce({total("covered.num_ungated_messages")}, 0) AS num_ungated_messages,
+    coalesce({total("CASE WHEN covered.num_ungated_messages > 0 THEN 1 ELSE 0 END")}, 0) AS num_ungated_commits
+  FROM gated_topics AS found LEFT JOIN covered ON covered.cluster = found.cluster
+    AND covered.group_id = found.group_id AND covered.topic = found.topic
+    AND covered.commit_time >= found.first_span_time
+  GROUP BY found.cluster, found.group_id, found.topic, found.first_span_time, found.last_span_time, found.num_spans
+),
+shared AS (
+  SELECT summed.*, CASE WHEN num_messages > 0 THEN CAST(num_gated_messages AS DOUBLE) / CAST(num_messages AS DOUBLE) END
+    AS share_gated
+  FROM summed
+),
+ranked AS (
+  SELECT shared.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY share_gated NULLS LAST,
+    num_ungated_messages DESC, group_id, topic) AS BIGINT) AS rank
+  FROM shared
+)
+SELECT {named(COVERAGE_COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""
+
+UNGATED_COLUMNS = (
+    GATE_SPANS.column("cluster"),
+    RANK,
+    *map(GATE_SPANS.column, ("group_id", "topic", "partition")),
+    Column("commit_time", Type.TIMESTAMP, "The broker's clock at the commit; history time where the value has none."),
+    Column("previous_offset", Type.BIGINT, "The offset that held before."),
+    OFFSET_HISTORY.column("committed_offset"),
+    Column("num_messages", Type.BIGINT, "Messages that it committed."),
+    Column("num_ungated_messages", Type.BIGINT, "Of these, messages of no span that had passed, or was let through."),
+    Column("is_topic_gated", Type.BOOLEAN, "FALSE: the group had no span of this topic so far, only of others."),
+    Column("gated_later_time", Type.TIMESTAMP, "When a span of it that passed was recorded after all; NULL: never."),
+    OFFSET_HISTORY.column("via"),
+    Column("member_id", Type.STRING, "Who owned the partition then; NULL: nobody, or not known."),
+    OWNERSHIP_INTERVALS.column("client_id"),
+    OWNERSHIP_INTERVALS.column("client_host"),
+    *EVIDENCE,
+)
+UNGATED_READS = ("gate_spans", "offset_history", "ownership_intervals")
+UNGATED_SQL = f"""\
+WITH {COMMITS},
+ungated AS (
+  SELECT covered.*, coalesce(gated_topics.first_span_time <= covered.commit_time, FALSE) AS is_topic_gated
+  FROM covered LEFT JOIN gated_topics ON {on_key("gated_topics", "covered", KEY[:3])}
+  WHERE covered.num_ungated_messages > 0
+),
+gated_later AS (
+  SELECT {keyed("ungated")}, min(span.recorded_time) AS gated_later_time
+  FROM ungated JOIN gate_spans AS span ON {on_key("span", "ungated", KEY[:-1])}
+    AND span.verdict = '{SpanVerdict.PASSED}' AND span.recorded_time > ungated.commit_time
+    AND span.from_offset < ungated.committed_offset AND span.to_offset > ungated.previous_offset
+  GROUP BY {keyed("ungated")}
+),
+owners AS (
+  SELECT {keyed("ungated")}, stay.member_id, stay.client_id, stay.client_host,
+    row_number() OVER (PARTITION BY {keyed("ungated")} ORDER BY stay.from_offset DESC, stay.member_id,
+      stay.phase, stay.client_id NULLS LAST, stay.client_host NULLS LAST) AS age
+  FROM ungated JOIN ownership_intervals AS stay ON {on_key("stay", "ungated", KEY[:-1])}
+    AND stay.from_offset <= ungated.commit_offset AND coalesce(stay.to_offset > ungated.commit_offset, TRUE)
+    AND coalesce(stay.role, 'active') = 'active'
+),
+ranked AS (
+  SELECT ungated.*, gated_later.gated_later_time, owners.member_id, owners.client_id, owners.client_host,
+    CAST(row_number() OVER (PARTITION BY ungated.cluster ORDER BY ungated.num_ungated_messages DESC,
+      ungated.commit_time DESC, ungated.group_id, ungated.topic, ungated.partition, ungated.commit_offset) AS BIGINT)
+      AS rank
+  FROM ungated
+  LEFT JOIN gated_later ON {on_key("gated_later", "ungated")}
+  LEFT JOIN owners ON {on_key("owners", "ungated")} AND owners.age = 1
+)
+SELECT {named(UNGATED_COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

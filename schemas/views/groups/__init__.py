@@ -1,0 +1,1 @@
+"""Views about groups and their rebalances."""

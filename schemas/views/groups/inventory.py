@@ -1,0 +1,54 @@
+"""The view v_inventory: every group that exists, those that nobody seems to use first."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.history import GROUP_STATE_INTERVALS
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, total
+from schemas.words.tool_groups import TOOL_GROUPS
+
+DEAD_DAYS = 7
+STATE = ("group_type", "state", "protocol_type", "assignor", "num_members")
+COLUMNS = (
+    GROUP_STATE_INTERVALS.column("cluster"),
+    RANK,
+    GROUP_STATE_INTERVALS.column("group_id"),
+    *map(GROUP_STATE_INTERVALS.column, STATE),
+    Column("since_time", Type.TIMESTAMP, "Since when it is in this state."),
+    Column("last_commit_time", Type.TIMESTAMP, "Its newest commit that took effect; NULL: none known."),
+    Column("num_topics", Type.BIGINT, "Topics of which it has a committed offset."),
+    Column("num_offsets", Type.BIGINT, "Partitions of which it has a committed offset."),
+    Column("is_dead", Type.BOOLEAN, f"TRUE: for {DEAD_DAYS} days no member and no commit."),
+    Column("is_tool", Type.BOOLEAN, "TRUE: a tool's own group, by the default of [gate] tool_groups."),
+    *GROUP_STATE_INTERVALS.columns[-4:],
+    *AS_OF,
+)
+READS = ("group_state_intervals", "offset_history", *CLUSTERS_READ)
+IS_TOOL = "\n      OR ".join(each.condition("found.group_id") for each in TOOL_GROUPS)
+SQL = f"""\
+WITH {CLUSTERS},
+committed AS (
+  SELECT cluster, group_id, max(last_commit_time) AS last_commit_time,
+    count(DISTINCT CASE WHEN to_offset IS NULL THEN topic END) AS num_topics,
+    {total("CASE WHEN to_offset IS NULL THEN 1 ELSE 0 END")} AS num_offsets
+  FROM offset_history
+  GROUP BY cluster, group_id
+),
+joined AS (
+  SELECT found.*, from_time AS since_time, last_commit_time, coalesce(num_topics, 0) AS num_topics,
+    coalesce(num_offsets, 0) AS num_offsets, as_of_time, history_since_time,
+    coalesce(num_members = 0 AND from_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY
+      AND (last_commit_time IS NULL OR last_commit_time <= as_of_time - INTERVAL '{DEAD_DAYS}' DAY), FALSE) AS is_dead,
+    {IS_TOOL} AS is_tool
+  FROM group_state_intervals AS found
+  LEFT JOIN clusters ON clusters.cluster = found.cluster
+  LEFT JOIN committed ON committed.cluster = found.cluster AND committed.group_id = found.group_id
+  WHERE to_offset IS NULL
+),
+ranked AS (
+  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY is_dead DESC, num_members NULLS LAST,
+    last_commit_time NULLS LAST, group_id, from_offset) AS BIGINT) AS rank
+  FROM joined
+)
+SELECT {named(COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

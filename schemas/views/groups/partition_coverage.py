@@ -1,0 +1,90 @@
+"""The view partition_coverage: which partitions of a topic each group reads, and which it leaves out."""
+
+from schemas.declarations.columns import Column, ListOf, Type
+from schemas.tables.record_columns import CLUSTER
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, ENDS, RANK, how_many, named
+
+# Of brokers, not of readers.
+INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata")
+COLUMNS = (
+    CLUSTER,
+    RANK,
+    Column("topic", Type.STRING, "The topic."),
+    Column("group_id", Type.STRING, "A group that has offsets of it or owns partitions; NULL: no group does."),
+    Column("num_partitions", Type.BIGINT, "Its partitions; NULL: no snapshot has it, and the lists may lack some."),
+    Column("num_committed", Type.BIGINT, "Partitions of which the group has a committed offset."),
+    Column("num_owned", Type.BIGINT, "Partitions that members of the group own."),
+    Column("uncommitted", ListOf(Type.INT), "Partitions without a committed offset, ascending; NULL: none."),
+    Column("unowned", ListOf(Type.INT), "Partitions without an owner, ascending; NULL: none."),
+    *AS_OF,
+)
+READS = ("offset_history", "ownership_intervals", "topics", *CLUSTERS_READ)
+
+
+def where(condition: str) -> str:
+    """Partitions for which it holds, in order; NULL where there is none."""
+    values = f"array_sort(array_agg(partition) FILTER (WHERE {condition}))"
+    return f"CASE WHEN {how_many(condition)} > 0 THEN {values} END"
+
+
+SQL = f"""\
+WITH {CLUSTERS},
+{ENDS},
+captured AS (
+  SELECT DISTINCT ends.cluster, ends.topic, ends.partition
+  FROM ends
+  JOIN topics AS known ON known.cluster = ends.cluster AND known.topic = ends.topic AND known.to_time IS NULL
+  WHERE ends.topic NOT IN ({", ".join(f"'{each}'" for each in INTERNAL)})
+),
+committed AS (
+  SELECT DISTINCT cluster, topic, partition, group_id FROM offset_history WHERE to_offset IS NULL
+),
+owned AS (
+  SELECT DISTINCT cluster, topic, partition, group_id
+  FROM ownership_intervals
+  WHERE to_offset IS NULL AND topic IS NOT NULL
+),
+readers AS (
+  SELECT cluster, topic, group_id FROM committed
+  UNION
+  SELECT cluster, topic, group_id FROM owned
+),
+partitions AS (
+  SELECT cluster, topic, partition FROM captured
+  UNION
+  SELECT cluster, topic, partition FROM committed
+  UNION
+  SELECT cluster, topic, partition FROM owned
+),
+sizes AS (
+  SELECT cluster, topic, count(*) AS num_partitions FROM captured GROUP BY cluster, topic
+),
+joined AS (
+  SELECT partitions.cluster, partitions.topic, readers.group_id, partitions.partition,
+    committed.group_id IS NOT NULL AS has_commit, owned.group_id IS NOT NULL AS has_owner
+  FROM partitions
+  LEFT JOIN readers ON readers.cluster = partitions.cluster AND readers.topic = partitions.topic
+  LEFT JOIN committed ON committed.cluster = partitions.cluster AND committed.topic = partitions.topic
+    AND committed.partition = partitions.partition AND committed.group_id = readers.group_id
+  LEFT JOIN owned ON owned.cluster = partitions.cluster AND owned.topic = partitions.topic
+    AND owned.partition = partitions.partition AND owned.group_id = readers.group_id
+),
+counted AS (
+  SELECT cluster, topic, group_id, {how_many("has_commit")} AS num_committed, {how_many("has_owner")} AS num_owned,
+    {how_many("NOT has_commit")} AS num_uncommitted, {where("NOT has_commit")} AS uncommitted,
+    {where("NOT has_owner")} AS unowned
+  FROM joined
+  GROUP BY cluster, topic, group_id
+),
+ranked AS (
+  SELECT counted.*, num_partitions, as_of_time, history_since_time,
+    CAST(row_number() OVER (PARTITION BY counted.cluster ORDER BY num_uncommitted DESC, counted.topic,
+      group_id NULLS LAST) AS BIGINT) AS rank
+  FROM counted
+  LEFT JOIN clusters ON clusters.cluster = counted.cluster
+  LEFT JOIN sizes ON sizes.cluster = counted.cluster AND sizes.topic = counted.topic
+)
+SELECT {named(COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

@@ -1,0 +1,118 @@
+"""The views v_rebalances and v_rebalance_causes: why groups rebalanced, and what it cost."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.history import REBALANCES
+from schemas.tables.history_columns import EVIDENCE
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, UNREAD, UNREAD_SUMS, named, total
+
+CHANGED = (
+    Column("changed_member_id", Type.STRING, "A member that joined, left or restarted, the first by id; NULL: none."),
+    Column("changed_client_id", Type.STRING, "Its client id."),
+    Column("changed_client_host", Type.STRING, "Its host."),
+)
+GAP = Column(
+    "commit_gap_ms", Type.BIGINT, "The longest time without a commit of a partition that moved; NULL: none moved."
+)
+IS_COMPLETE = Column(
+    "is_complete", Type.BOOLEAN, "TRUE: from its evidence on, no record of its range of the log is missing."
+)
+
+REBALANCES_COLUMNS = (REBALANCES.columns[0], RANK, *REBALANCES.columns[1:], *CHANGED, GAP, IS_COMPLETE, *AS_OF)
+REBALANCES_READS = (
+    "rebalances", "partition_moves", "generation_members", "membership_intervals", *CLUSTERS_READ
+)  # fmt: skip
+OWN = ", ".join(f"found.{column.name}" for column in REBALANCES.columns)
+REBALANCES_SQL = f"""\
+WITH {CLUSTERS},
+gaps AS (
+  SELECT cluster, group_id, assignment_offset, max(commit_gap_ms) AS commit_gap_ms
+  FROM partition_moves
+  GROUP BY cluster, group_id, assignment_offset
+),
+changes AS (
+  SELECT cluster, group_id, assignment_offset, min(member_id) AS changed_member_id
+  FROM generation_members
+  WHERE change <> 'kept'
+  GROUP BY cluster, group_id, assignment_offset
+),
+clients AS (
+  SELECT cluster, group_id, member_id, min(client_id) AS client_id, min(client_host) AS client_host
+  FROM membership_intervals
+  GROUP BY cluster, group_id, member_id
+),
+joined AS (
+  SELECT {OWN}, changes.changed_member_id, clients.client_id AS changed_client_id,
+    clients.client_host AS changed_client_host, gaps.commit_gap_ms,
+    found.evidence_first_offset >= stretch.complete_from_offset AS is_complete,
+    clusters.as_of_time, clusters.history_since_time
+  FROM rebalances AS found
+  LEFT JOIN clusters ON clusters.cluster = found.cluster
+  LEFT JOIN gaps ON gaps.cluster = found.cluster AND gaps.group_id = found.group_id
+    AND gaps.assignment_offset = found.assignment_offset
+  LEFT JOIN changes ON changes.cluster = found.cluster AND changes.group_id = found.group_id
+    AND changes.assignment_offset = found.assignment_offset
+  LEFT JOIN clients ON clients.cluster = found.cluster AND clients.group_id = found.group_id
+    AND clients.member_id = changes.changed_member_id
+  LEFT JOIN history_coverage AS stretch ON stretch.cluster = found.cluster
+    AND stretch.offsets_partition = found.evidence_partition
+    AND found.evidence_last_offset BETWEEN stretch.first_offset AND stretch.last_offset
+),
+ranked AS (
+  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY unread_partition_high_ms DESC NULLS LAST,
+    stopped_partition_ms DESC NULLS LAST, duration_ms DESC NULLS LAST, group_id, assignment_offset) AS BIGINT) AS rank
+  FROM joined
+)
+SELECT {named(REBALANCES_COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""
+
+CAUSES_COLUMNS = (
+    REBALANCES.column("cluster"),
+    RANK,
+    REBALANCES.column("group_id"),
+    REBALANCES.column("group_type"),
+    REBALANCES.column("trigger"),
+    Column("num_rebalances", Type.BIGINT, "Rebalances of the group that it set off."),
+    Column("share_of_group", Type.DOUBLE, "Their share of all rebalances of the group, 0 to 1."),
+    Column("num_certain", Type.BIGINT, "Of these, causes that the records say for certain."),
+    Column("first_start_time", Type.TIMESTAMP, "Start of the first."),
+    Column("last_start_time", Type.TIMESTAMP, "Start of the last."),
+    Column("duration_ms", Type.BIGINT, "Sum of their durations; NULL: all are open."),
+    Column("longest_duration_ms", Type.BIGINT, "The longest."),
+    Column("num_moved", Type.BIGINT, "Partitions that moved from one member to another."),
+    Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were unowned."),
+    *UNREAD,
+    *EVIDENCE[:3],
+    *AS_OF,
+)
+CAUSES_READS = ("rebalances", *CLUSTERS_READ)
+CAUSES_SQL = f"""\
+WITH {CLUSTERS},
+causes AS (
+  SELECT cluster, group_id, group_type, trigger, count(*) AS num_rebalances,
+    {total("CASE WHEN confidence = 'certain' THEN 1 ELSE 0 END")} AS num_certain,
+    min(start_time) AS first_start_time, max(start_time) AS last_start_time,
+    {total("duration_ms")} AS duration_ms, max(duration_ms) AS longest_duration_ms,
+    {total("num_moved")} AS num_moved, {total("stopped_partition_ms")} AS stopped_partition_ms,
+    {UNREAD_SUMS},
+    min(evidence_partition) AS evidence_partition, min(evidence_first_offset) AS evidence_first_offset,
+    max(evidence_last_offset) AS evidence_last_offset
+  FROM rebalances
+  GROUP BY cluster, group_id, group_type, trigger
+),
+shared AS (
+  SELECT causes.*, CAST(num_rebalances AS DOUBLE)
+    / CAST(sum(num_rebalances) OVER (PARTITION BY cluster, group_id) AS DOUBLE) AS share_of_group
+  FROM causes
+),
+ranked AS (
+  SELECT shared.*, as_of_time, history_since_time,
+    CAST(row_number() OVER (PARTITION BY shared.cluster ORDER BY unread_partition_high_ms DESC NULLS LAST,
+      stopped_partition_ms DESC NULLS LAST, num_rebalances DESC, group_id, group_type, trigger) AS BIGINT) AS rank
+  FROM shared LEFT JOIN clusters ON clusters.cluster = shared.cluster
+)
+SELECT {named(CAUSES_COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

@@ -1,0 +1,111 @@
+"""The view topic_consumers: which groups read each topic, by which clients, and where that differs from subscribing."""
+
+from schemas.declarations.columns import Column, ListOf, Type
+from schemas.tables.record_columns import CLUSTER, GROUP_ID
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, how_many, named
+
+COLUMNS = (
+    CLUSTER,
+    Column("topic", Type.STRING, "The topic."),
+    GROUP_ID,
+    Column("client_ids", ListOf(Type.STRING), "Client ids of members that owned partitions of it; NULL: none did."),
+    Column("client_hosts", ListOf(Type.STRING), "Their addresses as Java prints them; NULL: none did."),
+    Column("first_seen_time", Type.TIMESTAMP, "First commit for it or first ownership; NULL: only subscribed."),
+    Column("last_seen_time", Type.TIMESTAMP, "Last of these; as_of_time while a member owns partitions of it."),
+    Column("num_partitions_committed", Type.BIGINT, "Partitions with a committed offset now."),
+    Column("num_partitions_owned", Type.BIGINT, "Partitions that members own now."),
+    Column("is_subscribed", Type.BOOLEAN, "Whether a member subscribes to it now; NULL: the group has no members, or "
+           "not every subscription is known."),
+    Column("is_subscribed_only", Type.BOOLEAN, "TRUE: subscribed, and it never committed an offset of it."),
+    Column("is_committed_only", Type.BOOLEAN, "TRUE: it has offsets of it, and no member subscribes to it."),
+    *AS_OF,
+)  # fmt: skip
+READS = ("offset_history", "ownership_intervals", "generation_members", "topics", *CLUSTERS_READ)
+
+
+def distinct(column: str) -> str:
+    """Without NULL, in order; NULL where there is none."""
+    values = f"array_sort(array_agg(DISTINCT {column}) FILTER (WHERE {column} IS NOT NULL))"
+    return f"CASE WHEN count({column}) > 0 THEN {values} END"
+
+
+SQL = f"""\
+WITH {CLUSTERS},
+committed AS (
+  SELECT cluster, topic, group_id, min(commit_time) AS first_time, max(last_commit_time) AS last_time,
+    count(DISTINCT CASE WHEN to_offset IS NULL THEN partition END) AS num_committed
+  FROM offset_history
+  GROUP BY cluster, topic, group_id
+),
+owned AS (
+  SELECT cluster, topic, group_id, min(from_time) AS first_time, max(to_time) AS last_time,
+    count(DISTINCT CASE WHEN to_offset IS NULL THEN partition END) AS num_owned,
+    {distinct("client_id")} AS client_ids, {distinct("client_host")} AS client_hosts
+  FROM ownership_intervals
+  WHERE topic IS NOT NULL
+  GROUP BY cluster, topic, group_id
+),
+newest AS (
+  SELECT cluster, group_id, max(assignment_offset) AS assignment_offset
+  FROM generation_members
+  GROUP BY cluster, group_id
+),
+members AS (
+  SELECT found.cluster, found.group_id, found.subscribed_topics
+  FROM generation_members AS found
+  JOIN newest ON newest.cluster = found.cluster AND newest.group_id = found.group_id
+    AND newest.assignment_offset = found.assignment_offset
+  WHERE found.change <> 'left'
+),
+counted AS (
+  SELECT cluster, group_id, {how_many("subscribed_topics IS NULL")} AS num_unknown
+  FROM members
+  GROUP BY cluster, group_id
+),
+names AS (
+  SELECT cluster, topic FROM topics
+  UNION
+  SELECT cluster, topic FROM offset_history
+),
+subscribed AS (
+  SELECT DISTINCT members.cluster, names.topic, members.group_id
+  FROM members
+  JOIN names ON names.cluster = members.cluster AND array_position(subscribed_topics, names.topic) > 0
+),
+pairs AS (
+  SELECT cluster, topic, group_id FROM committed
+  UNION
+  SELECT cluster, topic, group_id FROM owned
+  UNION
+  SELECT cluster, topic, group_id FROM subscribed
+),
+joined AS (
+  SELECT pairs.cluster, pairs.topic, pairs.group_id, client_ids, client_hosts,
+    committed.group_id IS NOT NULL AS has_committed,
+    CASE WHEN committed.first_time < owned.first_time OR owned.first_time IS NULL THEN committed.first_time
+      ELSE owned.first_time END AS first_seen_time,
+    CASE WHEN num_owned > 0 THEN as_of_time
+      WHEN committed.last_time > owned.last_time OR owned.last_time IS NULL THEN committed.last_time
+      ELSE owned.last_time END AS last_seen_time,
+    coalesce(num_committed, 0) AS num_partitions_committed, coalesce(num_owned, 0) AS num_partitions_owned,
+    CASE WHEN subscribed.group_id IS NOT NULL OR num_owned > 0 THEN TRUE WHEN num_unknown = 0 THEN FALSE END
+      AS is_subscribed,
+    as_of_time, history_since_time
+  FROM pairs
+  LEFT JOIN clusters ON clusters.cluster = pairs.cluster
+  LEFT JOIN committed ON committed.cluster = pairs.cluster AND committed.topic = pairs.topic
+    AND committed.group_id = pairs.group_id
+  LEFT JOIN owned ON owned.cluster = pairs.cluster AND owned.topic = pairs.topic AND owned.group_id = pairs.group_id
+  LEFT JOIN subscribed ON subscribed.cluster = pairs.cluster AND subscribed.topic = pairs.topic
+    AND subscribed.group_id = pairs.group_id
+  LEFT JOIN counted ON counted.cluster = pairs.cluster AND counted.group_id = pairs.group_id
+),
+flagged AS (
+  SELECT joined.*, coalesce(is_subscribed AND NOT has_committed, FALSE) AS is_subscribed_only,
+    coalesce(NOT is_subscribed AND num_partitions_committed > 0, FALSE) AS is_committed_only
+  FROM joined
+)
+SELECT {named(COLUMNS)}
+FROM flagged
+ORDER BY cluster, topic, group_id
+"""

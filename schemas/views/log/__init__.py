@@ -1,0 +1,1 @@
+"""Views about the offsets topic."""

@@ -1,0 +1,56 @@
+"""The view v_commit_volume: who fills the offsets topic, and what fewer commits would save."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.events import COMMIT_VOLUME
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, seconds_between, total
+
+COLUMNS = (
+    *map(COMMIT_VOLUME.column, ("cluster",)),
+    RANK,
+    *map(COMMIT_VOLUME.column, ("offsets_partition", "group_id")),
+    Column("from_time", Type.TIMESTAMP, "The first hour with a commit of the group."),
+    Column("to_time", Type.TIMESTAMP, "The last one; rates count from the first to the end of this one."),
+    Column("num_commits", Type.BIGINT, "Offset commits, one for each partition, tombstones not."),
+    Column("num_bytes", Type.BIGINT, "Bytes of their keys and values, uncompressed."),
+    Column("share_of_bytes", Type.DOUBLE, "The share of these in the bytes of all groups of the cluster."),
+    Column("commits_per_s", Type.DOUBLE, "Commits by second."),
+    Column("bytes_per_day", Type.DOUBLE, "Bytes by day of 24 hours."),
+    Column("share_unchanged", Type.DOUBLE, "Share of commits of the offset that the one before had."),
+    Column("peak_per_minute", Type.BIGINT, "Commits in the busiest minute."),
+    Column("num_at_5_s", Type.BIGINT, "Commits there would be at one each 5 s for each partition."),
+    Column("share_saved_at_5_s", Type.DOUBLE, "Share of commits that this would save."),
+    Column("bytes_saved_per_day_at_5_s", Type.DOUBLE, "Bytes by day that this would save, at their mean size."),
+    *AS_OF,
+)
+READS = ("commit_volume", *CLUSTERS_READ)
+SQL = f"""\
+WITH {CLUSTERS},
+summed AS (
+  SELECT cluster, offsets_partition, group_id, min(hour_time) AS from_time, max(hour_time) AS to_time,
+    {total("num_commits")} AS num_commits, {total("num_bytes")} AS num_bytes,
+    {total("num_unchanged")} AS num_unchanged, max(peak_per_minute) AS peak_per_minute,
+    {total("num_at_5_s")} AS num_at_5_s
+  FROM commit_volume
+  GROUP BY cluster, offsets_partition, group_id
+),
+timed AS (
+  SELECT summed.*, CAST({seconds_between("from_time", "to_time")} + 3600 AS DOUBLE) AS length_s,
+    CAST(num_commits - num_at_5_s AS DOUBLE) / CAST(NULLIF(num_commits, 0) AS DOUBLE) AS share_saved_at_5_s,
+    CAST(sum(num_bytes) OVER (PARTITION BY cluster) AS DOUBLE) AS bytes_of_cluster
+  FROM summed
+),
+ranked AS (
+  SELECT timed.*, as_of_time, history_since_time,
+    CAST(num_bytes AS DOUBLE) / NULLIF(bytes_of_cluster, 0) AS share_of_bytes,
+    CAST(num_commits AS DOUBLE) / length_s AS commits_per_s,
+    CAST(num_bytes AS DOUBLE) * 86400 / length_s AS bytes_per_day,
+    CAST(num_unchanged AS DOUBLE) / CAST(NULLIF(num_commits, 0) AS DOUBLE) AS share_unchanged,
+    CAST(num_bytes AS DOUBLE) * 86400 / length_s * share_saved_at_5_s AS bytes_saved_per_day_at_5_s,
+    CAST(row_number() OVER (PARTITION BY timed.cluster ORDER BY num_bytes DESC, num_commits DESC, offsets_partition,
+      group_id) AS BIGINT) AS rank
+  FROM timed LEFT JOIN clusters ON clusters.cluster = timed.cluster
+)
+SELECT {named(COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

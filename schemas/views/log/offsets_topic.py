@@ -1,0 +1,114 @@
+"""The view v_offsets_topic_health: what fills each partition of the offsets topic, and what keeps it from shrinking."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.record_columns import CLUSTER, OFFSETS_PARTITION
+from schemas.views.parts import (
+    AS_OF,
+    CLUSTERS,
+    CLUSTERS_READ,
+    RANK,
+    SETTINGS,
+    SETTINGS_READ,
+    how_many,
+    named,
+    number_setting,
+    seconds_between,
+    total,
+)
+
+DAY_MS = 24 * 3600 * 1000
+COLUMNS = (
+    CLUSTER,
+    RANK,
+    OFFSETS_PARTITION,
+    Column("num_records", Type.BIGINT, "Records known, of every kind."),
+    Column("num_commits", Type.BIGINT, "Offset commits known, tombstones among them."),
+    Column("commit_bytes", Type.BIGINT, "Bytes of their keys and values, uncompressed."),
+    Column("num_live_offsets", Type.BIGINT, "Offsets that are committed now: what compaction would leave of these."),
+    Column("share_live", Type.DOUBLE, "Share of commits that are live; small: there is much to compact. NULL: none."),
+    Column("num_tombstones", Type.BIGINT, "Deletions of offsets known."),
+    Column("num_old_tombstones", Type.BIGINT, "Of these, older than the delete retention. The cleaner removes them "
+           "from the log, not from here."),
+    Column("delete_retention_ms", Type.BIGINT, "That retention: log.cleaner.delete.retention.ms of the newest "
+           "snapshot, else Kafka's default of 24 hours."),
+    Column("complete_from_offset", Type.BIGINT, "From here to the end no record is missing: it was not compacted."),
+    Column("complete_from_time", Type.TIMESTAMP, "Time of that record."),
+    Column("compacted_records_estimate", Type.BIGINT, "Offsets without a record, at most: compacted away before."),
+    Column("damaged_records", Type.BIGINT, "Records that could not be read."),
+    Column("num_open_transactions", Type.BIGINT, "Transactions without a marker: nothing after them is compacted."),
+    Column("oldest_open_time", Type.TIMESTAMP, "First record of the oldest of these; NULL: none."),
+    Column("oldest_open_ms", Type.BIGINT, "Its age, to the second."),
+    *AS_OF,
+)  # fmt: skip
+READS = ("offset_commits", "offset_history", "transactions", *SETTINGS_READ, *CLUSTERS_READ)
+SQL = f"""\
+WITH {CLUSTERS},
+{SETTINGS},
+known AS (
+  SELECT clusters.cluster, as_of_time, history_since_time,
+    coalesce({number_setting("log.cleaner.delete.retention.ms")}, {DAY_MS}) AS delete_retention_ms
+  FROM clusters LEFT JOIN newest_settings ON newest_settings.cluster = clusters.cluster
+),
+placed AS (
+  SELECT found.*,
+    row_number() OVER (PARTITION BY cluster, offsets_partition
+      ORDER BY first_offset DESC, last_offset DESC, complete_from_offset, complete_from_time) AS place
+  FROM history_coverage AS found
+),
+covered AS (
+  SELECT cluster, offsets_partition, {total("num_records")} AS num_records,
+    {total("compacted_records_estimate")} AS compacted_records_estimate,
+    {total("damaged_records")} AS damaged_records,
+    max(CASE WHEN place = 1 THEN complete_from_offset END) AS complete_from_offset,
+    max(CASE WHEN place = 1 THEN complete_from_time END) AS complete_from_time
+  FROM placed
+  GROUP BY cluster, offsets_partition
+),
+committed AS (
+  SELECT cluster, offsets_partition, count(*) AS num_commits, {total("record_bytes")} AS commit_bytes
+  FROM offset_commits
+  GROUP BY cluster, offsets_partition
+),
+deleted AS (
+  SELECT found.cluster, offsets_partition, count(*) AS num_tombstones,
+    {how_many(f"1000 * {seconds_between('record_time', 'as_of_time')} > delete_retention_ms")} AS num_old_tombstones
+  FROM offset_commits AS found JOIN known ON known.cluster = found.cluster
+  WHERE is_tombstone
+  GROUP BY found.cluster, offsets_partition
+),
+live AS (
+  SELECT cluster, evidence_partition, count(*) AS num_live_offsets
+  FROM offset_history
+  WHERE to_offset IS NULL
+  GROUP BY cluster, evidence_partition
+),
+waiting AS (
+  SELECT cluster, evidence_partition, count(*) AS num_open_transactions, min(first_time) AS oldest_open_time
+  FROM transactions
+  WHERE outcome = 'open'
+  GROUP BY cluster, evidence_partition
+),
+joined AS (
+  SELECT covered.*, as_of_time, history_since_time, delete_retention_ms, coalesce(num_commits, 0) AS num_commits,
+    coalesce(commit_bytes, 0) AS commit_bytes, coalesce(num_live_offsets, 0) AS num_live_offsets,
+    CAST(coalesce(num_live_offsets, 0) AS DOUBLE) / CAST(num_commits AS DOUBLE) AS share_live,
+    coalesce(num_tombstones, 0) AS num_tombstones, coalesce(num_old_tombstones, 0) AS num_old_tombstones,
+    coalesce(num_open_transactions, 0) AS num_open_transactions, oldest_open_time,
+    1000 * {seconds_between("oldest_open_time", "as_of_time")} AS oldest_open_ms
+  FROM covered
+  LEFT JOIN known ON known.cluster = covered.cluster
+  LEFT JOIN committed ON committed.cluster = covered.cluster
+    AND committed.offsets_partition = covered.offsets_partition
+  LEFT JOIN deleted ON deleted.cluster = covered.cluster AND deleted.offsets_partition = covered.offsets_partition
+  LEFT JOIN live ON live.cluster = covered.cluster AND live.evidence_partition = covered.offsets_partition
+  LEFT JOIN waiting ON waiting.cluster = covered.cluster AND waiting.evidence_partition = covered.offsets_partition
+),
+ranked AS (
+  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY oldest_open_ms DESC NULLS LAST,
+    commit_bytes DESC, offsets_partition) AS BIGINT) AS rank
+  FROM joined
+)
+SELECT {named(COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

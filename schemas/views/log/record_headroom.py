@@ -1,0 +1,75 @@
+"""The view record_headroom: how near the records of each group come to the largest batch that the broker takes."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.history_columns import EVIDENCE
+from schemas.tables.record_columns import CLUSTER, GROUP_ID
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, SETTINGS, SETTINGS_READ, named, number_setting
+
+# message.max.bytes.
+DEFAULT_BYTES = 1_048_588
+RECORD_TABLES = (
+    "classic_group_metadata", "group_member_metadata", "target_assignment_members", "current_member_assignments",
+)  # fmt: skip
+COLUMNS = (
+    CLUSTER,
+    RANK,
+    GROUP_ID,
+    Column("group_type", Type.STRING, "classic, consumer, share or streams; NULL: not known."),
+    Column("num_members", Type.INT, "Its members now; NULL: not known."),
+    Column("record_table", Type.STRING, "The table of the records: a row for each kind that the group has."),
+    Column("batch_bytes", Type.BIGINT, "Keys and values of the group in its largest batch of them, uncompressed."),
+    Column("num_records", Type.BIGINT, "How many records these are."),
+    Column("largest_record_bytes", Type.BIGINT, "Key and value of the largest of them."),
+    Column("record_time", Type.TIMESTAMP, "When they were written."),
+    Column("limit_bytes", Type.BIGINT, "The largest batch that the broker takes: message.max.bytes of the newest "
+           "snapshot, else Kafka's default. The coordinator refuses members beyond it."),
+    Column("share_of_limit", Type.DOUBLE, "batch_bytes by limit_bytes; compression leaves more room."),
+    *EVIDENCE[:3],
+    *AS_OF,
+)  # fmt: skip
+READS = (*RECORD_TABLES, "group_state_intervals", *SETTINGS_READ, *CLUSTERS_READ)
+RECORDS = "\n  UNION ALL\n".join(
+    f"""\
+  SELECT cluster, group_id, '{table}' AS record_table, offsets_partition, record_offset, record_time, record_bytes,
+    coalesce(batch_first_offset, record_offset) AS batch_offset
+  FROM {table}"""
+    for table in RECORD_TABLES
+)
+SQL = f"""\
+WITH {CLUSTERS},
+{SETTINGS},
+records AS (
+{RECORDS}
+),
+batches AS (
+  SELECT cluster, group_id, record_table, offsets_partition, batch_offset,
+    CAST(sum(record_bytes) AS BIGINT) AS batch_bytes, count(*) AS num_records,
+    CAST(max(record_bytes) AS BIGINT) AS largest_record_bytes, max(record_time) AS record_time,
+    min(record_offset) AS evidence_first_offset, max(record_offset) AS evidence_last_offset
+  FROM records
+  GROUP BY cluster, group_id, record_table, offsets_partition, batch_offset
+),
+placed AS (
+  SELECT batches.*, row_number() OVER (PARTITION BY cluster, group_id, record_table
+    ORDER BY batch_bytes DESC, evidence_last_offset DESC, offsets_partition) AS place
+  FROM batches
+),
+joined AS (
+  SELECT placed.*, placed.offsets_partition AS evidence_partition, found.group_type, found.num_members, as_of_time,
+    history_since_time, coalesce({number_setting("message.max.bytes")}, {DEFAULT_BYTES}) AS limit_bytes
+  FROM placed
+  JOIN group_state_intervals AS found ON found.cluster = placed.cluster AND found.group_id = placed.group_id
+    AND found.to_offset IS NULL
+  LEFT JOIN clusters ON clusters.cluster = placed.cluster
+  LEFT JOIN newest_settings ON newest_settings.cluster = placed.cluster
+  WHERE place = 1
+),
+ranked AS (
+  SELECT joined.*, CAST(batch_bytes AS DOUBLE) / CAST(limit_bytes AS DOUBLE) AS share_of_limit,
+    CAST(row_number() OVER (PARTITION BY cluster ORDER BY batch_bytes DESC, group_id, record_table) AS BIGINT) AS rank
+  FROM joined
+)
+SELECT {named(COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

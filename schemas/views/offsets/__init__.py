@@ -1,0 +1,1 @@
+"""Views about committed offsets and lag."""

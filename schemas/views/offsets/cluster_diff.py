@@ -1,0 +1,89 @@
+"""The view v_cluster_diff: offsets of each group on one cluster beside those on another one."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.record_columns import CLUSTER, GROUP_ID
+from schemas.views.parts import CLUSTERS, CLUSTERS_READ, ENDS, RANK, named, seconds_between
+
+
+def number(name: str, comment: str) -> Column:
+    return Column(name, Type.BIGINT, comment)
+
+
+COLUMNS = (
+    CLUSTER,
+    Column("other_cluster", Type.STRING, "The one that it is compared with: every pair, by name."),
+    RANK,
+    GROUP_ID,
+    Column("topic", Type.STRING, "The topic, of the same name on both."),
+    Column("partition", Type.INT, "The partition."),
+    number("committed_offset", "Committed on the cluster; NULL: nothing is."),
+    number("other_committed_offset", "Committed on the other one; NULL: nothing is."),
+    number("log_end_offset", "End of the partition on the cluster by its newest snapshot; NULL: not captured."),
+    number("other_log_end_offset", "The same on the other one."),
+    number("messages_left", "From the committed offset to the end, on the cluster; NULL: unknown."),
+    number("other_messages_left", "The same on the other one."),
+    number("difference", "Messages that a reader who moves to the other cluster reads again; negative: that it skips; "
+           "NULL: unknown. Certain only with basis equal_ends."),
+    Column("basis", Type.STRING, "What difference rests on. MirrorMaker 2 records how it translated offsets in topics "
+           "of its own (checkpoints, offset-syncs), which are no input here."),
+    Column("last_commit_time", Type.TIMESTAMP, "When the offset was last committed on the cluster."),
+    Column("other_last_commit_time", Type.TIMESTAMP, "The same on the other one."),
+    number("later_by_ms", "How much later that is on the other one, to the second; negative: earlier."),
+    Column("as_of_time", Type.TIMESTAMP, "The newest record or snapshot of the cluster."),
+    Column("other_as_of_time", Type.TIMESTAMP, "The same of the other one."),
+)  # fmt: skip
+READS = ("offset_history", *CLUSTERS_READ)
+SQL = f"""\
+WITH {CLUSTERS},
+{ENDS},
+live AS (
+  SELECT cluster, group_id, topic, partition, max(committed_offset) AS committed_offset,
+    max(last_commit_time) AS last_commit_time
+  FROM offset_history
+  WHERE to_offset IS NULL
+  GROUP BY cluster, group_id, topic, partition
+),
+pairs AS (
+  SELECT one.cluster, two.cluster AS other_cluster, one.as_of_time, two.as_of_time AS other_as_of_time
+  FROM clusters AS one JOIN clusters AS two ON one.cluster < two.cluster
+),
+compared AS (
+  SELECT pairs.*, group_id, topic, partition FROM pairs JOIN live ON live.cluster = pairs.cluster
+  UNION
+  SELECT pairs.*, group_id, topic, partition FROM pairs JOIN live ON live.cluster = pairs.other_cluster
+),
+joined AS (
+  SELECT compared.*, here.committed_offset, there.committed_offset AS other_committed_offset,
+    here.last_commit_time, there.last_commit_time AS other_last_commit_time,
+    ends.log_end_offset, others.log_end_offset AS other_log_end_offset,
+    ends.log_end_offset - here.committed_offset AS messages_left,
+    others.log_end_offset - there.committed_offset AS other_messages_left,
+    ends.log_start_offset = others.log_start_offset AND ends.log_end_offset = others.log_end_offset AS has_equal_ends
+  FROM compared
+  LEFT JOIN live AS here ON here.cluster = compared.cluster AND here.group_id = compared.group_id
+    AND here.topic = compared.topic AND here.partition = compared.partition
+  LEFT JOIN live AS there ON there.cluster = compared.other_cluster AND there.group_id = compared.group_id
+    AND there.topic = compared.topic AND there.partition = compared.partition
+  LEFT JOIN ends ON ends.cluster = compared.cluster AND ends.topic = compared.topic
+    AND ends.partition = compared.partition
+  LEFT JOIN ends AS others ON others.cluster = compared.other_cluster AND others.topic = compared.topic
+    AND others.partition = compared.partition
+),
+based AS (
+  SELECT joined.*, other_messages_left - messages_left AS difference,
+    CASE WHEN other_committed_offset IS NULL THEN 'only_here' WHEN committed_offset IS NULL THEN 'only_there'
+      WHEN has_equal_ends THEN 'equal_ends' WHEN log_end_offset IS NULL OR other_log_end_offset IS NULL THEN 'no_ends'
+      ELSE 'distance_to_end' END AS basis,
+    1000 * {seconds_between("last_commit_time", "other_last_commit_time")} AS later_by_ms
+  FROM joined
+),
+ranked AS (
+  SELECT based.*, CAST(row_number() OVER (PARTITION BY cluster, other_cluster
+    ORDER BY CASE WHEN basis LIKE 'only%' THEN 0 ELSE 1 END, abs(difference) DESC NULLS LAST, group_id, topic,
+    partition) AS BIGINT) AS rank
+  FROM based
+)
+SELECT {named(COLUMNS)}
+FROM ranked
+ORDER BY cluster, other_cluster, rank
+"""

@@ -1,0 +1,113 @@
+"""The views lag_daily and v_freshness_slo: lag of each group, topic and day, in messages and in time. What days have in
+common was added up when their points were made; objectives are held against minutes when they are asked for."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.lag import LAG_DAYS, LAG_PERCENTILES, TIME_LAG_PERCENTILES
+from schemas.views.parts import RANK, how_many, named
+
+SUBJECT = tuple(map(LAG_DAYS.column, ("day_time", "group_id", "group_type", "topic", "topic_id")))
+COUNTS = tuple(map(LAG_DAYS.column, ("num_points", "num_minutes")))
+
+LAG_COLUMNS = (
+    LAG_DAYS.column("cluster"),
+    *SUBJECT,
+    *COUNTS,
+    LAG_DAYS.column("num_minutes_unknown"),
+    *LAG_PERCENTILES,
+    *TIME_LAG_PERCENTILES,
+)
+LAG_READS = ("lag_days",)
+LAG_SQL = f"""\
+SELECT {named(LAG_COLUMNS)}
+FROM lag_days
+ORDER BY cluster, day_time DESC, lag_floor_p95 DESC NULLS LAST, lag_floor_max DESC NULLS LAST, group_id,
+  topic NULLS LAST, topic_id NULLS LAST
+"""
+
+# Of 100 known minutes of a day so many may be over the objective.
+PERCENT_OVER = 5
+OBJECTIVE = Column(
+    "objective_ms", Type.BIGINT, "Time lag that the group must not exceed, by [[groups]] of the settings in the "
+    "newest run; NULL: nothing is asked."
+)  # fmt: skip
+FRESHNESS_COLUMNS = (
+    LAG_DAYS.column("cluster"),
+    RANK,
+    *SUBJECT,
+    *COUNTS,
+    LAG_DAYS.column("num_minutes_known"),
+    *TIME_LAG_PERCENTILES,
+    OBJECTIVE,
+    Column(
+        "num_minutes_over",
+        Type.BIGINT,
+        "Of these, minutes in which a partition was later than that. What may still "
+        "change, since the log is not known so far, does not count, neither here nor as known.",
+    ),
+    Column(
+        "budget_left",
+        Type.DOUBLE,
+        f"Share left of the {PERCENT_OVER} in 100 known minutes that may be over; below 0: "
+        "missed; NULL: no objective, or nothing is known.",
+    ),
+    Column(
+        "is_met", Type.BOOLEAN, "FALSE: the objective was missed that day; NULL: there is none, or nothing is known."
+    ),
+    Column("last_over_time", Type.TIMESTAMP, "The last minute that was over; NULL: none was."),
+    LAG_DAYS.column("time_lag_method"),
+)
+FRESHNESS_READS = ("lag_days", "lag_minutes", "group_verdicts")
+OVER = "time_lag_ms_max > objective_ms"
+# A topic may have no name, or no id.
+SAME_DAY = """held.cluster = lag_days.cluster AND held.day_time = lag_days.day_time
+    AND held.group_id = lag_days.group_id AND held.topic IS NOT DISTINCT FROM lag_days.topic
+    AND held.topic_id IS NOT DISTINCT FROM lag_days.topic_id
+    AND held.evidence_partition = lag_days.evidence_partition"""
+FRESHNESS_SQL = f"""\
+WITH newest AS (
+  SELECT cluster, group_id, freshness_objective_ms AS objective_ms,
+    row_number() OVER (PARTITION BY cluster, group_id ORDER BY as_of_time DESC) AS place
+  FROM group_verdicts
+  WHERE partition IS NULL
+),
+asked AS (
+  SELECT cluster, group_id, objective_ms
+  FROM newest
+  WHERE place = 1 AND objective_ms IS NOT NULL
+),
+held AS (
+  SELECT lag_minutes.cluster, day_time, lag_minutes.group_id, topic, topic_id, evidence_partition,
+    {how_many("time_lag_ms_max IS NOT NULL OR open_time_lag_ms_min <= objective_ms")} AS num_known,
+    {how_many(OVER)} AS num_over,
+    max(CASE WHEN {OVER} THEN minute_time END) AS last_over_time
+  FROM lag_minutes
+  JOIN asked ON asked.cluster = lag_minutes.cluster AND asked.group_id = lag_minutes.group_id
+  GROUP BY lag_minutes.cluster, day_time, lag_minutes.group_id, topic, topic_id, evidence_partition
+),
+days AS (
+  SELECT {", ".join(f"lag_days.{each.name}" for each in (LAG_DAYS.column("cluster"), *SUBJECT, *COUNTS))},
+    CASE WHEN objective_ms IS NULL THEN num_minutes_known ELSE num_known END AS num_minutes_known,
+    {named(TIME_LAG_PERCENTILES)}, objective_ms, num_over, last_over_time, time_lag_method
+  FROM lag_days
+  LEFT JOIN asked ON asked.cluster = lag_days.cluster AND asked.group_id = lag_days.group_id
+  LEFT JOIN held ON {SAME_DAY}
+),
+judged AS (
+  SELECT days.*, CASE WHEN objective_ms IS NOT NULL THEN num_over END AS num_minutes_over,
+    CASE WHEN objective_ms IS NOT NULL AND num_minutes_known > 0
+      THEN 1 - CAST(num_over * 100 AS DOUBLE) / (num_minutes_known * {PERCENT_OVER}) END AS budget_left,
+    CASE WHEN objective_ms IS NOT NULL AND num_minutes_known > 0
+      THEN num_over * 100 <= num_minutes_known * {PERCENT_OVER} END AS is_met
+  FROM days
+),
+ranked AS (
+  SELECT judged.*,
+    CAST(row_number() OVER (PARTITION BY cluster ORDER BY coalesce(is_met, TRUE), time_lag_ms_p95 DESC NULLS LAST,
+      time_lag_ms_max DESC NULLS LAST, day_time DESC, group_id, topic NULLS LAST, topic_id NULLS LAST) AS BIGINT)
+      AS rank
+  FROM judged
+)
+SELECT {named(FRESHNESS_COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

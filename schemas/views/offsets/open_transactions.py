@@ -1,0 +1,33 @@
+"""The view v_transactions_open: transactions whose marker has not come, and the groups whose offsets wait for it."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.history_columns import EVIDENCE
+from schemas.tables.offsets import TRANSACTIONS
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, seconds_between
+
+OWN = ("producer_id", "producer_epoch", "first_offset", "first_time", "groups", "num_commits")
+COLUMNS = (
+    TRANSACTIONS.column("cluster"),
+    RANK,
+    *map(TRANSACTIONS.column, OWN),
+    Column("age_ms", Type.BIGINT, "From its first record to as_of_time, to the second; NULL: no times."),
+    *EVIDENCE,
+    *AS_OF,
+)
+READS = ("transactions", *CLUSTERS_READ)
+SQL = f"""\
+WITH {CLUSTERS},
+aged AS (
+  SELECT found.*, as_of_time, history_since_time, 1000 * {seconds_between("first_time", "as_of_time")} AS age_ms
+  FROM transactions AS found LEFT JOIN clusters ON clusters.cluster = found.cluster
+  WHERE outcome = 'open'
+),
+ranked AS (
+  SELECT aged.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY age_ms DESC NULLS LAST, evidence_partition,
+    first_offset, producer_id) AS BIGINT) AS rank
+  FROM aged
+)
+SELECT {named(COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

@@ -1,0 +1,52 @@
+"""The view v_replay_spans: how many messages of each topic were read again or skipped, by day."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.events import COMMIT_FINDINGS
+from schemas.tables.record_columns import CLUSTER
+from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, total
+
+COLUMNS = (
+    CLUSTER,
+    RANK,
+    Column("day_time", Type.TIMESTAMP, "The day, in UTC; NULL: the records have no time."),
+    *map(COMMIT_FINDINGS.column, ("topic", "topic_id")),
+    Column("num_groups", Type.BIGINT, "Groups whose offsets moved."),
+    Column("num_resets", Type.BIGINT, "Rows of offset_resets."),
+    Column("num_rewinds", Type.BIGINT, "Commits below the one before that are no reset: of commit_findings."),
+    Column("messages_reread", Type.BIGINT, "Messages that both read again; NULL: of none is it known."),
+    Column("messages_skipped", Type.BIGINT, "Messages that resets skipped; NULL: of none is it known."),
+    Column("num_unknown", Type.BIGINT, "Of the rows summed, those that say neither: the sums lack them."),
+    *AS_OF,
+)
+READS = ("offset_resets", "commit_findings", *CLUSTERS_READ)
+SQL = f"""\
+WITH {CLUSTERS},
+events AS (
+  SELECT cluster, date_trunc('day', at_time) AS day_time, group_id, topic, topic_id, 1 AS num_resets,
+    0 AS num_rewinds, messages_reread, messages_skipped
+  FROM offset_resets
+  UNION ALL
+  SELECT cluster, day_time, group_id, topic, topic_id, 0 AS num_resets, num_commits AS num_rewinds,
+    num_messages AS messages_reread, CAST(NULL AS BIGINT) AS messages_skipped
+  FROM commit_findings
+  WHERE kind = 'rewind'
+),
+summed AS (
+  SELECT cluster, day_time, topic, topic_id, count(DISTINCT group_id) AS num_groups,
+    {total("num_resets")} AS num_resets, {total("num_rewinds")} AS num_rewinds,
+    {total("messages_reread")} AS messages_reread, {total("messages_skipped")} AS messages_skipped,
+    {total("CASE WHEN messages_reread IS NULL AND messages_skipped IS NULL THEN 1 ELSE 0 END")} AS num_unknown
+  FROM events
+  GROUP BY cluster, day_time, topic, topic_id
+),
+ranked AS (
+  SELECT summed.*, as_of_time, history_since_time,
+    CAST(row_number() OVER (PARTITION BY summed.cluster
+      ORDER BY coalesce(messages_reread, 0) + coalesce(messages_skipped, 0) DESC, num_unknown DESC,
+      day_time DESC NULLS LAST, topic NULLS LAST, topic_id NULLS LAST) AS BIGINT) AS rank
+  FROM summed LEFT JOIN clusters ON clusters.cluster = summed.cluster
+)
+SELECT {named(COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

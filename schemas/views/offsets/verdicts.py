@@ -1,0 +1,61 @@
+"""The view v_group_verdict: how each partition of each group stands now, since when, and what it was before."""
+
+from schemas.declarations.columns import Column, Type
+from schemas.tables.history_columns import EVIDENCE
+from schemas.tables.lag import GROUP_VERDICTS
+from schemas.views.parts import RANK, named
+
+COLUMNS = (
+    GROUP_VERDICTS.column("cluster"),
+    RANK,
+    *map(GROUP_VERDICTS.column, ("group_id", "group_type", "topic", "topic_id", "partition")),
+    *map(GROUP_VERDICTS.column, ("own_verdict", "rule", "reason", "burrow_verdict", "burrow_rule")),
+    *map(GROUP_VERDICTS.column, ("since_time", "last_commit_time", "lag_floor", "time_lag_ms")),
+    Column("num_alike", Type.BIGINT, "Partitions of the group with this verdict of ours; of a group: 1."),
+    Column("is_only_one", Type.BOOLEAN, "TRUE: a partition in trouble whose group's other partitions are all OK."),
+    Column("previous_verdict", Type.STRING, "Ours at the as-of before; NULL: there is none."),
+    Column("num_changes", Type.BIGINT, "How often our verdict changed in the 7 days before."),
+    *EVIDENCE,
+    GROUP_VERDICTS.column("as_of_time"),
+)
+READS = ("group_verdicts",)
+KEY = "cluster, group_id, topic, topic_id, partition"
+SQL = f"""\
+WITH newest AS (
+  SELECT cluster AS of_cluster, max(as_of_time) AS newest_time
+  FROM group_verdicts
+  GROUP BY cluster
+),
+followed AS (
+  SELECT verdicts.*, newest_time,
+    lag(own_verdict) OVER (PARTITION BY {KEY} ORDER BY as_of_time) AS previous_verdict
+  FROM group_verdicts AS verdicts
+  JOIN newest ON of_cluster = cluster
+),
+counted AS (
+  SELECT followed.*, count(CASE WHEN as_of_time > newest_time - INTERVAL '7' DAY AND own_verdict <> previous_verdict
+    THEN 1 END) OVER (PARTITION BY {KEY}) AS num_changes
+  FROM followed
+),
+judged AS (
+  SELECT counted.*,
+    CASE own_verdict WHEN 'STOP' THEN 1 WHEN 'REWIND' THEN 2 WHEN 'STALL' THEN 3 WHEN 'WARN' THEN 4
+      WHEN 'UNKNOWN' THEN 5 ELSE 6 END AS badness,
+    CASE WHEN partition IS NULL THEN 1
+      ELSE count(partition) OVER (PARTITION BY cluster, group_id, own_verdict) END AS num_alike,
+    count(CASE WHEN own_verdict <> 'OK' THEN partition END) OVER (PARTITION BY cluster, group_id) AS num_in_trouble,
+    count(partition) OVER (PARTITION BY cluster, group_id) AS num_partitions
+  FROM counted
+  WHERE as_of_time = newest_time
+),
+ranked AS (
+  SELECT judged.*,
+    partition IS NOT NULL AND own_verdict <> 'OK' AND num_in_trouble = 1 AND num_partitions > 1 AS is_only_one,
+    CAST(row_number() OVER (PARTITION BY cluster ORDER BY badness, lag_floor DESC NULLS LAST, group_id,
+      topic NULLS FIRST, topic_id NULLS FIRST, partition NULLS FIRST) AS BIGINT) AS rank
+  FROM judged
+)
+SELECT {named(COLUMNS)}
+FROM ranked
+ORDER BY cluster, rank
+"""

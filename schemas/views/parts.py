@@ -1,0 +1,91 @@
+"""What views over the history share: between which times a cluster is known, and lengths of time."""
+
+from schemas.declarations.columns import Column, Type
+
+# A common table expression: the contract's as-of is the newest record or snapshot.
+CLUSTERS = """\
+clusters AS (
+  SELECT known.cluster, known.since_time AS history_since_time,
+    CASE WHEN captured.newest_time > known.newest_time THEN captured.newest_time
+      ELSE known.newest_time END AS as_of_time
+  FROM (
+    SELECT cluster, min(from_time) AS since_time, max(to_time) AS newest_time FROM history_coverage GROUP BY cluster
+  ) AS known
+  LEFT JOIN (
+    SELECT cluster, max(captured_time) AS newest_time FROM topic_snapshots GROUP BY cluster
+  ) AS captured ON captured.cluster = known.cluster
+)"""
+CLUSTERS_READ = ("history_coverage", "topic_snapshots")
+
+RANK = Column("rank", Type.BIGINT, "1 is the worst of the cluster.")
+AS_OF = (
+    Column("as_of_time", Type.TIMESTAMP, "The newest record or snapshot of the cluster."),
+    Column("history_since_time", Type.TIMESTAMP, "The oldest record of the cluster."),
+)
+
+# What rebalances cost together.
+UNREAD = (
+    Column("unread_partition_low_ms", Type.BIGINT, "Sum of what they have, of rebalances in which something stopped."),
+    Column("unread_partition_high_ms", Type.BIGINT, "Likewise: for so long at most nobody read partitions."),
+    Column("longest_unread_high_ms", Type.BIGINT, "The largest of a partition."),
+)
+
+
+def seconds_between(earlier: str, later: str) -> str:
+    """Whole seconds, as BIGINT: no engine has a finer difference in the words of the others."""
+    length = f"({later} - {earlier})"
+    parts = {"DAY": 86_400, "HOUR": 3_600, "MINUTE": 60, "SECOND": 1}
+    # Spark multiplies as INT, which 69 years of seconds overflow.
+    terms = [f"CAST(EXTRACT({part} FROM {length}) AS BIGINT) * {each}" for part, each in parts.items()]
+    return f"({' + '.join(terms)})"
+
+
+def total(column: str) -> str:
+    """Engines differ in the type of a sum."""
+    return f"CAST(sum({column}) AS BIGINT)"
+
+
+def named(columns: tuple[Column, ...]) -> str:
+    return ", ".join(column.name for column in columns)
+
+
+UNREAD_SUMS = f"""\
+{total("unread_partition_low_ms")} AS unread_partition_low_ms,
+    {total("unread_partition_high_ms")} AS unread_partition_high_ms,
+    max(longest_unread_high_ms) AS longest_unread_high_ms"""
+
+# Settings of each cluster, of its newest snapshot that has any.
+SETTINGS = """\
+newest_settings AS (
+  SELECT cluster, settings
+  FROM (
+    SELECT cluster, settings, row_number() OVER (PARTITION BY cluster ORDER BY captured_time DESC) AS place
+    FROM cluster_snapshots
+    WHERE settings IS NOT NULL
+  ) AS placed
+  WHERE place = 1
+)"""
+SETTINGS_READ = ("cluster_snapshots",)
+# How logs of topics begin and end, of the newest snapshot that has the end of the partition.
+ENDS = """\
+ends AS (
+  SELECT cluster, topic, partition, log_start_offset, log_end_offset
+  FROM (
+    SELECT cluster, topic, partition, log_start_offset, log_end_offset,
+      row_number() OVER (PARTITION BY cluster, topic, partition ORDER BY captured_time DESC) AS place
+    FROM topic_snapshots
+    WHERE log_end_offset IS NOT NULL
+  ) AS placed
+  WHERE place = 1
+)"""
+
+
+def number_setting(name: str) -> str:
+    """NULL where it is not captured. Trino fails for a key that a map does not have."""
+    is_there = f"coalesce(array_position(map_keys(settings), '{name}'), 0) > 0"
+    return f"TRY_CAST(CASE WHEN {is_there} THEN settings['{name}'] END AS BIGINT)"
+
+
+def how_many(condition: str) -> str:
+    """Rows for which it holds."""
+    return total(f"CASE WHEN {condition} THEN 1 ELSE 0 END")

@@ -1,0 +1,1 @@
+"""Enumerated values and their meanings."""

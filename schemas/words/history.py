@@ -1,0 +1,190 @@
+"""The words of history tables: states, causes, endings, each with what it means."""
+
+from schemas.words.meanings import Meant
+
+
+class Confidence(Meant):
+    CERTAIN = "certain", "The records say so."
+    LIKELY = "likely", "The records fit this and hardly anything else."
+    POSSIBLE = "possible", "The records allow it; other explanations are as good."
+
+
+class GroupState(Meant):
+    """As Kafka names them. A deleted group has no row."""
+
+    EMPTY = "Empty", "No members; the group may have offsets."
+    PREPARING_REBALANCE = "PreparingRebalance", "Classic: the coordinator waits for members to join."
+    COMPLETING_REBALANCE = "CompletingRebalance", "Classic: all have joined, the leader's assignment is awaited."
+    STABLE = "Stable", "Every member has its assignment."
+    ASSIGNING = "Assigning", "The group epoch is ahead of the newest target assignment."
+    RECONCILING = "Reconciling", "Some member has not reached its target yet."
+    NOT_READY = "NotReady", "Streams: the topology cannot be run yet, topics are missing."
+
+
+class StateEnd(Meant):
+    NEXT_STATE = "next_state", "Another state, generation, epoch, assignor or number of members followed."
+    DELETED = "deleted", "The group was deleted."
+    CONVERTED = "converted", "The group continued as another type."
+    COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
+
+
+class LeaveKind(Meant):
+    LEFT_OR_TIMED_OUT = "left_or_timed_out", "Left, timed out or was removed; the log does not show which."
+    SESSION_TIMEOUT_LIKELY = (
+        "session_timeout_likely",
+        "Its commits ended about a session timeout before it was removed.",
+    )
+    REBALANCE_TIMEOUT_LIKELY = (
+        "rebalance_timeout_likely",
+        "It was asked to give up partitions and was removed when its rebalance timeout ended.",
+    )
+    STATIC_REPLACED = "static_replaced", "Another member id took over its static instance."
+    STATIC_EXPIRED_LIKELY = "static_expired_likely", "The static instance did not come back within its session timeout."
+    GROUP_DELETED = "group_deleted", "The group was deleted while it was a member."
+    CONVERTED = "converted", "The group continued as another type, without this member."
+    COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
+    UNKNOWN = "unknown", "Records are missing where it left."
+
+
+class OwnershipPhase(Meant):
+    ASSIGNED = "assigned", "The member owns the partition."
+    REVOKING = "revoking", "The member was asked to give the partition up and still owns it."
+    HELD = "held", "Kept for a static member that is away for a while."
+
+
+class OwnershipEnd(Meant):
+    REASSIGNED = "reassigned", "Given to another member."
+    REVOKED = "revoked", "Taken from the member, or given up for a rebalance."
+    PHASE_CHANGED = "phase_changed", "The same member continues in another phase."
+    MEMBER_LEFT = "member_left", "The member left the group."
+    STATIC_REPLACED = "static_replaced", "The static instance continues under another member id."
+    GROUP_DELETED = "group_deleted", "The group was deleted."
+    CONVERTED = "converted", "The group continued as another type; this ownership ended."
+    COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
+
+
+class TaskRole(Meant):
+    ACTIVE = "active", "The task processes records."
+    STANDBY = "standby", "The task keeps a copy of the state."
+    WARMUP = "warmup", "The task restores state to take over."
+
+
+class RebalanceOutcome(Meant):
+    COMPLETED = "completed", "Classic: the assignment was handed out. Else: every member reached the target."
+    SUPERSEDED = "superseded", "A newer target came before every member had reached this one."
+    EMPTIED = "emptied", "The group was left without members."
+    OPEN = "open", "Members are still on their way to the target."
+
+
+class RebalanceTrigger(Meant):
+    MEMBER_JOINED = "member_joined", "Members joined."
+    MEMBER_LEFT = "member_left", "Members left, timed out or were removed."
+    STATIC_RESTART = "static_restart", "A static instance came back under another member id, and a rebalance followed."
+    SUBSCRIPTION_CHANGED = "subscription_changed", "A member subscribed to other topics."
+    REGEX_RESOLVED = "regex_resolved", "A subscribed pattern matched other topics."
+    METADATA_CHANGED = "metadata_changed", "Subscribed topics changed: created, deleted, more partitions, racks."
+    ASSIGNOR_CHANGED = "assignor_changed", "Another assignor, or other settings of it."
+    LEADER_REJOINED = "leader_rejoined", "Same members, same subscriptions: the leader or a member joined anew."
+    PROTOCOL_MIGRATION = "protocol_migration", "The group changed to another protocol."
+    COORDINATOR_FAILOVER = "coordinator_failover", "The coordinator moved and the round before it was lost."
+    GROUP_CREATED = "group_created", "The first assignment of the group."
+    GROUP_EMPTIED = "group_emptied", "The last members left, timed out or were removed."
+    UNKNOWN = "unknown", "Records are missing, or show nothing that changed."
+
+
+class TimelineKind(Meant):
+    """Of events in a group's life, as `rebalances` and `why` list them."""
+
+    REBALANCE = "rebalance", "A completed generation or a target epoch."
+    STATIC_RESTART = "static_restart", "A static instance restarted under another member id, without a rebalance."
+    CONVERSION = "conversion", "The group continued as a group of another type."
+    DELETION = "deletion", "The group was deleted, or has lost its last offset."
+    COORDINATOR_FAILOVER = (
+        "coordinator_failover",
+        "Another leader of the group's offsets partition wrote its first record.",
+    )
+
+
+class RebalanceMode(Meant):
+    EAGER = "eager", "Every member gave up everything before it joined."
+    COOPERATIVE = "cooperative", "Members kept what they owned; what moved was withheld for a round."
+    INCREMENTAL = "incremental", "Each member moves to its target by itself (consumer, share and streams groups)."
+
+
+class MemberChange(Meant):
+    JOINED = "joined", "Not a member at the assignment before."
+    KEPT = "kept", "A member before and after."
+    LEFT = "left", "A member at the assignment before, gone now."
+    RESTARTED = "restarted", "The same static instance under another member id."
+
+
+class MoveKind(Meant):
+    MOVED = "moved", "From one member to another."
+    ASSIGNED = "assigned", "To a member; nobody owned it before."
+    REVOKED = "revoked", "Taken from its member; nobody owns it now."
+    LOST = "lost", "Its member came back without what it had been given."
+    WITHHELD = "withheld", "Claimed by a member and given to nobody this round, so that it can move in the next."
+    READY_TO_MIGRATE = "ready_to_migrate", "Claimed by nobody and given at once (KIP-429), after a member had it."
+    UNKNOWN_OWNED = "unknown_owned", "Claimed by a member, but gone from the topics that the leader knew."
+    RETURNED = "returned", "Stopped and given back to the same member."
+
+
+class CommitVia(Meant):
+    PLAIN = "plain", "By an offset commit."
+    TRANSACTION = "transaction", "By a transaction that was committed."
+
+
+class OffsetEnd(Meant):
+    COMMIT = "commit", "Another commit followed."
+    EXPIRED = "expired", "Deleted when its retention was over."
+    DELETED = "deleted", "Deleted by an administrator, by itself or with its group."
+    TOPIC_DELETED = "topic_deleted", "Deleted with its topic."
+    TOPIC_RECREATED = "topic_recreated", "The next commit is for another topic of the same name."
+    TOMBSTONE_UNKNOWN = "tombstone_unknown", "Deleted; the records do not show why."
+    COVERAGE_HOLE = "coverage_hole", "Records after this point are missing, so the state is unknown."
+
+
+class TransactionOutcome(Meant):
+    COMMITTED = "committed", "Its marker was COMMIT."
+    ABORTED = "aborted", "Its marker was ABORT."
+    OPEN = "open", "No marker yet."
+
+
+class TopicSource(Meant):
+    SNAPSHOT = "snapshot", "A snapshot has it."
+    COMMIT = "commit", "A commit names topic and id."
+    RECORD = "record", "A record of a group's topics names both."
+    METADATA_HASH = "metadata_hash", "The hash over a group's topics matches only for this name of the id."
+    SINGLE_SUBSCRIPTION = "single_subscription", "It is the one name left that all owners of the id subscribe to."
+
+
+class Severity(Meant):
+    CRITICAL = "critical", "Answers may be wrong: look at it."
+    WARNING = "warning", "Unusual; answers are still valid."
+    INFO = "info", "Worth knowing."
+
+
+class AnomalyKind(Meant):
+    CLOCK_WENT_BACK = "clock_went_back", "A record's time lies more than a second before that of an earlier record."
+    TWO_OWNERS = "two_owners", "Two members of a group own one partition."
+    GENERATION_WENT_BACK = "generation_went_back", "A generation is lower than the one before it."
+    EPOCH_WENT_BACK = "epoch_went_back", "A group, target or member epoch is lower than the one before it."
+    IMPOSSIBLE_ORDER = "impossible_order", "A record that the coordinator would refuse in this order."
+    GROUP_IN_WRONG_PARTITION = (
+        "group_in_wrong_partition",
+        "The group's name belongs to another offsets partition, or its records are in several.",
+    )
+    TARGET_WRITE_INCOMPLETE = (
+        "target_write_incomplete",
+        "Targets of members without the record that completes them.",
+    )
+    DUPLICATE_INSTANCE = "duplicate_instance", "Two members of one generation share a static instance."
+    DUPLICATE_MEMBER = (
+        "duplicate_member",
+        "A member id appears twice in one generation: its last entry counts, as it does for the coordinator.",
+    )
+    NEGATIVE_PARTITION = "negative_partition", "A member claims or has a partition below 0, which is left out."
+    TYPE_CONFLICT = "type_conflict", "A record of one type of group for a group of another."
+    UNREADABLE_RECORD = "unreadable_record", "A record of this group could not be decoded; the rest was replayed."
+    FOREIGN_PAYLOAD = "foreign_payload", "A subscription or assignment of protocol type consumer that cannot be read."
+    OLDER_RULE = "older_rule", "Older coordinators load these records to another result; the one shown is today's."

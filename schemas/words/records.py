@@ -1,0 +1,105 @@
+"""Words that tables, code and docs share; each enumerated value is written once, here."""
+
+from enum import IntEnum
+
+from schemas.words.meanings import Meant
+
+
+class RejectReason(Meant):
+    """Why bytes could not be decoded."""
+
+    NULL_KEY = "null_key", "The record has no key."
+    UNKNOWN_RECORD_TYPE = "unknown_record_type", "A record type that this release does not know."
+    UNKNOWN_CONTROL_TYPE = "unknown_control_type", "A control record that is neither COMMIT nor ABORT."
+    UNKNOWN_VALUE_VERSION = "unknown_value_version", "A version of the value that this release does not know."
+    EMPTY_VALUE = "empty_value", "A value without a single byte, which is no tombstone either."
+    UNDERRUN = "underrun", "The bytes end within a field."
+    BAD_LENGTH = "bad_length", "A length or count that cannot be."
+    TRAILING_BYTES = "trailing_bytes", "Bytes are left after the last field."
+    INVALID_UTF8 = "invalid_utf8", "A text that is not UTF-8."
+    BAD_CRC = "bad_crc", "The batch is not what its checksum says."
+    BAD_OFFSET = "bad_offset", "The batch's offsets do not fit between those around it; no checksum covers them."
+    TORN_BATCH = "torn_batch", "The file ends within a batch."
+    UNSUPPORTED_CODEC = "unsupported_codec", "A compression that no release of Kafka has."
+    UNKNOWN_MAGIC = "unknown_magic", "A format of batches that this release does not know."
+    BAD_COMPRESSION = "bad_compression", "The compressed bytes cannot be unpacked."
+    TOO_LARGE = "too_large", "Unpacked it is larger than any broker takes."
+    # Of archives: what stands in the place of a record is none.
+    BAD_JSON = "bad_json", "The line of an archive is no JSON object."
+    BAD_BASE64 = "bad_base64", "Key or value of an archive's line is not base64."
+    BAD_COLUMN = "bad_column", "A column of the archive has what it cannot hold."
+
+
+# What a newer release will understand is no damage.
+UNKNOWN_REASONS = (RejectReason.UNKNOWN_RECORD_TYPE, RejectReason.UNKNOWN_VALUE_VERSION)
+
+
+class Part(Meant):
+    """Which part of the log a rejected row is about."""
+
+    BATCH = "batch", "The batch, or a range of bytes that is none."
+    KEY = "key", "The record's key."
+    VALUE = "value", "The record's value."
+
+
+class ControlType(IntEnum):
+    """Types of control records that end a transaction; the rest belong to the metadata log of KRaft."""
+
+    ABORT = 0
+    COMMIT = 1
+
+
+class Marker(Meant):
+    COMMIT = "COMMIT", "The producer's transaction holds."
+    ABORT = "ABORT", "The producer's transaction is void."
+
+
+class SourceKind(Meant):
+    """What was read."""
+
+    SEGMENTS = "segments", "A segment file of a broker."
+    KAFKA = "kafka", "A range of offsets, fetched from a live cluster."
+    RECORDS = "records", "A file of an archive."
+    SNAPSHOTS = "snapshots", "A file of snapshots."
+
+
+class DecodeOutcome(Meant):
+    MALFORMED = "malformed", "Bytes that are no record of any release."
+    UNKNOWN = "unknown", "A record type or version that a newer release writes."
+    DECODED = "decoded", "Read to the last byte."
+
+
+# The topic that all of this is about.
+OFFSETS_TOPIC = "__consumer_offsets"
+
+# Kafka's "none" for producer ids, epochs and leader epochs; published as NULL.
+NONE = -1
+
+
+class GroupType(Meant):
+    """Kinds of groups, by Kafka's names in lower case."""
+
+    CLASSIC = "classic", "Members are assigned by one of them, the leader; also groups that only have offsets."
+    CONSUMER = "consumer", "Members are assigned by the broker (KIP-848)."
+    SHARE = "share", "Members share partitions (KIP-932)."
+    STREAMS = "streams", "Kafka Streams, tasks assigned by the broker (KIP-1071)."
+
+
+class MemberState(Meant):
+    """How far a member has come to its target. The numbers in records differ between kinds of groups."""
+
+    STABLE = "STABLE", "The member has its target."
+    UNREVOKED_PARTITIONS = "UNREVOKED_PARTITIONS", "It still owns partitions that it must give up."
+    UNRELEASED_PARTITIONS = "UNRELEASED_PARTITIONS", "It waits for partitions that others still own."
+    UNREVOKED_TASKS = "UNREVOKED_TASKS", "It still has tasks that it must give up."
+    UNRELEASED_TASKS = "UNRELEASED_TASKS", "It waits for tasks that others still have."
+    UNKNOWN = "UNKNOWN", "A code of no release."
+
+
+class TopicState(Meant):
+    """What a group has to do with a topic: subscribed, or a stage of a share group's state for it."""
+
+    SUBSCRIBED = "subscribed", "The group subscribes to the topic."
+    INITIALIZING = "initializing", "The share state of these partitions is being set up."
+    INITIALIZED = "initialized", "The share state of these partitions is set up."
+    DELETING = "deleting", "The share state of these partitions is being deleted."

@@ -1,0 +1,40 @@
+"""Arrow schemas of declared tables."""
+
+from functools import cache
+
+import pyarrow as pa
+
+from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
+
+SCALARS: dict[Type, pa.DataType] = {
+    Type.STRING: pa.string(),
+    Type.BINARY: pa.binary(),
+    Type.BOOLEAN: pa.bool_(),
+    Type.INT: pa.int32(),
+    Type.BIGINT: pa.int64(),
+    Type.DOUBLE: pa.float64(),
+    Type.TIMESTAMP: pa.timestamp("us", "UTC"),
+}
+
+
+@cache
+def table_schema(table: Table) -> pa.Schema:
+    """Columns in order, with their comments as metadata."""
+    return pa.schema([arrow_field(column) for column in table.columns])
+
+
+def arrow_field(column: Column) -> pa.Field:
+    kind = arrow_type(column.type)
+    return pa.field(column.name, kind, nullable=column.is_nullable, metadata={"comment": column.comment})
+
+
+def arrow_type(kind: ColumnType) -> pa.DataType:
+    match kind:
+        case ListOf(item):
+            return pa.list_(arrow_type(item))
+        case StructOf(fields):
+            return pa.struct([arrow_field(field) for field in fields])
+        case MapOf(key, value):
+            return pa.map_(arrow_type(key), arrow_type(value))
+        case _:
+            return SCALARS[kind]

@@ -1,0 +1,1 @@
+"""Assignors of older Kafka releases, where these give other assignments."""

@@ -1,0 +1,1 @@
+"""Assignments of many groups in one call."""

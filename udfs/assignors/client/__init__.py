@@ -1,0 +1,1 @@
+"""Assignors that the leader of a classic group runs."""

@@ -1,0 +1,81 @@
+"""Kafka's sticky and cooperative-sticky assignors."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.assignors.before.sticky_before_3 import cooperative_before_3, sticky_before_3
+from udfs.assignors.java.iteration_order import ranks
+from udfs.assignors.questions.partition_numbers import NOBODY
+from udfs.assignors.questions.problems import Assignment, Problem, Rows
+from udfs.assignors.sticky_steps.claims import ClaimsOf, cooperative_claims, ownership, sticky_claims
+from udfs.assignors.sticky_steps.constrained_assign import constrained
+from udfs.assignors.sticky_steps.general_assign import general
+
+REWRITTEN_SINCE = (3, 0, 0)
+
+
+def sticky(problem: Problem) -> Assignment:
+    if problem.release < REWRITTEN_SINCE:
+        return sticky_before_3(problem)
+    rows, _ = assigned(problem, sticky_claims)
+    return rows
+
+
+def cooperative_sticky(problem: Problem) -> Assignment:
+    """Leaves out what another member must revoke first: the next rebalance gives it."""
+    is_old = problem.release < REWRITTEN_SINCE
+    rows, waits = cooperative_before_3(problem) if is_old else assigned(problem, cooperative_claims)
+    if waits is None:
+        waits = still_owned(problem, rows)
+    return rows.take(~waits) if waits.any() else rows
+
+
+def assigned(problem: Problem, claims_of: ClaimsOf) -> tuple[Rows, NDArray[np.bool_] | None]:
+    claims = claims_of(problem)
+    owned = ownership(problem, claims)
+    if are_subscriptions_equal(problem):
+        return constrained(problem, owned)
+    return general(problem, claims, owned), None
+
+
+def are_subscriptions_equal(problem: Problem) -> bool:
+    """Against the first member that subscribes to something; members before it do not count, as in Kafka."""
+    classes = problem.class_of_member[problem.walked]
+    sizes = np.array([len(topics) for topics in problem.topics_of_class])
+    (some,) = np.nonzero(sizes[classes])
+    if not len(some):
+        return True
+    first = frozenset(problem.topics_of_class[classes[some[0]]].tolist())
+    return all(
+        sizes[k] == len(first) and first.issuperset(problem.topics_of_class[k].tolist())
+        for k in np.unique(classes[some[0] + 1 :]).tolist()
+    )
+
+
+def still_owned(problem: Problem, rows: Rows) -> NDArray[np.bool_]:
+    """Which rows give a member what it does not own while another, which does, loses it."""
+    owned = problem.owned.take(problem.known[problem.owned.topics])
+    if ((owned.partitions < 0) | (owned.partitions >= problem.counts[owned.topics])).any():
+        return still_owned_of_any(problem, owned, rows)
+    starts = np.cumsum(problem.counts) - problem.counts
+    owners = np.full(int(problem.counts.sum()), NOBODY, np.int32)
+    owners[starts[owned.topics] + owned.partitions] = owned.members
+    if np.count_nonzero(owners != NOBODY) < len(owned):
+        return still_owned_of_any(problem, owned, rows)
+    before = owners[starts[rows.topics] + rows.partitions]
+    return np.asarray((before != NOBODY) & (before != rows.members), dtype=np.bool_)
+
+
+def still_owned_of_any(problem: Problem, owned: Rows, rows: Rows) -> NDArray[np.bool_]:
+    """The same where several own a partition, or several were given it."""
+    had = set(zip(*(column.tolist() for column in (owned.members, owned.topics, owned.partitions)), strict=True))
+    given = list(zip(*(column.tolist() for column in (rows.members, rows.topics, rows.partitions)), strict=True))
+    revoked = {(topic, partition) for _, topic, partition in had - set(given)}
+    place = ranks(problem.walked)
+    waiting: dict[tuple[int, int], int] = {}
+    for row in sorted(range(len(given)), key=lambda row: place[given[row][0]]):
+        if given[row] not in had and given[row][1:] in revoked:
+            waiting[given[row][1:]] = row
+    waits = np.zeros(len(given), np.bool_)
+    waits[list(waiting.values())] = True
+    return waits

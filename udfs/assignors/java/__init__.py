@@ -1,0 +1,1 @@
+"""The orders in which Java's maps and sets return their entries. Some assignments depend on them."""

@@ -1,0 +1,264 @@
+"""Reads the question to an assignor from a JSON object (`groupscope assign`): topics, members and what they had."""
+
+import base64
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from udfs.assignors.questions.spec_values import INT32_MAX, SpecError, Value, shown
+from udfs.assignors.questions.stand_in_ids import stand_in_id
+from udfs.assignors.questions.subscriptions import Unreadable, read_subscription
+
+# Far beyond what a cluster can hold: a count above is a slip, and would only fill the memory.
+MOST_PARTITIONS = 20_000_000
+# "3.9" stands for the line's last release: a rule that 3.9.2 changed holds for it.
+NEWEST_PATCH = INT32_MAX
+NEWEST_RELEASE = (4, 3, NEWEST_PATCH)
+JDKS = (17, 21)
+
+Release = tuple[int, int, int]
+Owned = tuple[tuple[str, tuple[int, ...]], ...]
+T = TypeVar("T")
+
+
+class GroupProtocol(StrEnum):
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    SHARE = "share"
+
+
+@dataclass(frozen=True)
+class Topic:
+    """`racks` holds those of each partition's replicas. Without partitions it is unknown to the metadata."""
+
+    name: str
+    partitions: int
+    topic_id: str | None = None
+    racks: tuple[tuple[str | None, ...], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Member:
+    member_id: str
+    group_instance_id: str | None = None
+    rack_id: str | None = None
+    subscribed_topics: tuple[str, ...] = ()
+    owned: Owned = ()
+    generation: int | None = None
+    user_data: bytes | None = None
+    target: Owned = ()
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Tuples keep the order in which they were given: Kafka's answer depends on it."""
+
+    group_protocol: GroupProtocol
+    assignor: str
+    topics: tuple[Topic, ...]
+    members: tuple[Member, ...]
+    leader_memory: int | None = None
+    assignable: Owned | None = None
+    release: Release = NEWEST_RELEASE
+    jdk: int = JDKS[0]
+    # Fields that stand-ins were taken for.
+    assumed: tuple[str, ...] = ()
+
+
+SPEC_FIELDS = (
+    *("id", "group_protocol", "assignor", "topics", "members", "leader_memory", "assignable", "release", "jdk"),
+)
+TOPIC_FIELDS = ("name", "partitions", "topic_id", "racks")
+MEMBER_IDS = ("member_id", "group_instance_id")
+SUBSCRIBED_FIELDS = ("rack_id", "subscribed_topics", "owned", "generation", "user_data", "target")
+MEMBER_FIELDS = (*MEMBER_IDS, *SUBSCRIBED_FIELDS, "subscription")
+PROTOCOLS_OF: Mapping[str, tuple[GroupProtocol, ...]] = MappingProxyType(
+    {
+        "leader_memory": (GroupProtocol.CLASSIC,),
+        "subscription": (GroupProtocol.CLASSIC,),
+        "target": (GroupProtocol.CONSUMER, GroupProtocol.SHARE),
+        "assignable": (GroupProtocol.SHARE,),
+    }
+)
+
+
+def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
+    """The spec of an object as JSON gives it; `defaults` are fields for specs that lack them."""
+    if not isinstance(line, dict):
+        raise Value("", line).fail("an object")
+    fields = Value("", {**(defaults or {}), **line}).object(SPEC_FIELDS)
+    protocol = required(fields, "", "group_protocol").one_of(tuple(GroupProtocol))
+    refuse_others(fields, "", protocol)
+    # Records of modern groups name topics by id, and Kafka's maps hold each id once.
+    keys = ("name",) if protocol == GroupProtocol.CLASSIC else ("name", "topic_id")
+    topics = distinct(required(fields, "", "topics"), keys, read_topic)
+    members = distinct(required(fields, "", "members"), ("member_id",), lambda each: read_member(each, protocol))
+    if not members:
+        raise fields["members"].fail("at least one member")
+    if (count := sum(topic.partitions for topic in topics)) > MOST_PARTITIONS:
+        raise SpecError(f"topics: {count} partitions together, expected at most {MOST_PARTITIONS}")
+    if protocol != GroupProtocol.CLASSIC:
+        # Records name these topics by id: without an entry there is none.
+        known = {topic.name for topic in topics}
+        for i, member in enumerate(members):
+            check_known(f"members[{i}].target", member.target, known)
+    assignable = fields.get("assignable")
+    given = tuple(topic.topic_id for topic in topics)
+    if protocol != GroupProtocol.CLASSIC:
+        topics = tuple(replace(topic, topic_id=topic.topic_id or stand_in_id(topic.name)) for topic in topics)
+    return Spec(
+        group_protocol=protocol,
+        assignor=required(fields, "", "assignor").name(),
+        topics=topics,
+        members=members,
+        leader_memory=optional(fields, "leader_memory", lambda value: value.number(lowest=-1)),
+        assignable=read_owned(assignable) if assignable else None,
+        release=read_release(fields["release"]) if "release" in fields else NEWEST_RELEASE,
+        jdk=fields["jdk"].one_of(JDKS) if "jdk" in fields else JDKS[0],
+        assumed=("topic_id",) if protocol != GroupProtocol.CLASSIC and None in given else (),
+    )
+
+
+def required(fields: Mapping[str, Value], path: str, name: str) -> Value:
+    if name not in fields:
+        raise SpecError(f"{path}{'.' if path else ''}{name}: missing")
+    return fields[name]
+
+
+def optional(fields: Mapping[str, Value], name: str, read: Callable[[Value], T]) -> T | None:
+    return read(fields[name]) if name in fields else None
+
+
+def refuse_others(fields: Mapping[str, Value], path: str, protocol: GroupProtocol) -> None:
+    """Fields that only groups of other protocols have: whoever gives one believes that it counts."""
+    for name in fields:
+        protocols = PROTOCOLS_OF.get(name, ())
+        if protocols and protocol not in protocols:
+            at = f"{path}.{name}" if path else name
+            raise SpecError(f"{at}: expected only with group_protocol {' or '.join(protocols)}")
+
+
+def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> tuple[T, ...]:
+    seen: dict[str, set[object]] = {key: set() for key in keys}
+    found = []
+    for value in values.items():
+        one = read(value)
+        for key in keys:
+            if (given := getattr(one, key)) in seen[key]:
+                raise SpecError(f"{value.path}.{key}: {shown(given)} again, expected each once")
+            if given is not None:
+                seen[key].add(given)
+        found.append(one)
+    return tuple(found)
+
+
+def read_topic(value: Value) -> Topic:
+    fields = value.object(TOPIC_FIELDS)
+    name = required(fields, value.path, "name").name()
+    partitions = required(fields, value.path, "partitions").number()
+    topic_id = optional(fields, "topic_id", read_topic_id)
+    racks = optional(fields, "racks", read_racks)
+    if racks is not None and len(racks) != partitions:
+        raise SpecError(f"{value.path}.racks: {len(racks)} lists, expected one for each of {partitions} partitions")
+    return Topic(name, partitions, topic_id, racks)
+
+
+def read_topic_id(value: Value) -> str:
+    text = value.text()
+    if not re.fullmatch("[A-Za-z0-9_-]{22}", text):
+        raise value.fail("a topic id of 22 characters")
+    # The last character carries bits beyond the 128 that Java's decoder drops.
+    return base64.urlsafe_b64encode(base64.urlsafe_b64decode(text + "==")).decode()[:22]
+
+
+def read_racks(value: Value) -> tuple[tuple[str | None, ...], ...]:
+    return tuple(
+        tuple(None if rack.value is None else rack.text() for rack in partition.items()) for partition in value.items()
+    )
+
+
+def read_member(value: Value, protocol: GroupProtocol) -> Member:
+    fields = value.object(MEMBER_FIELDS)
+    refuse_others(fields, value.path, protocol)
+    member_id = required(fields, value.path, "member_id").name()
+    instance_id = optional(fields, "group_instance_id", Value.name)
+    if "subscription" in fields:
+        return subscribed_by_bytes(value, fields, member_id, instance_id)
+    return Member(
+        member_id,
+        instance_id,
+        # Kafka takes an empty rack for none.
+        optional(fields, "rack_id", Value.text) or None,
+        optional(fields, "subscribed_topics", read_names) or (),
+        optional(fields, "owned", read_owned) or (),
+        optional(fields, "generation", read_generation),
+        optional(fields, "user_data", Value.raw_bytes),
+        optional(fields, "target", read_owned) or (),
+    )
+
+
+def subscribed_by_bytes(value: Value, fields: Mapping[str, Value], member_id: str, instance_id: str | None) -> Member:
+    """A classic member whose subscription is given as it stands in a record."""
+    subscription = fields["subscription"]
+    beside = [name for name in fields if name not in (*MEMBER_IDS, "subscription")]
+    if beside:
+        raise SpecError(f"{value.path}.{beside[0]}: expected either it or {subscription.path}")
+    try:
+        found = read_subscription(subscription.raw_bytes())
+    except Unreadable as error:
+        raise SpecError(f"{subscription.path}: {error}, expected a consumer's subscription") from None
+    return Member(
+        member_id,
+        instance_id,
+        found.rack_id,
+        found.topics,
+        found.owned,
+        found.generation,
+        found.user_data,
+    )
+
+
+def read_generation(value: Value) -> int | None:
+    generation = value.number(lowest=-1)
+    return generation if generation >= 0 else None
+
+
+def read_names(value: Value) -> tuple[str, ...]:
+    names = tuple(each.name() for each in value.items())
+    if len(set(names)) < len(names):
+        raise value.fail("each topic once")
+    return names
+
+
+def read_owned(value: Value) -> Owned:
+    """Topics and partitions as `[["topic", [0, 1]], …]`: neither a topic nor a partition of it twice."""
+    found: dict[str, tuple[int, ...]] = {}
+    for pair in value.items():
+        parts = pair.items()
+        if len(parts) != 2:
+            raise pair.fail('["topic", [partitions]]')
+        topic, partitions = parts[0].name(), parts[1].numbers()
+        if topic in found or len(set(partitions)) < len(partitions):
+            raise pair.fail("each topic and each partition once")
+        found[topic] = partitions
+    return tuple(found.items())
+
+
+def check_known(path: str, owned: Owned, known: Collection[str]) -> None:
+    for topic, _ in owned:
+        if topic not in known:
+            raise SpecError(f"{path}: {shown(topic)}, expected a topic of `topics`, with partitions 0 where it is gone")
+
+
+def read_release(value: Value) -> Release:
+    found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?", value.text())
+    if not found:
+        raise value.fail("a release such as 3.9 or 4.0.1")
+    major, minor, patch = found.groups()
+    release = int(major), int(minor), NEWEST_PATCH if patch is None else int(patch)
+    if release > NEWEST_RELEASE:
+        raise value.fail(f"at most {'.'.join(map(str, NEWEST_RELEASE[:2]))}, the newest whose assignors are known")
+    return release

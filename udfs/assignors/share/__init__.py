@@ -1,0 +1,1 @@
+"""Assignors of the coordinator, for share groups."""

@@ -1,0 +1,1 @@
+"""The steps of the sticky assignors of clients."""

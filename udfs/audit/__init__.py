@@ -1,0 +1,1 @@
+"""Compares recorded assignments with recomputed ones."""

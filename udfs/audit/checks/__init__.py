@@ -1,0 +1,1 @@
+"""Checks of one assignment: its facts, comparison with the recomputed one, invariants, moves."""

@@ -1,0 +1,176 @@
+"""Describes in words what was checked of one assignment."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.words.assignments import CheckName
+from udfs.assignors.questions.problems import Rows
+from udfs.audit.checks.audit_results import Check
+from udfs.audit.checks.comparison import tuples
+from udfs.audit.checks.facts import GroupRule
+from udfs.audit.checks.invariants import are_level, are_level_by_topic, are_subscribed, are_unsafe
+from udfs.audit.checks.recorded_assignments import UNKNOWN, Assignments, Flags, Recorded, assignments_of
+
+MOST_NAMED = 3
+Partition = tuple[str, int]
+# By topic, the racks of each partition's replicas.
+Racks = Mapping[str, Sequence[Sequence[str | None]]]
+
+
+def check(name: CheckName, faults: Sequence[str]) -> Check:
+    return Check(name, not faults, "; ".join(faults) or None)
+
+
+def valid(recorded: Recorded, most_owners: int = 1) -> Check:
+    """Topics are subscribed, partitions exist, and none has too many owners."""
+    unsubscribed = ~are_subscribed(assignments_of([recorded]))
+    faults = (
+        *named("not subscribed by its member", recorded, unsubscribed),
+        *named("does not exist", recorded, is_nonexistent(recorded)),
+        *named("owned twice", recorded, is_repeated(recorded.rows, most_owners)),
+    )
+    return check(CheckName.VALID, faults)
+
+
+def is_nonexistent(recorded: Recorded) -> Flags:
+    counts = recorded.counts[recorded.rows.topics]
+    outside = (recorded.rows.partitions < 0) | (recorded.rows.partitions >= counts)
+    return np.asarray(outside & (counts != UNKNOWN), dtype=np.bool_)
+
+
+def is_repeated(rows: Rows, most_owners: int) -> Flags:
+    keys = rows.topics.astype(np.int64) << 32 | (rows.partitions.astype(np.int64) & 0xFFFFFFFF)
+    _, which, times = np.unique(keys, return_inverse=True, return_counts=True)
+    return np.asarray(times[which] > most_owners, dtype=np.bool_)
+
+
+def complete(unowned: Collection[Partition], is_known: bool) -> Check:
+    """`unowned`: partitions without an owner although nothing withholds them. If numbers of partitions are unknown, so
+    is this."""
+    if not is_known:
+        return Check(CheckName.COMPLETE, None, "numbers of partitions are not known")
+    return check(CheckName.COMPLETE, [f"nobody has {listed(unowned)}"] if unowned else [])
+
+
+def balanced(recorded: Recorded, withheld: int = 0) -> Check:
+    """Sizes of members with equal subscriptions. With unequal ones, the best possible balance is not computed."""
+    all_ = assignments_of([recorded])
+    if all_.classes_of[0] > 1:
+        return Check(CheckName.BALANCED, None, "subscriptions differ")
+    is_level = bool(are_level(all_, np.array([withheld]))[0])
+    if is_level:
+        return check(CheckName.BALANCED, [])
+    return check(CheckName.BALANCED, [f"members have from {all_.sizes.min()} to {all_.sizes.max()} partitions"])
+
+
+def balanced_by_topic(recorded: Recorded) -> Check:
+    """For range: each topic by itself."""
+    is_level = bool(are_level_by_topic(assignments_of([recorded]))[0])
+    return check(CheckName.BALANCED, [] if is_level else ["a topic is spread unevenly over its subscribers"])
+
+
+def cooperative_safe(recorded: Recorded, claims: Rows) -> Check:
+    unsafe = are_unsafe(assignments_of([recorded]), claims)
+    return check(CheckName.COOPERATIVE_SAFE, list(named("assigned before its owner gave it up", recorded, unsafe)))
+
+
+def static_once(instances: Sequence[str | None]) -> Check:
+    """No static instance has two members."""
+    seen: set[str] = set()
+    twice = [each for each in instances if each is not None and (each in seen or seen.add(each))]  # type: ignore[func-returns-value]
+    return check(CheckName.STATIC_ONCE, [f"{each} is two members" for each in dict.fromkeys(twice)])
+
+
+# -- requirements from the settings
+
+
+def asked_for(rule: GroupRule, recorded: Recorded, member_racks: Sequence[str | None], racks: Racks) -> Iterator[Check]:
+    for topics in rule.copartitioned:
+        yield co_partitioned(recorded, topics)
+    if rule.redundancy > 1:
+        yield redundant(recorded, rule.redundancy)
+    if rule.is_rack_local:
+        yield rack_local(recorded, member_racks, racks)
+
+
+def co_partitioned(recorded: Recorded, topics: Sequence[str]) -> Check:
+    """Each member has the same partitions of all these topics."""
+    places = {name: at for at, name in enumerate(recorded.topics)}
+    missing = [name for name in topics if name not in places]
+    if missing:
+        return Check(CheckName.CO_PARTITIONED, None, f"the group has no {', '.join(missing)}")
+    counts = {int(recorded.counts[places[name]]) for name in topics}
+    if len(counts) > 1:
+        return Check(CheckName.CO_PARTITIONED, False, f"{', '.join(topics)}: other numbers of partitions")
+    first, *others = (owners_of(recorded, places[name]) for name in topics)
+    faults = [
+        f"{topics[0]}-{partition} and {name}-{partition}: other owners"
+        for name, owners in zip(topics[1:], others, strict=True)
+        for partition in sorted(first.keys() | owners.keys())
+        if first.get(partition) != owners.get(partition)
+    ]
+    return check(CheckName.CO_PARTITIONED, faults[:MOST_NAMED])
+
+
+def owners_of(recorded: Recorded, topic: int) -> dict[int, set[int]]:
+    rows = recorded.rows.take(recorded.rows.topics == topic)
+    found: dict[int, set[int]] = {}
+    for member, partition in zip(rows.members.tolist(), rows.partitions.tolist(), strict=True):
+        found.setdefault(partition, set()).add(member)
+    return found
+
+
+def redundant(recorded: Recorded, wanted: int) -> Check:
+    """This many members have each partition."""
+    all_ = assignments_of([recorded])
+    if (recorded.counts[np.flatnonzero(all_.is_subscribed)] == UNKNOWN).any():
+        return Check(CheckName.REDUNDANT, None, "numbers of partitions are not known")
+    wrong = np.flatnonzero((all_.times_owned != wanted) & all_.is_subscribed[all_.topic_of_place])
+    found = places_of(recorded, all_, wrong)
+    return check(CheckName.REDUNDANT, [f"not {wanted} members have {listed(found)}"] if found else [])
+
+
+def rack_local(recorded: Recorded, member_racks: Sequence[str | None], racks: Racks) -> Check:
+    """Members that name their rack have only partitions with a replica there."""
+    if not any(member_racks):
+        return Check(CheckName.RACK_LOCAL, None, "no member names its rack")
+    unknown = sorted({recorded.topics[topic] for topic in np.unique(recorded.rows.topics).tolist()} - racks.keys())
+    if unknown:
+        return Check(CheckName.RACK_LOCAL, None, f"racks of the replicas of {', '.join(unknown)} are not known")
+    remote = [
+        (recorded.topics[topic], partition)
+        for member, topic, partition in tuples(recorded.rows)
+        if member_racks[member] and not is_near(racks[recorded.topics[topic]], partition, member_racks[member])
+    ]
+    return check(CheckName.RACK_LOCAL, [f"no replica in the member's rack: {listed(remote)}"] if remote else [])
+
+
+def is_near(racks: Sequence[Sequence[str | None]], partition: int, rack: str | None) -> bool:
+    return 0 <= partition < len(racks) and rack in racks[partition]
+
+
+# -- names
+
+
+def named(what: str, recorded: Recorded, chosen: Flags) -> Iterator[str]:
+    if chosen.any():
+        rows = recorded.rows.take(chosen)
+        pairs = zip(rows.topics.tolist(), rows.partitions.tolist(), strict=True)
+        yield f"{what}: {listed(sorted({(recorded.topics[topic], partition) for topic, partition in pairs}))}"
+
+
+def places_of(recorded: Recorded, all_: Assignments, places: NDArray[np.integer]) -> list[Partition]:
+    """Names of partitions, given by their places in a single assignment."""
+    topics = all_.topic_of_place[places]
+    partitions = places - all_.starts[topics]
+    return [(recorded.topics[t], p) for t, p in zip(topics.tolist(), partitions.tolist(), strict=True)]
+
+
+def listed(partitions: Collection[Partition]) -> str:
+    """The first few by name, and the number of the others."""
+    shown = ", ".join(f"{topic}-{partition}" for topic, partition in islice(sorted(partitions), MOST_NAMED))
+    more = len(partitions) - MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown

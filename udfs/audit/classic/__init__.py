@@ -1,0 +1,1 @@
+"""Assignments of classic groups: the input of their leaders, as far as the log shows it."""

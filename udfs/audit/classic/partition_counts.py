@@ -1,0 +1,102 @@
+"""How many partitions topics had for a group's leader. The log of classic groups does not record it, so several numbers
+are tried."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from schemas.words.assignments import PartitionCountsSource
+from udfs.assignors.questions.problems import Numbers, PartitionRacks
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.classic.generations import Generation
+
+# The largest number in real clusters; a larger partition number is garbage.
+MOST_PARTITIONS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers of partitions of a generation's topics; 0 for an unknown topic."""
+
+    numbers: Numbers
+    source: PartitionCountsSource | None
+    racks: Sequence[PartitionRacks | None] | None
+    # How these numbers differ from the first choice; None: they are the first choice.
+    label: str | None = None
+
+    @property
+    def are_possible(self) -> bool:
+        return int(self.numbers.sum()) <= MOST_PARTITIONS
+
+
+class TopicCounts:
+    """Numbers by topic and time, from snapshots."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.known: Mapping[str, Sequence[KnownTopic]] = facts.topics
+        self.times = {name: [each.first_time for each in known] for name, known in facts.topics.items()}
+
+    def at(self, name: str, time: int | None, *, is_next_first: bool = False) -> KnownTopic | None:
+        """The topic in the newest snapshot up to the time, else in the next one; or the other way round."""
+        known = self.known.get(name)
+        if not known:
+            return None
+        after = len(known) if time is None else bisect_right(self.times[name], time)
+        chosen = min(after, len(known) - 1) if is_next_first else max(after - 1, 0)
+        return known[chosen]
+
+    def first(self, generation: Generation) -> Counts:
+        return self.from_snapshots(generation)
+
+    def candidates(self, first: Counts, generation: Generation, before: Mapping[str, int]) -> Iterator[Counts]:
+        """Each different candidate once, in the order in which they are tried. `before`: numbers of the previous
+        generation."""
+        tried: set[bytes] = set()
+        for counts in (
+            first,
+            self.from_snapshots(generation, is_next_first=True),
+            inferred(generation),
+            remembered(generation, before),
+        ):
+            if counts.are_possible and counts.numbers.tobytes() not in tried:
+                tried.add(counts.numbers.tobytes())
+                yield counts
+
+    def floor(self, generation: Generation, before: Mapping[str, int]) -> Numbers:
+        """Lower bounds, since topics only grow: from snapshots up to then, else from the previous generation."""
+        found = []
+        for name in generation.topics:
+            known = self.at(name, generation.time)
+            is_earlier = known is not None and generation.time is not None and known.first_time <= generation.time
+            found.append(known.topic.partitions if known is not None and is_earlier else before.get(name, 0))
+        return np.array(found, np.int64)
+
+    def from_snapshots(self, generation: Generation, *, is_next_first: bool = False) -> Counts:
+        found = [self.at(name, generation.time, is_next_first=is_next_first) for name in generation.topics]
+        numbers = generation.lower_bounds.copy()
+        has_inferred = False
+        for at, known in enumerate(found):
+            if known is None:
+                has_inferred |= bool(numbers[at])
+            else:
+                numbers[at] = known.topic.partitions
+        is_told = not has_inferred and any(known is not None for known in found)
+        source = PartitionCountsSource.SNAPSHOT if is_told else PartitionCountsSource.INFERRED
+        racks = None
+        if any(known is not None and known.topic.racks is not None for known in found):
+            racks = [None if known is None else known.topic.racks for known in found]
+        return Counts(numbers, source, racks, "topics as in the next snapshot" if is_next_first else None)
+
+
+def inferred(generation: Generation) -> Counts:
+    """One more than the highest partition that is assigned or claimed. Partitions without an owner are not counted."""
+    return Counts(generation.lower_bounds, PartitionCountsSource.INFERRED, None, "topics as assigned")
+
+
+def remembered(generation: Generation, before: Mapping[str, int]) -> Counts:
+    numbers = np.array([before.get(name, 0) for name in generation.topics], np.int64)
+    return Counts(
+        np.maximum(numbers, generation.lower_bounds), PartitionCountsSource.INFERRED, None, "topics as before"
+    )

@@ -1,0 +1,96 @@
+"""Describes in words why a generation cannot be recomputed, or differs."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from schemas.records.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
+from udfs.assignors.questions.problems import Numbers
+from udfs.assignors.registry import OF_LEADERS
+from udfs.audit.classic.generations import Generation
+from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts
+from udfs.audit.classic.state import Before
+from udfs.audit.classic.variants import STICKY
+
+FOREIGN_TYPES: Final[Mapping[str, str]] = {
+    CONNECT: "Kafka Connect shares connectors and tasks among its workers, no partitions",
+    SCHEMA_REGISTRY: "Schema Registry elects a primary, it shares no partitions",
+}
+# Default beginnings of client ids of other libraries.
+LIBRARIES: Final[Mapping[str, str]] = {
+    "rdkafka": "librdkafka",
+    "sarama": "sarama",
+    "kafka-python": "kafka-python",
+    "aiokafka": "aiokafka",
+    "kgo": "franz-go",
+}
+
+
+def not_even_another(generation: Generation) -> str | None:
+    """Why no assignor at all can compute an assignment for the group."""
+    kind, assignor = generation.protocol_type, generation.protocol
+    if kind != CONSUMER:
+        return FOREIGN_TYPES.get(kind, f"protocol type {kind!r}: its leaders share what they like")
+    if assignor == STREAM_PROTOCOL:
+        return "Kafka Streams weighs tasks and their lag, which is not in the log"
+    if generation.repeated is not None:
+        return f"{generation.repeated}: is listed twice among the members"
+    return generation.unread
+
+
+def why_not(generation: Generation) -> str | None:
+    """Why a generation cannot be recomputed, from its record alone."""
+    reason = not_even_another(generation)
+    if reason is None and generation.protocol is None:
+        return "the record names no assignor"
+    if reason is None and generation.protocol not in OF_LEADERS:
+        return f"assignor {generation.protocol!r} is none of Kafka's"
+    return reason
+
+
+def impossible(generation: Generation, counts: Counts) -> str:
+    at = int(counts.numbers.argmax())
+    count = int(counts.numbers[at])
+    return f"{generation.topics[at]}: {count} partitions, more than a cluster holds ({MOST_PARTITIONS})"
+
+
+def old_view(generation: Generation, counts: Counts, floor: Numbers) -> str:
+    at = int(np.flatnonzero((counts.numbers < floor) & (counts.numbers > 0))[0])
+    return f"as if the leader knew {counts.numbers[at]} of {floor[at]} partitions of {generation.topics[at]}"
+
+
+def not_confirmed(why: str) -> str:
+    """Kafka's answer for the known input differs from the record, but that input may be wrong."""
+    return f"its inputs are not confirmed: {why}"
+
+
+def missing_input(generation: Generation, before: Before | None, counts: Counts) -> str | None:
+    """Inputs that the log does not record and that may explain the difference."""
+    assignor = str(generation.protocol)
+    if any(generation.racks) and assignor != "roundrobin" and lacks_racks(generation, counts):
+        return "members name their racks, and those of the replicas are not known"
+    if before is None and assignor in STICKY and any(generation.instances):
+        return "a static member may have come back: the value before is not in the log"
+    return None
+
+
+def lacks_racks(generation: Generation, counts: Counts) -> bool:
+    if counts.racks is None:
+        return True
+    return any(number and racks is None for number, racks in zip(counts.numbers.tolist(), counts.racks, strict=True))
+
+
+def drift(generation: Generation, num_different: int) -> str:
+    """With the leader's library, if its client id shows it: other libraries have assignors of the same names."""
+    text = f"no release gives this: {num_different} partitions have another owner than expected"
+    leader = next((at for at, member in enumerate(generation.members) if member == generation.leader), None)
+    if leader is None:
+        return text
+    client = (generation.client_ids[leader] or "").lower()
+    library = next((library for part, library in LIBRARIES.items() if part in client), None)
+    if library is not None:
+        return f"{text}; its leader is likely {library}"
+    if generation.versions[leader] == 0:
+        return f"{text}; its leader is a client before 2.4 or of another library: subscription version 0"
+    return text

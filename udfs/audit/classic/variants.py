@@ -1,0 +1,231 @@
+"""Finds the release of Kafka's clients, and the leader's view of the cluster, that give a recorded generation."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from schemas.words.assignments import Algorithm, Verdict
+from udfs.assignors.bulk.many_groups import Answer
+from udfs.assignors.client.range_racks import needs_racks
+from udfs.assignors.client.sticky_assignors import are_subscriptions_equal
+from udfs.assignors.java.iteration_order import Positions, compute_order, ranks
+from udfs.assignors.questions.problems import ABSENT, AssignorFailed, Codes, Problem, Rows
+from udfs.assignors.questions.specs import NEWEST_PATCH, NEWEST_RELEASE, Release
+from udfs.assignors.registry import LISTS_AS_ASSIGNED, OF_LEADERS
+from udfs.audit.checks.comparison import Compared, by_member, compare
+from udfs.audit.classic.generations import Generation
+from udfs.audit.classic.partition_counts import Counts
+
+COOPERATIVE: Final = "cooperative-sticky"
+# Members of these assignors claim what they had, and the answer depends on it.
+STICKY: Final = frozenset({"sticky", COOPERATIVE})
+RACKS_SINCE: Final = (3, 5, 0)
+EQUAL_WAY_SINCE: Final = (2, 5, 1)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Client releases whose assignor gives the same answers; `release` stands for all of them."""
+
+    name: str
+    release: Release
+
+
+def until(*release: int) -> Release:
+    """The last release of the line."""
+    return (release[0], release[1], NEWEST_PATCH)
+
+
+# Newest first: they are tried in this order.
+ROUNDROBIN_LINES: Final = (
+    Line("3.4-4.3", NEWEST_RELEASE),
+    Line("3.0-3.3", until(3, 3)),
+    Line("2.4-2.8", until(2, 8)),
+)
+RANGE_LINES: Final = (
+    Line("3.5-4.3", NEWEST_RELEASE),
+    Line("3.4", until(3, 4)),
+    Line("3.0-3.3", until(3, 3)),
+    Line("2.4-2.8", until(2, 8)),
+)
+STICKY_LINES: Final = (
+    Line("3.7.1-4.3", NEWEST_RELEASE),
+    Line("3.5.2-3.7.0", (3, 7, 0)),
+    Line("3.5.0-3.5.1", (3, 5, 1)),
+    Line("3.4.1", (3, 4, 1)),
+    Line("3.4.0", (3, 4, 0)),
+    Line("3.0-3.3", until(3, 3)),
+    Line("2.8.1-2.8.2", until(2, 8)),
+    Line("2.5.1-2.8.0", (2, 8, 0)),
+    Line("2.4.0-2.5.0", (2, 5, 0)),
+)
+LINES: Final[Mapping[str, Sequence[Line]]] = MappingProxyType(
+    {"range": RANGE_LINES, "roundrobin": ROUNDROBIN_LINES, "sticky": STICKY_LINES, COOPERATIVE: STICKY_LINES}
+)
+# From this release on Java clients write subscriptions of version 3; before, of version 1.
+GENERATIONS_SINCE: Final = (3, 4, 0)
+FIRST_NEW_VERSION: Final = 2
+
+
+def lines_of(generation: Generation) -> Sequence[Line]:
+    """Lines that match the leader's own subscription come first. Older releases never wrote newer versions. But other
+    libraries may write older versions and follow newer rules."""
+    lines = LINES[generation.protocol or ""]
+    try:
+        version = generation.versions[generation.members.index(generation.leader or "")]
+    except ValueError:
+        return lines
+    newer = [line for line in lines if line.release >= GENERATIONS_SINCE]
+    return newer if version >= FIRST_NEW_VERSION else [*lines[len(newer) :], *newer]
+
+
+@dataclass(frozen=True)
+class Variant:
+    line: Line
+    counts: Counts
+    leader_memory: int = ABSENT
+    is_without_racks: bool = False
+
+    @property
+    def is_newest(self) -> bool:
+        return self.line.release == NEWEST_RELEASE
+
+    @property
+    def text(self) -> str:
+        parts = [f"clients {self.line.name}"]
+        if self.is_without_racks:
+            parts.append("without racks")
+        if self.leader_memory != ABSENT:
+            parts.append(f"leader remembers generation {self.leader_memory}")
+        if self.counts.label is not None:
+            parts.append(self.counts.label)
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An assignor's answer for a variant, compared with the record. `rows` None: it fails; `failure` says why."""
+
+    variant: Variant
+    compared: Compared | None
+    rows: Rows | None
+    failure: str | None = None
+
+    @property
+    def is_same(self) -> bool:
+        return self.compared is not None and self.compared.verdict == Verdict.SAME
+
+
+def first_variant(generation: Generation, counts: Counts) -> Variant:
+    return Variant(lines_of(generation)[0], counts)
+
+
+def other_variants(
+    problem: Problem, generation: Generation, candidates: Sequence[Counts], last_line: str | None, before: int | None
+) -> Iterator[Variant]:
+    """All but the first. `last_line`: the line that gave the group's previous generation; `before`: the number of that
+    generation."""
+    first_line, *_ = lines = lines_of(generation)
+    lines = sorted(lines, key=lambda line: line.name != last_line)
+    memories = memories_of(problem, generation, before)
+    for counts in candidates:
+        for is_without_racks in (False, True) if counts.racks is not None and any(generation.racks) else (False,):
+            for memory in memories:
+                for line in lines:
+                    is_first = line is first_line and counts is candidates[0] and memory == ABSENT
+                    variant = Variant(line, counts, memory, is_without_racks)
+                    if is_sensible(variant) and (is_without_racks or not is_first):
+                        yield variant
+
+
+def is_sensible(variant: Variant) -> bool:
+    """Older releases never look at racks."""
+    return not variant.is_without_racks or variant.line.release >= RACKS_SINCE
+
+
+def memories_of(problem: Problem, generation: Generation, before: int | None) -> Sequence[int]:
+    """A leader remembers the newest generation that it ever saw. This matters if all members are at an older one."""
+    if generation.protocol not in STICKY or before is None or are_subscriptions_equal(problem):
+        return (ABSENT,)
+    return (ABSENT, before)
+
+
+def problem_of(generation: Generation, variant: Variant) -> Problem:
+    counts = variant.counts
+    return Problem(
+        members=generation.members,
+        instances=generation.instances,
+        racks=generation.racks,
+        topics=generation.topics,
+        counts=counts.numbers,
+        class_of_member=generation.class_of_member,
+        topics_of_class=generation.topics_of_class,
+        owned=generation.owned,
+        generations=generation.generation_ids,
+        user_data=generation.user_data,
+        partition_racks=None if variant.is_without_racks else counts.racks,
+        leader_memory=variant.leader_memory,
+        release=variant.line.release,
+    )
+
+
+def algorithm(problem: Problem, assignor: str) -> Algorithm:
+    """Which of an assignor's algorithms the input needs."""
+    if assignor in STICKY:
+        if problem.release < EQUAL_WAY_SINCE:
+            return Algorithm.GENERAL
+        is_equal = len(problem.topics_of_class) == 1 or are_subscriptions_equal(problem)
+        return Algorithm.CONSTRAINED if is_equal else Algorithm.GENERAL
+    has_racks = assignor == "range" and problem.release >= RACKS_SINCE and needs_racks(problem).any()
+    return Algorithm.RACK_AWARE if has_racks else Algorithm.PLAIN
+
+
+def tried(generation: Generation, problem: Problem, variant: Variant, answer: Answer) -> Tried:
+    if isinstance(answer, AssignorFailed):
+        return Tried(variant, None, None, str(answer))
+    written = as_written(problem, answer)
+    return Tried(variant, compare(generation.members, generation.topics, generation.assigned, written), written)
+
+
+def asked(generation: Generation, variant: Variant) -> Tried:
+    problem = problem_of(generation, variant)
+    answer: Answer
+    try:
+        answer = OF_LEADERS[generation.protocol or ""](problem)
+    except AssignorFailed as failure:
+        answer = failure
+    return tried(generation, problem, variant, answer)
+
+
+def best(found: Sequence[Tried]) -> Tried:
+    """The closest to the record: same lists, same sets, fewest differences; the first of equals."""
+    order = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER, Verdict.DRIFT)
+
+    def distance(each: Tried) -> tuple[int, int]:
+        if each.compared is None:
+            return len(order), 0
+        return order.index(each.compared.verdict), each.compared.num_different
+
+    return min(found, key=distance)
+
+
+def as_written(problem: Problem, rows: Rows) -> Rows:
+    """The lists as a leader of this release writes them."""
+    rows = by_member(rows)
+    if problem.release >= LISTS_AS_ASSIGNED:
+        return rows
+    edges = [0, *(np.flatnonzero(np.diff(rows.members)) + 1).tolist(), len(rows)] if len(rows) else []
+    order = [start + map_order(problem, rows.topics[start:end]) for start, end in pairwise(edges)]
+    return rows.take(np.concatenate(order)) if order else rows
+
+
+def map_order(problem: Problem, topics: Codes) -> Positions:
+    """One member's rows in the iteration order of a map of their topics that computeIfAbsent filled."""
+    found, first, which = np.unique(topics, return_index=True, return_inverse=True)
+    met = np.argsort(first)
+    order = compute_order(problem.topic_hashes[found[met]], is_touched_after=int(first.max()) < len(topics) - 1)
+    return np.argsort(ranks(met[order])[which], kind="stable")

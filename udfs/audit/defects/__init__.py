@@ -1,0 +1,1 @@
+"""Known defects of Kafka's assignors, found in recorded assignments."""

@@ -1,0 +1,137 @@
+"""Known defects in how the sticky assignors use members' claims."""
+
+from typing import Final
+
+import numpy as np
+
+from udfs.assignors.questions.problems import ABSENT
+from udfs.assignors.sticky_steps.member_data import last_generation
+from udfs.audit.checks.invariants import are_level
+from udfs.audit.defects.evidence import Evidence, spread_by_topic
+
+CONSTRAINED_SINCE: Final = (2, 5, 1)
+EVEN_SINCE: Final = (3, 0, 0)
+# Owned partitions are sorted. A partition that two members claim belongs to neither.
+SORTED_SINCE: Final = (2, 8, 1)
+BY_PARTITION_SINCE: Final = (3, 7, 1)
+
+
+def stale_claim_without_generation(evidence: Evidence) -> bool:
+    """KAFKA-7026: user data in the form before 2.3 has no generation. So a member that was away takes back what others
+    have by now, or shares it with them."""
+    if evidence.assignor != "sticky" or not evidence.is_sticky:
+        return False
+    rows, generations = evidence.claims
+    unsaid = set(np.unique(rows.members[generations[rows.members] == ABSENT]).tolist())
+    if not unsaid:
+        return False
+    if evidence.num_owned_twice:
+        return True
+    return any(
+        member in unsaid and member in evidence.assigned.get(partition, ()) and other not in (None, member)
+        for partition, members in evidence.claimants.items()
+        for member in members
+        for other in [evidence.assigned_before.get(partition)]
+    )
+
+
+def trusted_the_leaders_own_memory(evidence: Evidence) -> bool:
+    """KAFKA-5277: the leader used its own memory of the previous generation, not what members claimed."""
+    if evidence.assignor != "sticky" or not (evidence.is_sticky and evidence.is_drift and evidence.before):
+        return False
+    said = {partition: members for partition, members in evidence.claimants.items() if len(members) == 1}
+    differing = [each for each, owner in evidence.assigned_before.items() if each in said and said[each] != [owner]]
+    kept = [each for each in differing if evidence.assigned.get(each) == [evidence.assigned_before[each]]]
+    return len(differing) > 1 and len(kept) == len(differing)
+
+
+def gave_what_another_owned(evidence: Evidence) -> bool:
+    """KAFKA-14639: a partition was assigned to its new owner while the old one still had it."""
+    return evidence.is_cooperative and bool(evidence.unsafe.any())
+
+
+def unsafe_by_racks(evidence: Evidence) -> bool:
+    """KAFKA-15170: the same, because its owner's rack has no replica of it."""
+    return gave_what_another_owned(evidence) and any(evidence.of.racks)
+
+
+def older_claim_won(evidence: Evidence) -> bool:
+    """KAFKA-13715: without generations in the subscriptions, a stale claim can win over a newer one."""
+    if not evidence.is_cooperative or int(evidence.of.versions.max()) > 1:
+        return False
+    _, generations = evidence.claims
+    return any(
+        generations[given] < max(generations[member] for member in members)
+        for partition, members in evidence.contested.items()
+        for given in evidence.assigned.get(partition, ())
+        if given in members
+    )
+
+
+def two_claims_of_one_generation(evidence: Evidence) -> bool:
+    """KAFKA-12984: two members claim a partition in one generation, and sizes become uneven."""
+    if not evidence.is_sticky or not evidence.is_old_leader or not evidence.has_one_subscription:
+        return False
+    if evidence.release is not None and evidence.release >= SORTED_SINCE:
+        return False
+    _, generations = evidence.claims
+    is_met = any(
+        len({int(generations[member]) for member in members}) < len(members) for members in evidence.contested.values()
+    )
+    return is_met and not bool(are_level(evidence.all, np.array([0]))[0]) and evidence.spread > 1
+
+
+def generations_were_reset(evidence: Evidence) -> bool:
+    """KAFKA-13891: members whose sync failed forgot their generation, and with it what they had."""
+    if not evidence.is_cooperative or evidence.before is None or int(evidence.of.versions.max()) > 1:
+        return False
+    had = set(evidence.assigned_before.values())
+    claim = set(evidence.of.owned.members.tolist())
+    known = set(evidence.before.members)
+    reset = [
+        member
+        for member, data in enumerate(evidence.of.user_data)
+        if member in had and member not in claim and evidence.of.members[member] in known
+        and data is not None and last_generation(data) == ABSENT
+    ]  # fmt: skip
+    return len(reset) > 1
+
+
+def moved_more_than_needed(evidence: Evidence) -> bool:
+    """KAFKA-12464: the constrained algorithm before 3.0 took partitions from full members, or left sizes uneven."""
+    release = evidence.release
+    if not evidence.is_sticky or release is None or not CONSTRAINED_SINCE <= release < EVEN_SINCE:
+        return False
+    newest = evidence.newest.rows
+    if not evidence.has_one_subscription or newest is None:
+        return False
+    kept = sum(members[0] in evidence.claimants.get(each, ()) for each, members in evidence.assigned.items())
+    rows = zip(newest.members.tolist(), newest.topics.tolist(), newest.partitions.tolist(), strict=True)
+    could_keep = sum(member in evidence.claimants.get((topic, partition), ()) for member, topic, partition in rows)
+    spread = np.ptp(np.bincount(newest.members, minlength=len(evidence.of.members)))
+    return kept < could_keep or evidence.spread > int(spread)
+
+
+def owned_lists_are_unsorted(evidence: Evidence) -> bool:
+    """KAFKA-12898: which partitions stay depended on the order in which a member listed what it had."""
+    release = evidence.release
+    if not evidence.is_cooperative or release is None or not CONSTRAINED_SINCE <= release < SORTED_SINCE:
+        return False
+    rows = evidence.of.owned
+    names = evidence.of.topics
+    listed = [(member, names[topic], partition) for member, topic, partition in
+              zip(rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist(), strict=True)]  # fmt: skip
+    return listed != sorted(listed)
+
+
+def topics_are_uneven(evidence: Evidence) -> bool:
+    """KAFKA-16277: members kept whole topics. Their sizes are even in total, but far from even topic by topic."""
+    release = evidence.release
+    if not evidence.is_sticky or release is None or not EVEN_SINCE <= release < BY_PARTITION_SINCE:
+        return False
+    newest = evidence.newest.rows
+    if not evidence.has_one_subscription or newest is None:
+        return False
+    members = len(evidence.of.members)
+    ours = spread_by_topic(evidence.of.assigned, members)
+    return ours > len(evidence.of.topics) and ours > spread_by_topic(newest, members)

@@ -1,0 +1,161 @@
+"""What the signatures of known defects look at: a generation, the previous one, and what members claimed."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from schemas.words.assignments import Verdict
+from udfs.assignors.questions.problems import Numbers, Problem, Rows
+from udfs.assignors.questions.specs import NEWEST_RELEASE, Release
+from udfs.assignors.sticky_steps.claims import cooperative_claims, sticky_claims
+from udfs.audit.checks.invariants import are_unsafe, counted
+from udfs.audit.checks.recorded_assignments import Assignments, Flags, assignments_of
+from udfs.audit.classic.generation_results import Judged
+from udfs.audit.classic.generations import Generation
+from udfs.audit.classic.steps import successors
+from udfs.audit.classic.variants import COOPERATIVE, STICKY, Line, Tried, Variant, asked, problem_of
+
+# From the end of the join phase to the record: mostly the work of the leader.
+SLOW_MS: Final = 30_000
+NEWEST: Final = Line("newest", NEWEST_RELEASE)
+Partition = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    judged: Judged
+
+    @property
+    def of(self) -> Generation:
+        return self.judged.generation
+
+    @property
+    def before(self) -> Generation | None:
+        return None if self.judged.before is None else self.judged.before.generation
+
+    @property
+    def assignor(self) -> str | None:
+        return self.of.protocol
+
+    @property
+    def is_sticky(self) -> bool:
+        """Whether it is one of the two sticky assignors, and its record can be read."""
+        return self.of.protocol in STICKY and self.judged.is_told and self.judged.counts is not None
+
+    @property
+    def is_cooperative(self) -> bool:
+        return self.is_sticky and self.of.protocol == COOPERATIVE
+
+    @property
+    def is_drift(self) -> bool:
+        return self.judged.verdict == Verdict.DRIFT
+
+    @property
+    def has_one_subscription(self) -> bool:
+        return self.of.has_one_subscription
+
+    @property
+    def release(self) -> Release | None:
+        """The release whose rules give the record. None: no release does."""
+        found = self.judged.found
+        return found.variant.line.release if found is not None and self.judged.verdict == Verdict.SAME else None
+
+    @property
+    def leader(self) -> int | None:
+        """Its position among the members."""
+        return next((at for at, member in enumerate(self.of.members) if member == self.of.leader), None)
+
+    @property
+    def is_old_leader(self) -> bool:
+        """A leader from before generations in subscriptions (3.4), or a library without them."""
+        return self.leader is not None and 0 <= int(self.of.versions[self.leader]) <= 1
+
+    @property
+    def sync_ms(self) -> int | None:
+        if self.of.time is None or self.of.state_time is None:
+            return None
+        return (self.of.time - self.of.state_time) // 1000
+
+    @cached_property
+    def all(self) -> Assignments:
+        return assignments_of([self.of.recorded(self.judged.numbers)])
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem for the newest release."""
+        assert self.judged.counts is not None
+        return problem_of(self.of, Variant(NEWEST, self.judged.counts))
+
+    @cached_property
+    def newest(self) -> Tried:
+        assert self.judged.counts is not None
+        return asked(self.of, Variant(NEWEST, self.judged.counts))
+
+    @cached_property
+    def claims(self) -> tuple[Rows, Numbers]:
+        """What members claim to have had, and the generation of each; -1: none."""
+        said = cooperative_claims(self.problem) if self.of.protocol == COOPERATIVE else sticky_claims(self.problem)
+        return said.rows, said.generations
+
+    @cached_property
+    def claimants(self) -> dict[Partition, list[int]]:
+        return owners(self.claims[0])
+
+    @cached_property
+    def assigned(self) -> dict[Partition, list[int]]:
+        return owners(self.of.assigned)
+
+    @property
+    def contested(self) -> dict[Partition, list[int]]:
+        """Partitions that several members claim."""
+        return {partition: members for partition, members in self.claimants.items() if len(members) > 1}
+
+    @cached_property
+    def assigned_before(self) -> dict[Partition, int]:
+        """According to the previous value, for members that are still there."""
+        if self.before is None or not self.before.members:
+            return {}
+        who = successors(self.before, self.of)
+        topics = {name: at for at, name in enumerate(self.of.topics)}
+        return {
+            (topics[self.before.topics[topic]], partition): who[members[0]]
+            for (topic, partition), members in owners(self.before.assigned).items()
+            if self.before.topics[topic] in topics and who[members[0]] >= 0
+        }
+
+    @property
+    def num_owned_twice(self) -> int:
+        return int(counted(self.all).num_owned_twice[0])
+
+    @property
+    def num_nonexistent(self) -> int:
+        return int(counted(self.all).num_nonexistent[0])
+
+    @property
+    def spread(self) -> int:
+        sizes = self.all.sizes
+        return int(sizes.max() - sizes.min())
+
+    @cached_property
+    def unsafe(self) -> Flags:
+        return are_unsafe(self.all, self.of.owned)
+
+
+def owners(rows: Rows) -> dict[Partition, list[int]]:
+    found: dict[Partition, list[int]] = {}
+    for member, topic, partition in zip(
+        rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist(), strict=True
+    ):
+        found.setdefault((topic, partition), []).append(member)
+    return found
+
+
+def spread_by_topic(rows: Rows, num_members: int) -> int:
+    """How unevenly each topic is spread, one after the other."""
+    total = 0
+    for topic in np.unique(rows.topics).tolist():
+        sizes = np.bincount(rows.members[rows.topics == topic], minlength=num_members)
+        total += int(sizes.max() - sizes.min())
+    return total

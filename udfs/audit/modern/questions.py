@@ -1,0 +1,260 @@
+"""The input of a coordinator's assignor at a target epoch as arrays, and the result by the records."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice, permutations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.assignors.java.iteration_order import Positions, buckets, put_order, string_hashes
+from udfs.assignors.java.timeline_map import walked
+from udfs.assignors.questions.problems import Codes, Numbers, Rows
+from udfs.assignors.questions.server_problems import ServerProblem
+from udfs.assignors.questions.specs import Release
+from udfs.audit.checks.moves import GONE
+from udfs.audit.modern.events import NOTHING, Held, Subscriber
+from udfs.audit.modern.group import ModernGroup
+from udfs.audit.modern.subscribed_topics import Found, Seen
+from udfs.topics.ids import bits_of
+from udfs.topics.partition_codes import TopicCodes
+
+MOST_ORDERS = 24
+DEFAULT_TABLE = 16
+
+
+class Unanswerable(Exception):
+    """Raised with the reason why nothing can be recomputed."""
+
+
+class MixedProblem(ServerProblem):
+    """For members that do not all subscribe by the same pattern: they never count as equal, whatever topics they
+    match."""
+
+    is_homogeneous = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Members are in the order in which the coordinator sees them; those in `written` have a record of this epoch."""
+
+    members: tuple[str, ...]
+    abouts: tuple[Subscriber, ...]
+    subscriptions: tuple[tuple[str, ...], ...]
+    before: tuple[Held, ...]
+    after: tuple[Held, ...]
+    written: tuple[str, ...]
+    is_mixed: bool
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(self.subscriptions))))
+
+
+def asked(group: ModernGroup, abouts: Mapping[str, Subscriber | None]) -> Asked:
+    missing = [member_id for member_id, about in abouts.items() if about is None]
+    if missing:
+        raise Unanswerable(f"member {missing[0]}: what it subscribes to is missing")
+    known = {member_id: about for member_id, about in abouts.items() if about is not None}
+    written = tuple(group.operation.replaced)
+    members = tuple(member_order(group, list(known), written))
+    before = group.targets_before()
+    ordered = tuple(known[each] for each in members)
+    return Asked(
+        members,
+        ordered,
+        tuple(subscription(group, about) for about in ordered),
+        tuple(before.get(each, NOTHING) for each in members),
+        tuple(group.targets.get(each, NOTHING) for each in members),
+        tuple(each for each in written if each in known),
+        are_mixed(ordered),
+    )
+
+
+def subscription(group: ModernGroup, about: Subscriber) -> tuple[str, ...]:
+    """A pattern that is not resolved yet matches nothing."""
+    if about.regex is None:
+        return tuple(dict.fromkeys(about.names))
+    return tuple(dict.fromkeys((*about.names, *group.patterns.get(about.regex, ()))))
+
+
+def are_mixed(abouts: Sequence[Subscriber]) -> bool:
+    patterns = {about.regex for about in abouts}
+    return patterns != {None} and (len(patterns) > 1 or any(about.names for about in abouts))
+
+
+def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[str]) -> list[str]:
+    """The iteration order of the coordinator's own map; members that join in this operation come last. Among ids that
+    share a chain of the map they are copied to, the order of their records is Kafka's own."""
+    asked_for = set(members)
+    joined = [each for each in group.operation.joined if each in asked_for]
+    present = [each for each in group.members if each in asked_for and each not in joined]
+    gone = [each for each in members if each not in group.members]
+    order = [present[at] for at in walked(present, max(group.room, len(present)))] + gone + joined
+    places = {member_id: place for place, member_id in enumerate(written)}
+    for chain_ in chains(order):
+        told = [at for at in chain_ if order[at] in places]
+        by_record = sorted((order[at] for at in told), key=places.__getitem__)
+        for at, member_id in zip(told, by_record, strict=True):
+            order[at] = member_id
+    return order
+
+
+def chains(members: Sequence[str]) -> list[list[int]]:
+    """Positions of members that share a bucket in a HashMap of default size for all of them."""
+    capacity = DEFAULT_TABLE
+    while len(members) > 0.75 * capacity:
+        capacity *= 2
+    found: dict[int, list[int]] = {}
+    for place, bucket in enumerate(buckets(string_hashes(members), capacity).tolist()):
+        found.setdefault(bucket, []).append(place)
+    return [places for places in found.values() if len(places) > 1]
+
+
+def other_orders(asked_: Asked) -> Iterator[Positions]:
+    """All orders of members that share a chain, if their records do not rule them out."""
+    written = set(asked_.written)
+    free = [each for each in chains(asked_.members) if sum(asked_.members[at] not in written for at in each) >= 1]
+    # The first of all is the current order.
+    for picked in islice(product(*(permutations(each) for each in free)), 1, MOST_ORDERS + 1):
+        order = np.arange(len(asked_.members))
+        for places, permuted in zip(free, picked, strict=True):
+            order[places] = permuted
+        if is_as_written(order, asked_):
+            yield order
+
+
+def is_as_written(order: Positions, asked_: Asked) -> bool:
+    members = [asked_.members[at] for at in order]
+    walk = [members[at] for at in put_order(string_hashes(members))]
+    places = {member_id: place for place, member_id in enumerate(asked_.written)}
+    told = [places[each] for each in walk if each in places]
+    return told == sorted(told)
+
+
+@dataclass(frozen=True)
+class Question:
+    """`topics`: the subscribed ones, then those that only targets of this epoch or the previous one have."""
+
+    asked: Asked
+    found: Found
+    topics: tuple[str, ...]
+    counts: Numbers
+    ids: NDArray[np.int64]
+    class_of_member: Codes
+    topics_of_class: Sequence[Codes]
+    before: Rows
+    recorded: Rows
+    # Targets of the previous epoch; members that left since then are GONE.
+    base: Rows
+    assignable: Rows | None = None
+
+    def problem(self, release: Release, jdk: int, order: Positions | None = None) -> ServerProblem:
+        kind = MixedProblem if self.asked.is_mixed else ServerProblem
+        places = range(len(self.asked.members)) if order is None else order.tolist()
+        before = self.before
+        if order is not None:
+            place = np.empty(len(order), np.int32)
+            place[order] = np.arange(len(order), dtype=np.int32)
+            moved = Rows(place[before.members], before.topics, before.partitions)
+            before = moved.take(np.argsort(moved.members, kind="stable"))
+        return kind(
+            members=[self.asked.members[at] for at in places],
+            instances=[self.asked.abouts[at].group_instance_id for at in places],
+            topics=self.topics,
+            counts=self.counts,
+            ids=self.ids,
+            class_of_member=self.class_of_member[list(places)],
+            topics_of_class=self.topics_of_class,
+            targets=before,
+            assignable=self.assignable,
+            release=release,
+            jdk=jdk,
+        )
+
+
+def question(
+    asked_: Asked,
+    found: Found,
+    codes: TopicCodes,
+    assignable: Mapping[str, tuple[int, ...]] | None,
+    base: Mapping[str, Held],
+) -> Question:
+    """Topics are numbered by what the group subscribes to. The others have no partitions that could be assigned."""
+    numbers = {topic.name: place for place, topic in enumerate(found.topics)}
+    by_id = {topic.topic_id: place for place, topic in enumerate(found.topics) if topic.topic_id is not None}
+    labels, ids = [topic.name for topic in found.topics], [topic.topic_id for topic in found.topics]
+    of_code = np.full(len(codes.topics), -1, np.int64)
+    all_held: tuple[Held, ...] = (NOTHING, *asked_.before, *asked_.after, *base.values())
+    for code in np.unique(np.concatenate([held.topics for held in all_held])).tolist():
+        name, topic_id = codes.topics[code]
+        if str(topic_id) not in by_id:
+            by_id[str(topic_id)] = len(labels)
+            # A topic with the same name may be another, recreated one.
+            labels.append(name if name is not None and name not in numbers else str(topic_id))
+            ids.append(topic_id)
+        of_code[code] = by_id[str(topic_id)]
+    classes = dict.fromkeys(asked_.subscriptions)
+    class_numbers = {listed: number for number, listed in enumerate(classes)}
+    counts = np.zeros(len(labels), np.int64)
+    counts[: len(found.topics)] = [topic.partitions for topic in found.topics]
+    return Question(
+        asked_,
+        found,
+        tuple(labels),
+        counts,
+        np.array([(0, 0) if each is None else bits_of(each) for each in ids], np.int64).reshape(-1, 2),
+        np.array([class_numbers[listed] for listed in asked_.subscriptions], np.int32),
+        [np.array([numbers[name] for name in listed], np.int32) for listed in classes],
+        rows_of(asked_.before, of_code),
+        rows_of(asked_.after, of_code),
+        base_rows(asked_, base, of_code),
+        assignable_rows(assignable, numbers),
+    )
+
+
+def rows_of(held: Sequence[Held], of_code: NDArray[np.int64]) -> Rows:
+    sizes = [len(each.topics) for each in held]
+    topics = np.concatenate([each.topics for each in held]) if held else np.empty(0, np.int64)
+    partitions = np.concatenate([each.partitions for each in held]) if held else np.empty(0, np.int32)
+    members = np.repeat(np.arange(len(held), dtype=np.int32), sizes)
+    return Rows(members, of_code[topics].astype(np.int32), partitions.astype(np.int32))
+
+
+def base_rows(asked_: Asked, base: Mapping[str, Held], of_code: NDArray[np.int64]) -> Rows:
+    places = {member_id: place for place, member_id in enumerate(asked_.members)}
+    rows = rows_of(list(base.values()), of_code)
+    places_now = np.array([places.get(member_id, GONE) for member_id in base], np.int32)
+    return Rows(places_now[rows.members], rows.topics, rows.partitions)
+
+
+def assignable_rows(assignable: Mapping[str, tuple[int, ...]] | None, numbers: Mapping[str, int]) -> Rows | None:
+    if assignable is None:
+        return None
+    known = {numbers[name]: partitions for name, partitions in assignable.items() if name in numbers}
+    sizes = [len(each) for each in known.values()]
+    topics = np.repeat(np.array(list(known), np.int32), sizes)
+    return Rows(np.zeros(len(topics), np.int32), topics, np.array(list(chain.from_iterable(known.values())), np.int32))
+
+
+def seen_of(group: ModernGroup, asked_: Asked, codes: TopicCodes, time: int | None) -> Seen:
+    held = (NOTHING, *asked_.after)
+    topics, partitions = (np.concatenate(column) for column in zip(*held, strict=True))
+    found, which = np.unique(topics, return_inverse=True)
+    most = np.full(len(found), -1, np.int64)
+    np.maximum.at(most, which, partitions)
+    ids = [str(codes.topics[code][1]) for code in found.tolist()]
+    unnamed = {
+        topic_id: code
+        for topic_id, code in zip(ids, found.tolist(), strict=True)
+        if codes.topics[code][0] is None and topic_id not in group.names
+    }
+    possible = {topic_id: subscribed_by_all(asked_, code) for topic_id, code in unnamed.items()}
+    return Seen(asked_.names, dict(zip(ids, (most + 1).tolist(), strict=True)), time, possible)
+
+
+def subscribed_by_all(asked_: Asked, code: int) -> frozenset[str]:
+    """Names that are subscribed by every member that has partitions of the topic."""
+    lists = {listed for held, listed in zip(asked_.after, asked_.subscriptions, strict=True) if code in held.topics}
+    return frozenset.intersection(*map(frozenset, lists))

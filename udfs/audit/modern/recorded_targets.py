@@ -1,0 +1,39 @@
+"""Recorded targets of groups whose subscriptions are unknown."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from udfs.assignors.questions.problems import Rows
+from udfs.audit.checks.recorded_assignments import UNKNOWN, Recorded
+from udfs.audit.modern.events import Held, Tasks
+from udfs.audit.modern.group import ModernGroup
+from udfs.topics.partition_codes import TopicCodes
+
+
+def recorded_targets(group: ModernGroup, codes: TopicCodes) -> Recorded:
+    """Targets by member, if neither the subscriptions nor the numbers of partitions are known."""
+    numbers: dict[str, int] = {}
+    rows = []
+    for place, target in enumerate(group.targets.values()):
+        for topic, partition in pairs(target, codes):
+            rows.append((place, numbers.setdefault(topic, len(numbers)), partition))
+    columns = np.array(rows, np.int32).reshape(-1, 3).T
+    return Recorded(
+        tuple(group.targets),
+        tuple(numbers),
+        np.full(len(numbers), UNKNOWN, np.int64),
+        np.zeros(len(group.targets), np.int32),
+        [np.arange(len(numbers), dtype=np.int32)],
+        Rows(columns[0], columns[1], columns[2]),
+    )
+
+
+def pairs(target: Held | Tasks, codes: TopicCodes) -> Iterator[tuple[str, int]]:
+    """Tasks are stored by subtopology."""
+    if isinstance(target, Tasks):
+        yield from target.active
+        return
+    for code, partition in zip(target.topics.tolist(), target.partitions.tolist(), strict=True):
+        name, topic_id = codes.topics[code]
+        yield name or str(topic_id), partition

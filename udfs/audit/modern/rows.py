@@ -1,0 +1,273 @@
+"""Makes the rows of `assignment_audit` for target assignments: the result, and checks that run on a whole window at
+once."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from schemas.words.assignments import Algorithm, AssignorSource, CheckName, PartitionCountsSource, Verdict
+from schemas.words.history import Confidence
+from schemas.words.records import GroupType
+from udfs.audit.checks import check_texts
+from udfs.audit.checks.audit_results import Audited, Check, Difference
+from udfs.audit.checks.comparison import compare
+from udfs.audit.checks.confirm_inputs import are_whole
+from udfs.audit.checks.facts import Facts, GroupRule
+from udfs.audit.checks.invariants import Counted, counted
+from udfs.audit.checks.moves import Owners, moves_made, moves_needed, owners_by_place
+from udfs.audit.checks.recorded_assignments import UNKNOWN, Recorded, assignments_of
+from udfs.audit.modern.questions import Asked, Question
+from udfs.audit.modern.variants import Outcome, told
+from udfs.groups.readers.records import Record
+
+REPRODUCED = (Verdict.SAME, Verdict.SAME_MEMBERS_OTHER_ORDER)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`reason`: why there is no outcome. `recorded`: what is checked if there is no question."""
+
+    asked: Asked | None
+    question: Question | None
+    outcome: Outcome | None
+    assignor: str | None
+    source: AssignorSource | None
+    algorithm: Algorithm | None
+    reason: str | None
+    recorded: Recorded | None = None
+    # Why the topics that were used are not confirmed; None: they are.
+    unconfirmed: str | None = None
+
+    @property
+    def is_reproduced(self) -> bool:
+        return self.outcome is not None and self.outcome.verdict in REPRODUCED
+
+
+@dataclass(frozen=True)
+class Draft:
+    group_id: str
+    group_type: GroupType
+    record: Record
+    epoch: int
+    first_offset: int
+    answer: Answer
+    # Why records may be missing.
+    missing: str | None
+    is_copied: bool
+    known_defect: str | None
+    # Partitions that two members owned at the same time since the previous target.
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Judged:
+    verdict: Verdict
+    reason: str | None
+    num_different: int | None = None
+    differences: tuple[Difference, ...] | None = None
+
+
+def audited(drafts: Sequence[Draft], facts: Facts) -> list[Audited]:
+    if not drafts:
+        return []
+    recorded = [recorded_of(draft.answer) for draft in drafts]
+    owners = [
+        1 if draft.group_type != GroupType.SHARE else len(each.members)
+        for draft, each in zip(drafts, recorded, strict=True)
+    ]
+    single = counted(assignments_of(recorded))
+    several = counted(assignments_of(recorded), max(owners)) if max(owners) > 1 else single
+    return [
+        row(draft, each, Numbers.of(single if most == 1 else several, place), facts)
+        for place, (draft, each, most) in enumerate(zip(drafts, recorded, owners, strict=True))
+    ]
+
+
+def most_owners(draft: Draft, recorded: Recorded) -> int:
+    return max(1, len(recorded.members)) if draft.group_type == GroupType.SHARE else 1
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of one assignment; None: unknown."""
+
+    num_partitions: int | None
+    num_unowned: int | None
+    num_owned_twice: int | None
+    num_nonexistent: int | None
+    num_unsubscribed: int | None
+    num_idle_members: int | None
+    imbalance: int | None
+
+    @classmethod
+    def of(cls, all_: Counted, place: int) -> "Numbers":
+        columns = (getattr(all_, name)[place].item() for name in cls.__dataclass_fields__)
+        return cls(*(None if value == UNKNOWN else value for value in columns))
+
+
+def recorded_of(answer: Answer) -> Recorded:
+    question = answer.question
+    if question is None:
+        assert answer.recorded is not None
+        return answer.recorded
+    counts = question.counts.copy()
+    # For topics without subscribers: whether they exist was not checked.
+    counts[len(question.found.topics) :] = UNKNOWN
+    if answer.unconfirmed is not None and not answer.is_reproduced:
+        # A topic that is not completely assigned could make somebody look wrong, so its number counts as unknown.
+        is_subscribed = np.arange(len(counts)) < len(question.found.topics)
+        counts[~are_whole(question.recorded, counts, is_subscribed)] = UNKNOWN
+    if question.assignable is not None:
+        # Partitions that the share state does not have yet have no owner.
+        counts = np.minimum(counts, np.bincount(question.assignable.topics, minlength=len(counts)))
+    return Recorded(
+        question.asked.members,
+        question.topics,
+        counts,
+        question.class_of_member,
+        question.topics_of_class,
+        question.recorded,
+    )
+
+
+def row(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Audited:
+    answer = draft.answer
+    judged = judgement(draft, recorded)
+    made, needed = moves(draft)
+    source = counts_source(answer, recorded)
+    return Audited(
+        group_id=draft.group_id,
+        group_type=draft.group_type,
+        assignment_offset=draft.record.offset,
+        generation_or_epoch=draft.epoch,
+        record_time=draft.record.time,
+        assignor=answer.assignor,
+        assignor_source=answer.source,
+        algorithm=answer.algorithm,
+        verdict=judged.verdict,
+        reason=judged.reason,
+        num_partitions=numbers.num_partitions,
+        num_different=judged.num_different,
+        differences=judged.differences,
+        num_unowned=numbers.num_unowned,
+        num_owned_twice=numbers.num_owned_twice,
+        num_nonexistent=numbers.num_nonexistent,
+        num_idle_members=numbers.num_idle_members,
+        imbalance=numbers.imbalance,
+        moves_made=made,
+        moves_needed=needed,
+        partition_counts_source=source,
+        variant=variant_of(answer, judged),
+        known_defect=draft.known_defect,
+        checks=tuple(checks_of(draft, recorded, numbers, facts)),
+        evidence_first_offset=draft.first_offset,
+        evidence_last_offset=draft.record.offset,
+        confidence=confidence(draft, source),
+        is_unconfirmed=answer.unconfirmed is not None,
+    )
+
+
+def counts_source(answer: Answer, recorded: Recorded) -> PartitionCountsSource | None:
+    """Also None if the numbers are not confirmed and the targets do not match them."""
+    if answer.question is None or (recorded.counts[: len(answer.question.found.topics)] == UNKNOWN).any():
+        return None
+    return answer.question.found.source
+
+
+def variant_of(answer: Answer, judged: Judged) -> str | None:
+    if answer.outcome is None or answer.algorithm is None or judged.verdict == Verdict.NOT_RECOMPUTABLE:
+        return None
+    return told(answer.outcome.variant, answer.algorithm)
+
+
+def judgement(draft: Draft, recorded: Recorded) -> Judged:
+    answer, outcome = draft.answer, draft.answer.outcome
+    if outcome is None or answer.question is None:
+        return Judged(Verdict.CARRIED_OVER if draft.is_copied else Verdict.NOT_RECOMPUTABLE, answer.reason)
+    if outcome.verdict == Verdict.SAME:
+        return Judged(Verdict.SAME, None, 0, ())
+    if outcome.verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
+        reason = f"{outcome.variant.assignor} lists partitions in another order"
+        return Judged(Verdict.SAME_MEMBERS_OTHER_ORDER, reason, 0, ())
+    if outcome.verdict == Verdict.NOT_RECOMPUTABLE:
+        return Judged(outcome.verdict, outcome.why)
+    why = why_not_proved(draft, recorded)
+    if why is not None:
+        return Judged(Verdict.NOT_RECOMPUTABLE, why)
+    if outcome.expected is None:
+        return Judged(outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}")
+    compared = compare(recorded.members, recorded.topics, recorded.rows, outcome.expected)
+    reason = f"{compared.num_different} partitions have other owners than {outcome.variant.assignor} gives them"
+    return Judged(Verdict.DRIFT, reason, compared.num_different, compared.differences)
+
+
+def why_not_proved(draft: Draft, recorded: Recorded) -> str | None:
+    """Why a difference does not prove a defect."""
+    answer = draft.answer
+    if draft.missing is not None:
+        return draft.missing
+    is_mixed_up = answer.question is not None and answer.question.found.is_mixed_up
+    if is_mixed_up and len(recorded.topics_of_class) > 1:
+        return "no record shows which topic has which id"
+    return None if answer.unconfirmed is None else f"its inputs are not confirmed: {answer.unconfirmed}"
+
+
+def moves(draft: Draft) -> tuple[int | None, int | None]:
+    """In share groups partitions do not move between owners."""
+    question = draft.answer.question
+    if question is None or draft.missing is not None or draft.group_type == GroupType.SHARE:
+        return None, None
+    before = owners_by_place(question.base, question.counts)
+    now = owners_by_place(question.recorded, question.counts)
+    made = moves_made(Owners(before, now))
+    if len(question.topics_of_class) > 1:
+        return made, None
+    return made, moves_needed(before, len(question.asked.members))
+
+
+def checks_of(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) -> Iterator[Check]:
+    """Texts are made only if the numbers show a problem."""
+    is_share = draft.group_type == GroupType.SHARE
+    is_fine = not (numbers.num_owned_twice or numbers.num_nonexistent or numbers.num_unsubscribed)
+    most = most_owners(draft, recorded)
+    yield Check(CheckName.VALID, True) if is_fine else check_texts.valid(recorded, most)
+    yield complete(recorded, numbers)
+    if draft.answer.question is not None and not is_share:
+        yield from even(draft, recorded, numbers)
+        yield check_texts.static_once([about.group_instance_id for about in draft.answer.question.asked.abouts])
+    if draft.group_type == GroupType.CONSUMER:
+        yield Check(CheckName.OWNED_ONCE, not draft.faults, "; ".join(draft.faults) or None)
+    rule = rule_of(facts.rules, draft.group_id)
+    if rule is not None and draft.answer.asked is not None:
+        racks = {
+            name: known[-1].topic.racks for name, known in facts.topics.items() if known[-1].topic.racks is not None
+        }
+        member_racks = [about.rack_id for about in draft.answer.asked.abouts]
+        yield from check_texts.asked_for(rule, recorded, member_racks, racks)
+
+
+def complete(recorded: Recorded, numbers: Numbers) -> Check:
+    if not numbers.num_unowned:
+        return check_texts.complete((), numbers.num_unowned is not None)
+    all_ = assignments_of([recorded])
+    unowned = np.flatnonzero((all_.times_owned == 0) & all_.is_subscribed[all_.topic_of_place])
+    return check_texts.complete(check_texts.places_of(recorded, all_, unowned), True)
+
+
+def even(draft: Draft, recorded: Recorded, numbers: Numbers) -> Iterator[Check]:
+    if draft.answer.assignor == "range":
+        yield check_texts.balanced_by_topic(recorded)
+    elif draft.answer.assignor == "uniform" and numbers.imbalance is not None:
+        is_level = numbers.imbalance <= 1 and len(recorded.topics_of_class) == 1
+        yield Check(CheckName.BALANCED, True) if is_level else check_texts.balanced(recorded)
+
+
+def rule_of(rules: Sequence[GroupRule], group_id: str) -> GroupRule | None:
+    return next((rule for rule in rules if re.fullmatch(rule.pattern, group_id)), None)
+
+
+def confidence(draft: Draft, source: PartitionCountsSource | None) -> Confidence:
+    is_inferred = draft.answer.source == AssignorSource.INFERRED or source == PartitionCountsSource.INFERRED
+    return Confidence.LIKELY if is_inferred or draft.missing is not None else Confidence.CERTAIN

@@ -1,0 +1,223 @@
+"""Tries what the log does not record of a coordinator, in a fixed order: its release, its Java version, and the order
+of members in one chain of its map. The first variant that gives the recorded assignment is taken."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from schemas.words.assignments import Algorithm, Verdict
+from schemas.words.records import GroupType
+from udfs.assignors.java.iteration_order import Positions
+from udfs.assignors.questions.problems import AssignorFailed, Numbers, Rows
+from udfs.assignors.questions.server_problems import ServerProblem
+from udfs.assignors.questions.spec_values import SpecError
+from udfs.assignors.questions.specs import (
+    JDKS,
+    NEWEST_PATCH,
+    NEWEST_RELEASE,
+    GroupProtocol,
+    Member,
+    Release,
+    Spec,
+    Topic,
+)
+from udfs.assignors.registry import ASSIGNORS, uniform
+from udfs.assignors.server.range import server_range
+from udfs.audit.checks.comparison import by_member, grouped
+from udfs.audit.modern.questions import Question, other_orders
+from udfs.topics.ids import topic_id_of
+
+BEFORE_4_0_1: Release = (4, 0, 0)
+LAST_3_9: Release = (3, 9, NEWEST_PATCH)
+LAST_4_1: Release = (4, 1, NEWEST_PATCH)
+LAST_4_0: Release = (4, 0, NEWEST_PATCH)
+# The first release that hashed topics.
+HASHES_SINCE: Release = (4, 1, 0)
+
+# By assignor and algorithm: releases that stand for all with the same answers, newest first, and their names.
+LINES: Mapping[tuple[str, Algorithm], Sequence[tuple[Release, str]]] = {
+    ("uniform", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "4.0.1 and later"), (BEFORE_4_0_1, "before 4.0.1")),
+    ("uniform", Algorithm.HETEROGENEOUS): ((NEWEST_RELEASE, "4.0 and later"), (LAST_3_9, "before 4.0")),
+    ("range", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "3.9 and later"),),
+    ("range", Algorithm.HETEROGENEOUS): ((NEWEST_RELEASE, "3.9 and later"),),
+    ("simple", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "4.2 and later"), (LAST_4_1, "4.1"), (LAST_4_0, "before 4.1")),
+    ("simple", Algorithm.HETEROGENEOUS): (
+        (NEWEST_RELEASE, "4.2 and later"),
+        (LAST_4_1, "4.1"),
+        (LAST_4_0, "before 4.1"),
+    ),
+}
+JAVA_LINES = {17: "Java 18 and before", 21: "Java 19 and later"}
+BUILT_IN = ("uniform", "range")
+# Limits: members and partitions that are processed for one target, and the number of variants that are tried in any
+# case.
+MOST_WORK = 100_000
+LEAST_TRIED = 8
+
+
+class Variant(NamedTuple):
+    assignor: str
+    release: Release
+    jdk: int
+    # None: as in the records.
+    order: Positions | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`expected` uses the question's own numbers; None: the assignor throws an exception."""
+
+    verdict: Verdict
+    variant: Variant
+    expected: Rows | None
+    why: str | None = None
+
+
+def algorithm_of(question: Question) -> Algorithm:
+    is_equal = len({frozenset(listed) for listed in question.asked.subscriptions}) == 1
+    return Algorithm.HOMOGENEOUS if is_equal and not question.asked.is_mixed else Algorithm.HETEROGENEOUS
+
+
+def told(variant: Variant, algorithm: Algorithm) -> str:
+    line = next(name for release, name in LINES[variant.assignor, algorithm] if release == variant.release)
+    order = "" if variant.order is None else ", members of equal places in another order"
+    return f"{line}, {JAVA_LINES[variant.jdk]}{order}"
+
+
+def lines_of(assignor: str, algorithm: Algorithm, has_hash: bool, has_topics: bool) -> list[Release]:
+    """`has_hash`: only releases from 4.1 on write one. `has_topics`: only releases before 4.1 write them."""
+    releases = [release for release, _ in LINES[assignor, algorithm]]
+    if has_hash:
+        return [release for release in releases if release >= HASHES_SINCE]
+    return releases[::-1] if has_topics else releases
+
+
+def variants(question: Question, assignor: str, releases: Sequence[Release], last: Variant | None) -> Iterator[Variant]:
+    """The previous variant first; then by release, by Java version, and last by the order of members."""
+    plain = [Variant(assignor, release, jdk) for release in releases for jdk in JDKS]
+    if last is not None and last in plain:
+        plain.sort(key=lambda each: each != last)
+    yield from plain
+    for order in other_orders(question.asked):
+        yield from (each._replace(order=order) for each in plain)
+
+
+def recomputed(question: Question, tries: Iterator[Variant]) -> Outcome:
+    """The first that gives the record; else the first that gives the same sets; else the closest. If a release may do
+    something that is unknown here, no difference is certain."""
+    best: Outcome | None = None
+    rank = -2
+    unknown: str | None = None
+    wanted = keys(question, question.recorded)
+    size = len(question.asked.members) + len(question.recorded)
+    for variant in islice(tries, max(LEAST_TRIED, MOST_WORK // max(1, size))):
+        try:
+            outcome, found = attempt(question, variant, wanted)
+        except SpecError as error:
+            unknown = str(error)
+            continue
+        if outcome.verdict == Verdict.SAME:
+            return outcome
+        if found > rank:
+            best, rank = outcome, found
+    if unknown is not None and (best is None or best.verdict == Verdict.DRIFT):
+        return Outcome(Verdict.NOT_RECOMPUTABLE, variant if best is None else best.variant, None, unknown)
+    if best is None:
+        raise ValueError("no variant to try")
+    return best
+
+
+def attempt(question: Question, variant: Variant, wanted: Numbers) -> tuple[Outcome, int]:
+    """The answer, and how much of the record it gives."""
+    try:
+        expected = answer(question, variant)
+    except AssignorFailed as failure:
+        return Outcome(Verdict.DRIFT, variant, None, str(failure)), -1
+    found = keys(question, expected)
+    if not np.array_equal(found, wanted):
+        return Outcome(Verdict.DRIFT, variant, expected), len(np.intersect1d(found, wanted))
+    if is_as_listed(question, expected):
+        return Outcome(Verdict.SAME, variant, expected), len(wanted) + 2
+    return Outcome(Verdict.SAME_MEMBERS_OTHER_ORDER, variant, expected), len(wanted) + 1
+
+
+def answer(question: Question, variant: Variant) -> Rows:
+    """Rows in the question's own order of members."""
+    if variant.assignor == "simple":
+        return shared(question, variant)
+    problem = question.problem(variant.release, variant.jdk, variant.order)
+    rows = (uniform if variant.assignor == "uniform" else server_range)(problem)
+    if variant.order is None:
+        return rows
+    return Rows(variant.order[rows.members].astype(np.int32), rows.topics, rows.partitions)
+
+
+def shared(question: Question, variant: Variant) -> Rows:
+    spec = spec_of(question, question.problem(variant.release, variant.jdk, variant.order), variant)
+    lists = dict(ASSIGNORS[GroupProtocol.SHARE, "simple"].answer(spec))
+    numbers = {name: place for place, name in enumerate(question.topics)}
+    rows = [
+        (place, numbers[topic], partition)
+        for place, member_id in enumerate(question.asked.members)
+        for topic, partition in lists[member_id]
+    ]
+    columns = np.array(rows, np.int32).reshape(-1, 3).T
+    return Rows(columns[0], columns[1], columns[2])
+
+
+def spec_of(question: Question, problem: ServerProblem, variant: Variant) -> Spec:
+    topics = [
+        Topic(name, count, topic_id_of(*bits))
+        for name, count, bits in zip(problem.topics, problem.counts.tolist(), problem.ids.tolist(), strict=True)
+    ]
+    listed = [tuple(problem.topics[at] for at in each) for each in problem.topics_of_class]
+    targets = owned_of(problem.targets, problem.topics, len(problem.members))
+    assignable = problem.assignable
+    members = tuple(
+        Member(member_id, subscribed_topics=listed[class_], target=target)
+        for member_id, class_, target in zip(problem.members, problem.class_of_member.tolist(), targets, strict=True)
+    )
+    return Spec(
+        GroupProtocol.SHARE, "simple", tuple(topics), members,
+        assignable=None if assignable is None else owned_of(assignable, problem.topics, 1)[0],
+        release=variant.release, jdk=variant.jdk,
+    )  # fmt: skip
+
+
+def owned_of(rows: Rows, topics: Sequence[str], members: int) -> list[tuple[tuple[str, tuple[int, ...]], ...]]:
+    """By member, topics with their partitions."""
+    found: list[dict[str, list[int]]] = [{} for _ in range(members)]
+    columns = (rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist())
+    for member, topic, partition in zip(*columns, strict=True):
+        found[member].setdefault(topics[topic], []).append(partition)
+    return [tuple((topic, tuple(partitions)) for topic, partitions in each.items()) for each in found]
+
+
+def keys(question: Question, rows: Rows) -> Numbers:
+    """Each row as one number, sorted."""
+    width = len(question.topics) + 1
+    key = (rows.members.astype(np.int64) * width + rows.topics) << 32 | (rows.partitions.astype(np.int64) & 0xFFFFFFFF)
+    return np.sort(key)
+
+
+def is_as_listed(question: Question, expected: Rows) -> bool:
+    """For members with a record of this epoch; the records of the others are from earlier epochs."""
+    written = set(question.asked.written)
+    is_written = np.array([each in written for each in question.asked.members], np.bool_)
+    ours = question.recorded.take(is_written[question.recorded.members])
+    theirs = by_member(grouped(expected))
+    theirs = theirs.take(is_written[theirs.members])
+    return np.array_equal(ours.topics, theirs.topics) and np.array_equal(ours.partitions, theirs.partitions)
+
+
+def assignors_to_try(group_type: GroupType, voted: str | None, default: str | None, inferred: str | None) -> list[str]:
+    """More than one if no source shows which."""
+    if group_type == GroupType.SHARE:
+        return ["simple"]
+    known = voted or default
+    if known is not None:
+        return [known]
+    return sorted(BUILT_IN, key=lambda each: each != inferred)

@@ -1,0 +1,1 @@
+"""Progress of groups that change to another assignor or protocol."""

@@ -1,0 +1,186 @@
+"""Progress of groups that migrate to a cooperative assignor, to the consumer protocol, or back."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from schemas.words.assignments import Migration, MigrationPhase, Readiness
+from schemas.words.history import Confidence
+from schemas.words.records import GroupType
+from schemas.words.upgrades import BlockerKind
+from udfs.audit.checks.facts import Facts
+from udfs.audit.upgrades.member_records import ClassicMember, ConsumerMember, upgrade_records
+from udfs.audit.upgrades.progress_state import State, Way, from_plain, plain
+from udfs.audit.upgrades.protocol_conversions import take_operation
+from udfs.audit.upgrades.readiness import (
+    Blocker,
+    against_claiming,
+    against_classic_members,
+    against_consumer_protocol,
+    readiness,
+)
+from udfs.groups.readers.records import Record, operations
+
+# A migration is stuck after this many rebalances and this much time without a changed member. One of the two alone is
+# normal: in a storm of rebalances, or in a group that runs quietly.
+STUCK_AFTER_ROUNDS = 3
+STUCK_AFTER = 24 * 60 * 60 * 1_000_000
+
+
+@dataclass(frozen=True)
+class Who:
+    member_id: str
+    group_instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+
+
+@dataclass(frozen=True)
+class Upgrade:
+    """Fields are the columns of `assignor_upgrades`; times are microseconds."""
+
+    group_id: str
+    group_type: GroupType
+    migration: Migration
+    phase: MigrationPhase
+    members_done: tuple[Who, ...]
+    members_remaining: tuple[Who, ...]
+    started_time: int | None
+    finished_time: int | None
+    readiness: Readiness
+    blockers: tuple[Blocker, ...]
+    evidence_first_offset: int
+    evidence_last_offset: int
+    confidence: Confidence
+
+
+class Upgrades:
+    def __init__(self, facts: Facts, states: Mapping[str, Any]) -> None:
+        self.facts = facts
+        self.earlier = states
+        self.groups: dict[str, State] = {}
+
+    def take(self, tables: Mapping[str, pa.Table]) -> None:
+        """Takes a window of the log, which never splits an operation."""
+        by_group: dict[str, list[Record]] = {}
+        for group_id, record in upgrade_records(tables):
+            by_group.setdefault(group_id, []).append(record)
+        for group_id, records in by_group.items():
+            state = self.group(group_id)
+            for operation in operations(records):
+                if state.classic is None and state.members is None:
+                    # An earlier group with the name was deleted.
+                    state = State()
+                take_operation(state, operation)
+            self.groups[group_id] = state
+
+    def group(self, group_id: str) -> State:
+        if group_id in self.groups:
+            return self.groups[group_id]
+        before = self.earlier.get(group_id)
+        return State() if before is None else from_plain(before)
+
+    def states(self) -> dict[str, Any]:
+        """States of the groups with records; None: nothing is left to remember."""
+        return {
+            group_id: None if state.classic is None and state.members is None else plain(state)
+            for group_id, state in self.groups.items()
+        }
+
+    def rows(self) -> list[Upgrade]:
+        """Rows of the same groups."""
+        return [row for group_id, state in self.groups.items() for row in rows_of(group_id, state, self.facts)]
+
+
+def rows_of(group_id: str, state: State, facts: Facts) -> Iterator[Upgrade]:
+    """One for each migration, and one for each classic group with members: how ready it is."""
+    if state.members is not None:
+        yield from rows_of_consumer_group(group_id, state, state.members)
+    if state.classic is None:
+        return
+    members = tuple(map(who_of_classic, state.classic.members))
+    if (way := state.to_cooperative) is not None:
+        eager = {each for each, eager in way.are_eager.items() if eager or way.turned_back is not None}
+        left = [member for member in state.classic.members if member.member_id in eager]
+        done = tuple(each for each in members if each.member_id not in eager)
+        told = Told(way, done, tuple(map(who_of_classic, left)), tuple(against_claiming(left)))
+        yield row(group_id, state, Migration.EAGER_TO_COOPERATIVE, told)
+    if members or state.to_consumer is not None:
+        blockers = tuple(against_consumer_protocol(state.classic, facts)) if members else ()
+        yield row(group_id, state, Migration.CLASSIC_TO_CONSUMER, Told(state.to_consumer, (), members, blockers))
+    if state.to_classic is not None:
+        yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, Told(state.to_classic, members))
+
+
+def rows_of_consumer_group(group_id: str, state: State, members: Mapping[str, ConsumerMember]) -> Iterator[Upgrade]:
+    classic = tuple(who(each, member) for each, member in members.items() if member.versions is not None)
+    native = tuple(who(each, member) for each, member in members.items() if member.versions is None)
+    if state.to_consumer is not None:
+        told = Told(state.to_consumer, native, classic, tuple(against_classic_members(members)))
+        yield row(group_id, state, Migration.CLASSIC_TO_CONSUMER, told)
+    if state.to_classic is not None:
+        yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, Told(state.to_classic, classic, native))
+
+
+def who_of_classic(member: ClassicMember) -> Who:
+    return Who(member.member_id, member.group_instance_id, member.client_id, member.client_host)
+
+
+def who(member_id: str, member: ConsumerMember) -> Who:
+    return Who(member_id, member.group_instance_id, member.client_id, member.client_host)
+
+
+@dataclass(frozen=True)
+class Told:
+    """`way` None: it has not begun."""
+
+    way: Way | None
+    done: tuple[Who, ...] = ()
+    left: tuple[Who, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+
+
+def row(group_id: str, state: State, migration: Migration, told: Told) -> Upgrade:
+    way = told.way
+    phase, why = (MigrationPhase.NOT_STARTED, ()) if way is None else phase_of(way, state.last_time)
+    blockers = (*why, *told.blockers)
+    return Upgrade(
+        group_id,
+        GroupType.CLASSIC if state.classic is not None else GroupType.CONSUMER,
+        migration,
+        phase,
+        told.done,
+        told.left,
+        None if way is None else way.started_time,
+        way.finished_time if way is not None and phase == MigrationPhase.FINISHED else None,
+        readiness(blockers),
+        blockers,
+        state.last_offset if way is None else way.first_offset,
+        state.last_offset,
+        confidence(migration, way),
+    )
+
+
+def phase_of(way: Way, now: int | None) -> tuple[MigrationPhase, tuple[Blocker, ...]]:
+    """The phase, and why it is stuck if it is."""
+    if way.turned_back is not None:
+        told = f"the group returned to its former protocol by the record at offset {way.turned_back}"
+        return MigrationPhase.STUCK, (Blocker(BlockerKind.TURNED_BACK, None, told),)
+    if way.is_finished:
+        return MigrationPhase.FINISHED, ()
+    is_long = now is not None and way.progress_time is not None and now - way.progress_time >= STUCK_AFTER
+    if is_long and way.generations_since >= STUCK_AFTER_ROUNDS:
+        told = f"no member has changed in the last {way.generations_since} rounds"
+        return MigrationPhase.STUCK, (Blocker(BlockerKind.NO_PROGRESS, None, told),)
+    return MigrationPhase.IN_PROGRESS, ()
+
+
+def confidence(migration: Migration, way: Way | None) -> Confidence:
+    """No record shows which client a member runs, or whether a member with nothing to claim would claim."""
+    if way is None or not way.is_begin_seen:
+        return Confidence.LIKELY
+    if migration == Migration.EAGER_TO_COOPERATIVE and any(eager is not False for eager in way.are_eager.values()):
+        return Confidence.LIKELY
+    return Confidence.CERTAIN

@@ -1,0 +1,70 @@
+"""Progress of a group's migration to another assignor or protocol: what is remembered between records."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from udfs.audit.upgrades.member_records import ClassicMember, ClassicValue, ConsumerMember
+
+
+@dataclass
+class Way:
+    """A migration that has begun. Times are microseconds; None: the record has none."""
+
+    first_offset: int
+    started_time: int | None
+    # When a member changed last, and the number of generations, or group epochs, since then.
+    progress_time: int | None
+    generations_since: int = 0
+    finished_time: int | None = None
+    is_finished: bool = False
+    # The record with which the group returned to its former protocol.
+    turned_back: int | None = None
+    # Whether its beginning was read.
+    is_begin_seen: bool = True
+    # By member id, for migrations to a cooperative assignor: whether it gave up everything before it joined; None:
+    # unknown.
+    are_eager: dict[str, bool | None] = field(default_factory=dict)
+
+
+@dataclass
+class State:
+    """State of a group. `classic`: its newest value. `members`: of a consumer group by id; None: it is not one."""
+
+    classic: ClassicValue | None = None
+    members: dict[str, ConsumerMember] | None = None
+    # The last assignor of a value with members.
+    protocol: str | None = None
+    to_cooperative: Way | None = None
+    to_consumer: Way | None = None
+    to_classic: Way | None = None
+    # Whether its first members were read and use the consumer protocol.
+    is_native: bool = False
+    # Of the newest record.
+    last_offset: int = -1
+    last_time: int | None = None
+    # Members of a consumer group that still use the classic protocol.
+    classic_members: set[str] = field(default_factory=set)
+
+
+def plain(state: State) -> dict[str, Any]:
+    """In the form for JSON."""
+    return {
+        **{name: getattr(state, name) for name in ("protocol", "is_native", "last_offset", "last_time")},
+        **{name: None if (way := getattr(state, name)) is None else asdict(way) for name in WAYS},
+        "classic": state.classic,
+        "members": state.members,
+    }
+
+
+WAYS = ("to_cooperative", "to_consumer", "to_classic")
+
+
+def from_plain(found: dict[str, Any]) -> State:
+    state = State(**{**found, **{name: None if found[name] is None else Way(**found[name]) for name in WAYS}})
+    if state.classic is not None:
+        value = ClassicValue(*state.classic)
+        state.classic = value._replace(members=tuple(ClassicMember(*member) for member in value.members))
+    if state.members is not None:
+        state.members = {each: ConsumerMember(*member) for each, member in state.members.items()}
+        state.classic_members = {each for each, member in state.members.items() if member.versions is not None}
+    return state

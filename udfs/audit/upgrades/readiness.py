@@ -1,0 +1,98 @@
+"""What keeps the members of a group from the consumer protocol (KIP-848) or from a cooperative assignor."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from schemas.words.assignments import Readiness
+from schemas.words.upgrades import BlockerKind
+from udfs.audit.checks.facts import Facts
+from udfs.audit.upgrades.cooperative_migrations import CONSUMERS, OWNED_SINCE
+from udfs.audit.upgrades.member_records import ClassicMember, ClassicValue, ConsumerMember
+
+# Assignors of Kafka's own clients. Any other may do what no assignor of the broker does.
+BUILT_IN = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})
+OTHER_TYPES = {
+    "connect": "Kafka Connect's workers have no other protocol",
+    "sr": "the schema registry elects its leader by it",
+}
+STREAMS = "stream"
+# By version of the subscription. Version 3 came with 3.4, before the consumer protocol: a client with an older version
+# cannot have that.
+CLIENTS_OF = {0: "before 2.4", 1: "from 2.4 to 3.3", 2: "before 3.4"}
+# Default client ids of libraries without the consumer protocol.
+LIBRARIES = {"sarama": "Sarama", "kafkajs": "KafkaJS", "kafka-python": "kafka-python", "aiokafka": "aiokafka"}
+# Values of group.consumer.migration.policy with which a group with members may be converted.
+TURNING = frozenset({"upgrade", "bidirectional"})
+UNTOLD = frozenset({BlockerKind.UNREADABLE_SUBSCRIPTION, BlockerKind.TURNED_BACK, BlockerKind.NO_PROGRESS})
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """`member_id` None: it is about the whole group."""
+
+    kind: BlockerKind
+    member_id: str | None
+    detail: str
+
+
+def readiness(blockers: Sequence[Blocker]) -> Readiness:
+    kinds = {blocker.kind for blocker in blockers}
+    if kinds - UNTOLD:
+        return Readiness.BLOCKED
+    return Readiness.UNKNOWN if kinds else Readiness.READY
+
+
+def against_consumer_protocol(value: ClassicValue, facts: Facts) -> Iterator[Blocker]:
+    """For a classic group with members."""
+    if value.protocol_type != CONSUMERS:
+        why = OTHER_TYPES.get(value.protocol_type, "only groups of consumers can turn")
+        yield Blocker(BlockerKind.OTHER_PROTOCOL_TYPE, None, f"protocol type {value.protocol_type}: {why}")
+        return
+    if value.protocol == STREAMS:
+        yield Blocker(BlockerKind.STREAMS, None, "Kafka Streams: it has a protocol of its own, group.protocol=streams")
+    elif value.protocol not in BUILT_IN:
+        yield Blocker(
+            BlockerKind.CUSTOM_ASSIGNOR,
+            None,
+            f"assignor {value.protocol}: the broker's assignors do not do what it does",
+        )
+    if facts.migration_policy is not None and facts.migration_policy not in TURNING:
+        told = f"group.consumer.migration.policy is {facts.migration_policy}: only while the group is empty"
+        yield Blocker(BlockerKind.MIGRATION_POLICY, None, told)
+    for member in value.members:
+        if member.has_assigned_data:
+            told = "its assignment carries user data: the coordinator refuses to convert the group online"
+            yield Blocker(BlockerKind.ASSIGNED_USER_DATA, member.member_id, told)
+        if member.version is None:
+            yield Blocker(BlockerKind.UNREADABLE_SUBSCRIPTION, member.member_id, "its subscription cannot be read")
+        yield from against_client(member.member_id, member.client_id, member.version, member.has_blank_data)
+
+
+def against_classic_members(members: Mapping[str, ConsumerMember]) -> Iterator[Blocker]:
+    """For a consumer group in which some members still use the classic protocol."""
+    for member_id, member in members.items():
+        if member.versions:
+            yield from against_client(member_id, member.client_id, max(member.versions), False)
+
+
+def against_client(
+    member_id: str, client_id: str | None, version: int | None, has_blank_data: bool
+) -> Iterator[Blocker]:
+    library = next((LIBRARIES[each] for each in LIBRARIES if (client_id or "").startswith(each)), None)
+    if library is not None:
+        told = f"client id {client_id}, as {library} names itself: it has no consumer protocol"
+        yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, told)
+    elif version == 0 and has_blank_data:
+        told = "subscription version 0 with user data of no bytes, as kafka-python and aiokafka write it"
+        yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, told)
+    elif version in CLIENTS_OF:
+        told = f"subscription version {version}, of clients {CLIENTS_OF[version]}: they have no consumer protocol"
+        yield Blocker(BlockerKind.OLD_CLIENT, member_id, told)
+
+
+def against_claiming(left: Sequence[ClassicMember]) -> Iterator[Blocker]:
+    """For members that should take part in cooperative rebalances."""
+    for member in left:
+        if member.version is not None and member.version < OWNED_SINCE:
+            told = f"subscription version {member.version} cannot say what the member owns"
+            yield Blocker(BlockerKind.OLD_CLIENT, member.member_id, told)

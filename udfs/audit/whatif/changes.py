@@ -1,0 +1,104 @@
+"""A group with other members or more partitions than it has."""
+
+import difflib
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from udfs.assignors.questions.specs import MOST_PARTITIONS, Member, Topic
+from udfs.audit.checks.audit_results import Latest
+
+
+class WrongChange(Exception):
+    """A change that no group can make: what is wrong, with which value, and what was expected."""
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """Members by their ids; and by topic the wanted number of partitions."""
+
+    removed_members: Collection[str] = ()
+    num_added: int = 0
+    partitions: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.removed_members or self.num_added or self.partitions)
+
+
+def changed(latest: Latest, change: GroupChange) -> Latest:
+    if not change:
+        return latest
+    topics = with_partitions(latest.topics, change.partitions)
+    known = [member.member_id for member in latest.members]
+    removed = {member_named(each, known) for each in change.removed_members}
+    stays = [member_id not in removed for member_id in known]
+    if not any(stays) and not change.num_added:
+        raise WrongChange(f"--remove-member: names all {len(known)} members, one or more must stay")
+    # Only classic members have versions.
+    versions = latest.subscription_versions or (None,) * len(known)
+    kept = [(member, version) for member, version, each in zip(latest.members, versions, stays, strict=True) if each]
+    added = new_members(latest, change.num_added)
+    return replace(
+        latest,
+        topics=topics,
+        members=(*(member for member, _ in kept), *added),
+        subscription_versions=(*(version for _, version in kept), *(None for _ in added)),
+    )
+
+
+def member_named(text: str, known: list[str]) -> str:
+    """By its id, or by the beginning of an id that no other member has: terminals show shortened ids."""
+    begun = [text] if text in known else [each for each in known if each.startswith(text)]
+    if len(begun) > 1:
+        raise WrongChange(f"--remove-member {text}: {len(begun)} members' ids begin so, such as {sorted(begun)[0]}")
+    if not begun:
+        raise WrongChange(f"--remove-member {text}: no member of the group, {one_of('members', text, known)}")
+    return begun[0]
+
+
+def with_partitions(topics: tuple[Topic, ...], numbers: Mapping[str, int]) -> tuple[Topic, ...]:
+    known = {topic.name: topic for topic in topics}
+    for name, number in numbers.items():
+        flag = f"--partitions {name}={number}"
+        if name not in known:
+            raise WrongChange(f"{flag}: no member subscribes to it, {one_of('topics', name, list(known))}")
+        if number < (now := known[name].partitions):
+            raise WrongChange(f"{flag}: {name} has {now} and Kafka takes none away, {now} or more were expected")
+        if number > MOST_PARTITIONS:
+            raise WrongChange(f"{flag}: more than a cluster can hold, up to {MOST_PARTITIONS} were expected")
+    return tuple(
+        # The brokers of new partitions' replicas are unknown.
+        replace(topic, partitions=numbers[topic.name], racks=None)
+        if numbers.get(topic.name, topic.partitions) != topic.partitions
+        else topic
+        for topic in topics
+    )
+
+
+def new_members(latest: Latest, number: int) -> list[Member]:
+    """They subscribe to what most members subscribe to. They have no rack and no partitions yet."""
+    if not number:
+        return []
+    subscriptions = Counter(member.subscribed_topics for member in latest.members)
+    (topics, _), *_ = subscriptions.most_common(1) or [((), 0)]
+    taken = {member.member_id for member in latest.members}
+    names = (f"new-{place}" for place in range(1, number + len(taken) + 1))
+    free = [name for name in names if name not in taken]
+    return [Member(name, subscribed_topics=topics) for name in free[:number]]
+
+
+def one_of(what: str, wanted: str, known: list[str]) -> str:
+    if not known:
+        return f"which has no {what}"
+    if len(known) == 1:
+        return f"its only one is {known[0]}"
+    begun = [each for each in known if each.startswith(wanted)]
+    near = begun or difflib.get_close_matches(wanted, known, n=1) or sorted(known)
+    return f"one of its {len(known)} {what} was expected, such as {near[0]}"
+
+
+def assumed(change: GroupChange) -> list[str]:
+    """The assumptions of an answer about the change."""
+    if not change.num_added:
+        return []
+    return ["ids of new members decide what they are assigned; new-1 and so on are assumed: Kafka's choice may differ"]

@@ -1,0 +1,114 @@
+"""What each of Kafka's assignors would give a group in its current state: balance, moves, and partitions that stop
+during the change."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from schemas.words.history import Confidence
+from schemas.words.records import GroupType
+from udfs.assignors.questions.specs import GroupProtocol
+from udfs.assignors.registry import OF_LEADERS
+from udfs.audit.checks.audit_results import Latest
+from udfs.audit.checks.facts import Facts
+from udfs.audit.whatif.answers import Answer, answers, changes
+from udfs.audit.whatif.limits import left_out, why_refused
+from udfs.audit.whatif.questions import Question
+
+Choice = tuple[GroupProtocol, str]
+# By group type: the group protocols whose assignors it could use.
+BY_LEADERS = tuple((GroupProtocol.CLASSIC, name) for name in OF_LEADERS)
+BY_COORDINATORS = tuple((GroupProtocol.CONSUMER, name) for name in ("uniform", "range"))
+CHOICES: Mapping[GroupType, Sequence[Choice]] = MappingProxyType(
+    {
+        GroupType.CLASSIC: (*BY_LEADERS, *BY_COORDINATORS),
+        GroupType.CONSUMER: (*BY_LEADERS, *BY_COORDINATORS),
+        GroupType.STREAMS: BY_COORDINATORS,
+        GroupType.SHARE: ((GroupProtocol.SHARE, "simple"),),
+    }
+)
+ALL_CHOICES = tuple(dict.fromkeys(choice for choices in CHOICES.values() for choice in choices))
+# Members give up everything before they join again.
+EAGER = frozenset({(GroupProtocol.CLASSIC, name) for name in ("range", "roundrobin", "sticky")})
+# Small groups are computed together; this many at a time are in memory.
+GROUPS_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """Fields are the columns of `assignment_whatif`."""
+
+    group_id: str
+    group_type: GroupType
+    assignment_offset: int
+    group_protocol: GroupProtocol
+    assignor: str
+    imbalance: int | None
+    moves_from_current: int | None
+    partitions_stopped: int | None
+    is_possible: bool
+    reason: str | None
+    evidence_first_offset: int
+    evidence_last_offset: int
+    confidence: Confidence
+
+
+def what_if(latest: Latest, facts: Facts) -> list[WhatIf]:
+    return what_ifs([latest], facts)
+
+
+def what_ifs(groups: Sequence[Latest], facts: Facts) -> list[WhatIf]:
+    """By group, then by choice of assignor."""
+    found: list[WhatIf] = []
+    for first in range(0, len(groups), GROUPS_AT_ONCE):
+        some = groups[first : first + GROUPS_AT_ONCE]
+        questions = [Question(latest, facts) for latest in some]
+        of_choices = {choice: dict(rows_of_choice(questions, *choice)) for choice in ALL_CHOICES}
+        for place, latest in enumerate(some):
+            found += [of_choices[choice][place] for choice in CHOICES[latest.group_type]]
+    return found
+
+
+def rows_of_choice(
+    questions: Sequence[Question], protocol: GroupProtocol, assignor: str
+) -> Iterator[tuple[int, WhatIf]]:
+    """For all groups with this choice, with the positions of their questions."""
+    asked: list[int] = []
+    for place, question in enumerate(questions):
+        if (protocol, assignor) in CHOICES[question.latest.group_type]:
+            why = question.obstacle or why_refused(question.latest, protocol, assignor)
+            if why is None:
+                asked.append(place)
+            else:
+                yield place, refused(question, protocol, assignor, why)
+    possible: list[tuple[int, Answer]] = []
+    for place, answer in zip(asked, answers([questions[each] for each in asked], protocol, assignor), strict=True):
+        if isinstance(answer, Answer):
+            possible.append((place, answer))
+        else:
+            yield place, refused(questions[place], protocol, assignor, f"Kafka's assignor fails: {answer}")
+    changed = changes([answer for _, answer in possible])
+    num_stopped = changed.num_owned if (protocol, assignor) in EAGER else changed.num_stopped
+    for (place, answer), moved, stopped in zip(possible, changed.num_moved.tolist(), num_stopped.tolist(), strict=True):
+        imbalance = answer.imbalance(questions[place].class_of_member)
+        yield place, answered(questions[place], protocol, assignor, imbalance, moved, stopped)
+
+
+def refused(question: Question, protocol: GroupProtocol, assignor: str, why: str) -> WhatIf:
+    latest = question.latest
+    return WhatIf(
+        latest.group_id, latest.group_type, latest.assignment_offset, protocol, assignor, None, None, None, False, why,
+        latest.evidence_first_offset, latest.assignment_offset, Confidence.CERTAIN,
+    )  # fmt: skip
+
+
+def answered(
+    question: Question, protocol: GroupProtocol, assignor: str, imbalance: int, num_moved: int, num_stopped: int
+) -> WhatIf:
+    latest = question.latest
+    notes = tuple(left_out(latest, question.facts, protocol, assignor))
+    return WhatIf(
+        latest.group_id, latest.group_type, latest.assignment_offset, protocol, assignor, imbalance, num_moved,
+        num_stopped, True, "; ".join(notes) or None, latest.evidence_first_offset, latest.assignment_offset,
+        Confidence.LIKELY if notes else Confidence.CERTAIN,
+    )  # fmt: skip

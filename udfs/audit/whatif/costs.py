@@ -1,0 +1,96 @@
+"""The cost of a change of a group: who had each partition, who gets it, and which assignor costs least."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from udfs.audit.whatif.questions import TopicPartition
+from udfs.sentences.counts import counted
+
+Lists = Mapping[str, Sequence[TopicPartition]]
+
+
+@dataclass(frozen=True)
+class Move:
+    """A partition and who has it, before and after. All members, in share groups and with assignors that assign a
+    partition to several."""
+
+    partition: TopicPartition
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @property
+    def is_change(self) -> bool:
+        return self.before != self.after
+
+
+def moves_between(before: Lists, after: Lists) -> list[Move]:
+    """Every partition that a member has before or after, in order."""
+    old, new = by_partition(before), by_partition(after)
+    partitions = sorted(old.keys() | new.keys())
+    return [Move(each, tuple(sorted(old.get(each, ()))), tuple(sorted(new.get(each, ())))) for each in partitions]
+
+
+def by_partition(members: Lists) -> dict[TopicPartition, set[str]]:
+    found: dict[TopicPartition, set[str]] = {}
+    for member, partitions in members.items():
+        for partition in partitions:
+            found.setdefault(partition, set()).add(member)
+    return found
+
+
+def num_moved(moves: Collection[Move]) -> int:
+    """Partitions that a member loses."""
+    return sum(not set(each.before) <= set(each.after) for each in moves)
+
+
+def num_stopped(moves: Collection[Move], *, is_eager: bool) -> int:
+    """Partitions that are unread until their new owner reads them."""
+    return sum(bool(each.before) and (is_eager or not set(each.before) & set(each.after)) for each in moves)
+
+
+def best(rows: Sequence[Mapping[str, Any]], in_force: tuple[str, str] | None) -> str | None:
+    """The sentence that says which assignor is best and what it costs; None: none is possible. `in_force`: protocol and
+    name."""
+    possible = [row for row in rows if row["is_possible"]]
+    if not possible:
+        return None
+
+    def is_other(row: Mapping[str, Any]) -> bool:
+        return (row["group_protocol"], row["assignor"]) != in_force
+
+    evenest = min(possible, key=lambda row: (*balance_first(row), is_other(row)))
+    cheapest = min(possible, key=lambda row: (*cost_first(row), is_other(row)))
+    if evenest is cheapest:
+        parts = [f"{name_of(evenest, in_force)} wins: {price(evenest)}"]
+    else:
+        parts = [
+            f"{name_of(evenest, in_force)} is the most even: {price(evenest)}",
+            f"{name_of(cheapest, in_force)} costs the least: {price(cheapest)}",
+        ]
+    others = [row for row in possible if row is not evenest and row is not cheapest and not is_other(row)]
+    parts += [f"{name_of(row, in_force)}: {price(row)}" for row in others]
+    return "; ".join(parts) + "."
+
+
+def balance_first(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    return row["imbalance"], row["partitions_stopped"], row["moves_from_current"]
+
+
+def cost_first(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    return row["partitions_stopped"], row["moves_from_current"], row["imbalance"]
+
+
+def name_of(row: Mapping[str, Any], in_force: tuple[str, str] | None) -> str:
+    named = f"{row['assignor']} of the {row['group_protocol']} protocol"
+    return f"{named} (in force)" if (row["group_protocol"], row["assignor"]) == in_force else named
+
+
+def price(row: Mapping[str, Any]) -> str:
+    moved, stopped = row["moves_from_current"], row["partitions_stopped"]
+    moves, stops = "moves" if moved == 1 else "move", "stops" if stopped == 1 else "stop"
+    return f"{balance(row['imbalance'])}, {counted(moved, 'partition')} {moves}, {stopped} {stops}"
+
+
+def balance(imbalance: int) -> str:
+    return f"members up to {counted(imbalance, 'partition')} apart" if imbalance else "members even"

@@ -1,0 +1,96 @@
+"""Prints the question of a what-if as lines for `groupscope assign`, which gives the same answers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from udfs.assignors.questions.specs import GroupProtocol, Member, Owned, Spec, Topic
+from udfs.assignors.questions.stand_in_ids import stand_in_id
+from udfs.assignors.registry import MemberLists, known_assignor
+from udfs.audit.whatif.answers import MOST_ROUNDS
+from udfs.audit.whatif.questions import Question, in_order
+
+Line = dict[str, Any]
+
+
+def spec_lines(question: Question, protocol: GroupProtocol, assignor: str) -> Iterator[Line]:
+    """One line; for cooperative-sticky one line per rebalance: later ones assign what the first withholds, so the
+    answer to the last line is the answer of the what-if."""
+    rounds = list(specs(question, protocol, assignor))
+    for number, spec in enumerate(rounds, 1):
+        step = f" rebalance {number}" if len(rounds) > 1 else ""
+        yield line_of(spec, f"{question.latest.group_id} {protocol} {assignor}{step}")
+
+
+def specs(question: Question, protocol: GroupProtocol, assignor: str) -> Iterator[Spec]:
+    spec = question.spec(protocol, assignor)
+    yield spec
+    if assignor != "cooperative-sticky":
+        return
+    for _ in range(MOST_ROUNDS):
+        lists = known_assignor(spec).answer(spec)
+        if not loses_some(spec.members, lists):
+            return
+        given = {member: owned_of(partitions) for member, partitions in lists}
+        spec = replace(spec, members=tuple(replace(each, owned=given[each.member_id]) for each in spec.members))
+        yield spec
+
+
+def loses_some(members: Sequence[Member], lists: MemberLists) -> bool:
+    given = {member: set(partitions) for member, partitions in lists}
+    return any(
+        (topic, partition) not in given[member.member_id]
+        for member in members
+        for topic, partitions in member.owned
+        for partition in partitions
+    )
+
+
+def owned_of(partitions: Sequence[tuple[str, int]]) -> Owned:
+    """An assignor may list a partition of a member twice: the member owns it once."""
+    found: dict[str, list[int]] = {}
+    for topic, partition in dict.fromkeys(partitions):
+        found.setdefault(topic, []).append(partition)
+    return in_order(tuple((topic, tuple(some)) for topic, some in found.items()))
+
+
+def line_of(spec: Spec, line_id: str) -> Line:
+    return {
+        "id": line_id,
+        "group_protocol": str(spec.group_protocol),
+        "assignor": spec.assignor,
+        "topics": [topic_of(topic, spec.group_protocol) for topic in spec.topics],
+        "members": [member_of(member, spec) for member in spec.members],
+    }
+
+
+def topic_of(topic: Topic, protocol: GroupProtocol) -> Line:
+    """Without a stand-in id: `assign` makes the same one, and says so."""
+    is_known = protocol != GroupProtocol.CLASSIC and topic.topic_id != stand_in_id(topic.name)
+    racks = None if topic.racks is None else [list(each) for each in topic.racks]
+    told = {"topic_id": topic.topic_id if is_known else None, "racks": racks}
+    return {"name": topic.name, "partitions": topic.partitions} | without_none(told)
+
+
+def member_of(member: Member, spec: Spec) -> Line:
+    told: dict[str, Any] = {
+        "group_instance_id": member.group_instance_id,
+        "rack_id": member.rack_id,
+        "subscribed_topics": list(member.subscribed_topics),
+    }
+    if spec.group_protocol != GroupProtocol.CLASSIC:
+        told["target"] = pairs(member.target)
+    elif spec.assignor == "sticky":
+        told["user_data"] = None if member.user_data is None else member.user_data.hex()
+        told["generation"] = member.generation
+    else:
+        told["owned"], told["generation"] = pairs(member.owned), member.generation
+    return {"member_id": member.member_id} | without_none(told)
+
+
+def pairs(owned: Owned) -> list[list[Any]]:
+    return [[topic, list(partitions)] for topic, partitions in owned]
+
+
+def without_none(fields: Mapping[str, Any]) -> Line:
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,1 @@
+"""Commits of an offsets partition: when each offset was in force, transactions, what groups ask about them."""

@@ -1,0 +1,185 @@
+"""Why a committed offset was removed. All tombstones look the same, so other facts of that time must decide."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from schemas.words.history import OffsetEnd
+from udfs.arrays.nullable import NONE, Flags, Numbers, Positions, first_of, numbers
+from udfs.commits.chunks import Effects, Runs, is_other_topic
+from udfs.commits.frames import Frame
+from udfs.commits.offset_rows import ENDS
+from udfs.log.gaps import Gaps
+
+
+@dataclass(frozen=True)
+class OffsetFacts:
+    """Facts that are not in the commits. Tables may have more columns, and more groups than are replayed."""
+
+    gaps: Gaps = field(default_factory=Gaps)
+    # The setting offsets.retention.minutes. None: unknown; then no offset counts as expired because of its age.
+    retention_ms: int | None = None
+    # Deletions of groups: group_id, record_time (types 2, 3, 11, 17).
+    group_tombstones: pa.Table | None = None
+    # Intervals in which a classic group with a protocol type was Empty: group_id, from_offset, to_offset (NULL: still
+    # Empty), since_time (its current_state_time, NULL: unknown).
+    empty_groups: pa.Table | None = None
+    # When topics were deleted: topic, from_time, to_time (both included). From snapshots, and from `topic_deletions`
+    # below.
+    topic_deletions: pa.Table | None = None
+
+
+def topic_deletions(tombstones: pa.Table) -> pa.Table:
+    """Times at which offsets of one topic were deleted in several groups at once. Records of one operation have the
+    same time, and no other operation on an offsets partition deletes offsets of more than one group. Input, for one
+    offsets partition: group_id, topic, record_time of all its deleted offsets."""
+    groups = tombstones.group_by(["topic", "record_time"], use_threads=False).aggregate(
+        [("group_id", "count_distinct")]
+    )
+    several = groups.filter(pc.and_(pc.greater(groups["group_id_count_distinct"], 1), groups["record_time"].is_valid()))
+    several = several.sort_by([("topic", "ascending"), ("record_time", "ascending")])
+    return pa.table({"topic": several["topic"], "from_time": several["record_time"], "to_time": several["record_time"]})
+
+
+def endings(frame: Frame, effects: Effects, runs: Runs, facts: OffsetFacts) -> NDArray[np.int8]:
+    """For each run that was ended: how, as an index into ENDS."""
+    place = {end: np.int8(ENDS.index(end)) for end in ENDS}
+    found = np.full(len(runs.first), place[OffsetEnd.COMMIT])
+    last, following = effects.at[runs.last], effects.at[runs.ender]
+    is_deleted = ~effects.is_value[runs.ender]
+    found[~is_deleted & is_other_topic(frame.topic_id[last], frame.topic_id[following])] = place[
+        OffsetEnd.TOPIC_RECREATED
+    ]
+    deleted = np.flatnonzero(is_deleted)
+    if len(deleted):
+        gone = Gone.of(frame, effects, last[deleted], runs.ender[deleted])
+        is_aged = are_expired(gone, facts)
+        is_with_group = are_with_group(gone, facts.group_tombstones)
+        is_whole = ~others_live(frame, effects, gone)
+        is_with_topic = is_whole & are_with_topic(gone, facts.topic_deletions)
+        # Deleting some offsets of a topic, while the group keeps others of it, is a deletion by name: a topic is
+        # deleted as a whole. This counts only if age is known not to be the reason.
+        is_chosen = ~is_whole & ((gone.expire_time != NONE) | (facts.retention_ms is not None))
+        found[deleted] = np.select(
+            [is_with_topic & ~is_with_group, is_aged, is_with_group | is_chosen],
+            [place[OffsetEnd.TOPIC_DELETED], place[OffsetEnd.EXPIRED], place[OffsetEnd.DELETED]],
+            place[OffsetEnd.TOMBSTONE_UNKNOWN],
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Gone:
+    """Values that a tombstone ended, one row each: the key, the tombstone, and the last commit."""
+
+    frame: Frame
+    group: NDArray[np.int32]
+    topic: NDArray[np.int32]
+    offset: Numbers
+    place: Numbers
+    # As written: all deletions of one operation have the same time.
+    time: Numbers
+    commit_time: Numbers
+    expire_time: Numbers
+
+    @classmethod
+    def of(cls, frame: Frame, effects: Effects, last: Positions, ender: Positions) -> "Gone":
+        keys, key, tombstone = frame.keys, frame.key[last], effects.at[ender]
+        return cls(
+            frame, keys.group[key], keys.topic[key], frame.offset[tombstone], frame.place[tombstone],
+            frame.record_time[tombstone], frame.commit_time[last], frame.expire_time[last],
+        )  # fmt: skip
+
+
+def are_expired(gone: Gone, facts: OffsetFacts) -> Flags:
+    """Expired by the commit's own expiry time if it has one; else by age. The age counts from the commit, or in an
+    emptied classic group from when it became empty."""
+    is_named = gone.expire_time != NONE
+    found = np.asarray(is_named & (gone.time >= gone.expire_time), np.bool_)
+    if facts.retention_ms is not None:
+        since = np.array(gone.commit_time)
+        if facts.empty_groups is not None:
+            emptied = empty_since(gone, facts.empty_groups)
+            since = np.where(emptied == NONE, since, emptied)
+        is_timed = ~is_named & (since != NONE) & (gone.time != NONE)
+        found[is_timed] = gone.time[is_timed] - since[is_timed] >= facts.retention_ms * 1000
+    return found
+
+
+def empty_since(gone: Gone, empty_groups: pa.Table) -> Numbers:
+    """Since when the group was empty at the tombstone; NONE: it was not, or this is unknown."""
+    group, rows = of_groups(gone, empty_groups)
+    first, since = numbers(rows["from_offset"]), numbers(rows["since_time"])
+    ends = numbers(rows["to_offset"])
+    ranked = np.lexsort((first, group))
+    found = np.full(len(gone.offset), NONE)
+    # The group's last empty interval that began before the tombstone.
+    for at, (of, offset) in enumerate(zip(gone.group, gone.offset, strict=True)):
+        low, high = np.searchsorted(group[ranked], [of, of + 1])
+        stretch = low + int(np.searchsorted(first[ranked[low:high]], offset)) - 1
+        if stretch >= low and (ends[ranked[stretch]] == NONE or ends[ranked[stretch]] >= offset):
+            found[at] = since[ranked[stretch]]
+    return found
+
+
+def of_groups(gone: Gone, table: pa.Table) -> tuple[NDArray[np.int32], pa.Table]:
+    """Rows of the frame's groups, with the groups' codes."""
+    codes = pc.index_in(table["group_id"], value_set=gone.frame.groups)
+    rows = table.filter(codes.is_valid())
+    return codes.drop_null().to_numpy(), rows
+
+
+def are_with_group(gone: Gone, tombstones: pa.Table | None) -> Flags:
+    """Whether the same operation deleted the group: its records have the same time."""
+    if tombstones is None or not tombstones.num_rows:
+        return np.zeros(len(gone.offset), np.bool_)
+    group, rows = of_groups(gone, tombstones)
+    found = set(zip(group.tolist(), numbers(rows["record_time"]).tolist(), strict=True))
+    asked = zip(gone.group.tolist(), gone.time.tolist(), strict=True)
+    return np.fromiter((time != NONE and (of, time) in found for of, time in asked), np.bool_, len(gone.offset))
+
+
+def are_with_topic(gone: Gone, deletions: pa.Table | None) -> Flags:
+    found = np.zeros(len(gone.offset), np.bool_)
+    if deletions is None:
+        return found
+    codes = pc.index_in(deletions["topic"], value_set=gone.frame.topics)
+    windows = deletions.filter(codes.is_valid())
+    froms, tos = numbers(windows["from_time"]), numbers(windows["to_time"])
+    for topic, start, end in zip(codes.drop_null().to_pylist(), froms.tolist(), tos.tolist(), strict=True):
+        found |= (gone.topic == topic) & (gone.time >= start) & (gone.time <= end)
+    return found
+
+
+def others_live(frame: Frame, effects: Effects, gone: Gone) -> Flags:
+    """Whether the group still has an offset of the topic after the operation that wrote the tombstone."""
+    pair_of_key = frame.keys.group.astype(np.int64) * len(frame.topics) + frame.keys.topic
+    pair = gone.group.astype(np.int64) * len(frame.topics) + gone.topic
+    asked = np.isin(pair_of_key, pair)
+    rows = np.flatnonzero(asked[effects.key])
+    is_live = effects.is_value[rows].astype(np.int64)
+    step = is_live.copy()
+    step[1:] -= np.where(first_of(effects.key[rows])[1:], 0, is_live[:-1])
+    ranked = pair_of_key[effects.key[rows]] * frame.base + effects.place[rows] + 1
+    order = np.argsort(ranked, kind="stable")
+    # Each pair begins with what the state has. So one cumulative sum over all pairs is enough, minus its value before
+    # the pair.
+    total = np.append(0, np.cumsum(step[order]))
+    end = np.searchsorted(ranked[order], pair * frame.base + last_places(gone) + 1, side="right")
+    start = np.searchsorted(ranked[order], pair * frame.base)
+    return np.asarray(total[end] - total[start] > 0, np.bool_)
+
+
+def last_places(gone: Gone) -> Numbers:
+    """The position of the last tombstone of the same write. Records of one write are consecutive and have the same
+    time. Later commits belong to another operation."""
+    frame, log = gone.frame, gone.frame.log
+    ends = np.flatnonzero(np.append((log.time[1:] != log.time[:-1]) | (log.time[1:] == NONE), True))
+    record = gone.place - np.searchsorted(frame.markers.place, gone.place)
+    end = log.offset[ends[np.searchsorted(ends, record)]]
+    tombstones = np.sort(frame.place[~frame.is_value & ~frame.is_carried])
+    offsets, _ = frame.at_places(tombstones)
+    return np.asarray(tombstones[np.searchsorted(offsets, end, side="right") - 1], np.int64)

@@ -1,0 +1,82 @@
+"""Says what is wrong with a batch whose records do not fit. Batches are read by column first; the few that fail are
+read here again, field by field, to name the first error."""
+
+from schemas.words.records import RejectReason
+from udfs.framing.batches.record_fields import MOST_HEADERS, SMALLEST_RECORD
+from udfs.framing.batches.varints import LONGEST_INT32, LONGEST_INT64
+from udfs.framing.log_bytes.checksums import Bytes
+from udfs.framing.log_bytes.framed_records import Fault, Wrong
+
+
+class ScalarCursor:
+    def __init__(self, data: Bytes, position: int, end: int) -> None:
+        self.data = data.data
+        self.position = position
+        self.end = end
+
+    def move(self, size: int, field: str) -> None:
+        left = self.end - self.position
+        if size > left:
+            raise Wrong(RejectReason.UNDERRUN, field, f"{size} bytes wanted, {left} left")
+        self.position += size
+
+    def number(self, longest: int, field: str) -> int:
+        raw = 0
+        for place in range(longest):
+            self.move(1, field)
+            byte = self.data[self.position - 1]
+            raw |= (byte & 0x7F) << 7 * place
+            if byte < 0x80:
+                raw &= 0xFFFFFFFF if longest == LONGEST_INT32 else 0xFFFFFFFFFFFFFFFF
+                return raw >> 1 ^ -(raw & 1)
+        raise Wrong(RejectReason.BAD_LENGTH, field, f"number of more than {longest} bytes")
+
+    def slice(self, field: str, lowest: int = -1) -> None:
+        length = self.number(LONGEST_INT32, field)
+        if length < lowest:
+            raise Wrong(RejectReason.BAD_LENGTH, field, f"length {length}")
+        self.move(max(length, 0), field)
+
+
+def fault_of_chain(data: Bytes, start: int, end: int, count: int) -> Fault:
+    """Why the batch does not consist of exactly `count` records."""
+    cursor = ScalarCursor(data, start, end)
+    try:
+        for index in range(count):
+            length = cursor.number(LONGEST_INT32, "length")
+            if length < SMALLEST_RECORD - 1:
+                raise Wrong(RejectReason.BAD_LENGTH, "length", f"record {index} of {count} has length {length}")
+            cursor.move(length, "length")
+    except Wrong as wrong:
+        return wrong.fault
+    return Fault(RejectReason.TRAILING_BYTES, "records", f"{end - cursor.position} bytes after {count} records")
+
+
+def fault_of_record(data: Bytes, start: int, end: int, index: int) -> Fault:
+    """Why a record of the right length cannot be read."""
+    cursor = ScalarCursor(data, start, end)
+    try:
+        cursor.number(LONGEST_INT32, "length")
+        cursor.move(1, "attributes")
+        cursor.number(LONGEST_INT64, "timestamp_delta")
+        cursor.number(LONGEST_INT32, "offset_delta")
+        cursor.slice("key")
+        cursor.slice("value")
+        read_headers(cursor)
+    except Wrong as wrong:
+        return Fault(wrong.fault.reason, wrong.fault.field, f"record {index}: {wrong.fault.detail}")
+    detail = f"record {index}: {end - cursor.position} bytes after the headers"
+    return Fault(RejectReason.TRAILING_BYTES, "records", detail)
+
+
+def read_headers(cursor: ScalarCursor) -> None:
+    count = cursor.number(LONGEST_INT32, "headers")
+    if count < 0:
+        raise Wrong(RejectReason.BAD_LENGTH, "headers", f"{count} headers")
+    if 2 * count > cursor.end - cursor.position:
+        raise Wrong(RejectReason.UNDERRUN, "headers", f"{count} headers in {cursor.end - cursor.position} bytes")
+    if count > MOST_HEADERS:
+        raise Wrong(RejectReason.TOO_LARGE, "headers", f"{count} headers")
+    for _ in range(count):
+        cursor.slice("header_key", lowest=0)
+        cursor.slice("header_value")

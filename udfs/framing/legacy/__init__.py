@@ -1,0 +1,1 @@
+"""Messages of the formats before Kafka 0.11."""

@@ -1,0 +1,1 @@
+"""Replays classic groups."""

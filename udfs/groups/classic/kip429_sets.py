@@ -1,0 +1,79 @@
+"""The sets of KIP-429 between two assignments of a classic group: what each member had, claimed and was assigned."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
+from udfs.topics.partition_codes import SHIFT, TopicCodes
+
+# Generation in the subscription of a member that has lost its place.
+RESET = -1
+
+
+class MemberSets(NamedTuple):
+    added: Tps | None
+    revoked: Tps | None
+    kept: Tps | None
+    lost: Tps
+    dropped_before_join: Tps
+
+
+class GroupSets(NamedTuple):
+    """Sets of all members together."""
+
+    claimed: Tps
+    assigned: Tps
+    withheld: Tps
+    unknown_owned: Tps
+    # Number of partitions claimed and then assigned or withheld; number assigned that no member claimed.
+    num_maybe_revoking: int
+    num_ready_to_migrate: int
+    # No partition was assigned twice.
+    is_disjoint: bool
+
+
+def is_reset(member: ClassicMember) -> bool:
+    """Whether the member came back without anything, whatever it had before."""
+    return member.generation_id == RESET and not member.claimed
+
+
+def member_sets(had: Tps, member: ClassicMember) -> MemberSets:
+    """`had`: partitions that the previous assignment gave to the member, or to its static instance."""
+    claimed, assigned = member.claimed or NOTHING, member.assigned
+    lost = had if had and is_reset(member) else NOTHING
+    dropped = NOTHING if lost or had is claimed else had - claimed
+    if assigned is None:
+        return MemberSets(None, None, None, lost, dropped)
+    if claimed is assigned:
+        # Most members keep what they have.
+        return MemberSets(NOTHING, NOTHING, assigned, lost, dropped)
+    if not claimed:
+        return MemberSets(assigned, NOTHING, NOTHING, lost, dropped)
+    return MemberSets(assigned - claimed, claimed - assigned, claimed & assigned, lost, dropped)
+
+
+def union(sets: Iterable[Tps | None]) -> Tps:
+    return NOTHING.union(*filter(None, sets))
+
+
+def group_sets(members: Sequence[ClassicMember], assigned: Tps, topics: TopicCodes) -> GroupSets:
+    """`assigned`: partitions assigned to any member."""
+    is_disjoint = sum([len(member.assigned) for member in members if member.assigned]) == len(assigned)
+    claimed = union([member.claimed for member in members])
+    if not claimed:
+        return GroupSets(NOTHING, assigned, NOTHING, NOTHING, 0, len(assigned), is_disjoint)
+    if claimed == assigned:
+        return GroupSets(assigned, assigned, NOTHING, NOTHING, len(assigned), 0, is_disjoint)
+    missing = claimed - assigned
+    unknown = missing and unknown_owned(members, assigned, missing, topics)
+    return GroupSets(
+        claimed, assigned, missing - unknown, unknown, len(claimed) - len(unknown), len(assigned - claimed), is_disjoint
+    )  # fmt: skip
+
+
+def unknown_owned(members: Sequence[ClassicMember], assigned: Tps, missing: Tps, topics: TopicCodes) -> Tps:
+    """Missing partitions of topics that the leader did not know. It knew those that it assigned, and those subscribed,
+    as far as the log shows. No member gets back partitions of an unknown topic."""
+    known = {tp >> SHIFT for tp in assigned}
+    known |= {topics.of_name(name) for member in members for name in member.topics or ()}
+    return frozenset(tp for tp in missing if tp >> SHIFT not in known)

@@ -1,0 +1,293 @@
+"""Who owns what after a rebalance of a classic group. The log records what members claimed when they joined and what
+they were assigned. An ownership interval continues if its member claimed the partition and was assigned it again. A
+member that did not claim a partition had given it up before, at the end of the join phase at the latest. A member that
+claimed a partition and was not assigned it gives it up after the rebalance."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.words.history import Confidence, MoveKind, OwnershipEnd, OwnershipPhase
+from udfs.groups.classic.conflicts import told_of, two_owners
+from udfs.groups.classic.kip429_sets import GroupSets
+from udfs.groups.classic.reading_stops import Ends, reading_ends
+from udfs.groups.classic.rounds import GROUP_TYPE, Classic, Round, milliseconds
+from udfs.groups.history.group import Group
+from udfs.groups.history.ledger import OwnerStretch
+from udfs.groups.history.reading_ends import NOT_TOLD, known_end
+from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
+
+ASSIGNED, REVOKING = OwnershipPhase.ASSIGNED, OwnershipPhase.REVOKING
+MOVED, READY_TO_MIGRATE = MoveKind.MOVED, MoveKind.READY_TO_MIGRATE
+CERTAIN = Confidence.CERTAIN
+
+# With more members than this, partitions are looked up one by one; with fewer, each pair of members is compared.
+FEW = 4
+
+
+@dataclass(slots=True)
+class Handover:
+    """What a rebalance did to owners, and its rows of `partition_moves`."""
+
+    # Members that came back without what they had before.
+    lost: set[str]
+    sets: GroupSets
+    # By member: which of its assigned partitions it keeps.
+    kept: dict[str, Tps] = field(default_factory=dict)
+    # Partitions whose new owner already has a row, written when the old owner lost them.
+    passed_on: set[int] = field(default_factory=set)
+    # Members that gave up everything and were assigned the same again.
+    restored: set[str] = field(default_factory=set)
+    # By partition, the members it is assigned to. Filled when first needed.
+    given: dict[int, list[ClassicMember]] = field(default_factory=dict)
+    # Withheld by the previous rebalance and assigned now.
+    num_handed_out: int = 0
+    num_moved: int = 0
+    num_returned: int = 0
+    stopped_ms: int = 0
+    moves: list[tuple[Any, ...]] = field(default_factory=list)
+    # For each move, when reading ended.
+    ends: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+def hand_over(round_: Round, lost: set[str], sets: GroupSets) -> Handover:
+    done = Handover(lost, sets)
+    now = round_.now
+    now.idle = dict(round_.before.idle) if round_.before is not None and round_.before.idle else {}
+    for member_id, held, revoking in [] if round_.before is None else stays_of(round_.group, round_.before):
+        new_id = round_.replaced.get(member_id, member_id)
+        pass_on(round_, done, member_id, round_.members_now.get(new_id), held, revoking)
+    if sets.claimed:
+        claim_without_stay(round_, done)
+    for member in now.value.members:
+        if member.member_id in done.restored and member.assigned:
+            own(round_, member.assigned, member.member_id, round_.is_exact)
+            forget(now.idle, member.assigned)
+            continue
+        kept = done.kept.get(member.member_id, NOTHING)
+        if member.assigned and member.assigned is not kept:
+            give(round_, done, member, member.assigned - kept if kept else member.assigned)
+    return done
+
+
+def stays_of(group: Group, before: Classic) -> list[tuple[str, Tps, Tps]]:
+    """By member: what it owns, and what it still owns but was asked to give up."""
+    if not before.is_copied:
+        # After a rebalance every member has what it was assigned.
+        return [(each.member_id, each.assigned or NOTHING, before.revoking.get(each.member_id, NOTHING))
+                for each in before.value.members]  # fmt: skip
+    blocks = group.ledger.blocks.items()
+    return [(member_id, in_phase(of, ASSIGNED), in_phase(of, REVOKING)) for member_id, of in blocks]
+
+
+def in_phase(blocks: list[OwnerStretch], phase: OwnershipPhase) -> Tps:
+    return NOTHING.union(*[of.tp for of in blocks if of.phase == phase])
+
+
+def pass_on(round_: Round, done: Handover, old_id: str, member: ClassicMember | None, held: Tps, revoking: Tps) -> None:
+    """`member`: the old owner in the new value; None if it left."""
+    if member is None or not member.claimed:
+        if member is not None and is_given_back(round_, done, old_id, member, held, revoking):
+            restore(round_, done, member, held)
+            return
+        end_stays(round_, done, old_id, member, held, MOVED)
+        end_stays(round_, done, old_id, member, revoking, READY_TO_MIGRATE)
+        return
+    claimed, assigned, is_same = member.claimed, member.assigned or NOTHING, member.member_id == old_id
+    if is_same and not revoking and held == claimed and claimed == assigned:
+        done.kept[old_id] = assigned
+        return
+    end_stays(round_, done, old_id, member, held - claimed, MOVED)
+    end_stays(round_, done, old_id, member, revoking - claimed, READY_TO_MIGRATE)
+    ours = (held | revoking) & claimed
+    done.kept[member.member_id] = ours & assigned
+    if not is_same:
+        go_on(round_, old_id, member.member_id, held & ours & assigned, ASSIGNED)
+    go_on(round_, old_id, member.member_id, revoking & ours & assigned, ASSIGNED)
+    withhold(round_, done, old_id, member.member_id, ours - assigned, revoking if is_same else NOTHING)
+
+
+def is_given_back(round_: Round, done: Handover, old_id: str, member: ClassicMember, held: Tps, revoking: Tps) -> bool:
+    """The most frequent case, with assignors whose members give up everything before they join. Found without comparing
+    the sets."""
+    return (
+        held is member.assigned and bool(held) and not revoking and done.sets.is_disjoint
+        and member.member_id == old_id
+    )  # fmt: skip
+
+
+def restore(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None:
+    """The same result as `end_stays` and `give`, if both are about the same partitions."""
+    member_id = member.member_id
+    kind = MoveKind.LOST if member_id in done.lost else MoveKind.RETURNED
+    ends = reading_ends(round_, member_id, member, tps)
+    tell(round_, done, tps, kind, member_id, member_id, milliseconds(round_.stop, round_.at.time), ends)
+    done.num_returned += len(tps)
+    done.restored.add(member_id)
+    round_.group.ledger.release_block(round_.at, tps, member_id, OwnershipEnd.REVOKED, round_.stop, is_exact=False)
+
+
+def end_stays(
+    round_: Round, done: Handover, old_id: str, member: ClassicMember | None, tps: Tps, kind: MoveKind
+) -> None:
+    """Ends ownership of partitions that a member gave up before it joined, or had when it left. `kind`: the kind of
+    move if another member gets them."""
+    if not tps:
+        return
+    new_id = None if member is None else member.member_id
+    is_lost = kind is MOVED and new_id in done.lost
+    at, stop, ledger = round_.at, round_.stop, round_.group.ledger
+    idle_ms = milliseconds(stop, at.time)
+    ends = reading_ends(round_, old_id, member, tps)
+    nobody = tps - done.sets.assigned
+    for receiver, some in shares(round_, done, tps - nobody if nobody else tps, member):
+        is_back = receiver.member_id == new_id
+        told = MoveKind.LOST if is_lost else MoveKind.RETURNED if is_back else kind
+        tell(round_, done, some, told, old_id, receiver.member_id, idle_ms, ends)
+        done.passed_on.update(some)
+        done.num_returned += len(some) if is_back else 0
+        done.num_moved += 0 if is_back else len(some)
+        done.num_handed_out += len(some) if kind is READY_TO_MIGRATE else 0
+    if nobody:
+        tell(round_, done, nobody, MoveKind.LOST if is_lost else MoveKind.REVOKED, old_id, None, None, ends)
+        round_.now.idle.update(dict.fromkeys(nobody, stop))
+    if new_id != old_id:
+        why = OwnershipEnd.MEMBER_LEFT if new_id is None else OwnershipEnd.STATIC_REPLACED
+        ledger.release_block(at, tps, old_id, why, stop, is_exact=False)
+        return
+    mine = nobody | (tps & member.assigned if member is not None and member.assigned else NOTHING)
+    ledger.release_block(at, mine, old_id, OwnershipEnd.REVOKED, stop, is_exact=False)
+    ledger.release_block(at, tps - mine, old_id, OwnershipEnd.REASSIGNED, stop, is_exact=False)
+
+
+def shares(round_: Round, done: Handover, tps: Tps, first: ClassicMember | None) -> Iterable[tuple[ClassicMember, Tps]]:
+    """Which member is assigned which of these. `first`: the most likely one."""
+    if first is not None and done.sets.is_disjoint and first.assigned and tps <= first.assigned:
+        return ((first, tps),) if tps else ()
+    members = round_.now.value.members
+    if len(members) <= FEW:
+        return [(each, some) for each in members if each.assigned and (some := tps & each.assigned)]
+    if not done.given:
+        for each in members:
+            for tp in each.assigned or ():
+                done.given.setdefault(tp, []).append(each)
+    found: dict[str, tuple[ClassicMember, set[int]]] = {}
+    for tp in tps:
+        for each in done.given[tp]:
+            found.setdefault(each.member_id, (each, set()))[1].add(tp)
+    return [(each, frozenset(some)) for each, some in found.values()]
+
+
+def go_on(round_: Round, old_id: str, new_id: str, tps: Tps, phase: OwnershipPhase) -> None:
+    """Continues ownership without a stop, under another member id or in another phase."""
+    if tps:
+        why = OwnershipEnd.PHASE_CHANGED if old_id == new_id else OwnershipEnd.STATIC_REPLACED
+        round_.group.ledger.release_block(round_.at, tps, old_id, why)
+        round_.group.ledger.own_block(stretch(round_, tps, new_id, phase, True))
+
+
+def withhold(round_: Round, done: Handover, old_id: str, new_id: str, tps: Tps, revoking: Tps) -> None:
+    """The member learns with the assignment that it has to give these up. `revoking`: those it already knew of."""
+    if not tps:
+        return
+    go_on(round_, old_id, new_id, tps - revoking, REVOKING)
+    round_.now.revoking[new_id] = tps
+    tell_withheld(round_, done, tps - done.sets.assigned, old_id)
+    for receiver, some in shares(round_, done, tps & done.sets.assigned, None):
+        tell(round_, done, some, MOVED, old_id, receiver.member_id, 0, [(some, known_end(round_.at.time))])
+        done.passed_on.update(some)
+        done.num_moved += len(some)
+        two_owners(round_, f"{told_of(round_, some)} was assigned to {receiver.member_id} while {new_id} still had it")
+
+
+def tell_withheld(round_: Round, done: Handover, tps: Tps, member_id: str) -> None:
+    tell(round_, done, tps - done.sets.unknown_owned, MoveKind.WITHHELD, member_id, None, None)
+    tell(round_, done, tps & done.sets.unknown_owned, MoveKind.UNKNOWN_OWNED, member_id, None, None)
+
+
+def claim_without_stay(round_: Round, done: Handover) -> None:
+    """If records are missing, a member may claim a partition without a known owner."""
+    missing = done.sets.withheld | done.sets.unknown_owned
+    if not missing:
+        return
+    ledger, now = round_.group.ledger, round_.now
+    missing = missing.difference(*[of.tp for of in ledger.stretches()])
+    for member in now.value.members if missing else ():
+        tps = (member.claimed or NOTHING) & missing
+        if not tps:
+            continue
+        ledger.own_block(stretch(round_, tps, member.member_id, REVOKING, False))
+        forget(now.idle, tps)
+        now.revoking[member.member_id] = now.revoking.get(member.member_id, NOTHING) | tps
+        tell_withheld(round_, done, tps, member.member_id)
+        missing -= tps
+
+
+def give(round_: Round, done: Handover, member: ClassicMember, tps: Tps) -> None:
+    """Starts ownership of partitions that the member did not have before."""
+    claimed, member_id, idle = member.claimed or NOTHING, member.member_id, round_.now.idle
+    # It may have owned for long what it claims, if no interval of it is known.
+    sure, unsure = (tps - claimed, tps & claimed) if claimed else (tps, NOTHING)
+    for some, is_exact in ((sure, round_.is_exact), (unsure, False)):
+        if some:
+            own(round_, some, member_id, is_exact)
+    fresh = sure - done.passed_on
+    rested = {tp: idle[tp] for tp in fresh if tp in idle} if idle else {}
+    for since in set(rested.values()):
+        some = frozenset(tp for tp, of in rested.items() if of == since)
+        # While the group was empty, no rebalance kept members from reading.
+        end = known_end(since) if round_.members_before else None
+        tell(round_, done, some, MoveKind.ASSIGNED, None, member_id, milliseconds(since, round_.at.time), [(some, end)])
+    tell(round_, done, fresh.difference(rested), MoveKind.ASSIGNED, None, member_id, None)
+    forget(idle, tps)
+
+
+def forget(idle: dict[int, int | None], tps: Tps) -> None:
+    for tp in tps if idle else ():
+        idle.pop(tp, None)
+
+
+def tell(
+    round_: Round, done: Handover, tps: Tps, kind: MoveKind, from_id: str | None, to_id: str | None,
+    idle_ms: int | None, ends: Ends = (),
+) -> None:  # fmt: skip
+    """`ends`: when reading ended, for these partitions and possibly others."""
+    if not tps:
+        return
+    offset, time = round_.at
+    done.stopped_ms += (idle_ms or 0) * len(tps)
+    for of, end in ends or [(tps, None)]:
+        some = tps if of is tps else tps & of
+        if some:
+            done.ends.append((some, *(end or NOT_TOLD), True))
+            done.moves.append(
+                (round_.group.group_id, GROUP_TYPE, offset, some, False, kind, from_id, to_id, offset, time, None,
+                 idle_ms, None, None, None, None, round_.first_offset, offset, CERTAIN)
+            )  # fmt: skip
+
+
+def own(round_: Round, tps: Tps, member_id: str, is_exact: bool) -> None:
+    round_.group.ledger.own_block(stretch(round_, tps, member_id, ASSIGNED, is_exact))
+
+
+def stretch(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_exact: bool) -> OwnerStretch:
+    offset, time = round_.at
+    generation = round_.now.value.generation
+    return OwnerStretch(time, offset, is_exact, offset, GROUP_TYPE, tps, member_id, generation, phase)
+
+
+def swap(round_: Round) -> None:
+    """Static members came back under other ids, without a rebalance: the new id gets what the old id was assigned."""
+    assert round_.before is not None
+    ledger = round_.group.ledger
+    for old_id, held, revoking in stays_of(round_.group, round_.before):
+        new_id = round_.replaced.get(old_id)
+        if new_id is None:
+            if revoking:
+                round_.now.revoking[old_id] = revoking
+            continue
+        ledger.release_block(round_.at, held | revoking, old_id, OwnershipEnd.STATIC_REPLACED, is_exact=round_.is_exact)
+        # What it was asked to give up ended with its process.
+        round_.now.idle.update(dict.fromkeys(revoking, round_.at.time))
+        if held:
+            ledger.own_block(stretch(round_, held, new_id, ASSIGNED, round_.is_exact))

@@ -1,0 +1,82 @@
+"""Makes the rows of one rebalance of a classic group: the rebalance, its members, and the partitions that changed
+owners."""
+
+from schemas.words.history import Confidence, MemberChange, RebalanceOutcome
+from udfs.groups.classic import causes
+from udfs.groups.classic.kip429_sets import GroupSets, member_sets
+from udfs.groups.classic.owners import Handover
+from udfs.groups.classic.rounds import GROUP_TYPE, Round, milliseconds
+from udfs.groups.readers.classic_records import NOTHING, ClassicMember
+
+
+def write_rebalance(
+    round_: Round, done: Handover, cause: causes.Cause, joined: list[str], left: list[str], sets: GroupSets,
+    detail: str | None,
+) -> None:  # fmt: skip
+    before = None if round_.before is None else round_.before.value
+    now, at = round_.now.value, round_.at
+    trigger, confidence = cause
+    is_read = None not in [member.assigned for member in now.members]
+    outcome = RebalanceOutcome.COMPLETED if now.members else RebalanceOutcome.EMPTIED
+    duration_ms = milliseconds(round_.stop, at.time)
+    sync_ms = duration_ms if round_.has_stop and now.members else None
+    counts = (
+        len(sets.assigned), done.num_moved, done.num_returned, len(sets.withheld), sets.num_maybe_revoking,
+        sets.num_ready_to_migrate, len(sets.unknown_owned), len(round_.had - sets.assigned),
+    )  # fmt: skip
+    round_.group.context.rows.add(
+        "rebalances",
+        (
+            round_.group.group_id, GROUP_TYPE, at.offset, None if before is None else before.generation,
+            now.generation, round_.stop, False, at.time, False, duration_ms, outcome,
+            trigger, causes.mode(round_, sets), joined, left, len(round_.members_before), len(now.members),
+            None if before is None else before.leader, now.leader, *(counts if is_read else (None,) * len(counts)),
+            done.num_handed_out > 0, unpersisted(round_), sync_ms,
+            done.stopped_ms if is_read else None, None if before is None else before.protocol, now.protocol, detail,
+            None, None, None, round_.first_offset, at.offset, confidence,
+        ),
+    )  # fmt: skip
+    round_.group.context.rows.of["partition_moves"] += done.moves
+    round_.group.context.rows.of["reading_ends"] += done.ends
+
+
+def unpersisted(round_: Round) -> int | None:
+    """Rebalances since the previous value that left no value: every join phase adds one to the generation."""
+    if not round_.is_exact:
+        return None
+    last = 0 if round_.before is None else round_.before.value.generation
+    now = round_.now.value.generation
+    return None if now <= last else now - last - 1 - sum(1 for passed in round_.passed if last < passed < now)
+
+
+def write_members(round_: Round, replaced_by: dict[str, str], left: list[str]) -> None:
+    value = round_.now.value
+    rows = round_.group.context.rows.of["generation_members"]
+    head = (round_.group.group_id, GROUP_TYPE, round_.at.offset)
+    evidence = (round_.first_offset, round_.at.offset, Confidence.CERTAIN)
+    is_known = round_.before is not None or round_.is_exact
+    for member in value.members:
+        member_id = member.member_id
+        previous = round_.previous(replaced_by.get(member_id, member_id))
+        rows.append(
+            (
+                *head, member_id, value.generation, False, member.group_instance_id,
+                change_of(round_, member, replaced_by), member_id == value.leader, member.topics,
+                previous if is_known else None, member.claimed, member.assigned,
+                *member_sets(previous or NOTHING, member), *evidence,
+            )
+        )  # fmt: skip
+    for member_id in left:
+        member = round_.members_before[member_id]
+        rows.append(
+            (
+                *head, member_id, value.generation, False, member.group_instance_id, MemberChange.LEFT, False, None,
+                member.assigned, None, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, *evidence,
+            )
+        )  # fmt: skip
+
+
+def change_of(round_: Round, member: ClassicMember, replaced_by: dict[str, str]) -> MemberChange:
+    if member.member_id in round_.members_before:
+        return MemberChange.KEPT
+    return MemberChange.RESTARTED if member.member_id in replaced_by else MemberChange.JOINED

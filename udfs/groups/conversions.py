@@ -1,0 +1,183 @@
+"""Groups that continue as another group type: members and what they own survive an online conversion."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from schemas.words.history import LeaveKind, OwnershipEnd, OwnershipPhase, RebalanceOutcome, StateEnd
+from udfs.groups.classic import classic_groups
+from udfs.groups.classic.rounds import Classic
+from udfs.groups.history.group import Group
+from udfs.groups.history.ledger import Ledger
+from udfs.groups.modern.members import leave_kind
+from udfs.groups.modern.modern_groups import advance, seen_whole
+from udfs.groups.modern.modern_groups import settle as settle_modern
+from udfs.groups.modern.rebalances import assigned_to, close
+from udfs.groups.modern.state import Base, Modern, Placed, Start
+from udfs.groups.readers.classic_records import TYPE as CLASSIC_TYPE
+from udfs.groups.readers.modern_values import Target, TargetEpoch
+from udfs.groups.readers.records import Moment, Record
+from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
+
+ENDS = (StateEnd.CONVERTED, LeaveKind.CONVERTED, OwnershipEnd.CONVERTED)
+COPIED_TARGET_TYPE = 7
+COPIED_EPOCH_TYPE = 6
+
+
+def settle(group: Group, before: Any, operation: Sequence[Record], at: Moment) -> None:
+    """Handles an operation that changed the type of this group."""
+    now = group.now
+    if isinstance(before, Classic) and set(group.ledger.members) & now.members.keys():
+        upgrade(group, before, now, operation, at)
+    elif isinstance(now, Classic) and now.value.members and group.ledger.members:
+        downgrade(group, before, now, operation, at)
+    else:
+        replace(group, before, list(operation), at)
+
+
+def replace(group: Group, before: Any, operation: list[Record], at: Moment) -> None:
+    """Offline: the group had no members. Its generation starts again, its offsets stay."""
+    if isinstance(before, Modern) and before.rebalance is not None:
+        close(group, before, RebalanceOutcome.SUPERSEDED, at)
+    group.ledger.end_all(at, *ENDS)
+    if isinstance(group.now, Modern):
+        group.now.former_type = before.group_type
+        if isinstance(before, Classic):
+            group.now.assignor = before.value.protocol
+        settle_modern(group, None, operation, at)
+    else:
+        seen_whole(group, operation)
+        classic_groups.settle(group, None, [record for record in operation if record.value is not None], at)
+
+
+# -- online, to the consumer protocol
+
+
+def upgrade(group: Group, before: Classic, now: Modern, operation: Sequence[Record], at: Moment) -> None:
+    """The batch first copies the classic group, with its generation as the epoch. Then come the joining member's own
+    records."""
+    is_exact = seen_whole(group, operation)
+    ledger, topics = group.ledger, group.context.topics
+    ledger.end_state(at, StateEnd.CONVERTED)
+    rekey(ledger, topics, codes_by_name(now, topics))
+    shown = shown_of(ledger)
+    for member_id in [each for each in ledger.members if each not in now.members]:
+        if member_id not in now.operation.departed:
+            release_shown(ledger, at, member_id, shown.get(member_id, {}), OwnershipEnd.CONVERTED)
+            ledger.leave(at, member_id, LeaveKind.CONVERTED, now.epoch)
+    for member_id, member in (now.members | now.operation.departed).items():
+        member.shown = shown.get(member_id, {})
+    take_over_copy(group, now, operation)
+    own = [record.offset for record in operation if record.type == 5 and record.member not in ledger.members]
+    now.start = Start(at.time, min(own, default=at.offset), is_exact)
+    now.former_type, now.assignor = before.group_type, before.value.protocol
+    advance(group, now, operation, is_exact, at)
+
+
+def take_over_copy(group: Group, now: Modern, operation: Sequence[Record]) -> None:
+    """The first target in the batch is the last assignment of the classic group, not a rebalance."""
+    copied: dict[str, Target] = {}
+    for record in operation:
+        if record.type == COPIED_TARGET_TYPE and record.value is not None:
+            copied[str(record.member)] = record.value
+        if record.type == COPIED_EPOCH_TYPE and record.value is not None:
+            value: TargetEpoch = record.value
+            now.generation = now.told_target = value.epoch
+            now.assignment_offset = record.offset
+            break
+    members = group.ledger.members
+    now.base = {
+        member_id: Base(members[member_id].group_instance_id, assigned_to(group.context.topics, now, of.assigned))
+        for member_id, of in copied.items()
+        if member_id in members
+    }
+
+
+def codes_by_name(now: Modern, topics: TopicCodes) -> dict[str, int]:
+    """Codes of topics with ids: classic groups know only names."""
+    owned = [by_role for member in now.members.values() for by_role in (member.assigned, member.pending)]
+    shares = [share for by_role in (*owned, *now.targets.values()) for share in by_role.values()]
+    codes = {tp >> SHIFT for share in shares for tp in share if isinstance(tp, int)}
+    return {name: code for code in codes if (name := topics.topics[code][0]) is not None}
+
+
+# -- online, to the classic protocol
+
+
+def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Record], at: Moment) -> None:
+    """The last member with the consumer protocol left by itself, or a static member with the classic protocol replaced
+    it. The others stay with what their targets assign, and the epoch continues as the generation."""
+    seen_whole(group, operation)
+    for record in operation:
+        if record.type == CLASSIC_TYPE:
+            group.is_exact(classic_groups.KEY, record)
+    ledger, topics = group.ledger, group.context.topics
+    ledger.end_state(at, StateEnd.CONVERTED)
+    if before.rebalance is not None:
+        close(group, before, RebalanceOutcome.SUPERSEDED, at)
+    rekey(ledger, topics, {name: topics.of_name(name) for name in names_of(ledger, topics)})
+    stay = {member.member_id: member.assigned or frozenset() for member in now.value.members}
+    instances = {member.group_instance_id for member in now.value.members} - {None}
+    shown, has_left = shown_of(ledger), False
+    for member_id in list(ledger.members):
+        own = shown.get(member_id, {})
+        if member_id in stay:
+            keep_assigned(ledger, at, member_id, own, stay[member_id])
+            continue
+        is_replaced = ledger.members[member_id].group_instance_id in instances
+        has_left |= not is_replaced
+        why = OwnershipEnd.STATIC_REPLACED if is_replaced else OwnershipEnd.MEMBER_LEFT
+        release_shown(ledger, at, member_id, own, why)
+        # The next generation assigns what no copied assignment names.
+        given = frozenset().union(*stay.values())
+        now.idle.update((tp, at.time) for tps in own.values() for tp in tps - given)
+        kind = LeaveKind.STATIC_REPLACED if is_replaced else kind_of(before, member_id, at)
+        ledger.leave(at, member_id, kind, now.value.generation)
+    classic_groups.adopt(group, at, is_rebalancing=has_left)
+
+
+def kind_of(before: Modern, member_id: str, at: Moment) -> LeaveKind:
+    member = before.operation.departed.get(member_id) or before.members.get(member_id)
+    return LeaveKind.UNKNOWN if member is None else leave_kind(member, True, at)
+
+
+def keep_assigned(ledger: Ledger, at: Moment, member_id: str, own: Placed, assigned: frozenset[int]) -> None:
+    for (phase, role), tps in own.items():
+        for tp in tps:
+            if tp not in assigned:
+                ledger.release(at, tp, member_id, OwnershipEnd.CONVERTED, role=role)
+            elif phase != OwnershipPhase.ASSIGNED:
+                ledger.release(at, tp, member_id, OwnershipEnd.PHASE_CHANGED, role=role)
+
+
+# -- both
+
+
+def names_of(ledger: Ledger, topics: TopicCodes) -> set[str]:
+    return {name for tp, _ in ledger.owners if (name := topics.name(tp)) is not None}
+
+
+def rekey(ledger: Ledger, topics: TopicCodes, codes: Mapping[str, int]) -> None:
+    """Open ownership intervals continue under the topics' other codes, found by name."""
+    owners = list(ledger.owners.values())
+    ledger.owners = {}
+    for of_members in owners:
+        for owner in of_members.values():
+            code = codes.get(topics.name(owner.tp) or "")
+            if code is not None:
+                owner.tp = code << SHIFT | owner.tp & PARTITION_MASK
+            ledger.own(owner)
+
+
+def shown_of(ledger: Ledger) -> dict[str, Placed]:
+    """By member, what it owns."""
+    found: dict[str, dict[tuple[str, str | None], set[int]]] = {}
+    for of_members in ledger.owners.values():
+        for owner in of_members.values():
+            found.setdefault(owner.member_id, {}).setdefault((owner.phase, owner.role), set()).add(owner.tp)
+    return {each: {key: frozenset(tps) for key, tps in shown.items()} for each, shown in found.items()}
+
+
+def release_shown(ledger: Ledger, at: Moment, member_id: str, shown: Placed, why: OwnershipEnd) -> None:
+    for (_, role), tps in shown.items():
+        for tp in tps:
+            ledger.release(at, tp, member_id, why, role=role)

@@ -1,0 +1,177 @@
+"""Replays all groups of one offsets partition, or of a slice of it, in log order, from where the last run ended."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from schemas.words.history import AnomalyKind, LeaveKind, OwnershipEnd, Severity, StateEnd
+from udfs.groups import conversions
+from udfs.groups.classic import classic_groups
+from udfs.groups.classic.rounds import Classic
+from udfs.groups.history.group import Context, Group
+from udfs.groups.history.ledger import Ledger
+from udfs.groups.history.rows import Rows
+from udfs.groups.modern import modern_groups
+from udfs.groups.readers.classic_records import TYPE
+from udfs.groups.readers.pause_collector import uncollected
+from udfs.groups.readers.records import Moment, Record
+
+# One handler per record type, for values and tombstones. It changes only the group's current state.
+HANDLERS: dict[int, Callable[[Group, Record], None]] = {TYPE: classic_groups.take, **modern_groups.HANDLERS}
+
+CLASSIC_OR_NOTHING = {Classic, type(None)}
+
+# From when to when the log has records of a group; None: still.
+Known = tuple[Moment, Moment | None]
+
+
+class Fold:
+    def __init__(self, context: Context, states: Mapping[str, str]) -> None:
+        """`states`: of groups that may get records, by group id, as `finish` returned them."""
+        self.context = context
+        self.states = states
+        self.groups: dict[str, Group] = {}
+        # For each group, when it existed, in this run and at the end of earlier ones.
+        self.known: dict[str, list[Known]] = {}
+        # The newest operation of each group, which may continue.
+        self.held: dict[str, list[Record]] = {}
+
+    @uncollected()
+    def take(self, records: Iterable[tuple[str, Record]]) -> None:
+        """Takes a chunk of the log, in log order."""
+        held = self.held
+        for group_id, record in records:
+            operation = held.get(group_id)
+            if operation is None:
+                held[group_id] = [record]
+            elif operation[0].batch == record.batch and operation[0].time == record.time:
+                operation.append(record)
+            else:
+                self.apply(group_id, operation)
+                held[group_id] = [record]
+
+    def hole(self, last_offset: int, last_time: int | None) -> None:
+        """Records after this offset are missing. Everything known ends here."""
+        self.settle_held()
+        for group_id in {**self.states, **self.groups}:
+            group = self.group(group_id)
+            time = group.time if last_time is None else max(last_time, group.time or last_time)
+            at = Moment(last_offset, time)
+            if group.now is not None and not isinstance(group.now, Classic):
+                modern_groups.hole(group, at)
+            ends = (StateEnd.COVERAGE_HOLE, LeaveKind.COVERAGE_HOLE, OwnershipEnd.COVERAGE_HOLE)
+            group.ledger.end_all(at, *ends, is_exact=False)
+            group.now = None
+            self.note(group_id, at)
+
+    @uncollected()
+    def finish(self, open_rows: Rows) -> dict[str, str]:
+        """Returns the states of all groups that had records, and adds open intervals to `open_rows`."""
+        self.settle_held()
+        for group in self.groups.values():
+            if isinstance(group.now, Classic):
+                classic_groups.confirm(group, group.now)
+            group.ledger.open_rows(open_rows)
+            if group.now is not None and not isinstance(group.now, Classic):
+                modern_groups.open_rows(group, open_rows)
+        return {group_id: self.state(group) for group_id, group in self.groups.items()}
+
+    @property
+    def existence(self) -> dict[str, list[Known]]:
+        """For each group in `states` or in records: the last period in which earlier runs knew it, then those of this
+        run."""
+        untouched = {
+            group_id: state for group_id, state in self.states.items() if state and group_id not in self.groups
+        }
+        return {**{group_id: known_of(json.loads(state)) for group_id, state in untouched.items()}, **self.known}
+
+    def settle_held(self) -> None:
+        for group_id, operation in self.held.items():
+            self.apply(group_id, operation)
+        self.held.clear()
+
+    def apply(self, group_id: str, operation: list[Record]) -> None:
+        group = self.groups.get(group_id) or self.group(group_id)
+        before = group.now
+        for record in operation:
+            at = group.moment(record)
+            if record.left_out is not None:
+                told = f"left out, since no topic has partitions below 0: {record.left_out}"
+                group.anomaly(record, AnomalyKind.NEGATIVE_PARTITION, Severity.WARNING, told)
+        handlers = [HANDLERS[record.type] for record in operation]
+        try:
+            for record, handler in zip(operation, handlers, strict=True):
+                handler(group, record)
+            settle(group, before, operation, at)
+        except Exception as failure:
+            # No content of a log may end the run. The anomaly names the records, and the replay continues.
+            told = f"{type(failure).__name__}: {failure}"
+            first = operation[0].offset
+            group.anomaly(operation[-1], AnomalyKind.IMPOSSIBLE_ORDER, Severity.CRITICAL, told, first)
+        if (before is None) != (group.now is None):
+            self.note(group_id, at)
+
+    def note(self, group_id: str, at: Moment) -> None:
+        """Records that the group began or ceased to exist."""
+        spans = self.known.setdefault(group_id, [])
+        if self.groups[group_id].now is not None:
+            spans.append((at, None))
+        elif spans and spans[-1][1] is None:
+            spans[-1] = (spans[-1][0], at)
+
+    def group(self, group_id: str) -> Group:
+        found = self.groups.get(group_id)
+        if found is None:
+            found = self.groups[group_id] = self.restored(group_id, self.states.get(group_id))
+        return found
+
+    def restored(self, group_id: str, state: str | None) -> Group:
+        rows, topics = self.context.rows, self.context.topics
+        if not state:
+            return Group(group_id, self.context, Ledger(group_id, rows))
+        found = json.loads(state)
+        now: Any = None
+        if found["kind"] is not None:
+            now = (Classic if found["kind"] == "classic" else modern_groups).from_plain(found["now"], topics)
+        self.known[group_id] = known_of(found)
+        ledger = Ledger.from_plain(group_id, rows, found["ledger"], topics)
+        return Group(group_id, self.context, ledger, found["time"], found["seen"], now)
+
+    def state(self, group: Group) -> str:
+        topics, now = self.context.topics, group.now
+        is_classic = isinstance(now, Classic)
+        spans = self.known.get(group.group_id)
+        return json.dumps(
+            {
+                "kind": None if now is None else "classic" if is_classic else "modern",
+                "now": None if now is None else now.plain(topics) if is_classic else modern_groups.plain(now, topics),
+                "ledger": group.ledger.plain(topics),
+                "time": group.time,
+                "seen": group.seen,
+                "known": spans[-1] if spans else None,
+            },
+            separators=(",", ":"),
+        )
+
+
+def known_of(state: dict[str, Any]) -> list[Known]:
+    if state["known"] is None:
+        return []
+    since, until = state["known"]
+    return [(Moment(*since), None if until is None else Moment(*until))]
+
+
+def settle(group: Group, before: Any, operation: list[Record], at: Moment) -> None:
+    """Chooses by the group's type before and after the operation."""
+    kinds = {type(before), type(group.now)}
+    if kinds <= CLASSIC_OR_NOTHING:
+        classic_groups.settle(group, before, operation, at)
+    elif Classic not in kinds and len({each.group_type for each in (before, group.now) if each is not None}) == 1:
+        modern_groups.settle(group, before, operation, at)
+    else:
+        if isinstance(before, Classic):
+            # Intervals that are converted end with the last record of the classic group, whether or not a run ended in
+            # between.
+            classic_groups.confirm(group, before)
+        group.ledger.spread()
+        conversions.settle(group, before, operation, at)

@@ -1,0 +1,12 @@
+"""The offsets partition that a group belongs to. Its leader is the group's coordinator, and reads no other partition
+for the group."""
+
+from udfs.assignors.java.iteration_order import string_hash
+
+LOWEST = 1 << 31
+
+
+def partition_for(group_id: str, num_partitions: int) -> int:
+    """From the absolute value of the signed hash code. The lowest integer has no absolute value."""
+    found = string_hash(group_id)
+    return 0 if found == LOWEST else min(found, 2 * LOWEST - found) % num_partitions

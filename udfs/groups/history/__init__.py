@@ -1,0 +1,1 @@
+"""What the replay of every group type uses: open intervals, rows, departures, changes in words."""

@@ -1,0 +1,86 @@
+"""Infers how members left when the log does not say it: by leave request, removal or timeout.
+
+In a classic group each heartbeat and each commit restarts the session. So the coordinator removes a member at the
+earliest one session timeout after its last commit. In other groups only heartbeats do: the last commit may come up to a
+heartbeat interval after the last heartbeat. It is normal that the removal is somewhat later: the member lived until
+about its next commit, and the other members of a classic group learn of the rebalance by their next heartbeats. A
+member that leaves by itself has mostly committed just before.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
+from udfs.groups.history.reading_ends import HEARTBEATS, Timeouts
+
+KINDS = ("session", "rebalance")
+
+# The coordinator may have moved since the commit. Clocks of a healthy cluster differ by less than this.
+CLOCK_STEP_MS = 1_000
+# The default of auto.commit.interval.ms.
+COMMIT_INTERVAL_MS = 5_000
+# The default of commit.interval.ms of Kafka Streams.
+STREAMS_COMMIT_INTERVAL_MS = 30_000
+
+
+class Departure(NamedTuple):
+    """`to_offset`: the first record without the member. `to_time`: until when it was a member. Its session timed out if
+    it was silent for a session timeout, minus up to `early_ms` or plus up to `late_ms`."""
+
+    group_id: str
+    member_id: str
+    to_offset: int
+    to_time: int | None
+    session_timeout_ms: int
+    rebalance_timeout_ms: int | None
+    early_ms: int
+    late_ms: int
+
+
+SCHEMA = pa.schema(
+    [
+        pa.field("group_id", pa.string()),
+        pa.field("member_id", pa.string()),
+        pa.field("to_offset", pa.int64()),
+        pa.field("to_time", pa.int64()),
+        pa.field("session_timeout_ms", pa.int64()),
+        pa.field("rebalance_timeout_ms", pa.int64()),
+        pa.field("early_ms", pa.int64()),
+        pa.field("late_ms", pa.int64()),
+    ]
+)
+
+
+def departures_table(departures: Sequence[Departure]) -> pa.Table:
+    columns = zip(*departures, strict=True) if departures else [()] * len(SCHEMA)
+    return pa.table([pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)], SCHEMA)
+
+
+def classic_departure(
+    group_id: str, member_id: str, to_offset: int, to_time: int | None, session_ms: int, rebalance_ms: int | None
+) -> Departure:
+    late = COMMIT_INTERVAL_MS + session_ms // HEARTBEATS
+    return Departure(group_id, member_id, to_offset, to_time, session_ms, rebalance_ms, CLOCK_STEP_MS, late)
+
+
+def modern_departure(
+    group_id: str, member_id: str, to_offset: int, to_time: int | None, of: Timeouts, *, is_streams: bool
+) -> Departure:
+    late = (STREAMS_COMMIT_INTERVAL_MS if is_streams else COMMIT_INTERVAL_MS) + CLOCK_STEP_MS
+    early = of.heartbeat_ms + CLOCK_STEP_MS
+    return Departure(group_id, member_id, to_offset, to_time, of.session_ms, of.rebalance_ms, early, late)
+
+
+def are_session_timeouts(silent_ms: Numbers, gone: pa.Table) -> Flags:
+    """`silent_ms`: from each member's last commit to the end of its membership."""
+    session_timeout_ms, rebalance_timeout_ms = (numbers(gone.column(f"{each}_timeout_ms")) for each in KINDS)
+    earliest = session_timeout_ms - numbers(gone.column("early_ms"))
+    latest = session_timeout_ms + numbers(gone.column("late_ms"))
+    # A client that no longer polls leaves by itself after its rebalance timeout. The oldest clients have none; here it
+    # is their session timeout.
+    has_poll_timeout = (rebalance_timeout_ms != NONE) & (rebalance_timeout_ms != session_timeout_ms)
+    stood_still = has_poll_timeout & (rebalance_timeout_ms <= silent_ms)
+    return np.asarray((silent_ms >= earliest) & (silent_ms <= latest) & ~stood_still, np.bool_)

@@ -1,0 +1,89 @@
+"""A group during its replay, and what it shares with the other groups of its offsets partition."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.words.history import AnomalyKind, Confidence, Severity
+from udfs.groups.history.change_details import Change, detail
+from udfs.groups.history.departures import Departure
+from udfs.groups.history.ledger import Ledger
+from udfs.groups.history.reading_ends import Setting
+from udfs.groups.history.rows import Rows
+from udfs.groups.history.unclear_details import UnclearDetail, is_unclear
+from udfs.groups.readers.records import Moment, Record
+from udfs.log.gaps import Gaps
+from udfs.topics.partition_codes import TopicCodes
+
+# Smaller steps back are normal for the clocks of a healthy cluster.
+CLOCK_STEP_US = 1_000_000
+
+
+@dataclass
+class Context:
+    """Shared by all groups of one offsets partition."""
+
+    topics: TopicCodes
+    gaps: Gaps = field(default_factory=Gaps)
+    # The last offset before each hole; -1: the beginning of the log was not read.
+    holes: Collection[int] = ()
+    rows: Rows = field(default_factory=Rows)
+    # Group epoch of a consumer group before its first record of type 3: 1 from Kafka 4.3, 0 earlier.
+    first_epoch: int = 1
+    # Members for which commits may show how they left.
+    departures: list[Departure] = field(default_factory=list)
+    # Details of rebalances that name these members.
+    unclear: list[UnclearDetail] = field(default_factory=list)
+    # Timeouts by group type, from snapshots.
+    timeouts: Mapping[str, Setting] = field(default_factory=dict)
+    # Timeouts of groups that set their own, by group and type.
+    own_timeouts: Mapping[tuple[str, str], Setting] = field(default_factory=dict)
+
+    def timeouts_of(self, group_id: str, group_type: str) -> Setting:
+        own = self.own_timeouts.get((group_id, group_type))
+        return self.timeouts.get(group_type, Setting()) if own is None else own
+
+
+@dataclass
+class Group:
+    group_id: str
+    context: Context
+    ledger: Ledger
+    # Largest record time so far.
+    time: int | None = None
+    # By key (type and member), offset of its newest record: shows whether the next one is new or a copy of it.
+    seen: dict[str, int] = field(default_factory=dict)
+    # What is known of the group beyond its ledger, by its type: of `classic` or `modern`.
+    now: Any = None
+
+    def moment(self, record: Record) -> Moment:
+        """The place of the record with its history time, which never goes back."""
+        time = record.time
+        if time is not None and self.time is not None and time < self.time:
+            if time < self.time - CLOCK_STEP_US:
+                told = f"record time lies {(self.time - time) // 1000:,} ms before that of an earlier record"
+                self.anomaly(record, AnomalyKind.CLOCK_WENT_BACK, Severity.INFO, told)
+            time = self.time
+        self.time = self.time if time is None else time
+        return Moment(record.offset, self.time)
+
+    def is_exact(self, key: str, record: Record) -> bool:
+        """Whether no record of this key can be missing before this one. Marks the key as seen."""
+        before = self.seen.get(key, -1)
+        self.seen[key] = record.offset
+        return self.context.gaps.is_complete(before, record.offset)
+
+    def detail(self, assignment_offset: int, trigger: str, changes: Sequence[Change]) -> str | None:
+        """The detail of a rebalance. If commits may show more, it is noted for later."""
+        if is_unclear(changes):
+            self.context.unclear.append(UnclearDetail(self.group_id, assignment_offset, trigger, changes))
+        return detail(trigger, changes)
+
+    def anomaly(
+        self, record: Record, kind: AnomalyKind, severity: Severity, told: str, first_offset: int | None = None
+    ) -> None:
+        first = record.offset if first_offset is None else first_offset
+        self.context.rows.add(
+            "replay_anomalies",
+            (self.group_id, kind, severity, record.offset, record.time, told, first, record.offset, Confidence.CERTAIN),
+        )

@@ -1,0 +1,296 @@
+"""The current state of one group, since when, and the rows of its past: open intervals become rows when they end. Group
+types differ in how they record events; the consequences are written only here."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import Any
+
+from schemas.words.history import (
+    Confidence,
+    LeaveKind,
+    OwnershipEnd,
+    StateEnd,
+)
+from udfs.groups.history.rows import Rows
+from udfs.groups.readers.records import Moment
+from udfs.topics.partition_codes import TopicCodes
+
+NO_CLIENT = (None, None, None)
+CERTAIN = Confidence.CERTAIN
+
+
+@dataclass(slots=True)
+class Stretch:
+    """An open interval; `last_offset` is the last record that confirms it."""
+
+    from_time: int | None
+    from_offset: int
+    is_from_exact: bool
+    last_offset: int
+
+    def row(
+        self, to_time: int | None, to_offset: int | None, is_to_exact: bool, ended_by: str | None
+    ) -> tuple[Any, ...]:
+        return (
+            self.from_time, to_time, self.from_offset, to_offset, ended_by is None, self.is_from_exact, is_to_exact,
+            ended_by,
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class StateStretch(Stretch):
+    group_type: str
+    state: str | None
+    generation_or_epoch: int | None
+    protocol_type: str | None
+    assignor: str | None
+    num_members: int | None
+    confidence: str = Confidence.CERTAIN
+
+
+@dataclass(slots=True)
+class MemberStretch(Stretch):
+    group_type: str
+    member_id: str
+    group_instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    rack_id: str | None
+    joined_generation: int | None
+    away_since_time: int | None = None
+
+
+@dataclass(slots=True)
+class OwnerStretch(Stretch):
+    group_type: str
+    # One partition. In classic groups a frozenset of them, since there they mostly change owners together.
+    tp: Any
+    member_id: str
+    generation_or_epoch: int | None
+    phase: str
+    role: str | None = None
+    subtopology_id: str | None = None
+
+
+# For each class, a function that returns all its fields.
+FIELDS = {of: attrgetter(*of.__dataclass_fields__) for of in (StateStretch, MemberStretch, OwnerStretch)}
+
+
+def values_of(of: StateStretch | MemberStretch | OwnerStretch) -> list[Any]:
+    return list(FIELDS[type(of)](of))
+
+
+TP = list(OwnerStretch.__dataclass_fields__).index("tp")
+
+
+def with_tp(of: OwnerStretch, tp: Any) -> list[Any]:
+    values = values_of(of)
+    values[TP] = tp
+    return values
+
+
+@dataclass
+class Ledger:
+    group_id: str
+    rows: Rows
+    state: StateStretch | None = None
+    members: dict[str, MemberStretch] = field(default_factory=dict)
+    # By partition and role, then by member. There is one member, except in share groups and in anomalies.
+    owners: dict[tuple[int, str | None], dict[str, OwnerStretch]] = field(default_factory=dict)
+    # For classic groups instead: by member, its blocks.
+    blocks: dict[str, list[OwnerStretch]] = field(default_factory=dict)
+
+    # -- states
+
+    def enter(self, at: Moment, new: StateStretch) -> None:
+        """The group has this state from now on. An equal state continues."""
+        old = self.state
+        if old is not None:
+            same = ("group_type", "state", "generation_or_epoch", "protocol_type", "assignor")
+            if all(getattr(old, name) == getattr(new, name) for name in same):
+                old.num_members, old.last_offset = new.num_members, at.offset
+                return
+            self.end_state(at, StateEnd.NEXT_STATE, until=new.from_time, is_exact=new.is_from_exact)
+        self.state = new
+
+    def end_state(self, at: Moment, why: StateEnd, *, until: int | None = None, is_exact: bool = True) -> None:
+        """`until` is earlier than the record if the record names an earlier time."""
+        if self.state is not None:
+            time = at.time if until is None else until
+            if time is not None and self.state.from_time is not None:
+                time = max(time, self.state.from_time)
+            self.rows.add("group_state_intervals", self.state_row(self.state, time, at.offset, is_exact, why))
+            self.state = None
+
+    def state_row(
+        self, of: StateStretch, to_time: int | None, to_offset: int | None, is_exact: bool, why: StateEnd | None
+    ) -> tuple[Any, ...]:
+        return (
+            self.group_id, of.group_type, *of.row(to_time, to_offset, is_exact, why), of.state, of.generation_or_epoch,
+            of.protocol_type, of.assignor, of.num_members, of.from_offset,
+            of.last_offset if to_offset is None else to_offset, of.confidence,
+        )  # fmt: skip
+
+    # -- members
+
+    def join(self, new: MemberStretch) -> None:
+        self.members[new.member_id] = new
+
+    def leave(
+        self, at: Moment, member_id: str, kind: LeaveKind, generation: int | None, *, until: int | None = None,
+        is_exact: bool = True, confidence: Confidence = Confidence.CERTAIN,
+    ) -> None:  # fmt: skip
+        """The member left. The caller releases what it owns before this."""
+        of = self.members.pop(member_id, None)
+        if of is not None:
+            time = at.time if until is None else until
+            row = self.member_row(of, time, at.offset, is_exact, kind, generation, confidence)
+            self.rows.add("membership_intervals", row)
+
+    def member_row(
+        self, of: MemberStretch, to_time: int | None, to_offset: int | None, is_exact: bool, kind: LeaveKind | None,
+        generation: int | None, confidence: Confidence,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        return (
+            self.group_id, of.group_type, of.member_id, *of.row(to_time, to_offset, is_exact, kind),
+            of.group_instance_id, of.client_id, of.client_host, of.rack_id, of.joined_generation, generation,
+            of.away_since_time, kind, of.from_offset, of.last_offset if to_offset is None else to_offset, confidence,
+        )  # fmt: skip
+
+    # -- owners
+
+    def own(self, new: OwnerStretch) -> None:
+        """The member owns the partition from now on. The caller releases the previous owner."""
+        key = (new.tp, new.role)
+        of_members = self.owners.get(key)
+        if of_members is None:
+            self.owners[key] = {new.member_id: new}
+        else:
+            of_members[new.member_id] = new
+
+    def release(
+        self, at: Moment, tp: int, member_id: str, why: OwnershipEnd, *, role: str | None = None,
+        until: int | None = None, is_exact: bool = True,
+    ) -> None:  # fmt: skip
+        of_members = self.owners.get((tp, role), {})
+        of = of_members.pop(member_id, None)
+        if not of_members:
+            self.owners.pop((tp, role), None)
+        if of is not None:
+            time = at.time if until is None else until
+            self.rows.add("ownership_intervals", self.owner_row(of, time, at.offset, is_exact, why))
+
+    def own_block(self, new: OwnerStretch) -> None:
+        self.blocks.setdefault(new.member_id, []).append(new)
+
+    def release_block(
+        self, at: Moment, tps: frozenset[int], member_id: str, why: OwnershipEnd, until: int | None = None, *,
+        is_exact: bool = True,
+    ) -> None:  # fmt: skip
+        """The member no longer owns these. The rest of a block continues."""
+        if not tps:
+            return
+        time = at.time if until is None else until
+        left = []
+        for of in self.blocks.pop(member_id, ()):
+            whole: frozenset[int] = of.tp
+            of.tp = whole if whole is tps else whole & tps
+            if of.tp:
+                self.rows.add("ownership_intervals", self.owner_row(of, time, at.offset, is_exact, why))
+            if of.tp is whole:
+                continue
+            of.tp = whole - of.tp
+            if of.tp:
+                left.append(of)
+        if left:
+            self.blocks[member_id] = left
+
+    def spread(self) -> None:
+        """Splits blocks, for groups whose members change one by one."""
+        for blocks in self.blocks.values():
+            for of in blocks:
+                for tp in of.tp:
+                    self.own(replace(of, tp=tp))
+        self.blocks = {}
+
+    def gather(self) -> None:
+        """The inverse of `spread`."""
+        found: dict[tuple[Any, ...], set[int]] = {}
+        for of in self.stretches():
+            found.setdefault(tuple(with_tp(of, None)), set()).add(of.tp)
+        self.owners = {}
+        for values, tps in found.items():
+            of = OwnerStretch(*values)
+            of.tp = frozenset(tps)
+            self.own_block(of)
+
+    def stretches(self) -> Iterator[OwnerStretch]:
+        """All intervals of ownership."""
+        for of_members in self.owners.values():
+            yield from of_members.values()
+        for blocks in self.blocks.values():
+            yield from blocks
+
+    def owner_row(
+        self, of: OwnerStretch, to_time: int | None, to_offset: int | None, is_exact: bool, why: OwnershipEnd | None
+    ) -> tuple[Any, ...]:
+        member = self.members.get(of.member_id)
+        client = NO_CLIENT if member is None else (member.group_instance_id, member.client_id, member.client_host)
+        from_offset = of.from_offset
+        # Commits at both ends are added when commits are linked. Written out field by field: there are more of these
+        # rows than of all others together.
+        return (
+            self.group_id, of.group_type, of.tp, of.from_time, to_time, from_offset, to_offset, why is None,
+            of.is_from_exact, is_exact, why, of.member_id, *client, of.generation_or_epoch, of.phase, of.role,
+            of.subtopology_id, None, None, from_offset, of.last_offset if to_offset is None else to_offset, CERTAIN,
+        )  # fmt: skip
+
+    # -- all of it
+
+    def end_all(self, at: Moment, state: StateEnd, member: LeaveKind, owner: OwnershipEnd, *, is_exact: bool = True,
+                generation: int | None = None) -> None:  # fmt: skip
+        """The group was deleted, or nothing more is known of it."""
+        for (tp, role), of_members in list(self.owners.items()):
+            for member_id in list(of_members):
+                self.release(at, tp, member_id, owner, role=role, is_exact=is_exact)
+        for of in self.stretches():
+            self.rows.add("ownership_intervals", self.owner_row(of, at.time, at.offset, is_exact, owner))
+        self.blocks = {}
+        for member_id in list(self.members):
+            self.leave(at, member_id, member, generation, is_exact=is_exact)
+        self.end_state(at, state, is_exact=is_exact)
+
+    def open_rows(self, rows: Rows) -> None:
+        """Open intervals as rows."""
+        if self.state is not None:
+            rows.add("group_state_intervals", self.state_row(self.state, None, None, True, None))
+        for member in self.members.values():
+            rows.add("membership_intervals", self.member_row(member, None, None, True, None, None, Confidence.CERTAIN))
+        for owner in self.stretches():
+            rows.add("ownership_intervals", self.owner_row(owner, None, None, True, None))
+
+    def plain(self, topics: TopicCodes) -> dict[str, Any]:
+        """In the form for JSON: values without names, since a state is stored for each group."""
+        of_partitions = [of for of_members in self.owners.values() for of in of_members.values()]
+        of_blocks = [of for blocks in self.blocks.values() for of in blocks]
+        return {
+            "state": None if self.state is None else values_of(self.state),
+            "members": [values_of(member) for member in self.members.values()],
+            "owners": [with_tp(of, topics.plain((of.tp,))) for of in of_partitions],
+            "blocks": [with_tp(of, topics.plain(of.tp)) for of in of_blocks],
+        }
+
+    @classmethod
+    def from_plain(cls, group_id: str, rows: Rows, found: dict[str, Any], topics: TopicCodes) -> "Ledger":
+        ledger = cls(group_id, rows)
+        ledger.state = None if found["state"] is None else StateStretch(*found["state"])
+        for member in found["members"]:
+            ledger.join(MemberStretch(*member))
+        for owner in found["owners"]:
+            (owner[TP],) = topics.from_plain(owner[TP])
+            ledger.own(OwnerStretch(*owner))
+        for block in found["blocks"]:
+            block[TP] = topics.from_plain(block[TP])
+            ledger.own_block(OwnerStretch(*block))
+        return ledger

@@ -1,0 +1,147 @@
+"""Rows that a replay makes, before they become Arrow tables with the declared columns.
+
+A row is a tuple in the order of the table's columns, without `cluster` and `evidence_partition`. Times are
+microseconds. `topic, topic_id, partition` are one number (see `topic_codes`); lists of partitions are sets of these
+numbers. If that number is a frozenset, the row stands for one row per element: partitions mostly change owners
+together.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from schemas.declarations.columns import Table
+from schemas.tables.history_columns import PARTITION_LISTS
+from udfs.arrays.arrow_schema import arrow_type, table_schema
+from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
+
+CONSTANT = frozenset({"cluster", "evidence_partition"})
+LIST_TYPE = arrow_type(PARTITION_LISTS)
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Rows:
+    """Rows of all tables, by table name."""
+
+    def __init__(self) -> None:
+        self.of: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+
+    def add(self, table: str, row: tuple[Any, ...]) -> None:
+        self.of[table].append(row)
+
+
+def fields_of(table: Table) -> tuple[str, ...]:
+    """The fields of a row, in order; `tp` stands for topic, topic_id and partition."""
+    names = [column.name for column in table.columns if column.name not in CONSTANT]
+    if "topic_id" not in names or "partition" not in names:
+        return tuple(names)
+    return tuple("tp" if name == "topic" else name for name in names if name not in ("topic_id", "partition"))
+
+
+def arrow_rows(
+    table: Table, rows: Sequence[tuple[Any, ...]], topics: TopicCodes, cluster: str, partition: int
+) -> pa.Table:
+    schema = table_schema(table)
+    if not rows:
+        return schema.empty_table()
+    constants: dict[str, Any] = {"cluster": cluster, "evidence_partition": partition}
+    fields = fields_of(table)
+    of_rows = dict(zip(fields, zip(*rows, strict=True), strict=True))
+    tps, sizes = spread(of_rows.pop("tp")) if "tp" in of_rows else (None, None)
+    columns = {name: column(values, schema.field(name).type, topics) for name, values in of_rows.items()}
+    if sizes is not None:
+        of_row = pa.array(np.repeat(np.arange(len(sizes)), sizes))
+        columns = {name: repeated(values, of_row) for name, values in columns.items()}
+    if tps is not None:
+        columns |= topic_columns(tps, topics)
+    num_rows = len(rows) if tps is None else len(tps)
+    columns |= {name: pa.repeat(pa.scalar(value, schema.field(name).type), num_rows)
+                for name, value in constants.items() if name in schema.names}  # fmt: skip
+    return pa.table([columns[name] for name in schema.names], schema)
+
+
+def spread(tps: Sequence[int | frozenset[int]]) -> tuple[Numbers, Numbers | None]:
+    """All topic partitions, and how many rows each row stands for; None: one each."""
+    kinds = set(map(type, tps))
+    if frozenset not in kinds:
+        return np.array(tps, np.int64), None
+    sets: Any = tps if len(kinds) == 1 else [each if isinstance(each, frozenset) else (each,) for each in tps]
+    found = np.fromiter(chain.from_iterable(sets), np.int64)
+    return found, np.fromiter(map(len, sets), np.int64, len(sets))
+
+
+def repeated(values: pa.Array, of_row: pa.Array) -> pa.Array:
+    """Columns that only other group types fill are all NULL."""
+    return pa.nulls(len(of_row), values.type) if values.null_count == len(values) else values.take(of_row)
+
+
+def column(values: Sequence[Any], kind: pa.DataType, topics: TopicCodes) -> pa.Array:
+    if kind == LIST_TYPE:
+        return partition_lists(values, topics)
+    if pa.types.is_timestamp(kind):
+        return pa.array(values, pa.int64()).cast(kind)
+    return pa.array(values, kind)
+
+
+def topic_columns(numbers: Numbers, topics: TopicCodes) -> dict[str, pa.Array]:
+    codes = pa.array(numbers >> SHIFT)
+    return {
+        "topic": pa.array([name for name, _ in topics.topics], pa.string()).take(codes),
+        "topic_id": pa.array([topic_id for _, topic_id in topics.topics], pa.string()).take(codes),
+        "partition": pa.array((numbers & PARTITION_MASK).astype(np.int32)),
+    }
+
+
+def partition_lists(sets: Sequence[Collection[int] | None], topics: TopicCodes) -> pa.Array:
+    """Each set as a list of topics, ordered by name, with their partitions ascending."""
+    # Most sets are the same object again and again: the empty set, or what a member keeps.
+    ids = np.fromiter(map(id, sets), np.int64, len(sets))
+    _, firsts, of_row = np.unique(ids, return_index=True, return_inverse=True)
+    distinct = [sets[first] for first in firsts]
+    tps, of_set = in_order([each or () for each in distinct], topics)
+    sizes = of_set[of_row]
+    # For each row the range of its own elements, one range after the other.
+    starts = (np.cumsum(of_set) - of_set)[of_row] - (np.cumsum(sizes) - sizes)
+    is_null = np.array([each is None for each in distinct], bool)[of_row]
+    taken = tps[np.arange(sizes.sum()) + np.repeat(starts, sizes)]
+    return nested(taken, np.repeat(np.arange(len(sets)), sizes), is_null, topics)
+
+
+def in_order(sets: Sequence[Collection[int]], topics: TopicCodes) -> tuple[Numbers, Numbers]:
+    """The topic partitions of all sets, one set after the other, and the size of each set."""
+    sizes = np.fromiter(map(len, sets), np.int64, len(sets))
+    tps = np.fromiter(chain.from_iterable(sets), np.int64, int(sizes.sum()))
+    rank = ranks(topics)[tps >> SHIFT] if len(tps) else tps
+    in_set = rank << SHIFT | tps & PARTITION_MASK
+    return tps[np.lexsort((in_set, np.repeat(np.arange(len(sets)), sizes)))], sizes
+
+
+def nested(tps: Numbers, row: Numbers, is_null: np.ndarray[Any, np.dtype[np.bool_]], topics: TopicCodes) -> pa.Array:
+    """Sorted topic partitions, each with its row, as a list of topics per row."""
+    code = tps >> SHIFT
+    is_first = np.ones(len(tps), bool)
+    is_first[1:] = (code[1:] != code[:-1]) | (row[1:] != row[:-1])
+    starts = np.flatnonzero(is_first)
+    named = topic_columns(code[starts] << SHIFT, topics)
+    of_topic = pa.ListArray.from_arrays(
+        pa.array(np.append(starts, len(tps)).astype(np.int32)), pa.array((tps & PARTITION_MASK).astype(np.int32))
+    )
+    structs = pa.StructArray.from_arrays(
+        [named["topic"], named["topic_id"], of_topic.cast(LIST_TYPE.value_type.field("partitions").type)],
+        fields=list(LIST_TYPE.value_type),
+    )
+    bounds = np.searchsorted(row[starts], np.arange(len(is_null) + 1))
+    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), structs, type=LIST_TYPE, mask=pa.array(is_null))
+
+
+def ranks(topics: TopicCodes) -> Numbers:
+    """By code, the rank of the topic among all names and ids."""
+    order = sorted(range(len(topics.topics)), key=lambda code: tuple(each or "" for each in topics.topics[code]))
+    found = np.zeros(len(order), np.int64)
+    found[order] = np.arange(len(order))
+    return found

@@ -1,0 +1,1 @@
+"""Replays consumer, share and streams groups."""

@@ -1,0 +1,105 @@
+"""Describes changes of a consumer, share or streams group in words, with names, from its records."""
+
+from collections.abc import Mapping, Sequence
+
+from schemas.words.history import RebalanceTrigger
+from schemas.words.records import GroupType
+from udfs.groups.history.change_details import (
+    PLAIN,
+    Change,
+    listed,
+    member_name,
+    partition_changes,
+    subscription,
+    topic_changes,
+)
+from udfs.groups.modern.state import Base, Member, Modern
+from udfs.groups.readers.modern_values import About, GroupEpoch, Topics
+from udfs.topics.partition_codes import TopicCodes
+
+METADATA, SUBSCRIPTION = RebalanceTrigger.METADATA_CHANGED, RebalanceTrigger.SUBSCRIPTION_CHANGED
+# What it means for a group that a topic appears in the list, and that it disappears.
+LISTED = {
+    GroupType.CONSUMER: ("created", "deleted"),
+    GroupType.SHARE: ("initialized for the group", "removed from the group"),
+    GroupType.STREAMS: ("created", "deleted"),
+}
+
+
+def name_of(member_id: str, member: Member) -> str:
+    return member_id if member.about is None else about_name(member_id, member.about)
+
+
+def about_name(member_id: str, about: About) -> str:
+    return member_name(member_id, about.client_id, about.client_host, about.group_instance_id)
+
+
+def member_changes(member_id: str, before: About, about: About) -> list[Change]:
+    """A new client, host or rack does not cause a rebalance."""
+    name = about_name(member_id, about)
+    found = subscription(name, before.topics or (), about.topics or ())
+    if before.regex != about.regex:
+        pattern = f"subscribes pattern {about.regex}" if about.regex else f"no longer subscribes pattern {before.regex}"
+        found.append(Change(SUBSCRIPTION, pattern, name))
+    if before.topology_epoch != about.topology_epoch:
+        epochs = f"{shown(before.topology_epoch)} → {shown(about.topology_epoch)}"
+        found.append(Change(SUBSCRIPTION, f"runs another topology: epoch {epochs}", name))
+    if before.assignor != about.assignor:
+        wanted = f"asks for assignor {about.assignor}" if about.assignor else "asks for no assignor"
+        found.append(Change(RebalanceTrigger.ASSIGNOR_CHANGED, wanted, name))
+    return found
+
+
+def pattern_changes(pattern: str, before: Sequence[str] | None, after: Sequence[str]) -> list[Change]:
+    if before == after:
+        return []
+    added, removed = sorted({*after} - {*(before or ())}), sorted({*(before or ())} - {*after})
+    texts = [f"pattern {pattern} {'matches' if before is None else 'now matches'} {listed(added)}"] if added else []
+    texts += [f"pattern {pattern} no longer matches {listed(removed)}"] if removed else []
+    texts = texts or [f"pattern {pattern} matches no topic"]
+    return [Change(RebalanceTrigger.REGEX_RESOLVED, PLAIN, text) for text in texts]
+
+
+def listed_topics_changes(now: Modern, listed_now: Topics) -> list[Change]:
+    needs_trigger = now.group_type != GroupType.SHARE
+    return topic_changes(now.topics.counts(), listed_now.counts(), *LISTED[now.group_type], needs_trigger=needs_trigger)
+
+
+def other_topology(before: int, after: int) -> Change:
+    return Change(SUBSCRIPTION, PLAIN, f"topology epoch {before} → {after}")
+
+
+def epoch_changes(now: Modern, value: GroupEpoch) -> list[Change]:
+    """For streams groups: the topology that the coordinator validated, and its settings for assignments."""
+    found = []
+    validated, before = value.validated_topology_epoch, now.validated_topology_epoch
+    if validated is not None and validated >= 0 and validated != before:
+        found.append(Change(METADATA, PLAIN, f"all topics of topology epoch {validated} are there"))
+    settings, wanted = dict(now.configs or ()), dict(value.configs or ())
+    for name in sorted(wanted) if now.configs is not None else ():
+        if settings.get(name) != wanted[name]:
+            text = f"{name} {shown(settings.get(name))} → {wanted[name]}"
+            found.append(Change(RebalanceTrigger.ASSIGNOR_CHANGED, PLAIN, text))
+    return found
+
+
+def target_changes(
+    trigger: str, changes: Sequence[Change], base: Mapping[str, Base], given: Mapping[str, Base], topics: TopicCodes
+) -> list[Change]:
+    """From 4.1 on no record lists the partitions of topics. Only targets show how many there are."""
+    if not base or not given or any(each.trigger == METADATA for each in changes):
+        return []
+    is_cause = trigger == METADATA
+    before, after = (frozenset().union(*(each.assigned for each in of.values())) for of in (base, given))
+    if len(before) == len(after) and not is_cause:
+        return []
+    found = partition_changes(before, after, topics, is_cause=is_cause)
+    if is_cause and not found:
+        found.append(
+            Change(METADATA, PLAIN, "racks or ids of subscribed topics changed, their partition counts did not")
+        )
+    return found
+
+
+def shown(value: object) -> str:
+    return "none" if value is None else str(value)

@@ -1,0 +1,124 @@
+"""Who joined consumer, share and streams groups, and how members left."""
+
+from collections.abc import Mapping
+
+from schemas.words.history import Confidence, LeaveKind
+from schemas.words.records import GroupType
+from udfs.groups.history.departures import modern_departure
+from udfs.groups.history.group import Group
+from udfs.groups.history.ledger import MemberStretch
+from udfs.groups.modern.moves import milliseconds
+from udfs.groups.modern.owners import member_timeouts, release_all
+from udfs.groups.modern.state import AWAY, GONE, Member, Modern, Place
+from udfs.groups.readers.modern_values import UNREVOKED
+from udfs.groups.readers.records import Moment
+
+# A coordinator's timers may fire a little late, but never early, apart from steps of its clock.
+EARLY_MS = 100
+LATE_MS = 1_000
+
+
+def replaced_members(group: Group, now: Modern) -> dict[str, str]:
+    """Old member id to new member id of static members. The tombstones of the old id come before the copy under the new
+    id, so the member did not leave."""
+    departed = {
+        member.group_instance_id: member_id
+        for member_id, member in now.operation.departed.items()
+        if member.group_instance_id is not None and member_id in group.ledger.members
+    }
+    return {
+        departed[instance]: member_id
+        for member_id in now.operation.touched
+        if member_id in now.members
+        and member_id not in group.ledger.members
+        and (instance := now.members[member_id].group_instance_id) in departed
+    }
+
+
+def settle_departed(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment) -> frozenset[Place]:
+    """Handles members that left. Returns what static members had that came back under other member ids."""
+    inherited: set[Place] = set()
+    for member_id, member in now.operation.departed.items():
+        if member_id in now.members or member_id not in group.ledger.members:
+            continue
+        is_exact = now.operation.touched.get(member_id, False)
+        kind = LeaveKind.STATIC_REPLACED if member_id in replaced else leave_kind(member, is_exact, at)
+        if member_id in replaced:
+            inherited.update((tp, role) for (_, role), tps in member.shown.items() for tp in tps)
+        release_all(group, now, member_id, member, kind, is_exact, at)
+        if commits_may_tell(now, kind):
+            note_departure(group, now, member_id, member, at)
+        is_likely = kind in (LeaveKind.STATIC_EXPIRED_LIKELY, LeaveKind.REBALANCE_TIMEOUT_LIKELY)
+        confidence = Confidence.LIKELY if is_likely else Confidence.CERTAIN
+        group.ledger.leave(at, member_id, kind, now.epoch, is_exact=is_exact, confidence=confidence)
+    return frozenset(inherited)
+
+
+def commits_may_tell(now: Modern, kind: LeaveKind) -> bool:
+    """Whether commits may show how a member left. Members of share groups do not commit here."""
+    return kind == LeaveKind.LEFT_OR_TIMED_OUT and now.group_type != GroupType.SHARE
+
+
+def note_departure(group: Group, now: Modern, member_id: str, member: Member, at: Moment) -> None:
+    timeouts = member_timeouts(group, now, member)
+    is_streams = now.group_type == GroupType.STREAMS
+    group.context.departures.append(
+        modern_departure(group.group_id, member_id, at.offset, at.time, timeouts, is_streams=is_streams)
+    )
+
+
+def leave_kind(member: Member, is_exact: bool, at: Moment) -> LeaveKind:
+    if not is_exact:
+        return LeaveKind.UNKNOWN
+    epoch, state, since = member.before_gone or (member.epoch, member.state, member.since)
+    if epoch == AWAY:
+        return LeaveKind.STATIC_EXPIRED_LIKELY
+    timeout = None if member.about is None else member.about.rebalance_timeout_ms
+    passed = milliseconds(since, at.time)
+    if state in UNREVOKED and timeout is not None and passed is not None:
+        late = max(LATE_MS, timeout // 10)
+        if timeout - EARLY_MS <= passed <= timeout + late:
+            return LeaveKind.REBALANCE_TIMEOUT_LIKELY
+    return LeaveKind.LEFT_OR_TIMED_OUT
+
+
+def settle_present(group: Group, now: Modern, at: Moment) -> None:
+    """Handles members with records: new ones join; others may have another client or be away."""
+    for member_id, is_known in now.operation.touched.items():
+        member = now.members.get(member_id)
+        if member is None:
+            continue
+        found = group.ledger.members.get(member_id)
+        if found is None:
+            if member.epoch != GONE or member.about is not None:
+                is_exact = is_known or member_id in now.operation.joining
+                group.ledger.join(stretch(now, member_id, member, is_exact, at))
+            continue
+        found.last_offset = at.offset
+        if member.about is not None:
+            about = member.about
+            found.group_instance_id, found.rack_id = about.group_instance_id, about.rack_id
+            found.client_id, found.client_host = about.client_id, about.client_host
+        if member.epoch == AWAY:
+            found.away_since_time = found.away_since_time or at.time
+        elif member.epoch != GONE:
+            found.away_since_time = None
+
+
+def stretch(now: Modern, member_id: str, member: Member, is_exact: bool, at: Moment) -> MemberStretch:
+    instance, rack, client, host = (None,) * 4 if member.about is None else member.about[:4]
+    away = at.time if member.epoch == AWAY else None
+    return MemberStretch(
+        at.time,
+        at.offset,
+        is_exact,
+        at.offset,
+        now.group_type,
+        member_id,
+        instance,
+        client,
+        host,
+        rack,
+        now.epoch,
+        away,
+    )

@@ -1,0 +1,168 @@
+"""Replays consumer, share and streams groups: applies the effects of an operation once all its records are read."""
+
+from collections.abc import Mapping, Sequence
+
+from schemas.words.history import (
+    AnomalyKind,
+    Confidence,
+    GroupState,
+    LeaveKind,
+    OwnershipEnd,
+    RebalanceOutcome,
+    Severity,
+    StateEnd,
+)
+from schemas.words.records import GroupType
+from udfs.groups.history.group import Group
+from udfs.groups.history.ledger import StateStretch
+from udfs.groups.history.rows import Rows
+from udfs.groups.modern.causes import note_causes
+from udfs.groups.modern.members import replaced_members, settle_departed, settle_present
+from udfs.groups.modern.owners import settle_owners
+from udfs.groups.modern.rebalances import begin_target, close, close_if_reached, open_rebalance
+from udfs.groups.modern.record_handlers import HANDLERS, forget_seen
+from udfs.groups.modern.state import GROUP_KEY, Modern, Operation, Start
+from udfs.groups.modern.state_json import from_plain, plain
+from udfs.groups.readers.records import Moment, Record
+
+__all__ = ["HANDLERS", "Modern", "from_plain", "hole", "open_rows", "plain", "settle"]
+
+
+def settle(group: Group, before: Modern | None, operation: Sequence[Record], at: Moment) -> None:
+    """Applies an operation to a group that was not of another type before."""
+    is_exact = seen_whole(group, operation)
+    if before is not None and before is not group.now:
+        delete(group, before, is_exact, at)
+    if isinstance(group.now, Modern):
+        advance(group, group.now, operation, is_exact, at)
+
+
+def seen_whole(group: Group, operation: Sequence[Record]) -> bool:
+    """Whether no record of the group can be missing before or inside the operation."""
+    return group.is_exact(GROUP_KEY, operation[-1])
+
+
+def advance(group: Group, now: Modern, operation: Sequence[Record], is_exact: bool, at: Moment) -> None:
+    replaced = replaced_members(group, now)
+    start = Start(at.time, operation[0].offset, is_exact)
+    if note_causes(group, now, replaced, start, at) and now.start is None:
+        now.start = start
+    inherited = settle_departed(group, now, replaced, at)
+    for old, new in replaced.items():
+        if old in now.base:
+            now.base[new] = now.base.pop(old)._replace(is_restarted=now.operation.bump is not None)
+    settle_present(group, now, at)
+    is_deserted = len(now.members) == len(now.away)
+    now.deserted_since = (now.deserted_since or at.time) if is_deserted else None
+    begin_target(group, now, at)
+    settle_owners(group, now, touched(now), inherited, at)
+    close_if_reached(group, now, at)
+    enter_state(group, now, is_exact, at)
+    tell_incomplete(group, now, replaced, operation, is_exact)
+    now.operation = Operation()
+
+
+def touched(now: Modern) -> list[tuple[str, bool]]:
+    """Members whose ownership may have changed, and whether the change cannot have been earlier. A new topology changes
+    the meaning of all tasks."""
+    operation = now.operation
+    members = dict.fromkeys(now.members, True) if operation.is_topology_changed else {}
+    members.update((each, known) for each, known in operation.touched.items() if each in now.members)
+    return [(member_id, is_known or member_id in operation.joining) for member_id, is_known in members.items()]
+
+
+def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
+    state, confidence = group_state(now)
+    is_known = not now.is_partial and state is not None
+    group.ledger.enter(
+        at,
+        StateStretch(
+            at.time, at.offset, is_exact, at.offset, now.group_type, state, now.epoch, None, assignor(now),
+            len(now.members) if is_known else None, confidence,
+        ),
+    )  # fmt: skip
+
+
+def group_state(now: Modern) -> tuple[GroupState | None, Confidence]:
+    """None: no member is known, but there may be some. So where compaction left other records of the group, but none of
+    its epoch: that one is written again whenever a member joins or leaves."""
+    if now.is_partial or (now.epoch is None and not now.members):
+        return (state_of(now)[0] if now.members else None), Confidence.POSSIBLE
+    return state_of(now)
+
+
+def state_of(now: Modern) -> tuple[GroupState, Confidence]:
+    is_told = None not in (now.epoch, now.target_epoch)
+    confidence = Confidence.CERTAIN if is_told else Confidence.LIKELY
+    if not now.members:
+        return GroupState.EMPTY, Confidence.CERTAIN
+    if now.group_type == GroupType.SHARE:
+        return GroupState.STABLE, Confidence.CERTAIN
+    if now.group_type == GroupType.STREAMS and not is_ready(now):
+        return GroupState.NOT_READY, Confidence.LIKELY
+    if now.epoch is not None and now.target_epoch is not None and now.epoch > now.target_epoch:
+        return GroupState.ASSIGNING, confidence
+    return (GroupState.RECONCILING if now.unsettled else GroupState.STABLE), confidence
+
+
+def is_ready(now: Modern) -> bool:
+    """Whether all topics of the topology exist. From 4.2 on the coordinator writes the epoch of the topology that it
+    validated. Before 4.2, tasks are assigned only then."""
+    if now.topology is None:
+        return False
+    if now.validated_topology_epoch in (None, -1):
+        return bool(now.with_tasks)
+    return now.validated_topology_epoch == now.topology.epoch
+
+
+def assignor(now: Modern) -> str | None:
+    """The assignor that most members ask for. Members that name none leave it to the broker's setting."""
+    return max(sorted(now.assignors), key=now.assignors.__getitem__, default=None)
+
+
+def tell_incomplete(
+    group: Group, now: Modern, replaced: Mapping[str, str], operation: Sequence[Record], is_exact: bool
+) -> None:
+    """A batch with targets also has the record that completes them, except for the copy when a static member returns.
+    This is reported at the group's next records: only then it is certain that none is missing in between. None may be
+    missing before either, since tombstones show the return of a static member."""
+    if now.incomplete is not None and group.context.gaps.is_complete(now.incomplete, operation[0].offset):
+        told = f"targets of members at offset {now.incomplete} without the record that completes them"
+        group.anomaly(operation[0], AnomalyKind.TARGET_WRITE_INCOMPLETE, Severity.WARNING, told, now.incomplete)
+    now.incomplete = None
+    target, completion = now.operation.last_target, now.operation.completion
+    if target is None or not is_exact or target.member in replaced.values():
+        return
+    if completion is None or completion.offset < target.offset:
+        now.incomplete = target.offset
+
+
+def delete(group: Group, before: Modern, is_exact: bool, at: Moment) -> None:
+    deletion = before.operation.deletion
+    if before.members and is_exact and deletion is not None:
+        told = f"group deleted while {len(before.members)} members are in it"
+        group.anomaly(deletion, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told)
+    if before.rebalance is not None:
+        close(group, before, RebalanceOutcome.SUPERSEDED, at)
+    for member_id in before.members:
+        forget_seen(group, member_id)
+    group.ledger.end_all(
+        at, StateEnd.DELETED, LeaveKind.GROUP_DELETED, OwnershipEnd.GROUP_DELETED, is_exact=is_exact,
+        generation=before.epoch,
+    )  # fmt: skip
+
+
+def hole(group: Group, at: Moment) -> None:
+    """Records after this are missing."""
+    now = group.now
+    if isinstance(now, Modern) and now.rebalance is not None:
+        close(group, now, RebalanceOutcome.OPEN, at)
+    group.ledger.end_all(
+        at, StateEnd.COVERAGE_HOLE, LeaveKind.COVERAGE_HOLE, OwnershipEnd.COVERAGE_HOLE, is_exact=False
+    )
+    group.now = None
+
+
+def open_rows(group: Group, rows: Rows) -> None:
+    if isinstance(group.now, Modern):
+        open_rebalance(group, group.now, rows)

@@ -1,0 +1,166 @@
+"""Stores the state of a consumer, share or streams group between runs, as JSON."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from schemas.words.records import GroupType
+from udfs.groups.history import change_details
+from udfs.groups.history.change_details import Change
+from udfs.groups.history.reading_ends import ReadingEnd
+from udfs.groups.history.unclear_details import Silent, settled
+from udfs.groups.modern.owners import placed
+from udfs.groups.modern.record_handlers import count_assignor, count_member
+from udfs.groups.modern.state import Base, Cause, Member, Modern, Placed, Rebalance, Start, Stop
+from udfs.groups.readers.modern_values import About, ByRole, Topics, Topology
+from udfs.topics.partition_codes import TopicCodes
+
+# Fields that JSON can store as they are.
+PLAIN = (
+    "group_type", "epoch", "target_epoch", "metadata_hash", "validated_topology_epoch", "is_partial", "is_created",
+    "former_type", "assignor", "generation", "told_target", "assignment_offset", "causes", "carried", "incomplete",
+    "deserted_since",
+)  # fmt: skip
+OF_REBALANCE = tuple(field.name for field in fields(Rebalance))
+UNREAD = ("unread_low_ms", "unread_high_ms", "longest_unread_ms")
+NO_TEXTS: Mapping[int, str | None] = {}
+SILENT = ReadingEnd._fields.index("silent_offset")
+
+
+def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
+    return {
+        **{name: getattr(now, name) for name in PLAIN},
+        "topology": now.topology,
+        "topics": now.topics,
+        "configs": now.configs,
+        "patterns": now.patterns,
+        "members": {each: plain_member(now, member, topics) for each, member in now.members.items()},
+        "targets": {each: plain_roles(share, topics) for each, share in now.targets.items()},
+        "base": {
+            each: [base.group_instance_id, topics.plain(base.assigned), base.is_restarted]
+            for each, base in now.base.items()
+        },
+        "start": now.start,
+        "rebalance": None if now.rebalance is None else {each: getattr(now.rebalance, each) for each in OF_REBALANCE},
+        "stops": [[topics.plain([tp])[0], role, *stop] for (tp, role), stop in now.stops.items()],
+    }
+
+
+def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
+    now = Modern(
+        GroupType[found["group_type"].upper()], **{name: found[name] for name in PLAIN if name != "group_type"}
+    )
+    if found["topology"] is not None:
+        epoch, sources = found["topology"]
+        now.topology = Topology(epoch, {each: tuple(names) for each, names in sources.items()})
+    now.topics = Topics(*map(tuple, found["topics"]))
+    now.configs = None if found["configs"] is None else tuple((name, value) for name, value in found["configs"])
+    now.carried = [change_details.from_plain(each) for each in now.carried]
+    now.causes = [
+        Cause(epoch, trigger, Start(*start), [change_details.from_plain(each) for each in changes])
+        for epoch, trigger, start, changes in now.causes
+    ]
+    now.patterns = {each: tuple(names) for each, names in found["patterns"].items()}
+    now.targets = {each: from_plain_roles(share, topics) for each, share in found["targets"].items()}
+    now.base = {
+        each: Base(instance, topics.from_plain(tps), is_restarted)
+        for each, (instance, tps, is_restarted) in found["base"].items()
+    }
+    now.start = None if found["start"] is None else Start(*found["start"])
+    if found["rebalance"] is not None:
+        now.rebalance = Rebalance(**{**found["rebalance"], "start": Start(*found["rebalance"]["start"])})
+    for tps, role, *stop in found["stops"]:
+        (tp,) = topics.from_plain([tps])
+        end = stop.pop()
+        now.stops[(tp, role)] = Stop(*stop)._replace(end=None if end is None else ReadingEnd(*end))
+    now.members = {each: from_plain_member(now, member, topics) for each, member in found["members"].items()}
+    count(now)
+    return now
+
+
+def count(now: Modern) -> None:
+    """Restores what is counted as records are read."""
+    now.assignors = Counter()
+    for member_id, member in now.members.items():
+        count_assignor(now, member.about, 1)
+        count_member(now, member_id, member)
+    now.with_tasks = {member_id for member_id, share in now.targets.items() if any(share.values())}
+
+
+def plain_member(now: Modern, member: Member, topics: TopicCodes) -> dict[str, Any]:
+    return {
+        "about": member.about,
+        "epoch": member.epoch,
+        "state": member.state,
+        "since": member.since,
+        "before_gone": member.before_gone,
+        "assigned": plain_roles(member.assigned, topics),
+        "pending": plain_roles(member.pending, topics),
+        # If records are missing, other members may own what its own record names.
+        "shown": None
+        if member.shown == placed(now, member, topics)
+        else [[*key, topics.plain(tps)] for key, tps in member.shown.items()],
+    }
+
+
+def from_plain_member(now: Modern, found: dict[str, Any], topics: TopicCodes) -> Member:
+    about, gone = found["about"], found["before_gone"]
+    member = Member(
+        None if about is None else About(*about)._replace(topics=None if about[5] is None else tuple(about[5])),
+        found["epoch"], found["state"], found["since"], from_plain_roles(found["assigned"], topics),
+        from_plain_roles(found["pending"], topics), None if gone is None else tuple(gone),
+    )  # fmt: skip
+    shown: Placed = {(phase, role): topics.from_plain(tps) for phase, role, tps in found["shown"] or ()}
+    member.shown = placed(now, member, topics) if found["shown"] is None else shown
+    return member
+
+
+def with_answers(
+    state: str, silent: Silent, costs: Mapping[int, tuple[int, int, int]], told: Mapping[int, str | None] = NO_TEXTS
+) -> str:
+    """Adds to a stored state what no later run can compute: `costs`, of moves by assignment, and `told`, details that
+    commits changed."""
+    found = json.loads(state)
+    if found["kind"] != "modern":
+        return state
+    now = found["now"]
+    for _, _, member_id, *_, end in now["stops"]:
+        if end is None or end[SILENT] is None:
+            continue
+        if silent.get((member_id, end[SILENT]), False):
+            end[1:SILENT] = end[SILENT + 1 :]
+        end[SILENT:] = [None] * len(end[SILENT:])
+    now["carried"] = settled_changes(now["carried"], silent)
+    now["causes"] = [[*of, settled_changes(changes, silent)] for *of, changes in now["causes"]]
+    rebalance = now["rebalance"]
+    if rebalance is not None and rebalance["assignment_offset"] in told:
+        rebalance["detail"] = told[rebalance["assignment_offset"]]
+    if rebalance is not None and (cost := costs.get(rebalance["assignment_offset"])) is not None:
+        low, high, longest = (rebalance[name] or 0 for name in UNREAD)
+        values = low + cost[0], high + cost[1], max(longest, cost[2])
+        rebalance.update(zip(UNREAD, values, strict=True))
+    return json.dumps(found, separators=(",", ":"))
+
+
+def settled_changes(changes: Iterable[list[Any]], silent: Silent) -> list[Change]:
+    return [settled(change_details.from_plain(each), silent) for each in changes]
+
+
+def plain_roles(by_role: ByRole, topics: TopicCodes) -> list[Any]:
+    """Tasks are stored by subtopology and partition, partitions by topic."""
+    return [
+        [role, sorted(share) if role is not None else topics.plain(share)]  # type: ignore[arg-type]
+        for role, share in by_role.items()
+    ]
+
+
+def from_plain_roles(found: list[Any], topics: TopicCodes) -> ByRole:
+    by_role: Mapping[str | None, Any] = {
+        role: frozenset((subtopology, partition) for subtopology, partition in share)
+        if role is not None
+        else topics.from_plain(share)
+        for role, share in found
+    }
+    return by_role

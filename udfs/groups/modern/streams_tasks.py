@@ -1,0 +1,29 @@
+"""Tasks of streams groups as the topic partitions that they read."""
+
+from collections.abc import Iterable
+from typing import cast
+
+from udfs.groups.readers.modern_values import Share, Task, Topology
+from udfs.topics.partition_codes import SHIFT, TopicCodes
+
+
+def partitions_of(share: Share, topology: Topology | None, topics: TopicCodes, is_streams: bool) -> frozenset[int]:
+    """A task reads its partition of every source and repartition topic of its subtopology. The log does not record
+    which topics a pattern matches, nor which topics have fewer partitions than the task's number."""
+    if not is_streams:
+        return cast(frozenset[int], share)
+    if topology is None:
+        return frozenset()
+    return frozenset(
+        topics.of_name(topic) << SHIFT | partition
+        for subtopology, partition in cast(Iterable[Task], share)
+        for topic in topology.sources.get(subtopology, ())
+    )
+
+
+def subtopology_of(tp: int, topology: Topology | None, topics: TopicCodes) -> str | None:
+    """Each topic is read by one subtopology."""
+    if topology is None:
+        return None
+    name = topics.name(tp)
+    return next((each for each, sources in topology.sources.items() if name in sources), None)

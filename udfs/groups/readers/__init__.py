@@ -1,0 +1,1 @@
+"""Reads records of groups from decoded tables, one reader for each record type."""

@@ -1,0 +1,111 @@
+"""Groups that have offsets and no record of their own: admin tools and consumers that assign partitions themselves
+commit so. They exist while they have a live or pending key, and are not simple groups while records of a group say
+otherwise. Where such records may be missing, the type, state and members of the group are unknown."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from schemas.words.history import Confidence, GroupState, StateEnd
+from udfs.groups.fold import Known
+from udfs.groups.history.rows import Rows
+from udfs.groups.readers.records import Moment
+from udfs.log.gaps import Gaps
+
+TABLE = "group_state_intervals"
+GROUP_TYPE = "classic"
+
+
+class Live(NamedTuple):
+    """From the first live or pending key of a group to the end of its last; None: still. `is_cut`: it ends where
+    records are missing, and the record before ended nothing."""
+
+    from_offset: int
+    from_time: int | None
+    to_offset: int | None
+    to_time: int | None
+    is_cut: bool = False
+
+
+@dataclass
+class Replayed:
+    """What this run has replayed. Rows that ended before it exist already."""
+
+    gaps: Gaps
+    # Last offset of the previous run; -1: none.
+    after: int = -1
+    # The last offset before each hole; -1: the beginning of the log was not read.
+    holes: Collection[int] = ()
+
+
+class Stay(NamedTuple):
+    """One period of a simple group. `since`: the record that ended what the log had of a group before; -1: none."""
+
+    since: int
+    start: Moment
+    end: Moment | None
+    ended_by: StateEnd | None
+
+
+def add_simple_groups(
+    rows: Rows, open_rows: Rows, live: Mapping[str, Sequence[Live]], known: Mapping[str, Sequence[Known]],
+    replayed: Replayed,
+) -> None:  # fmt: skip
+    for group_id, spans in live.items():
+        for stay in simple_stays(spans, known.get(group_id, ())):
+            if stay.end is None:
+                open_rows.add(TABLE, row(group_id, stay, replayed))
+            elif stay.end.offset > replayed.after or stay.ended_by == StateEnd.COVERAGE_HOLE:
+                # The last record before a hole belongs to the previous run, which did not know of the hole.
+                rows.add(TABLE, row(group_id, stay, replayed))
+
+
+def simple_stays(live: Sequence[Live], known: Sequence[Known]) -> Iterator[Stay]:
+    """Periods in which keys live and no record of a group exists: `live` without `known`, both in offset order."""
+    for span in live:
+        since, start = -1, Moment(span.from_offset, span.from_time)
+        is_over = False
+        end = None if span.to_offset is None else Moment(span.to_offset, span.to_time)
+        for first, last in known:
+            # The last record before a hole may be the one that begins a group.
+            if end is not None and first.offset > end.offset:
+                break
+            if first.offset > start.offset:
+                yield Stay(since, start, first, StateEnd.NEXT_STATE)
+            is_over = last is None
+            if last is None:
+                break
+            since, start = last.offset, max(start, last, key=lambda at: at.offset)
+        if is_over:
+            continue
+        if end is None:
+            yield Stay(since, start, None, None)
+        elif start.offset < end.offset:
+            yield Stay(since, start, end, StateEnd.COVERAGE_HOLE if span.is_cut else StateEnd.DELETED)
+
+
+def is_told(stay: Stay, replayed: Replayed) -> bool:
+    """Whether no record of a group can be missing before. Compaction removes a record only when a later one has its
+    key: if the log has none, compaction removed none."""
+    if any(stay.since <= hole < stay.start.offset for hole in replayed.holes):
+        return False
+    if stay.end is None or stay.ended_by == StateEnd.DELETED:
+        return True
+    return replayed.gaps.is_complete(stay.since, stay.end.offset)
+
+
+def row(group_id: str, stay: Stay, replayed: Replayed) -> tuple[Any, ...]:
+    start, end, gaps = stay.start, stay.end, replayed.gaps
+    told = (GROUP_TYPE, GroupState.EMPTY, 0, Confidence.CERTAIN)
+    group_type, state, num_members, confidence = (
+        told if is_told(stay, replayed) else (None, None, None, Confidence.POSSIBLE)
+    )
+    to_time, to_offset = (None, None) if end is None else (end.time, end.offset)
+    is_to_exact = end is None or (
+        stay.ended_by != StateEnd.COVERAGE_HOLE and gaps.is_complete(start.offset, end.offset)
+    )
+    return (
+        group_id, group_type, start.time, to_time, start.offset, to_offset, end is None,
+        gaps.is_complete(-1, start.offset), is_to_exact, stay.ended_by, state, None, None, None, num_members,
+        start.offset, start.offset if to_offset is None else to_offset, confidence,
+    )  # fmt: skip

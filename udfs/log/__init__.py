@@ -1,0 +1,1 @@
+"""Which offsets of an offsets partition are known and count."""

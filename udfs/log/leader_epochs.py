@@ -1,0 +1,87 @@
+"""Which records of an offsets partition count: a leader epoch ends where the next higher one begins.
+
+A leader may write records before it notices that it lost its role. Its successor truncates them, but they stay in
+copies of its log.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.log.coverage import NO_TIME
+
+# For NULL: written before 0.11, or by an archive without epochs.
+NO_EPOCH = -1
+
+
+@dataclass
+class Epoch:
+    first_offset: int
+    # The last offset that counts; None if no record does.
+    last_offset: int | None = None
+    from_time: int | None = None
+    to_time: int | None = None
+
+
+@dataclass
+class LeaderEpochs:
+    of: dict[int, Epoch] = field(default_factory=dict)
+
+    def begin(self, epoch: int, offset: int) -> None:
+        """Records that the epoch has a record at this offset."""
+        if epoch != NO_EPOCH:
+            found = self.of.setdefault(epoch, Epoch(offset))
+            found.first_offset = min(found.first_offset, offset)
+
+    def ends(self) -> list[tuple[int, int]]:
+        """Each epoch with the offset from which on it does not count; epochs ascend."""
+        found: list[tuple[int, int]] = []
+        end = np.iinfo(np.int64).max
+        for epoch in sorted(self.of, reverse=True):
+            found.append((epoch, int(end)))
+            end = min(end, self.of[epoch].first_offset)
+        return found[::-1]
+
+    def counting(self, offsets: NDArray[np.int64], epochs: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether each record counts by its epoch. Records without one count."""
+        ends = self.ends()
+        if not ends:
+            return np.ones(len(offsets), np.bool_)
+        places = np.searchsorted(np.array([epoch for epoch, _ in ends]), epochs)
+        limits = np.array([end for _, end in ends], np.int64)[np.minimum(places, len(ends) - 1)]
+        counts: NDArray[np.bool_] = (epochs == NO_EPOCH) | (offsets < limits)
+        return counts
+
+    def add(self, offsets: NDArray[np.int64], epochs: NDArray[np.int32], times: NDArray[np.int64]) -> None:
+        """Adds records that count, in log order. Their epochs never decrease."""
+        for epoch in np.unique(epochs).tolist():
+            if epoch == NO_EPOCH:
+                continue
+            places = np.flatnonzero(epochs == epoch)
+            found = self.of[epoch]
+            found.last_offset = int(offsets[places[-1]])
+            first, last = int(times[places[0]]), int(times[places[-1]])
+            if found.from_time is None and first != NO_TIME:
+                found.from_time = first
+            found.to_time = found.to_time if last == NO_TIME else last
+
+
+def epoch_rows(cluster: str, partition: int, epochs: Iterable[tuple[int, Epoch]]) -> list[dict[str, Any]]:
+    """Rows of coordinator_epochs. The newest may still grow."""
+    counting = [(number, each) for number, each in sorted(epochs) if each.last_offset is not None]
+    return [
+        {
+            "cluster": cluster,
+            "offsets_partition": partition,
+            "partition_leader_epoch": number,
+            "first_offset": each.first_offset,
+            "last_offset": each.last_offset,
+            "from_time": each.from_time,
+            "to_time": each.to_time,
+            "is_open": number == counting[-1][0],
+        }
+        for number, each in counting
+    ]

@@ -1,0 +1,1 @@
+"""What rules look up: states of groups, ends of logs, commits that count."""

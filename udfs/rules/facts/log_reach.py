@@ -1,0 +1,33 @@
+"""The time up to which the log of an offsets partition was read. After that its groups only look silent."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.words.records import OFFSETS_TOPIC
+from udfs.arrays.nullable import numbers
+from udfs.lag.partition_history import PartitionHistory
+
+
+def known_until(history: PartitionHistory) -> int:
+    """At most the time that is asked about. The log is known up to its newest record, and further where a snapshot
+    shows that its end was then no higher than what is known: nothing was written in between."""
+    coverage = history.table("history_coverage")
+    is_ours = pc.equal(coverage.column("offsets_partition"), history.offsets_partition)
+    coverage = coverage.filter(pc.fill_null(is_ours, False))
+    if not coverage.num_rows:
+        return history.as_of_time
+    last_offset = int(numbers(coverage.column("last_offset")).max())
+    newest = int(numbers(coverage.column("to_time")).max())
+    confirmed = times_without_more(history, last_offset)
+    return min(history.as_of_time, max(newest, int(confirmed.max(initial=newest))))
+
+
+def times_without_more(history: PartitionHistory, last_offset: int) -> np.ndarray:
+    """Of snapshots that show no record beyond this one, not after the time that is asked about."""
+    partition = pa.table({"topic": [OFFSETS_TOPIC], "partition": pa.array([history.offsets_partition], pa.int32())})
+    marks = history.watermarks
+    first = int(marks.oldest(partition)[0])
+    last = int(marks.at(partition, np.array([history.as_of_time]))[0])
+    rows = slice(max(first, 0), last + 1)
+    return np.asarray(marks.row_times[rows][marks.ends[rows] <= last_offset + 1])

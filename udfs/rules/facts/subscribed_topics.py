@@ -1,0 +1,39 @@
+"""Topics that the members of groups subscribe to at a given time, from each group's newest assignment up to then."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.words.history import MemberChange
+from udfs.arrays.nullable import numbers
+from udfs.lag.partition_history import PartitionHistory
+
+# Whose rows tell of a time and the record that it is of.
+TIMED = ("group_state_intervals", "ownership_intervals", "offset_history")
+
+
+def subscribed_topics(history: PartitionHistory, groups: pa.Array) -> dict[str, frozenset[str] | None]:
+    """By group that has members in its newest assignment; None: not every member's subscription is known."""
+    members = of_groups(history.table("generation_members"), groups)
+    members = members.filter(pc.less_equal(members["assignment_offset"], newest_offset(history)))
+    newest = members.group_by("group_id").aggregate([("assignment_offset", "max")])
+    # Offsets are unique within an offsets partition, so they name the group too.
+    is_newest = pc.is_in(members["assignment_offset"], value_set=newest["assignment_offset_max"])
+    is_there = pc.fill_null(pc.not_equal(members["change"], MemberChange.LEFT.value), True)
+    rows = members.filter(pc.and_(is_newest, is_there))
+    found: dict[str, frozenset[str] | None] = {}
+    for group, topics in zip(rows["group_id"].to_pylist(), rows["subscribed_topics"].to_pylist(), strict=True):
+        known = found.get(group, frozenset())
+        found[group] = None if known is None or topics is None else known.union(topics)
+    return found
+
+
+def of_groups(table: pa.Table, groups: pa.Array) -> pa.Table:
+    return table.filter(pc.is_in(table["group_id"], value_set=groups))
+
+
+def newest_offset(history: PartitionHistory) -> int:
+    """The newest record that is known not to be after the time."""
+    told = [(history.table(name), "from_offset", "from_time") for name in TIMED]
+    told.append((history.commits, "record_offset", "record_time"))
+    offsets = (numbers(rows[offset])[numbers(rows[time]) <= history.as_of_time] for rows, offset, time in told)
+    return max(int(each.max(initial=-1)) for each in offsets)

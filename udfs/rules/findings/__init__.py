@@ -1,0 +1,1 @@
+"""Unusual commits."""

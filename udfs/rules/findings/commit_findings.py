@@ -1,0 +1,84 @@
+"""Finds unusual commits: by a member that should not commit, or of an offset that cannot be right. One row per
+partition, kind and day.
+
+The kinds about who commits (`group_empty`, `rewind`, `after_move`) leave out commits that offset_resets has, so that
+nothing is reported twice. The kinds about the offset itself (`negative`, `beyond_end`, `below_start`) also apply to the
+commits of a reset: they say that its target is not in the log.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.words.lag import CommitFindingKind
+from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
+from udfs.lag.as_of import NOWHERE
+from udfs.lag.partition_history import PartitionHistory
+from udfs.rules.facts.at_offset import codes_in
+from udfs.rules.facts.effective_commits import DAY_US, Commits, counted_commits
+from udfs.rules.facts.group_states import StatesAt
+from udfs.rules.findings.day_rows import Findings, day_rows
+from udfs.rules.findings.odd_owners import odd_owners
+from udfs.rules.findings.odd_values import odd_values
+from udfs.rules.findings.steps_back import rewind_findings
+from udfs.rules.offset_resets.choose_resets import judged_moves
+from udfs.rules.offset_resets.offset_moves import Moves
+
+
+def commit_finding_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
+    """Of the UTC day of `settled_from`, in microseconds, and of later days; None: of all. A day is counted as a whole,
+    so the history must hold it as a whole. Columns of commit_findings without those that the job adds."""
+    since = None if settled_from is None else settled_from // DAY_US * DAY_US
+    commits = counted_commits(history, since)
+    states = StatesAt.of(history.table("group_state_intervals"), commits.rows.column("group_id"), commits.offset)
+    judged = judged_moves(history, since)
+    resets = judged.moves.take(np.flatnonzero(judged.is_reset))
+    found = [
+        *committer_findings(history, commits, states, resets),
+        *value_findings(history, commits),
+        *rewind_findings(history, judged.rewinds),
+    ]
+    return day_rows(found, history.offsets_partition)
+
+
+def committer_findings(
+    history: PartitionHistory, commits: Commits, states: StatesAt, resets: Moves
+) -> Iterator[Findings]:
+    place = np.flatnonzero(states.is_empty & states.has_had_members)
+    place = place[~are_of_resets(commits.take(place), resets)]
+    nothing = np.full(len(place), NONE)
+    yield made(history, CommitFindingKind.GROUP_EMPTY, commits.take(place), states.from_offset[place], nothing)
+    for kind, odd, num_members in odd_owners(history, commits, states):
+        yield made(history, kind, odd, num_members, np.full(len(odd.time), NONE))
+
+
+def value_findings(history: PartitionHistory, commits: Commits) -> Iterator[Findings]:
+    for kind, odd, compared, num_messages in odd_values(history, commits):
+        yield made(history, kind, odd, compared, num_messages)
+
+
+def made(
+    history: PartitionHistory, kind: CommitFindingKind, commits: Commits, compared: Numbers, num_messages: Numbers
+) -> Findings:
+    states = history.table("group_state_intervals")
+    row = StatesAt.of(states, commits.rows.column("group_id"), commits.offset).row
+    group_type = states.column("group_type").take(pa.array(row, mask=row == NOWHERE))
+    return Findings(
+        kind, commits.rows, group_type, commits.time, commits.offset, commits.committed, compared, num_messages
+    )
+
+
+def are_of_resets(commits: Commits, resets: Moves) -> Flags:
+    """Commits of one request have one commit time, those that moved nothing too."""
+    names = pc.unique(resets.rows.column("group_id"))
+    group, own = codes_in(names, commits.rows.column("group_id")), codes_in(names, resets.rows.column("group_id"))
+    times, reset_times = numbers(commits.rows.column("commit_time")), numbers(resets.rows.column("commit_time"))
+    distinct = np.unique(reset_times)
+    size = len(distinct) + 1
+    place = np.searchsorted(distinct, times)
+    is_known = (np.append(distinct, NONE)[place] == times) & (group != NOWHERE) & (times != NONE)
+    return np.asarray(
+        is_known & np.isin(group * size + place, own * size + np.searchsorted(distinct, reset_times)), np.bool_
+    )

@@ -1,0 +1,112 @@
+"""Makes rows of commit_findings from single commits, by partition, kind and day."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.tables.events import COMMIT_FINDINGS
+from schemas.words.history import Confidence
+from schemas.words.lag import CommitFindingKind
+from udfs.arrays.arrow_schema import table_schema
+from udfs.arrays.nullable import NONE, Numbers, times
+from udfs.lag.texts import as_texts
+from udfs.rules.facts.effective_commits import DAY_US
+from udfs.rules.offset_resets.reset_rows import BY_THE_JOB
+
+Kind = CommitFindingKind
+SUBJECT = ("group_id", "topic", "topic_id", "partition")
+KEY = (*SUBJECT, "kind", "day")
+# Of the last commit of the day: what it commits, and what that is compared with.
+DETAILS = {
+    Kind.GROUP_EMPTY: "committed {committed}; the group has had no members since record {compared}",
+    Kind.PARTITION_NOT_OWNED: "committed {committed}; no member owned the partition (members: {compared})",
+    Kind.TOPIC_NOT_SUBSCRIBED: "committed {committed}; no member subscribed to the topic (members: {compared})",
+    Kind.REWIND: "from {compared} back to {committed}",
+    Kind.BEYOND_END: "committed {committed}; the next snapshot has the end of the log at {compared}",
+    Kind.BELOW_START: "committed {committed}; the snapshot before has the start of the log at {compared}",
+    Kind.NEGATIVE: "committed {committed}; consumers ignore an offset below 0",
+    Kind.AFTER_MOVE: "from {compared}, committed by the new owner, back to {committed}",
+}
+# The previous owner, or a second program in the new owner's place: the log cannot tell.
+CONFIDENCES = dict.fromkeys(Kind, Confidence.LIKELY) | {Kind.AFTER_MOVE: Confidence.POSSIBLE}
+# These add up; of the others the last commit of a day has the number, if there is one.
+SUMMED = (Kind.REWIND, Kind.AFTER_MOVE)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A row for each commit of one kind. `rows` have the subject; NONE in `compared` and `num_messages`: none."""
+
+    kind: CommitFindingKind
+    rows: pa.Table
+    group_type: pa.ChunkedArray
+    time: Numbers
+    offset: Numbers
+    committed: Numbers
+    compared: Numbers
+    num_messages: Numbers
+
+    @property
+    def table(self) -> pa.Table:
+        columns = {name: self.rows.column(name) for name in SUBJECT}
+        size = len(self.time)
+        return pa.table(
+            columns
+            | {
+                "kind": pa.repeat(pa.scalar(str(self.kind)), size),
+                "day": pa.array(self.time // DAY_US),
+                "group_type": self.group_type,
+                "time": pa.array(self.time),
+                "offset": pa.array(self.offset),
+                "committed": pa.array(self.committed),
+                "compared": pa.array(self.compared, mask=self.compared == NONE),
+                "num_messages": pa.array(self.num_messages, mask=self.num_messages == NONE),
+            }
+        )
+
+
+def day_rows(findings: list[Findings], offsets_partition: int) -> pa.Table:
+    schema = table_schema(COMMIT_FINDINGS)
+    schema = pa.schema([field for field in schema if field.name not in BY_THE_JOB])
+    days = [by_day(each) for each in findings if len(each.time)]
+    if not days:
+        return schema.empty_table()
+    found = pa.concat_tables(days)
+    columns = {name: found.column(name) for name in schema.names if name in found.column_names}
+    columns |= {"evidence_partition": pa.repeat(pa.scalar(offsets_partition, pa.int32()), found.num_rows)}
+    table = pa.table([columns[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
+    order = [(name, "ascending") for name in COMMIT_FINDINGS.order if name not in BY_THE_JOB]
+    return table.sort_by(order)
+
+
+def by_day(findings: Findings) -> pa.Table:
+    """Of one kind."""
+    kind = findings.kind
+    rows = findings.table.sort_by("offset").group_by([*KEY], use_threads=False).aggregate(
+        [("time", "count"), ("time", "min"), ("time", "max"), ("offset", "min"), ("offset", "max"),
+         ("committed", "last"), ("compared", "last"), ("group_type", "last"),
+         ("num_messages", "sum" if kind in SUMMED else "last")]
+    )  # fmt: skip
+    rows = as_texts(rows)
+    num_messages = rows.column("num_messages_sum" if kind in SUMMED else "num_messages_last")
+    details: list[dict[str, Any]] = rows.select(["committed_last", "compared_last"]).to_pylist()
+    texts = [DETAILS[kind].format(committed=row["committed_last"], compared=row["compared_last"]) for row in details]
+    return pa.table(
+        {name: rows.column(name) for name in (*SUBJECT, "kind")}
+        | {
+            "group_type": rows.column("group_type_last"),
+            "day_time": times(np.asarray(rows.column("day")) * DAY_US),
+            "num_commits": rows.column("time_count"),
+            "first_time": pc.cast(rows.column("time_min"), pa.timestamp("us", "UTC")),
+            "last_time": pc.cast(rows.column("time_max"), pa.timestamp("us", "UTC")),
+            "num_messages": num_messages,
+            "last_committed_offset": rows.column("committed_last"),
+            "detail": pa.array(texts, pa.string()),
+            "evidence_first_offset": rows.column("offset_min"),
+            "evidence_last_offset": rows.column("offset_max"),
+            "confidence": pa.repeat(pa.scalar(str(CONFIDENCES[kind])), rows.num_rows),
+        }
+    )

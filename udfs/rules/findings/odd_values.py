@@ -1,0 +1,68 @@
+"""Finds commits of offsets that cannot be right: negative, after the end of the log, or before its start."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from schemas.words.lag import CommitFindingKind
+from udfs.arrays.nullable import NONE, Flags, Numbers
+from udfs.lag.as_of import at
+from udfs.lag.partition_history import PartitionHistory
+from udfs.rules.facts.at_offset import NO_END
+from udfs.rules.facts.effective_commits import Commits
+from udfs.rules.facts.log_ends import SNAPSHOT_TAKES_US, EndsAround
+
+Odd = tuple[CommitFindingKind, Commits, Numbers, Numbers]
+
+
+def odd_values(history: PartitionHistory, commits: Commits) -> Iterator[Odd]:
+    """Each kind with its commits, what they are compared with, and how many messages are out of reach."""
+    negative = commits.take(commits.committed < 0)
+    nothing = np.full(len(negative.time), NONE)
+    yield CommitFindingKind.NEGATIVE, negative, nothing, nothing
+    if not history.watermarks.rows.num_rows:
+        return
+    # A commit whose time is in doubt may be older or younger than the snapshots that it would be compared with.
+    commits = commits.take(~history.doubtful.at(commits.time)) if history.doubtful else commits
+    places = history.watermarks.first_places(commits.rows)
+    yield odd(CommitFindingKind.BEYOND_END, *beyond_end(history, commits, places))
+    yield odd(CommitFindingKind.BELOW_START, *below_start(history, commits, places))
+
+
+def odd(kind: CommitFindingKind, commits: Commits, bound: Numbers) -> Odd:
+    return kind, commits, bound, np.abs(bound - commits.committed)
+
+
+def beyond_end(history: PartitionHistory, commits: Commits, places: Numbers) -> tuple[Commits, Numbers]:
+    """An end only grows, but when the log loses records or is made anew. So it takes two snapshots between which
+    neither happened: the same leader epoch, the same topic, and an end that is not lower."""
+    marks = history.watermarks
+    following = marks.after(places, commits.time)
+    is_beyond = commits.committed > np.append(marks.ends, NO_END)[following]
+    suspects = commits.take(is_beyond & (np.append(marks.leader_epochs, NONE)[following] != NONE))
+    around = EndsAround.of(history.watermarks, suspects.rows, suspects.time)
+    is_same_log = is_undisturbed(around)
+    return suspects.take(is_same_log), around.after.end[is_same_log]
+
+
+def is_undisturbed(around: EndsAround) -> Flags:
+    before, after = around.before, around.after
+    has_epoch = (before.leader_epoch != NONE) & (before.leader_epoch == after.leader_epoch)
+    return np.asarray(has_epoch & (before.end != NONE) & (before.end <= after.end) & ~around.is_other_topic, np.bool_)
+
+
+def below_start(history: PartitionHistory, commits: Commits, places: Numbers) -> tuple[Commits, Numbers]:
+    """A start never goes back, but when the topic is made anew: the next snapshot would have it lower."""
+    marks = history.watermarks
+    low = np.flatnonzero((commits.committed >= 0) & (commits.committed < marks.starts.max()))
+    start = at(marks.starts, marks.at(places[low], commits.time[low] - SNAPSHOT_TAKES_US))
+    suspects = commits.take(low[(start != NONE) & (commits.committed[low] < start)])
+    around = EndsAround.of(history.watermarks, suspects.rows, suspects.time, earlier_by=SNAPSHOT_TAKES_US)
+    is_lower = (around.after.start != NONE) & (around.after.start < around.before.start)
+    is_same_log = ~is_lower & ~around.is_other_topic & ~has_older_epoch(around)
+    return suspects.take(is_same_log), around.before.start[is_same_log]
+
+
+def has_older_epoch(around: EndsAround) -> Flags:
+    has_epochs = (around.after.leader_epoch != NONE) & (around.before.leader_epoch != NONE)
+    return np.asarray(has_epochs & (around.after.leader_epoch < around.before.leader_epoch), np.bool_)

@@ -1,0 +1,1 @@
+"""Offsets that were reset or removed."""

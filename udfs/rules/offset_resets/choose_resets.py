@@ -1,0 +1,121 @@
+"""Decides which moves are resets, for offset_resets, and which are rewinds, for commit_findings. No move is both.
+
+In a group without members, a reset is a move by an admin tool, or any step back. In a group with members only these can
+commit. There a step back is a reset if it goes to the start of the log, follows a truncated log, or affects several
+partitions at once whose owners had them before: somebody has called seek. Other steps back, of single partitions or
+after a change of owners, are rewinds. If the members of a group are unknown, every step back is a reset by somebody
+unknown.
+"""
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.words.lag import ResetActor
+from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
+from udfs.lag.partition_history import PartitionHistory
+from udfs.rules.facts.at_offset import codes_in
+from udfs.rules.offset_resets.offset_moves import Moves, moves_of, same_owners
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A row for each of the moves. `num_commits`: of the whole operation, those that moved nothing too; `is_edge`: it
+    ends where the log begins or ends, or is of a common shift."""
+
+    moves: Moves
+    num_commits: Numbers
+    is_shift: Flags
+    is_edge: Flags
+    is_by_admin: Flags
+    is_reset: Flags
+
+    @property
+    def rewinds(self) -> Moves:
+        return self.moves.take(np.flatnonzero(self.moves.is_back & ~self.is_reset))
+
+
+def judged_moves(history: PartitionHistory, since: int | None) -> Judged:
+    """Resets and findings both ask."""
+    if since not in history.judged:
+        history.judged[since] = judged_anew(history, since)
+    return cast(Judged, history.judged[since])
+
+
+def judged_anew(history: PartitionHistory, since: int | None) -> Judged:
+    moves = moves_of(history, since)
+    num_commits = commits_of_operation(history.commits, moves)
+    is_shift = are_shifted(moves, num_commits)
+    is_edge = moves.is_at_start | moves.is_at_end | is_shift
+    is_by_admin = moves.is_true_of_all(looks_like_admin(moves, is_edge))
+    is_reset = np.select(
+        [moves.states.is_empty, moves.states.num_members > 0],
+        [of_empty_group(moves, num_commits, is_edge, is_by_admin), by_members(history, moves)],
+        moves.is_back,
+    )
+    return Judged(moves, num_commits, is_shift, is_edge, is_by_admin, np.asarray(is_reset, np.bool_))
+
+
+def looks_like_admin(moves: Moves, is_edge: Flags) -> Flags:
+    """Bare commits for a group without members, that do not go on with a series of such commits. Of a group that never
+    had members such a series may be its own; of others a step back to an edge still ends it."""
+    states = moves.states
+    is_new = np.where(states.has_had_members, ~moves.is_in_series | (moves.is_back & is_edge), ~moves.was_bare)
+    return np.asarray(moves.is_plain & states.is_empty & moves.is_bare & is_new, np.bool_)
+
+
+def of_empty_group(moves: Moves, num_commits: Numbers, is_edge: Flags, is_by_admin: Flags) -> Flags:
+    """A group that never had members reads on by itself: forward it takes every sign of an admin tool, or a jump over
+    messages that were deleted."""
+    is_with_back = moves.number_by_operation(moves.is_back) > 0
+    is_full = (num_commits > 1) & moves.is_true_of_all(is_edge)
+    is_past_gap = ~moves.is_back & moves.is_at_start & (moves.previous < moves.ends.before.start)
+    alone = (is_by_admin & (is_with_back | is_full)) | is_past_gap
+    return moves.is_back | np.where(moves.states.has_had_members, is_by_admin, alone)
+
+
+def by_members(history: PartitionHistory, moves: Moves) -> Flags:
+    is_together = (moves.number_by_operation(moves.is_back) > 1) & moves.is_true_of_all(same_owners(history, moves))
+    return moves.is_back & (moves.is_at_start | moves.is_cut | is_together)
+
+
+def are_shifted(moves: Moves, num_commits: Numbers) -> Flags:
+    """Every commit of the operation, of two partitions or more, by one number of messages."""
+    size = int(moves.operation.max(initial=-1)) + 1
+    low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, NONE)
+    np.minimum.at(low, moves.operation, moves.delta)
+    np.maximum.at(high, moves.operation, moves.delta)
+    is_common = (low == high)[moves.operation] & (moves.delta != 0)
+    is_whole = moves.number_by_operation(np.ones(size and len(moves.operation), np.bool_)) == num_commits
+    return np.asarray(is_common & is_whole & (num_commits > 1), np.bool_)
+
+
+def commits_of_operation(commits: pa.Table, moves: Moves) -> Numbers:
+    """How many commits were written with each: records of the group with the same batch and commit time; of a
+    transaction what moved."""
+    moved = moves.number_by_operation(np.ones(len(moves.operation), np.bool_))
+    asked = np.flatnonzero(np.isin(numbers(commits.column("batch_first_offset")), moves.batch[moves.is_plain]))
+    written = commits.select(["group_id", "batch_first_offset", "commit_time", "is_tombstone"]).take(pa.array(asked))
+    written = written.filter(pc.invert(written.column("is_tombstone")))
+    names = pc.unique(moves.rows.column("group_id"))
+    group, own = codes_in(names, written.column("group_id")), codes_in(names, moves.rows.column("group_id"))
+    fields = (numbers(written.column("batch_first_offset")), numbers(written.column("commit_time")))
+    have = np.stack([group, *fields], axis=1)
+    want = np.stack([own, moves.batch, numbers(moves.rows.column("commit_time"))], axis=1)
+    number = np.unique(np.concatenate([have, want]), axis=0, return_inverse=True)[1].reshape(-1)
+    counts = np.bincount(number[: len(have)], minlength=int(number.max(initial=0)) + 1)
+    return np.asarray(np.where(moves.is_plain, np.maximum(counts[number[len(have) :]], moved), moved), np.int64)
+
+
+def actors(judged: Judged) -> list[str]:
+    moves = judged.moves
+    is_empty = moves.states.is_empty
+    found = np.select(
+        [~moves.is_plain, moves.states.num_members > 0, is_empty & judged.is_by_admin, is_empty],
+        [ResetActor.TRANSACTION, ResetActor.MEMBER, ResetActor.ADMIN_LIKELY, ResetActor.SIMPLE_CONSUMER],
+        ResetActor.UNKNOWN,
+    )
+    return [str(actor) for actor in found]

@@ -1,0 +1,107 @@
+"""Finds offsets that were removed or that moved in another way than by reading on: one row per group, topic and
+operation."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from schemas.words.history import Confidence
+from schemas.words.lag import ResetActor, ResetKind
+from udfs.arrays.nullable import NONE
+from udfs.lag.as_of import NOWHERE
+from udfs.lag.partition_history import PartitionHistory
+from udfs.rules.offset_resets.choose_resets import Judged, actors, judged_moves
+from udfs.rules.offset_resets.removals import removal_rows
+from udfs.rules.offset_resets.reset_rows import Event, by_operation, in_order, table_of
+
+# From so many signs of an admin tool on: what the row says is likely.
+LIKELY_SCORE = 4
+
+
+def reset_rows(history: PartitionHistory, settled_from: int | None) -> pa.Table:
+    """Of operations at `settled_from` or later, in microseconds; None: of all. Columns of offset_resets without those
+    that the job adds."""
+    moved = table_of(move_events(history, judged_moves(history, settled_from)), history.offsets_partition)
+    return in_order(pa.concat_tables([removal_rows(history, settled_from), moved]))
+
+
+def move_events(history: PartitionHistory, judged: Judged) -> Iterator[Event]:
+    rows = with_signs(history, judged)
+    for operation in by_operation(rows, "operation", "topic", "topic_id"):
+        yield event(operation)
+
+
+def with_signs(history: PartitionHistory, judged: Judged) -> list[dict[str, Any]]:
+    """The resets as dictionaries, each with what was found out about it."""
+    moves, which = judged.moves, np.flatnonzero(judged.is_reset)
+    names = ["group_id", "topic", "topic_id", "partition", "from_time", "from_offset", "committed_offset",
+             "previous_offset", "leader_epoch", "metadata"]  # fmt: skip
+    rows = moves.rows.select(names)
+    rows = rows.set_column(4, "from_time", rows.column("from_time").cast(pa.int64()))
+    state_rows = pa.array(moves.states.row, mask=moves.states.row == NOWHERE)
+    facts = {
+        "operation": moves.operation,
+        "is_cut": moves.is_cut,
+        "is_at_start": moves.is_at_start,
+        "is_shift": judged.is_shift,
+        "is_at_end": moves.is_at_end,
+        "is_edge": judged.is_edge,
+        "is_empty": moves.states.is_empty,
+        "num_commits": judged.num_commits,
+        "actor": pa.array(actors(judged), pa.string()),
+        "group_type": history.table("group_state_intervals").column("group_type").take(state_rows),
+        "num_members": pa.array(moves.states.num_members, mask=moves.states.num_members == NONE),
+    }
+    for name, column in facts.items():
+        rows = rows.append_column(name, column if isinstance(column, pa.ChunkedArray) else pa.array(column))
+    found: list[dict[str, Any]] = rows.take(pa.array(which)).to_pylist()
+    return found
+
+
+def event(operation: list[Mapping[str, Any]]) -> Event:
+    first, kind = operation[0], kind_of(operation)
+    score = None if kind == ResetKind.TRUNCATION else signature_score(operation)
+    times = [row["from_time"] for row in operation]
+    offsets = [int(row["from_offset"]) for row in operation]
+    actor = first["actor"]
+    return Event(
+        first["group_id"], first["group_type"], first["topic"], first["topic_id"],
+        None if None in times else max(times), kind, actor, confidence(kind, actor, score), score,
+        first["num_members"], min(offsets), max(offsets),
+        tuple((row["partition"], row["previous_offset"], row["committed_offset"]) for row in operation),
+    )  # fmt: skip
+
+
+def kind_of(operation: list[Mapping[str, Any]]) -> ResetKind:
+    """A common shift may end between the ends of two snapshots by chance, so it counts before them."""
+    for sign, kind in (
+        ("is_cut", ResetKind.TRUNCATION),
+        ("is_at_start", ResetKind.TO_EARLIEST),
+        ("is_shift", ResetKind.SHIFT),
+        ("is_at_end", ResetKind.TO_LATEST),
+    ):
+        if all(row[sign] for row in operation):
+            return kind
+    return ResetKind.TO_OFFSET
+
+
+def signature_score(operation: list[Mapping[str, Any]]) -> int:
+    """How many of the five signs of an admin tool there are."""
+    return sum(
+        (
+            all(row["is_empty"] for row in operation),
+            all(row["leader_epoch"] is None for row in operation),
+            all(not row["metadata"] for row in operation),
+            operation[0]["num_commits"] > 1,
+            all(row["is_edge"] for row in operation),
+        )
+    )
+
+
+def confidence(kind: ResetKind, actor: str, score: int | None) -> Confidence:
+    if actor == ResetActor.UNKNOWN:
+        return Confidence.POSSIBLE
+    is_likely = kind == ResetKind.TRUNCATION or (score is not None and score >= LIKELY_SCORE)
+    return Confidence.LIKELY if is_likely else Confidence.POSSIBLE

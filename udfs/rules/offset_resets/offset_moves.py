@@ -1,0 +1,211 @@
+"""Finds commits that move an offset in another way than by reading on, with signs of who may have made them.
+
+These rows of offset_history are candidates:
+- steps back;
+- in an empty group that had members before, also steps forward and first commits: its members are away;
+- in a group that never had members, steps forward to the start of a log, or those that end a series of commits of
+  another kind: everything else is a program that reads on and commits by itself.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.words.history import CommitVia, OffsetEnd
+from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
+from udfs.lag.as_of import NOWHERE, at, holding_at, key_codes
+from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import as_texts, is_value, of_texts
+from udfs.rules.facts.at_offset import codes_in, combined
+from udfs.rules.facts.group_states import StatesAt
+from udfs.rules.facts.log_ends import EndsAround
+
+KEY = ("group_id", "topic", "partition")
+
+
+@dataclass(frozen=True)
+class Moves:
+    """A row for each candidate. `rows`: of offset_history, `place`: which of them. `operation`: a number for what one
+    write of one group holds. `batch`: its first record's offset in the log, of transactions the marker."""
+
+    rows: pa.Table
+    place: Numbers
+    states: StatesAt
+    is_plain: Flags
+    is_first: Flags
+    delta: Numbers
+    # Neither leader epoch nor metadata, as admin tools commit; and the same of the commit before, if that is known.
+    is_bare: Flags
+    was_bare: Flags
+    # The commit before was as bare, and the group had no members then either.
+    is_in_series: Flags
+    last_commit_time: Numbers
+    batch: Numbers
+    operation: Numbers
+    ends: EndsAround
+
+    @property
+    def committed(self) -> Numbers:
+        return numbers(self.rows.column("committed_offset"))
+
+    @property
+    def previous(self) -> Numbers:
+        return numbers(self.rows.column("previous_offset"))
+
+    @property
+    def is_back(self) -> Flags:
+        return self.delta < 0
+
+    @property
+    def is_at_start(self) -> Flags:
+        return self.ends.is_at_start(self.committed)
+
+    @property
+    def is_at_end(self) -> Flags:
+        """Nobody steps back to the end of a log, unless from beyond it."""
+        is_forward = ~self.is_back | (self.previous > self.ends.after.end)
+        return self.ends.is_at_end(self.committed) & is_forward
+
+    @property
+    def is_cut(self) -> Flags:
+        return self.is_back & self.ends.is_cut(self.previous)
+
+    def take(self, which: Numbers) -> "Moves":
+        return Moves(
+            self.rows.take(pa.array(which)), self.place[which], self.states.take(which), self.is_plain[which],
+            self.is_first[which], self.delta[which], self.is_bare[which], self.was_bare[which],
+            self.is_in_series[which], self.last_commit_time[which], self.batch[which],
+            self.operation[which], self.ends.take(which),
+        )  # fmt: skip
+
+    def number_by_operation(self, flag: Flags) -> Numbers:
+        """For each row, of how many rows of its operation this is true."""
+        return np.bincount(self.operation, weights=flag, minlength=1).astype(np.int64)[self.operation]
+
+    def is_true_of_all(self, flag: Flags) -> Flags:
+        return np.asarray(self.number_by_operation(~flag) == 0, np.bool_)
+
+
+def moves_of(history: PartitionHistory, since: int | None) -> Moves:
+    """Of commits whose time is not before `since`."""
+    table = history.table("offset_history")
+    time, delta = numbers(table.column("from_time")), numbers(table.column("delta"))
+    is_first = ~table.column("previous_offset").is_valid().to_numpy() & flags(table.column("is_from_exact"))
+    is_due = (time <= history.as_of_time) & (time >= (NONE if since is None else since))
+    place = np.flatnonzero(is_due & (((delta != NONE) & (delta != 0)) | is_first))
+    whole = len(place) == table.num_rows
+    group_ids = table.column("group_id") if whole else table.column("group_id").take(pa.array(place))
+    offsets = numbers(table.column("from_offset"))[place]
+    states = StatesAt.of(history.table("group_state_intervals"), group_ids, offsets)
+    kept = candidates(history, place, states, is_first[place], delta[place])
+    kept = kept[~is_of_new_topic(table, place[kept])]
+    place = place[kept]
+    found = made(history, table, place, states.take(kept), is_first[place], delta[place])
+    return found.take(np.flatnonzero(~is_reading_on(found)))
+
+
+def candidates(history: PartitionHistory, place: Numbers, states: StatesAt, is_first: Flags, delta: Numbers) -> Numbers:
+    """Which of the steps may be a move: a first pass over all commits, by what costs little."""
+    table = history.table("offset_history")
+    is_plain = is_value(table.column("via"), CommitVia.PLAIN)[place]
+    bare = are_bare(table)
+    starts = history.watermarks.rows.column("log_start_offset")
+    is_below_a_start = numbers(table.column("previous_offset"))[place] < numbers(starts).max(initial=NONE)
+    is_other_make = bare[place] & ~bare[np.maximum(place - 1, 0)]
+    is_back = (delta < 0) & ~is_first
+    is_away = states.has_had_members & bare[place]
+    is_alone = ~states.has_had_members & ~is_first & (is_other_make | is_below_a_start)
+    return np.flatnonzero(is_back | (states.is_empty & is_plain & (is_away | is_alone)))
+
+
+def is_of_new_topic(table: pa.Table, place: Numbers) -> Flags:
+    """The value before was of another topic of this name: that is a row of its own."""
+    before = rows_before(table, place)
+    ended = is_value(table.column("ended_by").take(pa.array(np.maximum(before, 0))), OffsetEnd.TOPIC_RECREATED)
+    return np.asarray(ended & (before != NOWHERE), np.bool_)
+
+
+def made(
+    history: PartitionHistory, table: pa.Table, place: Numbers, states: StatesAt, is_first: Flags, delta: Numbers
+) -> Moves:
+    rows = as_texts(table.take(pa.array(place)))
+    before = rows_before(table, place)
+    earlier = table.take(pa.array(np.maximum(before, 0)))
+    was_bare = are_bare(earlier) & (before != NOWHERE)
+    batch = batches(history.commits, rows)
+    group = codes_in(pc.unique(rows.column("group_id")), rows.column("group_id"))
+    is_plain = is_value(rows.column("via"), CommitVia.PLAIN)
+    bare = are_bare(rows)
+    return Moves(
+        rows, place, states, is_plain, is_first, np.where(is_first, 0, delta), bare, was_bare,
+        bare & was_bare & (numbers(earlier.column("from_offset")) >= states.from_offset),
+        np.where(before == NOWHERE, NONE, numbers(earlier.column("last_commit_time"))),
+        batch, combined(group, is_plain, batch, numbers(rows.column("commit_time")) * is_plain),
+        EndsAround.of(history.watermarks, rows, history.doubtful.without(numbers(rows.column("from_time")))),
+    )  # fmt: skip
+
+
+def is_reading_on(moves: Moves) -> Flags:
+    """Steps forward that are no move. The second pass, by the ends of logs."""
+    states, is_forward = moves.states, ~moves.is_back
+    is_other_make = moves.is_bare & ~moves.was_bare & (moves.last_commit_time != NONE)
+    is_past_gap = moves.is_at_start & (moves.previous < moves.ends.before.start) & ~moves.is_first
+    is_alone = states.is_empty & ~states.has_had_members
+    return np.asarray(is_forward & is_alone & ~is_other_make & ~is_past_gap, np.bool_)
+
+
+def are_bare(rows: pa.Table) -> Flags:
+    lengths = of_texts(rows.column("metadata"), pc.binary_length, 0)
+    return np.asarray((lengths == 0) & ~rows.column("leader_epoch").is_valid().to_numpy(), np.bool_)
+
+
+def rows_before(table: pa.Table, place: Numbers) -> Numbers:
+    """Of each row the one of the same key that it ended; NOWHERE: none is known. The table is in the order of keys."""
+    earlier = place - 1
+    here, there = (
+        as_texts(table.select([*KEY]).take(pa.array(place))),
+        as_texts(table.select([*KEY]).take(pa.array(np.maximum(earlier, 0)))),
+    )
+    is_before = earlier >= 0
+    for name in KEY:
+        is_before &= flags(pc.equal(here.column(name), there.column(name)))
+    to_offset = numbers(table.column("to_offset"))[np.maximum(earlier, 0)]
+    is_before &= to_offset == numbers(table.column("from_offset"))[place]
+    return np.where(is_before, earlier, NOWHERE)
+
+
+def batches(commits: pa.Table, rows: pa.Table) -> Numbers:
+    """First offset of the batch in which each commit was written; of one in a transaction the marker's own."""
+    return batches_of(commits, numbers(rows.column("from_offset")))
+
+
+def batches_of(commits: pa.Table, offsets: Numbers) -> Numbers:
+    known = numbers(commits.column("record_offset"))
+    found = np.searchsorted(known, offsets)
+    is_known = found < len(known)
+    is_known[is_known] = known[found[is_known]] == offsets[is_known]
+    batch = np.array(offsets)
+    batch[is_known] = numbers(commits.column("batch_first_offset"))[found[is_known]]
+    return batch
+
+
+def owners(history: PartitionHistory, moves: Moves) -> Numbers:
+    """Of each move the row of ownership_intervals that holds then; NOWHERE: nobody owns the partition."""
+    owned = history.table("ownership_intervals")
+    owned_key, key = key_codes(KEY, keyed(owned), keyed(moves.rows))
+    froms, tos = (numbers(owned.column(name)) for name in ("from_offset", "to_offset"))
+    return holding_at(owned_key, froms, tos, key, numbers(moves.rows.column("from_offset")))
+
+
+def same_owners(history: PartitionHistory, moves: Moves) -> Flags:
+    """The member that owns the partition had it already at the commit before."""
+    found = owners(history, moves)
+    since = at(numbers(history.table("ownership_intervals").column("from_time")), found)
+    return np.asarray((found != NOWHERE) & (since <= moves.last_commit_time), np.bool_)
+
+
+def keyed(rows: pa.Table) -> pa.Table:
+    """The columns of the key; tables differ in which of them may be NULL."""
+    return pa.table({name: rows.column(name) for name in KEY})

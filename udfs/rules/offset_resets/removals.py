@@ -1,0 +1,130 @@
+"""Offsets that were removed, or that ended because their topic was recreated, each with the record that ended it."""
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.words.history import Confidence, OffsetEnd
+from schemas.words.lag import ResetActor, ResetKind
+from udfs.arrays.nullable import NONE, Numbers, every, first_of, numbers
+from udfs.lag.as_of import NOWHERE, key_codes
+from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import as_texts, of_texts
+from udfs.rules.facts.group_states import StatesAt
+from udfs.rules.offset_resets.offset_moves import KEY, batches_of
+from udfs.rules.offset_resets.reset_rows import SCHEMA
+
+DONE_BY: dict[str, tuple[ResetKind, ResetActor, Confidence]] = {
+    OffsetEnd.EXPIRED: (ResetKind.EXPIRED, ResetActor.COORDINATOR, Confidence.CERTAIN),
+    OffsetEnd.DELETED: (ResetKind.DELETED, ResetActor.ADMIN_LIKELY, Confidence.CERTAIN),
+    OffsetEnd.TOPIC_DELETED: (ResetKind.DELETED, ResetActor.COORDINATOR, Confidence.CERTAIN),
+    OffsetEnd.TOMBSTONE_UNKNOWN: (ResetKind.DELETED, ResetActor.UNKNOWN, Confidence.POSSIBLE),
+}
+# What one write ends.
+OPERATION = ("group_id", "topic", "topic_id", "ended_by", "batch", "to_time")
+TOLD = ("ended_by", "via_after", "num_members", "is_empty")
+
+
+def removal_rows(history: PartitionHistory, since: int | None) -> pa.Table:
+    """Rows as `reset_events.SCHEMA` has them, a column at a time: expiry removes very many."""
+    table = history.table("offset_history")
+    time = numbers(table.column("to_time"))
+    ends = pa.array([*DONE_BY, OffsetEnd.TOPIC_RECREATED], pa.string())
+    is_ended = of_texts(table.column("ended_by"), lambda texts: pc.is_in(texts, value_set=ends), False)
+    is_due = (time <= history.as_of_time) & (time >= (NONE if since is None else since))
+    rows = with_facts(history, table, np.flatnonzero(is_ended & is_due))
+    if not rows.num_rows:
+        return SCHEMA.empty_table()
+    (operation,) = key_codes(OPERATION, rows)
+    order = np.lexsort((numbers(rows.column("partition")), operation))
+    starts = np.flatnonzero(first_of(operation[order]))
+    return of_operations(rows.take(pa.array(order)), starts, history.offsets_partition)
+
+
+def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa.Table:
+    """Rows of an operation follow each other by partition, from each start on."""
+    firsts = rows.take(pa.array(starts))
+    bounds = pa.array(np.append(starts, rows.num_rows).astype(np.int32))
+    after = rows.column("after").combine_chunks()
+    num_after = np.append(0, np.cumsum(after.is_valid().to_numpy(zero_copy_only=False)))
+    offset = numbers(rows.column("to_offset"))
+    told = (firsts.column(name).to_pylist() for name in TOLD)
+    kinds, actors, confidences = zip(*map(what_happened, *told), strict=True)
+    partitions, committed = (rows.column(name).combine_chunks() for name in ("partition", "committed_offset"))
+    columns = {name: firsts.column(name) for name in ("group_id", "group_type", "topic", "topic_id", "num_members")}
+    columns |= {
+        "at_time": firsts.column("to_time"),
+        "kind": pa.array(kinds, pa.string()),
+        "actor": pa.array(actors, pa.string()),
+        "confidence": pa.array(confidences, pa.string()),
+        "num_partitions": pa.array(np.diff(np.append(starts, rows.num_rows))),
+        "partitions": pa.ListArray.from_arrays(bounds, partitions),
+        "from_offsets": pa.ListArray.from_arrays(bounds, committed),
+        "to_offsets": pa.ListArray.from_arrays(
+            pa.array(num_after[bounds.to_numpy()].astype(np.int32)), after.drop_null()
+        ),
+        "evidence_partition": every(offsets_partition, pa.int32(), len(starts)),
+        "evidence_first_offset": pa.array(np.minimum.reduceat(offset, starts)),
+        "evidence_last_offset": pa.array(np.maximum.reduceat(offset, starts)),
+    }
+    # Neither offsets that are gone nor those of two topics can be compared.
+    nothing = {name: pa.nulls(len(starts)) for name in ("messages_reread", "messages_skipped", "signature_score")}
+    made = columns | nothing
+    return pa.table([made[field.name].cast(field.type) for field in SCHEMA], schema=SCHEMA)
+
+
+def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa.Table:
+    """The ended rows, each with its batch, the group's state just before, and the commit that follows
+    in its place."""
+    names = [*KEY, "topic_id", "to_time", "to_offset", "ended_by", "committed_offset", "via"]
+    ended = as_texts(table.select(names).take(pa.array(place)))
+    offset = numbers(ended.column("to_offset"))
+    states = StatesAt.of(history.table("group_state_intervals"), ended.column("group_id"), np.maximum(offset - 1, 0))
+    group_types = history.table("group_state_intervals").column("group_type").take(
+        pa.array(states.row, mask=states.row == NOWHERE)
+    )  # fmt: skip
+    following = rows_after(table, place)
+    after = as_texts(table.select(["committed_offset", "via"]).take(pa.array(following, mask=following == NOWHERE)))
+    facts = {
+        "batch": pa.array(batches_of(history.commits, offset)),
+        "group_type": group_types,
+        "num_members": pa.array(states.num_members, mask=states.num_members == NONE),
+        "after": after.column("committed_offset"),
+        "is_empty": pa.array(states.is_empty),
+        "via_after": after.column("via"),
+    }
+    for name, column in facts.items():
+        ended = ended.append_column(name, column)
+    return ended
+
+
+def rows_after(table: pa.Table, place: Numbers) -> Numbers:
+    """Of each row the one of the same key that began with what ended it; NOWHERE: none."""
+    later = np.minimum(place + 1, table.num_rows - 1)
+    here, there = (as_texts(table.select([*KEY]).take(pa.array(rows))) for rows in (place, later))
+    is_after = numbers(table.column("from_offset"))[later] == numbers(table.column("to_offset"))[place]
+    for name in KEY:
+        is_after &= np.asarray(pc.equal(here.column(name), there.column(name)).to_numpy(), np.bool_)
+    return np.where(is_after, later, NOWHERE)
+
+
+# Expiry removes very many alike.
+@lru_cache
+def what_happened(
+    ended_by: str, via_after: str | None, num_members: int | None, is_empty: bool
+) -> tuple[ResetKind, ResetActor, Confidence]:
+    """By `TOLD` of the operation's first partition."""
+    if ended_by != OffsetEnd.TOPIC_RECREATED:
+        return DONE_BY[ended_by]
+    # The group went on with another topic of the same name.
+    return ResetKind.TRUNCATION, who_went_on(via_after, num_members, is_empty), Confidence.CERTAIN
+
+
+def who_went_on(via_after: str | None, num_members: int | None, is_empty: bool) -> ResetActor:
+    if via_after == "transaction":
+        return ResetActor.TRANSACTION
+    if num_members is None:
+        return ResetActor.UNKNOWN
+    return ResetActor.SIMPLE_CONSUMER if is_empty else ResetActor.MEMBER

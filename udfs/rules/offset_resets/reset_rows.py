@@ -1,0 +1,77 @@
+"""Makes the rows of offset_resets: the partitions of one topic in one operation, and what happened to them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from schemas.tables.events import OFFSET_RESETS
+from schemas.words.history import Confidence
+from schemas.words.lag import ResetKind
+from udfs.arrays.arrow_schema import table_schema
+
+Row = dict[str, Any]
+# The job knows these.
+BY_THE_JOB = ("cluster", "is_open")
+SCHEMA = pa.schema([field for field in table_schema(OFFSET_RESETS) if field.name not in BY_THE_JOB])
+
+
+@dataclass(frozen=True)
+class Event:
+    """`score`: of a kind that has signs. Times are microseconds."""
+
+    group_id: str
+    group_type: str | None
+    topic: str
+    topic_id: str | None
+    at_time: int | None
+    kind: ResetKind
+    actor: str
+    confidence: Confidence
+    score: int | None
+    num_members: int | None
+    first_offset: int
+    last_offset: int
+    # By partition, ascending: what was committed before and after; None: nothing.
+    moved: tuple[tuple[int, int | None, int | None], ...]
+
+    def row(self, offsets_partition: int) -> Row:
+        return {
+            "at_time": self.at_time, "group_id": self.group_id, "group_type": self.group_type, "topic": self.topic,
+            "topic_id": self.topic_id, "kind": self.kind, "actor": self.actor, "num_partitions": len(self.moved),
+            "partitions": [partition for partition, _, _ in self.moved],
+            "from_offsets": [before for _, before, _ in self.moved],
+            "to_offsets": [after for _, _, after in self.moved if after is not None],
+            "messages_reread": self.messages(is_back=True), "messages_skipped": self.messages(is_back=False),
+            "signature_score": self.score, "num_members": self.num_members, "evidence_partition": offsets_partition,
+            "evidence_first_offset": self.first_offset, "evidence_last_offset": self.last_offset,
+            "confidence": self.confidence,
+        }  # fmt: skip
+
+    def messages(self, *, is_back: bool) -> int | None:
+        """By how many messages offsets went back, or forward. No offset below 0 stands for a message."""
+        total = 0
+        for _, before, after in self.moved:
+            if before is None or after is None:
+                return None
+            step = max(before, 0) - max(after, 0)
+            total += max(step if is_back else -step, 0)
+        return total
+
+
+def by_operation(rows: Iterable[Mapping[str, Any]], *names: str) -> list[list[Mapping[str, Any]]]:
+    """Rows with equal values in these columns, by their partitions."""
+    found = defaultdict(list)
+    for row in rows:
+        found[tuple(row[name] for name in names)].append(row)
+    return [sorted(each, key=lambda row: int(row["partition"])) for each in found.values()]
+
+
+def table_of(events: Iterable[Event], offsets_partition: int) -> pa.Table:
+    return pa.Table.from_pylist([event.row(offsets_partition) for event in events], SCHEMA)
+
+
+def in_order(rows: pa.Table) -> pa.Table:
+    return rows.sort_by([(name, "ascending") for name in OFFSET_RESETS.order if name not in BY_THE_JOB])

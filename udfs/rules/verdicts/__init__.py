@@ -1,0 +1,1 @@
+"""Verdicts about partitions of groups: Burrow's and ours."""

@@ -1,0 +1,217 @@
+"""Makes the rows of group_verdicts: every partition of every group by Burrow's rules and by ours, and each group as a
+whole."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from schemas.tables.lag import GROUP_VERDICTS
+from schemas.words.history import Confidence
+from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
+from udfs.arrays.arrow_schema import table_schema
+from udfs.lag.as_of import NOWHERE, at
+from udfs.lag.partition_history import PartitionHistory
+from udfs.rules.facts.verdict_keys import UNNAMED, keyed_commits, keys_at
+from udfs.rules.verdicts.burrow_evaluation import (
+    SEVERITY,
+    VERDICT_OF,
+    BurrowRules,
+    confirmed_rules,
+    group_rule,
+    partition_rules,
+)
+from udfs.rules.verdicts.burrow_windows import MILLISECOND, SECOND, BurrowWindows, burrow_windows, snapshot_rows
+from udfs.rules.verdicts.freshness import Objective, objective_ms
+from udfs.rules.verdicts.own_facts import OwnFacts, known_only
+from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules, own_verdicts
+from udfs.rules.verdicts.window_lags import window_lags
+
+COLUMNS = tuple(column.name for column in GROUP_VERDICTS.columns if column.name != "cluster")
+SCHEMA = pa.schema([table_schema(GROUP_VERDICTS).field(name) for name in COLUMNS])
+# What our rules conclude from what is not in the log.
+CONCLUDED = frozenset({OwnRule.NEVER_COMMITTED, OwnRule.SILENT, OwnRule.STANDS_STILL, OwnRule.FALLS_BEHIND})
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The rows of partitions by column, in the order of groups, topics and partitions."""
+
+    group_id: list[str]
+    group_type: list[str]
+    topic: list[str | None]
+    topic_id: list[str | None]
+    partition: list[int]
+    burrow_verdict: list[LagVerdict]
+    burrow_rule: list[BurrowRule]
+    own_verdict: list[LagVerdict]
+    rule: list[OwnRule]
+    reason: list[str]
+    last_commit_time: list[int | None]
+    since_time: list[int | None]
+    lag_floor: list[int | None]
+    time_lag_ms: list[int | None]
+    burrow_lag: list[int | None]
+    burrow_complete: list[float]
+    evidence_first_offset: list[int]
+    evidence_last_offset: list[int]
+    confidence: list[str]
+
+
+def verdict_rows(
+    history: PartitionHistory, burrow: BurrowRules, own: OwnRules, objectives: Sequence[Objective] = ()
+) -> pa.Table:
+    """Columns of GROUP_VERDICTS but `cluster`, at `as_of_time`: of partitions with a commit that holds, of owned ones
+    and of those whose commits Burrow counts, and of their groups."""
+    keys = keys_at(history)
+    if not keys.size:
+        return SCHEMA.empty_table()
+    commits = keyed_commits(history, keys)
+    snapshots = snapshot_rows(history.watermarks, keys, history.as_of_time)
+    by_burrow = burrow_windows(history, keys, commits, snapshots, burrow)
+    facts = OwnFacts.of(history, keys, commits, snapshots, own)
+    is_shown = (facts.live >= 0) | (facts.owner >= 0) | facts.is_in_hole | (by_burrow.windows.sizes > 0)
+    partitions = partition_rows(facts, by_burrow, burrow, is_shown)
+    rows = {field.name: getattr(partitions, field.name) for field in fields(Partitions)}
+    for start, stop in group_bounds(partitions.group_id):
+        is_full = np.array(partitions.burrow_complete[start:stop]) == 1.0
+        for name, value in group_row(partitions, start, stop, is_full).items():
+            rows[name].append(value)
+    size = len(rows["group_id"])
+    asked = {group: objective_ms(objectives, group) for group in {*rows["group_id"]}}
+    rows |= {
+        "as_of_time": [history.as_of_time] * size, "evidence_partition": [history.offsets_partition] * size,
+        "freshness_objective_ms": [asked[group] for group in rows["group_id"]],
+    }  # fmt: skip
+    table = pa.table([pa.array(rows[name], SCHEMA.field(name).type) for name in COLUMNS], schema=SCHEMA)
+    return table.sort_by([(name, "ascending") for name in ("group_id", "topic", "partition")])
+
+
+def partition_rows(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRules, is_shown: Any) -> Partitions:
+    """One of a key; in the order of the table."""
+    names = facts.keys.rows
+    places = names.append_column("place", pa.array(np.arange(names.num_rows))).filter(pa.array(is_shown))
+    order = (
+        places.sort_by([(name, "ascending") for name in ("group_id", "topic", "partition")]).column("place").to_numpy()
+    )
+    columns = columns_of_keys(facts, by_burrow, burrow)
+    return Partitions(**{name: [values[place] for place in order.tolist()] for name, values in columns.items()})
+
+
+def columns_of_keys(facts: OwnFacts, by_burrow: BurrowWindows, burrow: BurrowRules) -> dict[str, Sequence[Any]]:
+    windows, names = by_burrow.windows, facts.keys.rows
+    answers = own_verdicts(list(facts.standings()), facts.rules, partial(window_lags, facts))
+    now_s, log_until_s = facts.history.as_of_time // SECOND, facts.log_until // SECOND
+    decided = partition_rules(windows, burrow, now_s)
+    rules = confirmed_rules(decided, windows, now_s, log_until_s, facts.rules.least_time_lag_s).tolist()
+    first, last = evidence(facts, by_burrow)
+    topics = names.column("topic").to_pylist()
+    return {
+        "group_id": names.column("group_id").to_pylist(),
+        "group_type": [facts.groups.types[group] for group in facts.group.tolist()],
+        "topic": [None if topic.startswith(UNNAMED) else topic for topic in topics],
+        "topic_id": topic_ids(facts),
+        "partition": names.column("partition").to_pylist(),
+        "burrow_verdict": [VERDICT_OF[rule] for rule in rules],
+        "burrow_rule": rules,
+        "own_verdict": [answer.verdict for answer in answers],
+        "rule": [answer.rule for answer in answers],
+        "reason": [answer.reason for answer in answers],
+        "last_commit_time": known_only(facts.last_commit, facts.live >= 0),
+        "since_time": [answer.since for answer in answers],
+        "lag_floor": known_only(facts.lag_floor, facts.lag_floor != NOWHERE),
+        "time_lag_ms": [None if lag is None else lag // MILLISECOND for lag in facts.time_lags()],
+        "burrow_lag": known_only(windows.current_lags(), windows.sizes > 0),
+        "burrow_complete": windows.complete().tolist(),
+        "evidence_first_offset": first,
+        "evidence_last_offset": last,
+        "confidence": confidences(facts, answers),
+    }  # fmt: skip
+
+
+def topic_ids(facts: OwnFacts) -> list[str | None]:
+    """Of the commit that holds, else of the owner."""
+    of_live = values_at(facts.keys.offsets, "topic_id", facts.live)
+    of_owner = values_at(facts.keys.owned, "topic_id", facts.owner)
+    named = facts.keys.rows.column("topic_id").to_pylist()
+    held = zip(facts.live.tolist(), of_live, facts.owner.tolist(), of_owner, named, strict=True)
+    return [committed if live >= 0 else owned if owner >= 0 else name for live, committed, owner, owned, name in held]
+
+
+def values_at(table: pa.Table, name: str, rows: Any) -> list[Any]:
+    """None where there is no row: keys are few, and rows many."""
+    found: list[Any] = table.column(name).take(pa.array(rows, mask=rows < 0)).to_pylist()
+    return found
+
+
+def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list[int]]:
+    """First and last record of the offset that holds, of its owner, and of the commits that Burrow counts."""
+    commits, has_window = facts.commits, by_burrow.windows.sizes > 0
+    newest = commits.bounds[1:] - 1
+    has_repeat = (facts.live >= 0) & (newest >= commits.bounds[:-1])
+    owned = at(facts.keys.owned.column("from_offset").to_numpy(), facts.owner, NOWHERE)
+    # A key that is shown and neither held, owned nor counted is lost in a hole: its newest row says so.
+    lost = np.full(facts.keys.size, NOWHERE)
+    np.maximum.at(lost, facts.keys.of_offsets, facts.keys.offsets.column("from_offset").to_numpy())
+    of_live = np.where(facts.live >= 0, facts.from_offset, NOWHERE)
+    found = np.stack([
+        of_live,
+        np.where(has_repeat, np.maximum(at(commits.record_offset, newest, NOWHERE), of_live), NOWHERE),
+        np.where(facts.live < 0, owned, NOWHERE),
+        np.where(has_window, by_burrow.first_offsets, NOWHERE),
+        np.where(has_window, by_burrow.last_offsets, NOWHERE),
+        np.where(facts.is_in_hole, lost, NOWHERE),
+    ])  # fmt: skip
+    first = np.where(found == NOWHERE, np.iinfo(np.int64).max, found).min(axis=0)
+    return first.tolist(), found.max(axis=0).tolist()
+
+
+def confidences(facts: OwnFacts, answers: list[OwnAnswer]) -> list[str]:
+    """As the offset that holds; what silence or a trend is concluded from is likely at best."""
+    found = (known or Confidence.CERTAIN for known in values_at(facts.keys.offsets, "confidence", facts.live))
+    return [
+        str(Confidence.LIKELY) if answer.rule in CONCLUDED and known == Confidence.CERTAIN else str(known)
+        for known, answer in zip(found, answers, strict=True)
+    ]
+
+
+def group_bounds(group_ids: list[str]) -> list[tuple[int, int]]:
+    starts = [place for place, name in enumerate(group_ids) if not place or group_ids[place - 1] != name]
+    return list(zip(starts, [*starts, len(group_ids)][1:], strict=True))
+
+
+def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, Any]:
+    """Of the group whose partitions are these rows."""
+    rows = range(start, stop)
+    # Burrow knows a partition only by the commits that it counts.
+    num_counted = sum(lag is not None for lag in of.burrow_lag[start:stop])
+    burrow, burrow_rule = group_rule(of.burrow_verdict[start:stop], is_known=num_counted > 0)
+    worst = max(rows, key=lambda row: SEVERITY.index(of.own_verdict[row]))
+    counted_lags, lags, time_lags, commits, since = (
+        [value for value in column[start:stop] if value is not None]
+        for column in (of.burrow_lag, of.lag_floor, of.time_lag_ms, of.last_commit_time, of.since_time)
+    )
+    return {
+        "group_id": of.group_id[start], "group_type": of.group_type[start], "topic": None, "topic_id": None,
+        "partition": None, "burrow_verdict": burrow, "burrow_rule": burrow_rule,
+        "own_verdict": of.own_verdict[worst], "rule": OwnRule.WORST_PARTITION,
+        "reason": group_reason(of, start, stop, worst, len(lags)),
+        "last_commit_time": max(commits, default=None), "since_time": min(since, default=None),
+        "lag_floor": sum(lags) if lags else None, "time_lag_ms": max(time_lags, default=None),
+        "burrow_lag": sum(counted_lags) if counted_lags else None,
+        "burrow_complete": float(is_full.sum() / num_counted) if num_counted else None,
+        "evidence_first_offset": min(of.evidence_first_offset[start:stop]),
+        "evidence_last_offset": max(of.evidence_last_offset[start:stop]), "confidence": of.confidence[worst],
+    }  # fmt: skip
+
+
+def group_reason(of: Partitions, start: int, stop: int, worst: int, num_known: int) -> str:
+    size, verdict = stop - start, of.own_verdict[worst]
+    num_like = sum(each == verdict for each in of.own_verdict[start:stop])
+    where = f"{of.topic[worst] or of.topic_id[worst]} {of.partition[worst]}"
+    unknown = f"; the lag of {size - num_known} is unknown" if num_known < size else ""
+    partitions = "partition" if size == 1 else "partitions"
+    return f"{num_like} of {size} {partitions} {verdict}, such as {where}: {of.reason[worst]}{unknown}"

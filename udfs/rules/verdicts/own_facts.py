@@ -1,0 +1,277 @@
+"""What our own verdict rests on, gathered for all partitions at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.words.history import OffsetEnd, OwnershipPhase
+from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
+from udfs.lag.as_of import NOWHERE, at, newest_at
+from udfs.lag.partition_history import PartitionHistory
+from udfs.lag.texts import is_value
+from udfs.rules.facts.commit_cadence import cadences
+from udfs.rules.facts.log_reach import known_until
+from udfs.rules.facts.verdict_keys import KeyedCommits, Keys, key_order
+from udfs.rules.verdicts.burrow_windows import SnapshotRows
+from udfs.rules.verdicts.group_facts import NEVER, GroupFacts, group_facts
+from udfs.rules.verdicts.own_verdict import OwnRules, Standing
+from udfs.rules.verdicts.rewinds import rewinds
+from udfs.rules.verdicts.snapshot_ends import SnapshotEnds
+
+
+@dataclass(frozen=True)
+class OwnFacts:
+    """`live`: for each key its row in `keys.offsets` that holds at the time; `owner`: likewise in `keys.owned`; NOWHERE
+    is none. `is_in_hole`: which offset holds is lost in a hole of the log."""
+
+    history: PartitionHistory
+    keys: Keys
+    commits: KeyedCommits
+    ends: SnapshotEnds
+    rules: OwnRules
+    live: Numbers
+    owner: Numbers
+    is_in_hole: Flags
+
+    @classmethod
+    def of(
+        cls, history: PartitionHistory, keys: Keys, commits: KeyedCommits, snapshots: SnapshotRows, rules: OwnRules
+    ) -> "OwnFacts":
+        as_of = history.as_of_time
+        newest = newest_rows(keys.offsets, keys.of_offsets, keys.size)
+        live = newest_rows(keys.offsets, keys.of_offsets, keys.size, ends_of(keys.offsets) > as_of)
+        is_lost = is_value(keys.offsets.column("ended_by"), OffsetEnd.COVERAGE_HOLE)
+        is_held = pc.equal(keys.owned.column("phase"), str(OwnershipPhase.HELD)).to_numpy()
+        is_owned = (ends_of(keys.owned) > as_of) & ~is_held
+        return cls(
+            history, keys, commits, SnapshotEnds.of(history.watermarks, keys, snapshots), rules, live,
+            newest_rows(keys.owned, keys.of_owned, keys.size, is_owned),
+            (live < 0) & (newest >= 0) & at(is_lost, newest, False),
+        )  # fmt: skip
+
+    @cached_property
+    def groups(self) -> GroupFacts:
+        return group_facts(self.history, self.keys.rows.column("group_id"), self.since)
+
+    @cached_property
+    def group(self) -> Numbers:
+        """Of each key, in `groups`."""
+        return self.groups.code(self.keys.rows.column("group_id"))
+
+    @cached_property
+    def log_until(self) -> int:
+        return known_until(self.history)
+
+    @property
+    def since(self) -> int:
+        """Where the window begins."""
+        return self.history.as_of_time - self.rules.window
+
+    @cached_property
+    def committed(self) -> Numbers:
+        return self.of_live("committed_offset")
+
+    @cached_property
+    def held_since(self) -> Numbers:
+        return self.of_live("from_time")
+
+    @cached_property
+    def last_commit(self) -> Numbers:
+        """NONE: no record gives a time. Of a value that goes on after the time, its newest commit until then."""
+        last, rows = self.of_live("last_commit_time"), self.commits.bounds[1:] - 1
+        is_there = (rows >= self.commits.bounds[:-1]) & at(self.commits.is_effective, rows, False)
+        newest = np.where(is_there, at(self.commits.commit_time, rows, NONE), self.held_since)
+        is_known = (last != NONE) & (last <= self.history.as_of_time)
+        return np.where(is_known, last, np.minimum(newest, self.history.as_of_time))
+
+    def of_live(self, name: str) -> Numbers:
+        return at(numbers(self.keys.offsets.column(name)), self.live, 0)
+
+    @cached_property
+    def lag_available(self) -> Numbers:
+        """0 where an input is missing."""
+        known = (self.live >= 0) & self.ends.are_known
+        lags = self.ends.newest - np.maximum(self.committed, self.ends.newest_start)
+        return np.where(known, np.maximum(lags, 0), 0)
+
+    @cached_property
+    def lag_floor(self) -> Numbers:
+        """NOWHERE is unknown."""
+        is_known = (self.live >= 0) & self.ends.are_known & (self.committed >= 0) & ~self.is_recreated
+        is_known &= ~self.is_now_doubtful
+        return np.where(is_known, np.maximum(self.ends.newest - self.committed, 0), NOWHERE)
+
+    @cached_property
+    def is_recreated(self) -> Flags:
+        """The commit is of another topic than the newest snapshot, or may be."""
+        rows = np.flatnonzero((self.live >= 0) & self.ends.are_known)
+        topic_ids = self.keys.offsets.column("topic_id").take(pa.array(self.live[rows]))
+        found = np.zeros(self.keys.size, np.bool_)
+        found[rows] = self.history.watermarks.are_of_other_topic(
+            self.ends.rows.last[rows], topic_ids, self.held_since[rows]
+        )
+        return found
+
+    @cached_property
+    def is_clock_doubtful(self) -> Flags:
+        """Whether its offset changed, was committed again, or got its owner while the clock was in doubt, within the
+        window."""
+        return self.doubtful_from(self.since)
+
+    @cached_property
+    def is_now_doubtful(self) -> Flags:
+        return self.doubtful_from(self.history.as_of_time)
+
+    def doubtful_from(self, since: int) -> Flags:
+        """In doubts that reach beyond this time and begin before that which is asked about."""
+        keys, found = self.keys, np.zeros(self.keys.size, np.bool_)
+        if not self.history.doubtful:
+            return found
+        changes = [numbers(keys.offsets.column(name)) for name in ("from_time", "to_time", "last_commit_time")]
+        of_offsets = self.history.doubtful.touched(keys.of_offsets, *changes, size=keys.size)
+        owned_since = numbers(keys.owned.column("from_time"))
+        of_owned = self.history.doubtful.touched(keys.of_owned, owned_since, size=keys.size)
+        for doubt, is_touched in (*of_offsets, *of_owned):
+            if doubt.begin < self.history.as_of_time and doubt.end > since:
+                found |= is_touched
+        return found
+
+    @cached_property
+    def is_unsubscribed(self) -> Flags:
+        """A partition that a member still owns is not: it has subscribed after the newest assignment, or by a pattern
+        that was resolved later."""
+        topics, members = self.groups.topics, self.groups.num_members
+        names = self.keys.rows.column("topic").to_pylist()
+        is_missing = (
+            members[group] > 0 and (subscribed := topics[group]) is not None and name not in subscribed
+            for group, name in zip(self.group.tolist(), names, strict=True)
+        )
+        return np.fromiter(is_missing, np.bool_, len(names)) & (self.owner < 0)
+
+    @cached_property
+    def is_group_idle(self) -> Flags:
+        has_commits = np.zeros(len(self.groups.groups), np.bool_)
+        has_commits[self.group[(self.live >= 0) & (self.last_commit >= self.since)]] = True
+        is_idle = (self.groups.num_members == 0) & ~self.groups.had_members & ~has_commits
+        return np.asarray(is_idle[self.group])
+
+    def standings(self) -> Iterator[Standing]:
+        """One for each key, in their order."""
+        has_commit, has_owner = self.live >= 0, self.owner >= 0
+        is_late = has_commit & self.ends.are_known & (self.lag_available > self.rules.allowed_lag)
+        back = rewinds(self)
+        columns = self.of_all() | {
+            "cadence": known_only(cadences(self.commits, self.group), is_late | (has_owner & ~has_commit)),
+            "num_repeats": np.where(is_late, self.num_repeats(), 0).tolist(),
+        }
+        now, log_until = self.history.as_of_time, self.log_until
+        for key, values in enumerate(zip(*columns.values(), strict=True)):
+            about = dict(zip(columns, values, strict=True))
+            yield Standing(now=now, log_until=log_until, rewind=back.get(key), **about)
+
+    def of_all(self) -> dict[str, list[Any]]:
+        ends, has_commit, has_owner = self.ends, self.live >= 0, self.owner >= 0
+        owned_since = at(numbers(self.keys.owned.column("from_time")), self.owner, 0)
+        beyond = ends.first_beyond(self.committed)
+        return {
+            "committed": known_only(self.committed, has_commit),
+            "held_since": known_only(self.held_since, has_commit),
+            "last_commit": known_only(self.last_commit, has_commit),
+            "start_offset": known_only(ends.newest_start, ends.are_known),
+            "end_offset": known_only(ends.newest, ends.are_known),
+            "end_time": known_only(ends.newest_time, ends.are_known),
+            "is_unsubscribed": self.is_unsubscribed.tolist(),
+            "is_group_idle": self.is_group_idle.tolist(),
+            "is_recreated": self.is_recreated.tolist(),
+            "is_in_hole": self.is_in_hole.tolist(),
+            "is_clock_doubtful": self.is_clock_doubtful.tolist(),
+            "is_now_doubtful": self.is_now_doubtful.tolist(),
+            "owned_since": known_only(owned_since, has_owner),
+            "unread_since": known_only(beyond.time, has_commit & beyond.is_there),
+            "time_lag": self.time_lags(),
+            "came_since_owned": ends.came_since(owned_since, has_owner),
+            "came_since_commit": ends.came_since(self.last_commit, has_commit),
+            "came_since_held": ends.came_since(self.held_since, has_commit),
+        }
+
+    def time_lags(self) -> list[int | None]:
+        """0 with nothing to read; None: unknown."""
+        beyond = self.ends.first_beyond(self.committed)
+        is_known = (self.lag_floor != NOWHERE) & (~beyond.is_there | beyond.is_written_known)
+        lags = np.maximum(self.history.as_of_time - beyond.written, 0)
+        return known_only(np.where(beyond.is_there, lags, 0), is_known)
+
+    def num_repeats(self) -> Numbers:
+        """Of each key, how often the value that holds was committed."""
+        commits = self.commits
+        is_repeat = commits.is_effective & (commits.record_offset >= self.from_offset[commits.key])
+        return np.bincount(commits.key[is_repeat], minlength=self.keys.size)
+
+    @cached_property
+    def from_offset(self) -> Numbers:
+        return self.of_live("from_offset")
+
+    @cached_property
+    def values(self) -> "Values":
+        return Values.of(self.keys)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Rows of offset_history by key and in the order of the log."""
+
+    rows: Numbers
+    key: Numbers
+    from_time: Numbers
+    to_time: Numbers
+    committed: Numbers
+
+    @classmethod
+    def of(cls, keys: Keys) -> "Values":
+        offsets = keys.offsets.column("from_offset").to_numpy()
+        rows = np.arange(len(offsets))
+        if not is_by_key(keys.of_offsets, offsets):
+            rows = np.argsort(offsets, kind="stable")
+            rows = rows[key_order(keys.of_offsets[rows], keys.size)]
+        return cls(
+            rows, keys.of_offsets[rows], numbers(keys.offsets.column("from_time"))[rows], ends_of(keys.offsets)[rows],
+            keys.offsets.column("committed_offset").to_numpy()[rows],
+        )  # fmt: skip
+
+    def at(self, key: Numbers, times: Numbers) -> tuple[Numbers, Flags]:
+        """The value of each key at each time, and whether there is one."""
+        found = newest_at(self.key, self.from_time, key, times)
+        is_known = (found != NOWHERE) & (at(self.to_time, found, 0) > times)
+        return at(self.committed, found, 0), is_known
+
+
+def ends_of(rows: pa.Table) -> Numbers:
+    """NULL is never."""
+    return np.where(rows.column("to_time").is_valid(), numbers(rows.column("to_time")), NEVER)
+
+
+def newest_rows(rows: pa.Table, key: Numbers, size: int, of: Flags | None = None) -> Numbers:
+    """For each key its row with the largest from_offset, of those in `of`."""
+    found = np.full(size, NOWHERE)
+    places = np.arange(len(key)) if of is None else np.flatnonzero(of)
+    offsets = rows.column("from_offset").to_numpy()[places]
+    if not is_by_key(key[places], offsets):
+        places = places[np.argsort(offsets, kind="stable")]
+    found[key[places]] = places
+    return found
+
+
+def is_by_key(keys: Numbers, offsets: Numbers) -> bool:
+    """Whether rows are in the order of keys and offsets already, as those of a table are."""
+    step = np.diff(keys)
+    return bool(((step > 0) | ((step == 0) & (np.diff(offsets) >= 0))).all())
+
+
+def known_only(values: Numbers, is_known: Flags) -> list[int | None]:
+    is_known = is_known & (values != NONE)
+    return [value if known else None for value, known in zip(values.tolist(), is_known.tolist(), strict=True)]

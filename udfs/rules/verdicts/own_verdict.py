@@ -1,0 +1,299 @@
+"""Our own verdict of a partition of a group: what each rule of `OwnRule` asks, in their order.
+
+They mend what Burrow's rules are known for: every rewind within the window counts and not only the first, a trend over
+the window decides instead of one lower lag, short lags alarm nobody, silence is held against the partition's own
+cadence, and commits of transactions count once they are committed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from schemas.words.lag import LagVerdict, OwnRule
+from udfs.rules.verdicts.lag_trend import Trend
+from udfs.rules.verdicts.window_lags import WindowLags
+from udfs.sentences.counts import counted
+from udfs.sentences.durations import SECOND, clock_time, in_words
+
+
+@dataclass(frozen=True)
+class OwnRules:
+    """`window_s`: how far back rewinds, members, commits and snapshots count. `silence_factor`: silence is longer than
+    so many times the usual gap between commits. `least_repeats`: commits of one offset before it stands still."""
+
+    window_s: int = 3600
+    allowed_lag: int = 0
+    least_time_lag_s: int = 60
+    silence_factor: int = 10
+    least_repeats: int = 3
+
+    @property
+    def window(self) -> int:
+        return self.window_s * SECOND
+
+    @property
+    def least_time_lag(self) -> int:
+        return self.least_time_lag_s * SECOND
+
+
+@dataclass(frozen=True)
+class Rewind:
+    """The last of `num_steps` steps back below `peak`, the largest offset before them."""
+
+    peak: int
+    time: int
+    num_steps: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known of one partition of a group at a time. Times and durations in microseconds; None: not known, or
+    there is none."""
+
+    now: int
+    # Until when the log is known; None: up to now.
+    log_until: int | None = None
+    committed: int | None = None
+    # Since when this value holds, and when it was committed last.
+    held_since: int | None = None
+    last_commit: int | None = None
+    start_offset: int | None = None
+    # By the newest snapshot that has it, and when that was.
+    end_offset: int | None = None
+    end_time: int | None = None
+    is_unsubscribed: bool = False
+    is_group_idle: bool = False
+    is_recreated: bool = False
+    is_in_hole: bool = False
+    # Its offset changed while the clock of the log was in doubt, within the window; or now.
+    is_clock_doubtful: bool = False
+    is_now_doubtful: bool = False
+    owned_since: int | None = None
+    rewind: Rewind | None = None
+    # When a snapshot first had the end beyond the committed offset, and how old the message there is.
+    unread_since: int | None = None
+    time_lag: int | None = None
+    # How far the end rose between the first snapshot from then on and the newest one.
+    came_since_owned: int | None = None
+    came_since_commit: int | None = None
+    came_since_held: int | None = None
+    # The usual gap between commits, of the partition or else of the others of the group.
+    cadence: int | None = None
+    num_repeats: int = 0
+
+    @property
+    def heard_until(self) -> int:
+        return self.now if self.log_until is None else min(self.log_until, self.now)
+
+    @property
+    def available_lag(self) -> int:
+        """Messages that can still be read."""
+        assert self.end_offset is not None and self.committed is not None
+        return max(0, self.end_offset - max(self.committed, self.start_offset or 0))
+
+
+@dataclass(frozen=True)
+class OwnAnswer:
+    """`since`: since when it stands still or falls behind; None: it does not."""
+
+    verdict: LagVerdict
+    rule: OwnRule
+    reason: str
+    since: int | None = None
+
+
+# What commits that the log does not hold any more, or not yet, would change; a trend too.
+NEED_THE_LOG = frozenset({OwnRule.NEVER_COMMITTED, OwnRule.REWOUND, OwnRule.SILENT, OwnRule.STANDS_STILL})
+
+
+# A step back is one by the order of the log, whatever its clock says.
+COMPARE_TIMES = (NEED_THE_LOG | {OwnRule.NOT_IN_USE}) - {OwnRule.REWOUND}
+
+
+def own_verdicts(
+    standings: Sequence[Standing], rules: OwnRules, windows_of: Callable[[list[int]], Mapping[int, WindowLags]]
+) -> list[OwnAnswer]:
+    """`windows_of`: the lags of the standings at these places, where any is known: most are decided without."""
+    answers = [verdict_without_trend(each, rules) for each in standings]
+    windows = windows_of([place for place, answer in enumerate(answers) if answer is None])
+    return [
+        trend_verdict(standing, windows.get(place), rules) if answer is None else answer
+        for place, (standing, answer) in enumerate(zip(standings, answers, strict=True))
+    ]
+
+
+def verdict_without_trend(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    """None: how its lag went decides."""
+    answer = next((found for rule in RULES if (found := rule(standing, rules)) is not None), None)
+    if standing.is_clock_doubtful and (answer is None or answer.rule in COMPARE_TIMES):
+        return clock_went_back()
+    if standing.is_now_doubtful and answer is not None and answer.rule == OwnRule.CAUGHT_UP:
+        return clock_went_back()
+    needs_the_log = answer is None or answer.rule in NEED_THE_LOG
+    return log_ended(standing) if needs_the_log and is_log_old(standing, rules) else answer
+
+
+def is_log_old(standing: Standing, rules: OwnRules) -> bool:
+    """Whether more time lies behind the end of the log than a silence may last that means nothing."""
+    usual = 0 if standing.cadence is None else usual_silence(standing, rules)
+    return standing.now - standing.heard_until > max(usual, rules.least_time_lag)
+
+
+def clock_went_back() -> OwnAnswer:
+    reason = "the broker's clock moved back, so times of commits and snapshots cannot be compared"
+    return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.CLOCK_WENT_BACK, reason)
+
+
+def log_ended(standing: Standing) -> OwnAnswer:
+    until, ago = clock_time(standing.heard_until), in_words(standing.now - standing.heard_until)
+    reason = f"the log is known only up to {until}, {ago} before; whether the group committed since is unknown"
+    return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.LOG_ENDED, reason)
+
+
+def not_judged(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    """What no alarm may rest on, whatever the lag."""
+    if standing.is_unsubscribed:
+        return OwnAnswer(LagVerdict.OK, OwnRule.NOT_SUBSCRIBED, "no member of the group subscribes to the topic")
+    if standing.is_group_idle:
+        window = in_words(rules.window)
+        return OwnAnswer(LagVerdict.OK, OwnRule.NOT_IN_USE, f"the group had no members and no commits for {window}")
+    if standing.committed is None and standing.owned_since is None and not standing.is_in_hole:
+        return OwnAnswer(LagVerdict.OK, OwnRule.NOTHING_HELD, "nothing is committed and no member owns it")
+    return None
+
+
+def missing_input(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
+    if standing.end_offset is None:
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, "no snapshot has the end of the partition")
+    if standing.committed is not None and standing.committed < 0:
+        reason = f"the committed offset is {standing.committed}, which clients ignore"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.COMMITTED_NEGATIVE, reason)
+    if standing.is_recreated:
+        reason = "the commit is, or may be, for another topic of this name than that of the newest snapshot"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOPIC_RECREATED, reason)
+    if standing.is_in_hole:
+        reason = "records of the log are missing, so the committed offset is unknown"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.HISTORY_HOLE, reason)
+    return None
+
+
+def never_committed(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    if standing.committed is not None:
+        return None
+    assert standing.end_offset is not None and standing.owned_since is not None
+    owned_for = standing.now - standing.owned_since
+    owned = f"a member has owned it for {in_words(owned_for)}"
+    if standing.end_offset <= (standing.start_offset or 0):
+        reason = f"nothing is committed and the log has no messages; {owned}"
+        return OwnAnswer(LagVerdict.OK, OwnRule.NOTHING_TO_READ, reason)
+    patience = max(rules.least_time_lag, usual_silence(standing, rules))
+    if not standing.came_since_owned or owned_for < patience:
+        # It may rightly begin at the end of the log, or be about to commit: the reset policy is not in the log.
+        reason = f"nothing is committed, and too little came since to expect a commit; {owned}"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NEVER_COMMITTED, reason)
+    if standing.heard_until - standing.owned_since < patience:
+        return log_ended(standing)
+    reason = f"nothing is committed; {owned}, and {messages(standing.came_since_owned)} came since"
+    return OwnAnswer(LagVerdict.STOP, OwnRule.NEVER_COMMITTED, reason, standing.owned_since)
+
+
+def rewound(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
+    if (back := standing.rewind) is None:
+        return None
+    assert standing.committed is not None and standing.end_offset is not None
+    if not standing.committed < back.peak <= max(standing.end_offset, standing.committed):
+        return None  # made up for; or the log lost its end, and the group followed it
+    steps = "" if back.num_steps == 1 else f" in {back.num_steps} steps"
+    reason = (
+        f"moved back{steps} from offset {back.peak:,}, last at {clock_time(back.time)}; "
+        f"now at {standing.committed:,}, {messages(back.peak - standing.committed)} before it"
+    )
+    return OwnAnswer(LagVerdict.REWIND, OwnRule.REWOUND, reason, back.time)
+
+
+def caught_up(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    lag = standing.available_lag
+    end_age = standing.now - (standing.now if standing.end_time is None else standing.end_time)
+    if lag <= rules.allowed_lag and end_age > rules.window:
+        # What came since may be unread. That messages stayed unread before is proven by old snapshots too.
+        reason = f"{messages(lag)} to read by the newest snapshot of its end, which is {in_words(end_age)} old"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, reason)
+    if lag <= rules.allowed_lag:
+        allowed = f", and {rules.allowed_lag:,} are allowed" if lag else ""
+        return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, f"{messages(lag)} to read{allowed}")
+    if standing.time_lag is not None and standing.time_lag < rules.least_time_lag:
+        reason = f"{messages(lag)} to read, the oldest {in_words(standing.time_lag)} old"
+        return OwnAnswer(LagVerdict.OK, OwnRule.CAUGHT_UP, reason)
+    return None
+
+
+def silent(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    """Silence counts only while there is something to read: a quiet topic makes nobody late."""
+    if not standing.came_since_commit or standing.unread_since is None or standing.last_commit is None:
+        return None
+    patience = max(usual_silence(standing, rules), rules.least_time_lag)
+    waiting_since = max(standing.last_commit, standing.unread_since)
+    if standing.now - waiting_since <= patience:
+        return None
+    if standing.heard_until - waiting_since <= patience:
+        return log_ended(standing)
+    cadence = (
+        f"it committed every {in_words(standing.cadence)}"
+        if standing.cadence is not None
+        else "no other commit shows how often it commits"
+    )
+    silence = in_words(standing.heard_until - standing.last_commit)
+    reason = f"no commit for {silence}, {cadence}; {messages(standing.came_since_commit)} came since"
+    return OwnAnswer(LagVerdict.STOP, OwnRule.SILENT, reason, standing.last_commit)
+
+
+def usual_silence(standing: Standing, rules: OwnRules) -> int:
+    return rules.window if standing.cadence is None else rules.silence_factor * standing.cadence
+
+
+def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
+    if not standing.came_since_held or None in (standing.unread_since, standing.last_commit, standing.held_since):
+        return None
+    assert standing.unread_since is not None and standing.last_commit is not None and standing.held_since is not None
+    since = max(standing.held_since, standing.unread_since)
+    if standing.num_repeats < rules.least_repeats or standing.last_commit - since < rules.least_time_lag:
+        return None
+    how_long = in_words(standing.last_commit - standing.held_since)
+    reason = (
+        f"committed offset {standing.committed:,} again and again, {standing.num_repeats:,} times in {how_long}; "
+        f"{messages(standing.came_since_held)} came since"
+    )
+    return OwnAnswer(LagVerdict.STALL, OwnRule.STANDS_STILL, reason, standing.held_since)
+
+
+def trend_verdict(standing: Standing, window: WindowLags | None, rules: OwnRules) -> OwnAnswer:
+    """`window`: None: no lag of it is known."""
+    if window is None or window.trend is None:
+        num = "no snapshot" if window is None else "1 snapshot"
+        reason = f"{messages(standing.available_lag)} to read; {num} of the last {in_words(rules.window)} shows its lag"
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOO_FEW, reason)
+    trend = window.trend
+    over = f"over {in_words(window.last_time - window.first_time)} ({counted(window.number, 'snapshot')})"
+    if trend.grows(rules.allowed_lag):
+        reason = f"median lag grew {from_to(trend)} {over}"
+        return OwnAnswer(LagVerdict.WARN, OwnRule.FALLS_BEHIND, reason, window.first_time)
+    return OwnAnswer(LagVerdict.OK, OwnRule.KEEPS_UP, f"median lag changed {from_to(trend)} {over}{why_not(trend)}")
+
+
+def from_to(trend: Trend) -> str:
+    """Medians of the first and the last third of the snapshots: single lags that `lag_points` has may be others."""
+    return f"from {trend.begin:,} to {trend.end:,}"
+
+
+def why_not(trend: Trend) -> str:
+    """Why a lag that is larger at the end is no growing one."""
+    if trend.end <= trend.begin:
+        return ""
+    return ", and falls again" if trend.is_falling else f", no more than it varies (by {trend.noise:,.0f})"
+
+
+def messages(number: int) -> str:
+    return counted(number, "message")
+
+
+RULES: tuple[Callable[[Standing, OwnRules], OwnAnswer | None], ...] = (
+    not_judged, missing_input, never_committed, rewound, caught_up, silent, stands_still,
+)  # fmt: skip

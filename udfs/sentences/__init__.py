@@ -1,0 +1,1 @@
+"""Counts, names and durations in words."""

@@ -1,0 +1,1 @@
+"""Lines of archives and snapshots, as rows."""

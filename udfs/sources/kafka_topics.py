@@ -1,0 +1,94 @@
+"""Reads the output of kafka-topics --describe as a snapshot: topics with ids and numbers of partitions, and the leaders
+of the offsets topic. It has no end offsets and no racks."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from schemas.words.records import NONE, OFFSETS_TOPIC
+from udfs.sources.snapshot_fields import (
+    INT,
+    Malformed,
+    Row,
+    Snapshots,
+    maybe,
+    number_of,
+    shown,
+    topic_id,
+    topic_name,
+    whole,
+)
+
+# How a line of kafka-topics begins, and its cells.
+DESCRIBED = ("Topic: ", "Topic:\t")
+CELL = re.compile(r"(?:^|[\t ])(Topic|TopicId|PartitionCount|Partition|Leader): ?([^\t ]*)")
+NO_LEADER = "none"
+
+
+@dataclass
+class Described:
+    """A topic as kafka-topics tells it; `leaders` by partition."""
+
+    topic_id: str | None
+    count: int
+    line: int
+    leaders: dict[int, int | None] = field(default_factory=dict)
+
+
+def described_topics(lines: Sequence[tuple[int, str]], captured_at_ms: int) -> Snapshots:
+    """A line for each topic, then one for each of its partitions. Ids are there from Kafka 3.0 on."""
+    topics: dict[str, Described] = {}
+    for number, line in lines:
+        cells, place = cells_of(number, line), f"line {number}:"
+        name = topic_name(cells["Topic"], f"{place} Topic")
+        if "PartitionCount" in cells:
+            if name in topics:
+                raise Malformed(f"{place} Topic: {shown(name)} appears here a second time, each topic once expected")
+            topics[name] = described_topic(cells, number)
+        elif "Partition" in cells:
+            if name not in topics:
+                raise Malformed(f"{place} {shown(line.strip())}, the line of topic {name} before it expected")
+            add_partition(topics[name], cells, place)
+        else:
+            raise Malformed(f"{place} {shown(line.strip())}, a PartitionCount or a Partition expected")
+    return described_snapshot(topics, captured_at_ms)
+
+
+def cells_of(number: int, line: str) -> dict[str, str]:
+    """`Name: value` between tabs; other tools' copies have spaces instead."""
+    found = {match[1]: match[2] for match in CELL.finditer(line.strip())}
+    if "Topic" not in found:
+        raise Malformed(f"line {number}: {shown(line.strip())}, a line of kafka-topics --describe expected")
+    return found
+
+
+def described_topic(cells: Mapping[str, str], number: int) -> Described:
+    place = f"line {number}:"
+    count = whole(1, INT)(number_of(cells["PartitionCount"]), f"{place} PartitionCount")
+    own_id = topic_id(cells["TopicId"], f"{place} TopicId") if cells.get("TopicId") else None
+    return Described(own_id, count, number)
+
+
+def add_partition(topic: Described, cells: Mapping[str, str], place: str) -> None:
+    partition = whole(0, topic.count - 1)(number_of(cells["Partition"]), f"{place} Partition")
+    if partition in topic.leaders:
+        raise Malformed(f"{place} Partition: {partition} appears here a second time, each partition once expected")
+    leader = cells.get("Leader", NO_LEADER)
+    topic.leaders[partition] = None if leader == NO_LEADER else maybe(NONE, INT)(number_of(leader), f"{place} Leader")
+
+
+def described_snapshot(topics: Mapping[str, Described], captured_at_ms: int) -> Snapshots:
+    for name, topic in topics.items():
+        if len(topic.leaders) != topic.count:
+            told = f"{len(topic.leaders)} of {topic.count} partitions of {name} follow"
+            raise Malformed(f"line {topic.line}: {told}, all of them expected")
+    rows = [
+        {"captured_time": captured_at_ms, "topic": name, "topic_id": topic.topic_id, "partition": partition}
+        for name, topic in topics.items()
+        for partition in range(topic.count)
+    ]
+    cluster: Row = {"captured_time": captured_at_ms}
+    if OFFSETS_TOPIC in topics:
+        leaders = sorted(topics[OFFSETS_TOPIC].leaders.items())
+        cluster["offsets_partitions"] = [{"partition": each, "leader": leader} for each, leader in leaders]
+    return Snapshots([cluster], rows)

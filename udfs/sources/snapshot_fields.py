@@ -1,0 +1,164 @@
+"""Reads the fields of snapshots, and says what is wrong with a field that cannot be read."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.declarations.fields import ZERO_UUID
+from schemas.words.records import NONE
+
+INT, LONG = 2**31 - 1, 2**63 - 1
+TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+TOPIC_ID = re.compile(r"[a-zA-Z0-9_-]{22}")
+NUMBER = re.compile(r"-?[0-9]{1,19}")
+POSITIVE = re.compile(r"0*[1-9][0-9]{0,17}")
+# Settings that rules read, as brokers and groups name them. Brokers take no other values of them.
+COUNTED = (
+    ".offsets.retention.minutes",
+    ".offsets.retention.check.interval.ms",
+    ".offsets.topic.num.partitions",
+    ".session.timeout.ms",
+    ".heartbeat.interval.ms",
+)
+# Longer values are cut where a message shows them.
+SHOWN = 80
+
+Row = dict[str, Any]
+Reader = Callable[[Any, str], Any]
+
+
+class Malformed(Exception):
+    """Names the line, the field, what stands there and what was expected."""
+
+
+@dataclass
+class Snapshots:
+    """Rows of cluster_snapshots and topic_snapshots without cluster and run; times in ms."""
+
+    clusters: list[Row] = field(default_factory=list)
+    topics: list[Row] = field(default_factory=list)
+
+
+def number_of(text: str) -> int | str:
+    return int(text) if NUMBER.fullmatch(text) else text
+
+
+@dataclass(frozen=True)
+class Member:
+    """A field of an object: how it is read, and whether it must be there."""
+
+    read: Reader
+    is_required: bool = False
+
+
+def fields_of(value: Any, members: Mapping[str, Member], place: str) -> Row:
+    """The known fields; others may come from a later release."""
+    if not isinstance(value, dict):
+        raise Malformed(f"{place.removesuffix(':')}: {shown(value)}, an object expected")
+    places = {name: f"{place} {name}" if place.endswith(":") else f"{place}.{name}" for name in members}
+    for name, member in members.items():
+        if member.is_required and name not in value:
+            raise Malformed(f"{places[name]}: missing")
+    return {
+        name: member.read(value.get(name), places[name]) if member.is_required or value.get(name) is not None else None
+        for name, member in members.items()
+    }
+
+
+def whole(lowest: int, highest: int) -> Reader:
+    def read(value: Any, place: str) -> int:
+        if type(value) is not int or not lowest <= value <= highest:
+            raise Malformed(f"{place}: {shown(value)}, an integer from {lowest} to {highest} expected")
+        return value
+
+    return read
+
+
+def unknown(value: int) -> int | None:
+    return None if value == NONE else value
+
+
+def maybe(lowest: int, highest: int) -> Reader:
+    """An integer; null and -1 where nobody knows."""
+    read = whole(lowest, highest)
+
+    def read_maybe(value: Any, place: str) -> int | None:
+        return None if value is None else unknown(read(value, place))
+
+    return read_maybe
+
+
+def matching(pattern: re.Pattern[str], expected: str) -> Reader:
+    def read(value: Any, place: str) -> str:
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            raise Malformed(f"{place}: {shown(value)}, {expected} expected")
+        return value
+
+    return read
+
+
+def list_of(read: Reader) -> Reader:
+    def read_list(value: Any, place: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise Malformed(f"{place}: {shown(value)}, a list expected")
+        return [read(item, f"{place}[{number}]") for number, item in enumerate(value)]
+
+    return read_list
+
+
+def object_of(members: Mapping[str, Member]) -> Reader:
+    return lambda value, place: fields_of(value, members, place)
+
+
+def rack(value: Any, place: str) -> str | None:
+    return None if value is None else ANY_TEXT(value, place)
+
+
+def topic_id(value: Any, place: str) -> str | None:
+    """Kafka's id of no topic is none."""
+    told: str = ID_TEXT(value, place)
+    return None if told == ZERO_UUID else told
+
+
+def settings(value: Any, place: str) -> list[tuple[str, str | None]]:
+    """Values as texts, as brokers tell them."""
+    if not isinstance(value, dict):
+        raise Malformed(f"{place}: {shown(value)}, an object expected")
+    return sorted((ANY_TEXT(name, place), setting(told, f"{place}.{name}")) for name, told in value.items())
+
+
+def setting(value: Any, place: str) -> str | None:
+    if isinstance(value, (dict, list)):
+        raise Malformed(f"{place}: {shown(value)}, a text, number or truth value expected")
+    if value is None:
+        return None
+    told = str(ANY_TEXT(value if isinstance(value, str) else json.dumps(value), place))
+    if place.endswith(COUNTED) and not POSITIVE.fullmatch(told):
+        raise Malformed(f"{place}: {shown(value)}, a whole number above 0 expected")
+    return told
+
+
+def groups(value: Any, place: str) -> list[Row]:
+    """Settings of groups, in one order, so that the same snapshot is the same row."""
+    read: list[Row] = list_of(object_of(GROUP))(value, place)
+    found = {each["group_id"]: each for each in read}
+    if len(found) < len(read):
+        twice = next(each["group_id"] for each in read if found[each["group_id"]] is not each)
+        raise Malformed(f"{place}: group_id {shown(twice)} twice, each group once expected")
+    return [each for _, each in sorted(found.items())]
+
+
+topic_name = matching(TOPIC, "a topic's name (letters, digits, . _ -, at most 249)")
+ID_TEXT = matching(TOPIC_ID, "a topic id of 22 characters")
+ANY_TEXT = matching(re.compile(r"[^\ud800-\udfff]*", re.DOTALL), "a text")
+
+
+GROUP = {"group_id": Member(ANY_TEXT, is_required=True), "settings": Member(settings, is_required=True)}
+
+
+def shown(value: Any) -> str:
+    # In ASCII: JSON may hold half of a surrogate pair, which cannot be printed.
+    told = json.dumps(value)
+    return told if len(told) <= SHOWN else f"{told[:SHOWN]}…"

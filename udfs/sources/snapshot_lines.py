@@ -1,0 +1,165 @@
+"""Snapshots of what the offsets log does not contain: our own JSON lines, or the output of kafka-get-offsets or
+kafka-topics --describe.
+
+The output of kafka-get-offsets does not say which offsets were requested, so all count as end offsets.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from schemas.words.records import NONE
+from udfs.sources.kafka_topics import DESCRIBED, described_topics
+from udfs.sources.snapshot_fields import (
+    ANY_TEXT,
+    INT,
+    LONG,
+    Malformed,
+    Member,
+    Row,
+    Snapshots,
+    fields_of,
+    groups,
+    list_of,
+    maybe,
+    number_of,
+    object_of,
+    rack,
+    settings,
+    shown,
+    topic_id,
+    topic_name,
+    unknown,
+    whole,
+)
+
+# The year 2001, long before Kafka: what is less counts seconds. The end of the year 9999: what follows is no time in a
+# table.
+FIRST_MS, LAST_MS = 1_000_000_000_000, 253_402_300_799_999
+EXAMPLE_MS = 1_795_282_587_379
+
+
+def parse(text: str, captured_at_ms: int) -> Snapshots:
+    """Any of the formats, told by how the first line begins; JSON lines bring times of their own."""
+    # Not by splitlines, which also cuts at characters that JSON may hold in strings.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise Malformed("empty, snapshots were expected")
+    first = lines[0][1].lstrip()
+    if first.startswith(("{", "[")):
+        return json_snapshots(lines)
+    if first.startswith(DESCRIBED):
+        return described_topics(lines, captured_at_ms)
+    return text_snapshot(lines, captured_at_ms)
+
+
+# What kafka-get-offsets prints
+
+
+def text_snapshot(lines: Sequence[tuple[int, str]], captured_at_ms: int) -> Snapshots:
+    topics = [{"captured_time": captured_at_ms, **text_row(number, line)} for number, line in lines]
+    return Snapshots([{"captured_time": captured_at_ms}], topics)
+
+
+def text_row(number: int, line: str) -> Row:
+    parts = line.strip().rsplit(":", 2)
+    if len(parts) < 3:
+        raise Malformed(f"line {number}: {shown(line.strip())}, topic:partition:offset expected")
+    topic, partition, offset = parts
+    place = f"line {number}: "
+    return {
+        "topic": topic_name(topic, f"{place}topic"),
+        "partition": whole(0, INT)(number_of(partition), f"{place}partition"),
+        # Empty, or -1, where no leader could tell.
+        "log_end_offset": unknown(whole(NONE, LONG)(number_of(offset), f"{place}offset")) if offset else None,
+    }
+
+
+# JSON lines
+
+
+def json_snapshots(lines: Sequence[tuple[int, str]]) -> Snapshots:
+    found = Snapshots()
+    for number, line in lines:
+        read_snapshot(found, json_object(number, line), f"line {number}:")
+    return found
+
+
+def json_object(number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        what = f"{error.msg.removesuffix(' starting at')} at character {error.pos}"
+    except (ValueError, RecursionError) as error:  # too long a number, too deep a nesting
+        what = str(error)
+    raise Malformed(f"line {number}: {what}, a snapshot as one JSON object on one line expected")
+
+
+def read_snapshot(found: Snapshots, line: Any, place: str) -> None:
+    told = fields_of(line, SNAPSHOT, place)
+    captured = {"captured_time": told.pop("captured_at")}
+    for topic in told.pop("topics"):
+        for partition in topic.pop("partitions"):
+            found.topics.append({**captured, **topic, **partition})
+    found.clusters.append({**captured, "group_settings": told.pop("groups"), **told})
+
+
+def milliseconds(value: Any, place: str) -> int:
+    if type(value) is not int or not FIRST_MS <= value <= LAST_MS:
+        raise Malformed(f"{place}: {shown(value)}, milliseconds since 1970 expected, such as {EXAMPLE_MS}")
+    return value
+
+
+PARTITION = {
+    "partition": Member(whole(0, INT), is_required=True),
+    "log_start_offset": Member(maybe(NONE, LONG)),
+    "log_end_offset": Member(maybe(NONE, LONG)),
+    "leader_epoch": Member(maybe(NONE, INT)),
+    "racks": Member(list_of(rack)),
+}
+TOPIC_FIELDS = {
+    "topic": Member(topic_name, is_required=True),
+    "topic_id": Member(topic_id),
+    "partitions": Member(list_of(object_of(PARTITION)), is_required=True),
+}
+BROKER = {
+    "id": Member(whole(0, INT), is_required=True),
+    "host": Member(ANY_TEXT),
+    "port": Member(whole(0, 65_535)),
+    "rack": Member(ANY_TEXT),
+}
+OFFSETS_PARTITION = {
+    "partition": Member(whole(0, INT), is_required=True),
+    "leader": Member(maybe(NONE, INT), is_required=True),
+}
+SNAPSHOT = {
+    "captured_at": Member(milliseconds, is_required=True),
+    "topics": Member(list_of(object_of(TOPIC_FIELDS)), is_required=True),
+    "brokers": Member(list_of(object_of(BROKER))),
+    "offsets_partitions": Member(list_of(object_of(OFFSETS_PARTITION))),
+    "settings": Member(settings),
+    "groups": Member(groups),
+}
+
+
+# Rows of many files together
+
+
+class Contradiction(Exception):
+    """Two files that differ about the same thing."""
+
+
+def merged(rows: Iterable[tuple[str, Row]], key: Sequence[str]) -> list[Row]:
+    """One row for each key, in the order of keys. Rows come with their files; what one does not tell another may."""
+    known: dict[tuple[Any, ...], dict[str, tuple[Any, str]]] = {}
+    for place, row in rows:
+        cells = known.setdefault(tuple(row[name] for name in key), {})
+        for name, value in row.items():
+            if value is None:
+                continue
+            first_value, first_place = cells.setdefault(name, (value, place))
+            if first_value != value:
+                subject = ", ".join(f"{each} {row[each]}" for each in key)
+                told = f"{name} {shown(first_value)} in {first_place} and {shown(value)} in {place}"
+                raise Contradiction(f"two snapshots contradict each other: {subject}: {told}")
+    return [{name: value for name, (value, _) in cells.items()} for _, cells in sorted(known.items())]

@@ -1,0 +1,1 @@
+"""Topics by name and id, their numbers of partitions, and their end offsets."""

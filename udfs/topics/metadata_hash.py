@@ -1,0 +1,56 @@
+"""The hash of a group's topics that the coordinator writes with each group epoch from 4.1 on (KIP-1101). It confirms
+ids, numbers of partitions and racks that come from other sources."""
+
+from collections.abc import Iterable, Sequence
+from struct import pack
+
+from xxhash import xxh3_64_intdigest
+
+from udfs.assignors.java.iteration_order import java_sort_keys
+from udfs.assignors.questions.specs import Topic
+from udfs.topics.ids import bits_of
+
+MAGIC = b"\0"
+NO_TOPICS = 0
+
+
+def group_hash(topics: Sequence[Topic]) -> int:
+    """The hash of the topics in the metadata, as a signed number."""
+    return combined(zip(java_sort_keys([topic.name for topic in topics]), map(topic_hash, topics), strict=True))
+
+
+def combined(hashes: Iterable[tuple[str | bytes, int]]) -> int:
+    """Combines the topics' own hashes, in Java's order of their names."""
+    together = b"".join(pack("<Q", each) for _, each in sorted(hashes))
+    return signed(xxh3_64_intdigest(together)) if together else NO_TOPICS
+
+
+def topic_hash(topic: Topic) -> int:
+    if topic.topic_id is None:
+        raise ValueError(f"{topic.name}: the hash needs its id")
+    told = [MAGIC, pack("<qq", *bits_of(topic.topic_id)), string(topic.name), pack("<i", topic.partitions)]
+    for partition in range(topic.partitions):
+        told.append(pack("<i", partition))
+        told += map(rack_of_replica, racks_of(topic, partition))
+    return xxh3_64_intdigest(b"".join(told))
+
+
+def racks_of(topic: Topic, partition: int) -> list[str]:
+    """One for each replica whose broker has a rack, in Java's order."""
+    racks = [rack for rack in (topic.racks or ((),) * topic.partitions)[partition] if rack is not None]
+    return [rack for _, rack in sorted(zip(java_sort_keys(racks), racks, strict=True))]
+
+
+def rack_of_replica(rack: str) -> bytes:
+    """The text has its length before and after it."""
+    text = string(rack)
+    return text[-4:] + text
+
+
+def string(text: str) -> bytes:
+    units = text.encode("utf-16-le", "surrogatepass")
+    return units + pack("<i", len(units) // 2)
+
+
+def signed(number: int) -> int:
+    return number - (1 << 64) if number >> 63 else number
