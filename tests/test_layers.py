@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -31,6 +31,7 @@ JOBS = frozenset(
 )
 JOBS |= {"groups", "describe", "why", "owner", "diff", "offsets", "assign", "whatif", "rebalances", "completion"}
 CALL_JOBS = frozenset({"audit", "cli"})
+MOST_IN_A_FOLDER = 15
 
 
 def imports(source: str) -> Iterator[tuple[int, str]]:
@@ -62,6 +63,76 @@ def is_job_to_job(path: Path, name: str) -> bool:
         and len(parts) > 1
         and parts[1] in JOBS - {path.stem}
     )
+
+
+def modules() -> dict[str, Path]:
+    names = {}
+    for file in (file for layer in ALLOWED for file in python_files(layer)):
+        parts = file.relative_to(ROOT).with_suffix("").parts
+        names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return names
+
+
+def imported_modules(source: str, names: Collection[str]) -> set[str]:
+    """Without what only types need, and what a module does when it is run."""
+    tree = ast.parse(source)
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and is_of_types_or_main(node))]
+    found = (name for _, name in imports(ast.unparse(tree)))
+    return {name if name in names else name.rpartition(".")[0] for name in found} & set(names)
+
+
+def is_of_types_or_main(node: ast.If) -> bool:
+    return ast.unparse(node.test) in ("TYPE_CHECKING", "__name__ == '__main__'")
+
+
+def packages_of(arrows: Mapping[str, set[str]], packages: Collection[str]) -> dict[str, set[str]]:
+    """Arrows between the folders of modules. What lies directly in `jobs/` is jobs, which import everything."""
+
+    def package(name: str) -> str:
+        return name if name in packages else name.rpartition(".")[0]
+
+    found: dict[str, set[str]] = {}
+    for name, targets in arrows.items():
+        found.setdefault(package(name), set()).update(package(target) for target in targets)
+    return {name: targets - {name} for name, targets in found.items()}
+
+
+def circle(arrows: Mapping[str, set[str]]) -> list[str]:
+    """What is left when everything goes, again and again, that imports nothing left."""
+    left = dict(arrows)
+    while gone := [name for name, targets in left.items() if not targets & left.keys()]:
+        left = {name: targets for name, targets in left.items() if name not in gone}
+    return sorted(left)
+
+
+@pytest.fixture(scope="module")
+def arrows() -> dict[str, set[str]]:
+    names = modules()
+    return {name: imported_modules(file.read_text(), names) - {name} for name, file in names.items()}
+
+
+def test_no_modules_import_each_other(arrows: dict[str, set[str]]) -> None:
+    assert circle(arrows) == []
+
+
+def test_no_folders_import_each_other(arrows: dict[str, set[str]]) -> None:
+    packages = [name for name, file in modules().items() if file.name == "__init__.py"]
+    assert circle(packages_of(arrows, packages)) == []
+
+
+def test_a_circle_is_seen() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == ["a", "b", "c"]
+    source = "if TYPE_CHECKING:\n    from jobs import a\ndef f():\n    from jobs.b import g\n    import jobs.c.h"
+    assert imported_modules(source, ("jobs.a", "jobs.b", "jobs.c.h")) == {"jobs.b", "jobs.c.h"}
+    assert packages_of({"p.x": {"q.y"}, "q.z": {"p.x"}}, ("p", "q")) == {"p": {"q"}, "q": {"p"}}
+
+
+def test_a_folder_holds_few_modules_and_says_what_they_are() -> None:
+    for folder in {file.parent for file in modules().values()}:
+        # One for each command.
+        if folder not in (ROOT / "jobs", ROOT / "jobs" / "arguments"):
+            assert len(list(folder.glob("[!_]*.py"))) <= MOST_IN_A_FOLDER, folder
+        assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text())), folder
 
 
 def python_files(layer: str) -> list[Path]:

@@ -1,0 +1,1 @@
+"""The job that recomputes recorded assignments: its plan, its tasks, and what they write."""

@@ -104,7 +104,7 @@ def bring_into_scope(
     for name in named.functions:
         spark.sql(function_statement(FUNCTIONS[name], is_temporary=True))
     if named.scalar_functions:
-        from jobs.functions import register
+        from jobs.spark.functions import register
 
         register(spark)
 

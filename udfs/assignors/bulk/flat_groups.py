@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from udfs.assignors.bulk.text_matrix import Texts, texts_of
 from udfs.assignors.java.iteration_order import (
-    DEFAULT_CAPACITY,
-    FULL_CHAIN_COMPUTED,
-    SMALLEST_TREE_TABLE,
     Hashes,
     Positions,
     copied_set_capacity,
     java_sorted,
     uuid_hashes,
 )
+from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY, FULL_CHAIN_COMPUTED, SMALLEST_TREE_TABLE
 from udfs.assignors.questions.problems import Codes, Numbers, Problem, Rows
 from udfs.assignors.questions.server_problems import ServerProblem
 

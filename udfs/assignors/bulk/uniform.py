@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from udfs.assignors.bulk.flat_groups import Listed, ServerGroups, are_claims_odd, counted, order_of, put_orders
 from udfs.assignors.bulk.range_and_roundrobin import Answered
-from udfs.assignors.java.iteration_order import DEFAULT_CAPACITY
+from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY
 from udfs.assignors.questions.problems import Numbers, Rows
 from udfs.assignors.server.uniform import Held, Maps, held_targets, listed
 from udfs.assignors.server.uniform import counted as counted_of_members

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from udfs.assignors.java.iteration_order import DEFAULT_CAPACITY, FULL_CHAIN, FULL_CHAIN_COMPUTED, SMALLEST_TREE_TABLE
+from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY, FULL_CHAIN, FULL_CHAIN_COMPUTED, SMALLEST_TREE_TABLE
 from udfs.assignors.java.tree_buckets import Node, TreeBucket
 
 K = TypeVar("K", bound=Hashable)

@@ -8,16 +8,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from udfs.assignors.java.hash_map import JavaTable, Keys
+from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY, FULL_CHAIN, FULL_CHAIN_COMPUTED, SMALLEST_TREE_TABLE
+
 Hashes = NDArray[np.uint32]
 Positions = NDArray[np.intp]
 RankOf = Callable[[int], Any]
-
-DEFAULT_CAPACITY: Final = 16
-# A key put behind a chain of this length doubles a table of fewer than 64 buckets, whatever its load; in a larger
-# one it makes a tree of the chain.
-FULL_CHAIN: Final = 8
-FULL_CHAIN_COMPUTED: Final = 7
-SMALLEST_TREE_TABLE: Final = 64
 
 _MODULUS: Final = 1 << 32
 _INVERSE_31: Final = pow(31, -1, _MODULUS)
@@ -179,9 +175,6 @@ def crowded_order(
     hashes: Hashes, capacity: int, rank_of: RankOf, is_computed: bool = False, is_touched_after: bool = False
 ) -> Positions:
     """Key by key."""
-    # It is written in terms of this module.
-    from udfs.assignors.java.hash_map import JavaTable, Keys
-
     table: JavaTable[int, None] = JavaTable(Keys(hashes.tolist().__getitem__, rank_of), capacity)
     for position in range(len(hashes)):
         if is_computed:

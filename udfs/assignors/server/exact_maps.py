@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from udfs.assignors.java.hash_map import NUMBERS, JavaSet, JavaTable, Keys
-from udfs.assignors.java.iteration_order import DEFAULT_CAPACITY, Hashes, copied_set_capacity, table_capacity
+from udfs.assignors.java.iteration_order import Hashes, copied_set_capacity, table_capacity
+from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY
 from udfs.assignors.questions.problems import Numbers, Rows
 
 Target = JavaTable[int, JavaSet[int]]

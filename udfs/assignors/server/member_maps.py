@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from udfs.arrays.number_ranges import ranges
-from udfs.assignors.java.iteration_order import DEFAULT_CAPACITY, Hashes, Positions, put_order
+from udfs.assignors.java.iteration_order import Hashes, Positions, put_order
+from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY
 from udfs.assignors.questions.problems import Numbers, Rows
 
 FIRST_JDK_OF_NEW_COPIES = 19

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from udfs.assignors.java.iteration_order import (
-    DEFAULT_CAPACITY,
     copied_set_capacity,
     grown_capacity,
     may_crowd,
     table_capacity,
 )
+from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY
 from udfs.assignors.questions.problems import Assignment, Numbers, Rows
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.server.exact_maps import Target, give, take

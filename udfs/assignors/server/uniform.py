@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.java.iteration_order import DEFAULT_CAPACITY, Hashes, Positions, copied_set_capacity, put_order
+from udfs.assignors.java.iteration_order import Hashes, Positions, copied_set_capacity, put_order
+from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY
 from udfs.assignors.questions.problems import Assignment, AssignorFailed, Numbers, Rows, joined, within
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.server.exact_maps import ExactMaps, Target, listed_rows, rows_at

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from udfs.assignors.java.iteration_order import DEFAULT_CAPACITY, Hashes, buckets, grown_capacity
+from udfs.assignors.java.iteration_order import Hashes, buckets, grown_capacity
+from udfs.assignors.java.table_sizes import DEFAULT_CAPACITY
 
 Pair = tuple[int, int]
 
