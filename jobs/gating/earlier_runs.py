@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from jobs.gating.findings import Key
 from jobs.runs.as_of import known_span
 from jobs.runs.run import Run
-from schemas.tables.gate import FINDINGS, GATE_RESULTS, GATED_INPUTS, JOB
+from schemas.tables.gate import FINDINGS, GATE_RESULTS, JOB
+from schemas.tables.state.gated import GATED_INPUTS
 
 Row = dict[str, Any]
 NAMING_GROUPS = ("offset_history", "group_state_intervals", "group_verdicts", "gate_spans")

@@ -40,7 +40,8 @@ from jobs.runs.run import Made, Run
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of
 from jobs.warehouses.table_files import TableFile, closing
 from schemas.contract.tables import TABLES
-from schemas.tables.gate import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, GATED_INPUTS, JOB
+from schemas.tables.gate import FINDINGS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, JOB
+from schemas.tables.state.gated import GATED_INPUTS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind, SuiteVerdict
 from udfs.arrays.arrow_schema import table_schema

@@ -25,8 +25,9 @@ from jobs.runs.run import Run
 from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
 from schemas.tables.events import EXPIRY_FORECAST
-from schemas.tables.lag import GROUP_VERDICTS, JOB, MEASURED_PARTITIONS
+from schemas.tables.lag import GROUP_VERDICTS, JOB
 from schemas.tables.snapshots import TOPIC_SNAPSHOTS
+from schemas.tables.state.measured import MEASURED_PARTITIONS
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import TIME
 from udfs.lag.partition_history import READ, BrokerSettings

@@ -20,13 +20,8 @@ from jobs.replaying.task.messages import Answer, Work
 from jobs.replaying.task.run_facts import Begins, Sizes
 from jobs.replaying.task.warehouse_state import has_seen, last_run, rows_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.assignments import (
-    ASSIGNMENT_WHATIF,
-    ASSIGNOR_UPGRADES,
-    JOB,
-    RECOMPUTED_GROUPS,
-    RECOMPUTED_PARTITIONS,
-)
+from schemas.tables.assignments import ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES, JOB
+from schemas.tables.state.recomputed import RECOMPUTED_GROUPS, RECOMPUTED_PARTITIONS
 from schemas.words.assignments import Verdict
 from udfs.arrays.arrow_schema import table_schema
 from udfs.audit.checks.facts import Facts

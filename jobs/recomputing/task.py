@@ -25,12 +25,8 @@ from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import Answer, Share
 from schemas.declarations.columns import Table
-from schemas.tables.assignments import (
-    ASSIGNMENT_AUDIT,
-    ASSIGNMENT_WHATIF,
-    ASSIGNOR_UPGRADES,
-    RECOMPUTED_GROUPS,
-)
+from schemas.tables.assignments import ASSIGNMENT_AUDIT, ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES
+from schemas.tables.state.recomputed import RECOMPUTED_GROUPS
 from schemas.words.records import GroupType
 from udfs.audit.checks.audit_results import Audited
 from udfs.audit.classic_audit import ClassicAudit

@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Table
 from schemas.tables import assignments, decoded_records, events, gate, history, lag, offsets, runs, snapshots
-from schemas.tables.state import replayed_log, replayed_offsets
+from schemas.tables.state import gated, measured, recomputed, replayed_log, replayed_offsets
 
 # Of names, types and meaning of the tables: in Delta the property groupscope.contract_version.
 CONTRACT_VERSION = 2
@@ -17,9 +17,12 @@ TABLES: dict[str, Table] = {
         *replayed_log.TABLES,
         *replayed_offsets.TABLES,
         *assignments.TABLES,
+        *recomputed.TABLES,
         *lag.TABLES,
+        *measured.TABLES,
         *events.TABLES,
         *gate.TABLES,
+        *gated.TABLES,
         *runs.TABLES,
     )
 }

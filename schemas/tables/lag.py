@@ -2,7 +2,7 @@
 
 from schemas.declarations.columns import Column, Table, Type
 from schemas.tables.history_columns import EVIDENCE, GROUP, IS_OPEN, TOPIC, TOPIC_ID, TOPIC_PARTITION
-from schemas.tables.record_columns import CLUSTER, GROUP_ID, OFFSETS_PARTITION
+from schemas.tables.record_columns import CLUSTER, GROUP_ID
 
 JOB = "lag"
 AS_OF_TIME = Column("as_of_time", Type.TIMESTAMP, "The time that the row is about.", is_nullable=False)
@@ -189,23 +189,4 @@ GROUP_VERDICTS = Table(
     JOB,
 )
 
-MEASURED_PARTITIONS = Table(
-    "measured_partitions",
-    "offsets partition",
-    "How far lag and events of an offsets partition are settled: the next run continues from here.",
-    ("cluster", "offsets_partition"),
-    ("cluster", "offsets_partition"),
-    (
-        CLUSTER,
-        OFFSETS_PARTITION,
-        Column("through_run_id", Type.STRING, "Rows of later runs are new.", is_nullable=False),
-        Column("through_offset", Type.BIGINT, "Newest record that was seen; NULL: none."),
-        Column("settled_time", Type.TIMESTAMP, "Rows up to this time do not change; NULL: none is settled."),
-        Column("basis", Type.STRING, "What they rest on beside the log: when that changes they are made anew.",
-               is_nullable=False),
-    ),
-    JOB,
-    is_state=True,
-)  # fmt: skip
-
-TABLES: tuple[Table, ...] = (LAG_POINTS, LAG_DAYS, LAG_MINUTES, CONSUMPTION_RATES, GROUP_VERDICTS, MEASURED_PARTITIONS)
+TABLES: tuple[Table, ...] = (LAG_POINTS, LAG_DAYS, LAG_MINUTES, CONSUMPTION_RATES, GROUP_VERDICTS)
