@@ -17,14 +17,14 @@ import pyarrow as pa
 
 from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.partition.group_pass import in_order
-from schemas.contract.tables import TABLES
 from schemas.tables.history import PARTITION_MOVES
 from schemas.tables.state.replayed_log import READING_ENDS
 from tests.runs.decoded_parts import ROOM, tables_of
 from tests.runs.short_logs import ShortLog, short_log
+from tests.udfs.replay.named_rows import named_rows
 from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
-from udfs.groups.history.rows import Rows, fields_of
+from udfs.groups.history.rows import Rows
 from udfs.groups.readers.records import Record
 from udfs.log.gaps import Gaps
 from udfs.topics.partition_codes import TopicCodes
@@ -116,28 +116,24 @@ def plain_rows(rows: Rows) -> Kept:
     """A row that stands for several partitions is as many; a move has when its owner before stopped reading."""
     found: Kept = Counter()
     for name, some in with_reading_ends(rows).items():
-        fields = fields_of(TABLES[name])
-        place = fields.index("tp") if "tp" in fields else None
         for row in some:
-            tps = row[place] if place is not None and isinstance(row[place], frozenset) else (None,)
-            for tp in tps:
-                values = [tp if tp is not None and at == place else value for at, value in enumerate(row)]
-                found[row_key(name, values)] += 1
+            tp = row.get("tp")
+            for each in tp if isinstance(tp, frozenset) else (tp,):
+                found[row_key(name, {**row, "tp": each})] += 1
     return found
 
 
-def with_reading_ends(rows: Rows) -> Mapping[str, Sequence[tuple[Any, ...]]]:
+def with_reading_ends(rows: Rows) -> Mapping[str, Sequence[Mapping[str, Any]]]:
     """Rows of reading_ends belong to those of partition_moves, one by one."""
-    by_table = dict(rows.of)
+    by_table = {name: named_rows(rows, name) for name in list(rows.of)}
     ends = by_table.pop(READING_ENDS.name, [])
     moves = zip(by_table.get(MOVES, []), ends, strict=True)
-    return by_table | {MOVES: [(*move, *end[1:]) for move, end in moves]}
+    return by_table | {MOVES: [{**end, **move} for move, end in moves]}
 
 
-def row_key(name: str, values: Sequence[Any]) -> tuple[Any, ...]:
+def row_key(name: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
     """The group stands behind the table's name."""
-    assert fields_of(TABLES[name])[0] == "group_id"
-    return (name, *map(frozen, values))
+    return (name, row["group_id"], *((field, frozen(row[field])) for field in sorted(row)))
 
 
 def frozen(value: Any) -> Any:

@@ -4,15 +4,15 @@ otherwise. Where such records may be missing, the type, state and members of the
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from schemas.tables.history import GROUP_STATE_INTERVALS
 from schemas.words.history import Confidence, GroupState, StateEnd
 from udfs.groups.fold import Known
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import Row, Rows, row_fields
 from udfs.groups.readers.records import Moment
 from udfs.log.gaps import Gaps
 
-TABLE = "group_state_intervals"
 GROUP_TYPE = "classic"
 
 
@@ -54,10 +54,10 @@ def add_simple_groups(
     for group_id, spans in live.items():
         for stay in simple_stays(spans, known.get(group_id, ())):
             if stay.end is None:
-                open_rows.add(TABLE, row(group_id, stay, replayed))
+                open_rows.add(row(group_id, stay, replayed))
             elif stay.end.offset > replayed.after or stay.ended_by == StateEnd.COVERAGE_HOLE:
                 # The last record before a hole belongs to the previous run, which did not know of the hole.
-                rows.add(TABLE, row(group_id, stay, replayed))
+                rows.add(row(group_id, stay, replayed))
 
 
 def simple_stays(live: Sequence[Live], known: Sequence[Known]) -> Iterator[Stay]:
@@ -94,7 +94,16 @@ def is_told(stay: Stay, replayed: Replayed) -> bool:
     return replayed.gaps.is_complete(stay.since, stay.end.offset)
 
 
-def row(group_id: str, stay: Stay, replayed: Replayed) -> tuple[Any, ...]:
+STATE = row_fields(
+    GROUP_STATE_INTERVALS,
+    "group_id", "group_type", "from_time", "to_time", "from_offset", "to_offset", "is_open",
+    "is_from_exact", "is_to_exact", "ended_by",
+    "state", "generation_or_epoch", "protocol_type", "assignor", "num_members",
+    "evidence_first_offset", "evidence_last_offset", "confidence",
+)  # fmt: skip
+
+
+def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     start, end, gaps = stay.start, stay.end, replayed.gaps
     told = (GROUP_TYPE, GroupState.EMPTY, 0, Confidence.CERTAIN)
     group_type, state, num_members, confidence = (
@@ -105,7 +114,9 @@ def row(group_id: str, stay: Stay, replayed: Replayed) -> tuple[Any, ...]:
         stay.ended_by != StateEnd.COVERAGE_HOLE and gaps.is_complete(start.offset, end.offset)
     )
     return (
+        STATE,
         group_id, group_type, start.time, to_time, start.offset, to_offset, end is None,
-        gaps.is_complete(-1, start.offset), is_to_exact, stay.ended_by, state, None, None, None, num_members,
+        gaps.is_complete(-1, start.offset), is_to_exact, stay.ended_by,
+        state, None, None, None, num_members,
         start.offset, start.offset if to_offset is None else to_offset, confidence,
     )  # fmt: skip

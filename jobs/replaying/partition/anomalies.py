@@ -7,7 +7,9 @@ import pyarrow as pa
 from jobs.replaying.task.replay_messages import Rules
 from schemas.words.history import AnomalyKind, Confidence, Severity
 from udfs.groups.group_partition import partition_for
+from udfs.groups.history.anomaly_rows import anomaly_row
 from udfs.groups.history.rows import Rows
+from udfs.groups.readers.records import Moment
 
 # A key begins with its type; then come the length and the text of the group id.
 NAME_AT = 4
@@ -36,8 +38,8 @@ def add_unreadable(rows: Rows, rejected: pa.Table) -> None:
     ):
         where = part if field is None else f"{part}, field {field}"
         told = f"record of type {kind} cannot be read: {reason} ({where}); the rest was replayed"
-        anomaly = (AnomalyKind.UNREADABLE_RECORD, Severity.WARNING, offset, time, told, offset, offset)
-        rows.add("replay_anomalies", (group_of(key), *anomaly, Confidence.CERTAIN))
+        at = Moment(offset, time)
+        rows.add(anomaly_row(group_of(key), AnomalyKind.UNREADABLE_RECORD, Severity.WARNING, at, told))
 
 
 def add_misplaced(
@@ -49,8 +51,8 @@ def add_misplaced(
         told = misplaced(group_id, partition, rules.num_offsets_partitions, split)
         if told is not None:
             message, confidence = told
-            anomaly = (AnomalyKind.GROUP_IN_WRONG_PARTITION, Severity.WARNING, offset, time, message, offset, offset)
-            rows.add("replay_anomalies", (group_id, *anomaly, confidence))
+            kind, at = AnomalyKind.GROUP_IN_WRONG_PARTITION, Moment(offset, time)
+            rows.add(anomaly_row(group_id, kind, Severity.WARNING, at, message, confidence=confidence))
 
 
 def misplaced(

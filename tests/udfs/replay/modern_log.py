@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from schemas.tables.history import TABLES
+from tests.udfs.replay.named_rows import named_rows
 from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, fields_of
@@ -138,7 +139,7 @@ class History:
         """In the order in which they began; times in milliseconds, partitions as (topic, partition)."""
         (table,) = (table for table in TABLES if table.name == name)
         fields = fields_of(table)
-        told = (dict(zip(fields, row, strict=True)) for row in (*self.closed.of[name], *self.open.of[name]))
+        told = (*named_rows(self.closed, name), *named_rows(self.open, name))
         rows = [plain(row) for block in told for row in taken_apart(block)]
         kept = [row for row in rows if all(row[field] == value for field, value in only.items())]
         first = next(field for field in ("from_offset", "move_offset", "assignment_offset", "record_offset")

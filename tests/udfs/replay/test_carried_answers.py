@@ -6,12 +6,11 @@ from typing import Any, Final
 
 import pytest
 
-from schemas.tables.history import REBALANCES
-from schemas.tables.state.replayed_log import READING_ENDS
 from tests.udfs.replay.modern_log import CODES, GROUP, Log, about, completed, epoch, leaves, owns, target
+from tests.udfs.replay.named_rows import named_rows
 from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
-from udfs.groups.history.rows import Rows, fields_of
+from udfs.groups.history.rows import Rows
 from udfs.groups.modern.state_json import with_answers
 
 SESSION: Final = 45_000
@@ -39,8 +38,7 @@ def run(log: Log, first: int, last: int | None, states: dict[str, str]) -> tuple
 
 def ends(rows: Rows) -> dict[str, Any]:
     """When the only partition that moved was read last, in milliseconds."""
-    (row,) = (dict(zip(fields_of(READING_ENDS), row, strict=True)) for row in rows.of["reading_ends"]
-              if row[1] is not None)  # fmt: skip
+    (row,) = (row for row in named_rows(rows, "reading_ends") if row["stopped_time"] is not None)
     return {name: value // 1000 if name.endswith("_time") and value else value for name, value in row.items()}
 
 
@@ -66,7 +64,7 @@ def test_how_a_member_went_is_in_the_detail_of_the_rebalance_that_comes_later(
     _, states = run(log, 0, GONE + 1, {})
     state = with_answers(states[GROUP], {("a", GONE): is_silent}, {})
     rows, _ = run(log, GONE + 1, None, {GROUP: state})
-    details = [row[fields_of(REBALANCES).index("trigger_detail")] for row in rows.of["rebalances"]]
+    details = [row["trigger_detail"] for row in named_rows(rows, "rebalances")]
     assert details[-1].endswith(verb) and details[-1].removesuffix(verb).endswith("1) ")
 
 
@@ -84,8 +82,9 @@ def test_what_moves_cost_adds_up_over_runs(log: Log) -> None:
     for cost in ((1, 20, 20), (5, 10, 10)):
         state = with_answers(state, {}, {assignment: cost})
     rows, _ = run(log, GONE + 3, None, {GROUP: state})
-    (row,) = (row for row in rows.of["rebalances"] if row[2] == assignment)
-    assert (6, 30, 20) in zip(row, row[1:], row[2:], strict=False)
+    (row,) = (row for row in named_rows(rows, "rebalances") if row["assignment_offset"] == assignment)
+    unread = (row["unread_partition_low_ms"], row["unread_partition_high_ms"], row["longest_unread_high_ms"])
+    assert unread == (6, 30, 20)
 
 
 def test_costs_of_another_rebalance_are_left_alone(log: Log) -> None:

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
-from schemas.tables.history import GROUP_STATE_INTERVALS, REBALANCES, TABLES
+from schemas.tables.history import TABLES
+from tests.udfs.replay.named_rows import named_rows
 from udfs.groups.classic import classic_groups
 from udfs.groups.classic.rounds import Classic
 from udfs.groups.history.group import Context, Group
-from udfs.groups.history.ledger import Ledger, MemberStretch, OwnerStretch
-from udfs.groups.history.rows import Rows, fields_of
+from udfs.groups.history.intervals import MemberStretch, OwnerStretch
+from udfs.groups.history.ledger import Ledger
+from udfs.groups.history.rows import Rows
 from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
 from udfs.groups.readers.records import Moment, Record
 from udfs.topics.partition_codes import TopicCodes
@@ -46,8 +48,7 @@ def next_value(group: Group, offset: int, content: ClassicValue) -> None:
 def states(group: Group) -> list[tuple[str, int, int | None, str]]:
     opened = Rows()
     group.ledger.open_rows(opened)
-    rows = [*group.context.rows.of["group_state_intervals"], *opened.of["group_state_intervals"]]
-    told = [dict(zip(fields_of(GROUP_STATE_INTERVALS), row, strict=True)) for row in rows]
+    told = [row for rows in (group.context.rows, opened) for row in named_rows(rows, "group_state_intervals")]
     return [(str(row["state"]), row["from_time"], row["to_time"], str(row["confidence"])) for row in told]
 
 
@@ -69,8 +70,7 @@ def test_a_member_that_went_with_the_conversion_makes_the_others_join_at_once() 
 def test_the_next_rebalance_comes_of_the_migration_and_its_claims_keep_stays_of_the_other_protocol() -> None:
     group = converted()
     next_value(group, 12, value(6, member("a", 0, claimed=(0, 1)), member("b"), state_time=11 * SECOND))
-    (row,) = group.context.rows.of["rebalances"]
-    told = dict(zip(fields_of(REBALANCES), row, strict=True))
+    (told,) = named_rows(group.context.rows, "rebalances")
     assert (told["trigger"], told["from_generation"], told["num_withheld"]) == ("protocol_migration", 5, 1)
     stays = sorted((sorted(of.tp), of.phase, of.from_time) for of in group.ledger.stretches())
     assert stays == [([0], "assigned", SECOND), ([1], "revoking", 12 * SECOND)]
@@ -83,8 +83,8 @@ def test_a_static_swap_between_changes_nothing_about_that() -> None:
     next_value(group, 11, value(5, member("z", 0, 1)._replace(group_instance_id="i"), member("b")))
     assert not group.context.rows.of["rebalances"]
     next_value(group, 12, value(6, member("z", 0, 1, claimed=(0, 1)), member("b"), state_time=11 * SECOND))
-    (row,) = group.context.rows.of["rebalances"]
-    assert dict(zip(fields_of(REBALANCES), row, strict=True))["trigger"] == "protocol_migration"
+    (row,) = named_rows(group.context.rows, "rebalances")
+    assert row["trigger"] == "protocol_migration"
 
 
 def test_the_rebalance_after_that_is_an_ordinary_one() -> None:
@@ -92,5 +92,5 @@ def test_the_rebalance_after_that_is_an_ordinary_one() -> None:
     for offset, generation in ((12, 6), (14, 7)):
         again = (member("a", 0, 1, claimed=(0, 1)), member("b"))
         next_value(group, offset, value(generation, *again, state_time=(offset - 1) * SECOND))
-    rows = [dict(zip(fields_of(REBALANCES), row, strict=True)) for row in group.context.rows.of["rebalances"]]
+    rows = named_rows(group.context.rows, "rebalances")
     assert [row["trigger"] for row in rows] == ["protocol_migration", "leader_rejoined"]

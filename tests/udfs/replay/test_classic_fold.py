@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.udfs.replay.classic_log import Row, created, member, replayed, tombstone, value
+from tests.udfs.replay.named_rows import named_rows
 from udfs.groups import fold as folding
 from udfs.groups.classic.rounds import Classic
 from udfs.groups.fold import Fold
@@ -36,10 +37,11 @@ def test_a_handler_that_fails_ends_neither_the_run_nor_other_groups(monkeypatch:
     fold, still = new_fold(), Rows()
     fold.take([("bad", record(4)), ("good", record(5))])
     fold.finish(still)
-    (finding,) = fold.context.rows.of["replay_anomalies"]
-    assert finding[:4] == ("bad", "impossible_order", "critical", 4)
-    assert "no such thing" in finding[5]
-    assert [row[0] for row in still.of["group_state_intervals"]] == ["good"]
+    (finding,) = named_rows(fold.context.rows, "replay_anomalies")
+    names = ("group_id", "kind", "severity", "record_offset")
+    assert [finding[name] for name in names] == ["bad", "impossible_order", "critical", 4]
+    assert "no such thing" in finding["message"]
+    assert [row["group_id"] for row in named_rows(still, "group_state_intervals")] == ["good"]
 
 
 def test_an_operation_that_a_chunk_cuts_is_one() -> None:
@@ -49,7 +51,7 @@ def test_an_operation_that_a_chunk_cuts_is_one() -> None:
     fold.take([("g", first)])
     fold.take([("g", last)])
     fold.finish(Rows())
-    assert [row[2] for row in fold.context.rows.of["rebalances"]] == [2]
+    assert [row["assignment_offset"] for row in named_rows(fold.context.rows, "rebalances")] == [2]
 
 
 def test_a_group_is_known_from_its_value_to_its_tombstone_and_again() -> None:
@@ -81,7 +83,7 @@ def test_a_hole_ends_every_group_that_has_a_state() -> None:
     states = after.finish(still)
     assert json.loads(states["g"])["kind"] is None
     assert after.existence["g"] == [(Moment(1, 1000), Moment(20, 30_000))]
-    assert [row[3] for row in after.context.rows.of["group_state_intervals"]] == [30_000]
+    assert [row["to_time"] for row in named_rows(after.context.rows, "group_state_intervals")] == [30_000]
     assert not any(still.of.values())
 
 
@@ -92,7 +94,7 @@ def test_history_time_outlives_a_group() -> None:
     after.take([("g", record(11)._replace(time=100))])
     still = Rows()
     after.finish(still)
-    assert still.of["group_state_intervals"][0][2] == 10_000
+    assert named_rows(still, "group_state_intervals")[0]["from_time"] == 10_000
 
 
 def test_names_of_any_kind_survive_a_cut() -> None:
@@ -109,7 +111,8 @@ def test_a_value_for_a_group_of_another_type_replaces_it_and_is_told() -> None:
     group = Group("g", context, Ledger("g", context.rows), now="a group of another type")
     folding.classic.take(group, record(3))
     assert isinstance(group.now, Classic)
-    assert [row[1:3] for row in context.rows.of["replay_anomalies"]] == [("type_conflict", "warning")]
+    (finding,) = named_rows(context.rows, "replay_anomalies")
+    assert (finding["kind"], finding["severity"]) == ("type_conflict", "warning")
 
 
 def test_partitions_of_a_group_with_many_members_find_who_gets_them() -> None:
@@ -122,5 +125,6 @@ def test_partitions_of_a_group_with_many_members_find_who_gets_them() -> None:
         )
         fold.take([("g", record(generation, ClassicValue("consumer", generation, "range", "m0", None, members)))])
     fold.finish(Rows())
-    moves = {(row[6], row[7]) for row in fold.context.rows.of["partition_moves"] if row[2] == 2}
+    rows = [row for row in named_rows(fold.context.rows, "partition_moves") if row["assignment_offset"] == 2]
+    moves = {(row["from_member_id"], row["to_member_id"]) for row in rows}
     assert moves == {(f"m{n}", f"m{299 - n}") for n in range(300)}

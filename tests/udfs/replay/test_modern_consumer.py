@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from schemas.tables.state.replayed_log import READING_ENDS
 from tests.udfs.replay.modern_log import (
     Log,
     about,
@@ -20,7 +19,7 @@ from tests.udfs.replay.modern_log import (
     topics_known,
     waits,
 )
-from udfs.groups.history.rows import fields_of
+from tests.udfs.replay.named_rows import named_rows
 from udfs.log.gaps import Gaps
 
 FIRST = (about("a"), epoch(2), target("a", 0, 1), completed(2), owns("a", 2, 0, 1, previous=0))
@@ -667,7 +666,7 @@ def test_a_member_did_not_stop_reading_before_it_joined_however_long_its_session
     log.write(60_000, about("a", instance="one"), *FIRST[1:])
     log.write(62_000, owns("a", -2, 0, 1, previous=2))
     log.write(73_000, *leaves("a"), epoch(3))
-    ends = [dict(zip(fields_of(READING_ENDS), row, strict=True)) for row in history(log).closed.of["reading_ends"]]
+    ends = named_rows(history(log).closed, "reading_ends")
     found = {(each["stopped_time"], each["first_time"], each["last_time"]) for each in ends if each["stopped_time"]}
     assert found == {(62_000_000, 60_000_000, 62_000_000)}
 

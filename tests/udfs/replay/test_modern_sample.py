@@ -12,6 +12,7 @@ from deltalake import DeltaTable
 from schemas.tables.history import TABLES
 from tests.jobs.ingested import ingest
 from tests.sample_story import ROOT, checked_in, epoch_ms
+from tests.udfs.replay.named_rows import named
 from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, arrow_rows
@@ -63,10 +64,9 @@ def folded(decoded: dict[str, pa.Table], *, in_pieces: bool = False) -> History:
 
 
 def of_group(rows: Rows, group_id: str) -> Rows:
-    """Of every table with a group the first field is the group."""
     found = Rows()
     for name, of_table in rows.of.items():
-        found.of[name] = [row for row in of_table if row[0] == group_id]
+        found.of[name] = [row for row in of_table if named(row).get("group_id", group_id) == group_id]
     return found
 
 

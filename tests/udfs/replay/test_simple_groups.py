@@ -4,13 +4,11 @@ from typing import Any
 
 import pytest
 
-from schemas.tables.history import GROUP_STATE_INTERVALS
-from udfs.groups.history.rows import Rows, fields_of
+from tests.udfs.replay.named_rows import named_rows
+from udfs.groups.history.rows import Rows
 from udfs.groups.readers.records import Moment
 from udfs.groups.simple_groups import Known, Live, Replayed, add_simple_groups
 from udfs.log.gaps import Gaps
-
-NAMES = fields_of(GROUP_STATE_INTERVALS)
 
 
 def stays(
@@ -22,7 +20,7 @@ def stays(
     return [
         (each["from_offset"], each["to_offset"], each["ended_by"], each["is_open"])
         for some in (rows, open_rows)
-        for each in (dict(zip(NAMES, row, strict=True)) for row in some.of["group_state_intervals"])
+        for each in named_rows(some, "group_state_intervals")
     ]
 
 
@@ -37,8 +35,7 @@ def live(first: int, last: int | None = None, is_cut: bool = False) -> Live:
 def test_a_group_of_offsets_alone_is_an_empty_classic_group_without_type_and_generation() -> None:
     rows, open_rows = Rows(), Rows()
     add_simple_groups(rows, open_rows, {"g": [live(5)]}, {}, Replayed(Gaps()))
-    (row,) = open_rows.of["group_state_intervals"]
-    told = dict(zip(NAMES, row, strict=True))
+    (told,) = named_rows(open_rows, "group_state_intervals")
     assert (told["group_type"], told["state"], told["num_members"], told["from_time"]) == ("classic", "Empty", 0, 50)
     assert (told["generation_or_epoch"], told["protocol_type"], told["to_time"]) == (None, None, None)
     assert not rows.of["group_state_intervals"]
@@ -82,7 +79,7 @@ def test_where_records_of_a_group_may_stand_unseen_nobody_knows_what_group_it_is
     rows, open_rows = Rows(), Rows()
     known: list[Known] = [(moment(first), moment(last)) for first, last in known_of]
     add_simple_groups(rows, open_rows, {"g": [live(*live_of)]}, {"g": known}, Replayed(Gaps(*gaps), holes=holes))
-    found = [dict(zip(NAMES, row, strict=True)) for of in (rows, open_rows) for row in of.of["group_state_intervals"]]
+    found = [row for of in (rows, open_rows) for row in named_rows(of, "group_state_intervals")]
     names = ("group_type", "state", "num_members", "confidence")
     assert [tuple(row[name] for name in names) for row in found] == expected
 
@@ -125,5 +122,5 @@ def test_a_hole_ends_it_as_a_hole() -> None:
 def test_missing_records_make_its_ends_inexact() -> None:
     rows, open_rows = Rows(), Rows()
     add_simple_groups(rows, open_rows, {"g": [live(5, 9)]}, {}, Replayed(Gaps([2, 7], [3, 7])))
-    told = dict(zip(NAMES, rows.of["group_state_intervals"][0], strict=True))
+    (told,) = named_rows(rows, "group_state_intervals")
     assert (told["is_from_exact"], told["is_to_exact"]) == (False, False)

@@ -17,7 +17,7 @@ from udfs.groups.classic.kip429_sets import group_sets, is_reset
 from udfs.groups.classic.rounds import GROUP_TYPE, Classic, Round, replaced_ids
 from udfs.groups.history.departures import classic_departure
 from udfs.groups.history.group import Group
-from udfs.groups.history.ledger import MemberStretch, StateStretch
+from udfs.groups.history.intervals import MemberStretch, StateStretch
 from udfs.groups.readers.classic_records import NOTHING, TYPE, ClassicMember, ClassicValue
 from udfs.groups.readers.records import Moment, Record
 

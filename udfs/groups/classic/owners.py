@@ -5,16 +5,18 @@ claimed a partition and was not assigned it gives it up after the rebalance."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
+from schemas.tables.history import PARTITION_MOVES
+from schemas.tables.state.replayed_log import READING_ENDS
 from schemas.words.history import Confidence, MoveKind, OwnershipEnd, OwnershipPhase
 from udfs.groups.classic.conflicts import told_of, two_owners
 from udfs.groups.classic.kip429_sets import GroupSets
 from udfs.groups.classic.reading_stops import Ends, reading_ends
 from udfs.groups.classic.rounds import GROUP_TYPE, Classic, Round, milliseconds
 from udfs.groups.history.group import Group
-from udfs.groups.history.ledger import OwnerStretch
-from udfs.groups.history.reading_ends import NOT_TOLD, known_end
+from udfs.groups.history.intervals import OwnerStretch
+from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd, known_end
+from udfs.groups.history.rows import Row, row_fields
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
 
 ASSIGNED, REVOKING = OwnershipPhase.ASSIGNED, OwnershipPhase.REVOKING
@@ -45,9 +47,9 @@ class Handover:
     num_moved: int = 0
     num_returned: int = 0
     stopped_ms: int = 0
-    moves: list[tuple[Any, ...]] = field(default_factory=list)
+    moves: list[Row] = field(default_factory=list)
     # For each move, when reading ended.
-    ends: list[tuple[Any, ...]] = field(default_factory=list)
+    ends: list[Row] = field(default_factory=list)
 
 
 def hand_over(round_: Round, lost: set[str], sets: GroupSets) -> Handover:
@@ -247,6 +249,15 @@ def forget(idle: dict[int, int | None], tps: Tps) -> None:
         idle.pop(tp, None)
 
 
+ENDING = row_fields(READING_ENDS, "tp", *ReadingEnd._fields, "is_counted")
+MOVE = row_fields(
+    PARTITION_MOVES,
+    "group_id", "group_type", "assignment_offset", "tp", "is_open", "kind", "from_member_id", "to_member_id",
+    "move_offset", "move_time", "role", "idle_ms", "commit_gap_ms", "unread_low_ms", "unread_high_ms", "unread_basis",
+    "evidence_first_offset", "evidence_last_offset", "confidence",
+)  # fmt: skip
+
+
 def tell(
     round_: Round, done: Handover, tps: Tps, kind: MoveKind, from_id: str | None, to_id: str | None,
     idle_ms: int | None, ends: Ends = (),
@@ -259,11 +270,13 @@ def tell(
     for of, end in ends or [(tps, None)]:
         some = tps if of is tps else tps & of
         if some:
-            done.ends.append((some, *(end or NOT_TOLD), True))
-            done.moves.append(
-                (round_.group.group_id, GROUP_TYPE, offset, some, False, kind, from_id, to_id, offset, time, None,
-                 idle_ms, None, None, None, None, round_.first_offset, offset, CERTAIN)
-            )  # fmt: skip
+            done.ends.append((ENDING, some, *(end or NOT_TOLD), True))
+            done.moves.append((
+                MOVE,
+                round_.group.group_id, GROUP_TYPE, offset, some, False, kind, from_id, to_id,
+                offset, time, None, idle_ms, None, None, None, None,
+                round_.first_offset, offset, CERTAIN,
+            ))  # fmt: skip
 
 
 def own(round_: Round, tps: Tps, member_id: str, is_exact: bool) -> None:

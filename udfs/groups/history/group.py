@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.words.history import AnomalyKind, Confidence, Severity
+from schemas.words.history import AnomalyKind, Severity
+from udfs.groups.history.anomaly_rows import anomaly_row
 from udfs.groups.history.change_details import Change, detail
 from udfs.groups.history.departures import Departure
 from udfs.groups.history.ledger import Ledger
@@ -82,8 +83,5 @@ class Group:
     def anomaly(
         self, record: Record, kind: AnomalyKind, severity: Severity, told: str, first_offset: int | None = None
     ) -> None:
-        first = record.offset if first_offset is None else first_offset
-        self.context.rows.add(
-            "replay_anomalies",
-            (self.group_id, kind, severity, record.offset, record.time, told, first, record.offset, Confidence.CERTAIN),
-        )
+        at = Moment(record.offset, record.time)
+        self.context.rows.add(anomaly_row(self.group_id, kind, severity, at, told, first_offset))

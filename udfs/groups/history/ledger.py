@@ -12,66 +12,10 @@ from schemas.words.history import (
     OwnershipEnd,
     StateEnd,
 )
+from udfs.groups.history.intervals import MemberStretch, OwnerStretch, StateStretch, member_row, owner_row, state_row
 from udfs.groups.history.rows import Rows
 from udfs.groups.readers.records import Moment
 from udfs.topics.partition_codes import TopicCodes
-
-NO_CLIENT = (None, None, None)
-CERTAIN = Confidence.CERTAIN
-
-
-@dataclass(slots=True)
-class Stretch:
-    """An open interval; `last_offset` is the last record that confirms it."""
-
-    from_time: int | None
-    from_offset: int
-    is_from_exact: bool
-    last_offset: int
-
-    def row(
-        self, to_time: int | None, to_offset: int | None, is_to_exact: bool, ended_by: str | None
-    ) -> tuple[Any, ...]:
-        return (
-            self.from_time, to_time, self.from_offset, to_offset, ended_by is None, self.is_from_exact, is_to_exact,
-            ended_by,
-        )  # fmt: skip
-
-
-@dataclass(slots=True)
-class StateStretch(Stretch):
-    group_type: str
-    state: str | None
-    generation_or_epoch: int | None
-    protocol_type: str | None
-    assignor: str | None
-    num_members: int | None
-    confidence: str = Confidence.CERTAIN
-
-
-@dataclass(slots=True)
-class MemberStretch(Stretch):
-    group_type: str
-    member_id: str
-    group_instance_id: str | None
-    client_id: str | None
-    client_host: str | None
-    rack_id: str | None
-    joined_generation: int | None
-    away_since_time: int | None = None
-
-
-@dataclass(slots=True)
-class OwnerStretch(Stretch):
-    group_type: str
-    # One partition. In classic groups a frozenset of them, since there they mostly change owners together.
-    tp: Any
-    member_id: str
-    generation_or_epoch: int | None
-    phase: str
-    role: str | None = None
-    subtopology_id: str | None = None
-
 
 # For each class, a function that returns all its fields.
 FIELDS = {of: attrgetter(*of.__dataclass_fields__) for of in (StateStretch, MemberStretch, OwnerStretch)}
@@ -120,17 +64,8 @@ class Ledger:
             time = at.time if until is None else until
             if time is not None and self.state.from_time is not None:
                 time = max(time, self.state.from_time)
-            self.rows.add("group_state_intervals", self.state_row(self.state, time, at.offset, is_exact, why))
+            self.rows.add(state_row(self.group_id, self.state, time, at.offset, is_exact, why))
             self.state = None
-
-    def state_row(
-        self, of: StateStretch, to_time: int | None, to_offset: int | None, is_exact: bool, why: StateEnd | None
-    ) -> tuple[Any, ...]:
-        return (
-            self.group_id, of.group_type, *of.row(to_time, to_offset, is_exact, why), of.state, of.generation_or_epoch,
-            of.protocol_type, of.assignor, of.num_members, of.from_offset,
-            of.last_offset if to_offset is None else to_offset, of.confidence,
-        )  # fmt: skip
 
     # -- members
 
@@ -145,18 +80,7 @@ class Ledger:
         of = self.members.pop(member_id, None)
         if of is not None:
             time = at.time if until is None else until
-            row = self.member_row(of, time, at.offset, is_exact, kind, generation, confidence)
-            self.rows.add("membership_intervals", row)
-
-    def member_row(
-        self, of: MemberStretch, to_time: int | None, to_offset: int | None, is_exact: bool, kind: LeaveKind | None,
-        generation: int | None, confidence: Confidence,
-    ) -> tuple[Any, ...]:  # fmt: skip
-        return (
-            self.group_id, of.group_type, of.member_id, *of.row(to_time, to_offset, is_exact, kind),
-            of.group_instance_id, of.client_id, of.client_host, of.rack_id, of.joined_generation, generation,
-            of.away_since_time, kind, of.from_offset, of.last_offset if to_offset is None else to_offset, confidence,
-        )  # fmt: skip
+            self.rows.add(member_row(self.group_id, of, time, at.offset, is_exact, kind, generation, confidence))
 
     # -- owners
 
@@ -179,7 +103,8 @@ class Ledger:
             self.owners.pop((tp, role), None)
         if of is not None:
             time = at.time if until is None else until
-            self.rows.add("ownership_intervals", self.owner_row(of, time, at.offset, is_exact, why))
+            member = self.members.get(member_id)
+            self.rows.add(owner_row(self.group_id, of, member, time, at.offset, is_exact, why))
 
     def own_block(self, new: OwnerStretch) -> None:
         self.blocks.setdefault(new.member_id, []).append(new)
@@ -192,12 +117,12 @@ class Ledger:
         if not tps:
             return
         time = at.time if until is None else until
-        left = []
+        left, member = [], self.members.get(member_id)
         for of in self.blocks.pop(member_id, ()):
             whole: frozenset[int] = of.tp
             of.tp = whole if whole is tps else whole & tps
             if of.tp:
-                self.rows.add("ownership_intervals", self.owner_row(of, time, at.offset, is_exact, why))
+                self.rows.add(owner_row(self.group_id, of, member, time, at.offset, is_exact, why))
             if of.tp is whole:
                 continue
             of.tp = whole - of.tp
@@ -232,20 +157,6 @@ class Ledger:
         for blocks in self.blocks.values():
             yield from blocks
 
-    def owner_row(
-        self, of: OwnerStretch, to_time: int | None, to_offset: int | None, is_exact: bool, why: OwnershipEnd | None
-    ) -> tuple[Any, ...]:
-        member = self.members.get(of.member_id)
-        client = NO_CLIENT if member is None else (member.group_instance_id, member.client_id, member.client_host)
-        from_offset = of.from_offset
-        # Commits at both ends are added when commits are linked. Written out field by field: there are more of these
-        # rows than of all others together.
-        return (
-            self.group_id, of.group_type, of.tp, of.from_time, to_time, from_offset, to_offset, why is None,
-            of.is_from_exact, is_exact, why, of.member_id, *client, of.generation_or_epoch, of.phase, of.role,
-            of.subtopology_id, None, None, from_offset, of.last_offset if to_offset is None else to_offset, CERTAIN,
-        )  # fmt: skip
-
     # -- all of it
 
     def end_all(self, at: Moment, state: StateEnd, member: LeaveKind, owner: OwnershipEnd, *, is_exact: bool = True,
@@ -255,7 +166,8 @@ class Ledger:
             for member_id in list(of_members):
                 self.release(at, tp, member_id, owner, role=role, is_exact=is_exact)
         for of in self.stretches():
-            self.rows.add("ownership_intervals", self.owner_row(of, at.time, at.offset, is_exact, owner))
+            row = owner_row(self.group_id, of, self.members.get(of.member_id), at.time, at.offset, is_exact, owner)
+            self.rows.add(row)
         self.blocks = {}
         for member_id in list(self.members):
             self.leave(at, member_id, member, generation, is_exact=is_exact)
@@ -264,11 +176,11 @@ class Ledger:
     def open_rows(self, rows: Rows) -> None:
         """Open intervals as rows."""
         if self.state is not None:
-            rows.add("group_state_intervals", self.state_row(self.state, None, None, True, None))
+            rows.add(state_row(self.group_id, self.state, None, None, True, None))
         for member in self.members.values():
-            rows.add("membership_intervals", self.member_row(member, None, None, True, None, None, Confidence.CERTAIN))
+            rows.add(member_row(self.group_id, member, None, None, True, None, None, Confidence.CERTAIN))
         for owner in self.stretches():
-            rows.add("ownership_intervals", self.owner_row(owner, None, None, True, None))
+            rows.add(owner_row(self.group_id, owner, self.members.get(owner.member_id), None, None, True, None))
 
     def plain(self, topics: TopicCodes) -> dict[str, Any]:
         """In the form for JSON: values without names, since a state is stored for each group."""

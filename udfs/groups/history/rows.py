@@ -1,14 +1,24 @@
 """Rows that a replay makes, before they become Arrow tables with the declared columns.
 
-A row is a tuple in the order of the table's columns, without `cluster` and `evidence_partition`. Times are
-microseconds. `topic, topic_id, partition` are one number (see `topic_codes`); lists of partitions are sets of these
-numbers. If that number is a frozenset, the row stands for one row per element: partitions mostly change owners
-together.
+A place that makes rows names their fields beside the values, in the order of its own tuples:
+
+    MOVE = row_fields(PARTITION_MOVES, "group_id", "tp", ...)
+    rows.add((MOVE, group_id, tp, ...))
+
+The names are compared with the table when the module loads, and the values go into columns by these names: the order
+of the table's columns does not matter here. A dict or an object for each row would cost several times as much as a
+tuple.
+
+A row has every column of its table except `cluster` and `evidence_partition`. Times are microseconds. `tp` is one
+number for `topic, topic_id, partition` (see `topic_codes`); lists of partitions are sets of these numbers. If `tp` is a
+frozenset, the row stands for one row per element: partitions mostly change owners together.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,33 +35,52 @@ LIST_TYPE = arrow_type(PARTITION_LISTS)
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class RowFields:
+    """The fields of the rows that one place makes, in the order of its tuples. Made by `row_fields`."""
+
+    table: str
+    names: tuple[str, ...]
+
+
+# The values follow the fields, one for each name.
+Row = tuple[RowFields, *tuple[Any, ...]]
+
+
+def row_fields(table: Table, *names: str) -> RowFields:
+    expected = fields_of(table)
+    missing, unknown = sorted(expected - set(names)), sorted(set(names) - expected)
+    repeated_names = sorted({name for name in names if names.count(name) > 1})
+    if missing or unknown or repeated_names:
+        raise ValueError(
+            f"fields of a row of {table.name}: missing {missing}, not in the table {unknown}, repeated {repeated_names}"
+        )
+    return RowFields(table.name, names)
+
+
+def fields_of(table: Table) -> set[str]:
+    """`tp` is in the place of topic, topic_id and partition."""
+    names = {column.name for column in table.columns} - CONSTANT
+    topic_partition = {"topic", "topic_id", "partition"}
+    return names - topic_partition | {"tp"} if topic_partition <= names else names
+
+
 class Rows:
     """Rows of all tables, by table name."""
 
     def __init__(self) -> None:
-        self.of: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+        self.of: defaultdict[str, list[Row]] = defaultdict(list)
 
-    def add(self, table: str, row: tuple[Any, ...]) -> None:
-        self.of[table].append(row)
-
-
-def fields_of(table: Table) -> tuple[str, ...]:
-    """The fields of a row, in order; `tp` stands for topic, topic_id and partition."""
-    names = [column.name for column in table.columns if column.name not in CONSTANT]
-    if "topic_id" not in names or "partition" not in names:
-        return tuple(names)
-    return tuple("tp" if name == "topic" else name for name in names if name not in ("topic_id", "partition"))
+    def add(self, row: Row) -> None:
+        self.of[row[0].table].append(row)
 
 
-def arrow_rows(
-    table: Table, rows: Sequence[tuple[Any, ...]], topics: TopicCodes, cluster: str, partition: int
-) -> pa.Table:
+def arrow_rows(table: Table, rows: Sequence[Row], topics: TopicCodes, cluster: str, partition: int) -> pa.Table:
     schema = table_schema(table)
     if not rows:
         return schema.empty_table()
     constants: dict[str, Any] = {"cluster": cluster, "evidence_partition": partition}
-    fields = fields_of(table)
-    of_rows = dict(zip(fields, zip(*rows, strict=True), strict=True))
+    of_rows = values_by_name(table, rows)
     tps, sizes = spread(of_rows.pop("tp")) if "tp" in of_rows else (None, None)
     columns = {name: column(values, schema.field(name).type, topics) for name, values in of_rows.items()}
     if sizes is not None:
@@ -63,6 +92,24 @@ def arrow_rows(
     columns |= {name: pa.repeat(pa.scalar(value, schema.field(name).type), num_rows)
                 for name, value in constants.items() if name in schema.names}  # fmt: skip
     return pa.table([columns[name] for name in schema.names], schema)
+
+
+def values_by_name(table: Table, rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
+    """The values of each field, in the order of the rows, which several places may have made."""
+    made_by = set(zip(map(itemgetter(0), rows), map(len, rows), strict=True))
+    for fields, size in made_by:
+        if fields.table != table.name or size != len(fields.names) + 1:
+            raise ValueError(
+                f"a row for {table.name} has {size - 1} values, expected {len(fields.names)} for the fields of "
+                f"{fields.table}: {', '.join(fields.names)}"
+            )
+    names = rows[0][0].names
+    if len(made_by) > 1:
+        picks = {fields: itemgetter(*(fields.names.index(name) + 1 for name in names)) for fields, _ in made_by}
+        columns = list(zip(*[picks[row[0]](row) for row in rows], strict=True))
+    else:
+        columns = list(zip(*rows, strict=True))[1:]
+    return dict(zip(names, columns, strict=True))
 
 
 def spread(tps: Sequence[int | frozenset[int]]) -> tuple[Numbers, Numbers | None]:

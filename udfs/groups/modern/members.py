@@ -6,7 +6,7 @@ from schemas.words.history import Confidence, LeaveKind
 from schemas.words.records import GroupType
 from udfs.groups.history.departures import modern_departure
 from udfs.groups.history.group import Group
-from udfs.groups.history.ledger import MemberStretch
+from udfs.groups.history.intervals import MemberStretch
 from udfs.groups.modern.moves import milliseconds
 from udfs.groups.modern.owners import member_timeouts, release_all
 from udfs.groups.modern.state import AWAY, GONE, Member, Modern, Place

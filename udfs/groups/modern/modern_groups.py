@@ -14,7 +14,7 @@ from schemas.words.history import (
 )
 from schemas.words.records import GroupType
 from udfs.groups.history.group import Group
-from udfs.groups.history.ledger import StateStretch
+from udfs.groups.history.intervals import StateStretch
 from udfs.groups.history.rows import Rows
 from udfs.groups.modern.causes import note_causes
 from udfs.groups.modern.members import replaced_members, settle_departed, settle_present

@@ -1,11 +1,11 @@
 """Which partitions changed owners or stopped under which target assignment, and how long they were unowned."""
 
-from typing import Any
-
+from schemas.tables.history import PARTITION_MOVES
+from schemas.tables.state.replayed_log import READING_ENDS
 from schemas.words.history import Confidence, MoveKind, RebalanceOutcome, TaskRole
 from udfs.groups.history.group import Group
 from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd, known_end
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import Row, Rows, row_fields
 from udfs.groups.modern.state import Modern, Place, Rebalance, Stop
 from udfs.groups.readers.records import Moment
 
@@ -33,11 +33,9 @@ def gained(group: Group, now: Modern, place: Place, member_id: str, at: Moment) 
         before, idle, first = stop.member_id, milliseconds(stop.time, at.time), stop.offset
         # The time before the stop was counted where the stop was reported.
         end = known_end(stop.time) if stop.is_told else stop.end
-    group.context.rows.add(
-        "partition_moves", row(group, now, now.assignment_offset, place, kind, before, member_id, at, idle, first)
-    )
+    group.context.rows.add(row(group, now, now.assignment_offset, place, kind, before, member_id, at, idle, first))
     is_counted = now.rebalance is not None and place[1] in COUNTED_ROLES
-    group.context.rows.add("reading_ends", ending(place, end, is_counted))
+    group.context.rows.add(ending(place, end, is_counted))
     if now.rebalance is not None and is_counted:
         now.rebalance.num_moved += kind == MoveKind.MOVED
         now.rebalance.num_returned += kind == MoveKind.RETURNED
@@ -57,8 +55,8 @@ def tell_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutco
     for place, stop in list(now.stops.items()):
         if stop.assignment_offset != of.assignment_offset or stop.is_told:
             continue
-        group.context.rows.add("partition_moves", revoked(group, now, of.assignment_offset, place, stop, False))
-        group.context.rows.add("reading_ends", ending(place, stop.end, place[1] in COUNTED_ROLES))
+        group.context.rows.add(revoked(group, now, of.assignment_offset, place, stop, False))
+        group.context.rows.add(ending(place, stop.end, place[1] in COUNTED_ROLES))
         of.num_unowned += place[1] in COUNTED_ROLES
         if outcome == RebalanceOutcome.SUPERSEDED:
             now.stops[place] = stop._replace(is_told=True)
@@ -74,14 +72,12 @@ def open_stops(group: Group, now: Modern, of: Rebalance, rows: Rows) -> int:
         if stop.assignment_offset == of.assignment_offset and not stop.is_told
     ]
     for place, stop in found:
-        rows.add("partition_moves", revoked(group, now, of.assignment_offset, place, stop, True))
-        rows.add("reading_ends", ending(place, stop.end, place[1] in COUNTED_ROLES))
+        rows.add(revoked(group, now, of.assignment_offset, place, stop, True))
+        rows.add(ending(place, stop.end, place[1] in COUNTED_ROLES))
     return sum(role in COUNTED_ROLES for (_, role), _ in found)
 
 
-def revoked(
-    group: Group, now: Modern, assignment_offset: int, place: Place, stop: Stop, is_open: bool
-) -> tuple[Any, ...]:
+def revoked(group: Group, now: Modern, assignment_offset: int, place: Place, stop: Stop, is_open: bool) -> Row:
     at = Moment(stop.offset, stop.time)
     return row(
         group, now, assignment_offset, place, MoveKind.REVOKED, stop.member_id, None, at, None, stop.offset,
@@ -89,22 +85,35 @@ def revoked(
     )  # fmt: skip
 
 
+MOVE = row_fields(
+    PARTITION_MOVES,
+    "group_id", "group_type", "assignment_offset", "tp", "is_open", "kind", "from_member_id", "to_member_id",
+    "move_offset", "move_time", "role", "idle_ms", "commit_gap_ms", "unread_low_ms", "unread_high_ms",
+    "unread_basis", "evidence_first_offset", "evidence_last_offset", "confidence",
+)  # fmt: skip
+
+
 def row(
     group: Group, now: Modern, assignment_offset: int, place: Place, kind: MoveKind, before: str | None,
     after: str | None, at: Moment, idle_ms: int | None, first_offset: int, *, is_open: bool = False,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> Row:  # fmt: skip
     tp, role = place
-    # The gap between commits is added when commits are linked.
+    # The gap between commits and the unread time are added when commits are linked.
     return (
-        group.group_id, now.group_type, assignment_offset, tp, is_open, kind, before, after, at.offset, at.time, role,
-        idle_ms, None, None, None, None, first_offset, at.offset, Confidence.CERTAIN,
+        MOVE,
+        group.group_id, now.group_type, assignment_offset, tp, is_open, kind, before, after,
+        at.offset, at.time, role, idle_ms, None, None, None,
+        None, first_offset, at.offset, Confidence.CERTAIN,
     )  # fmt: skip
 
 
-def ending(place: Place, end: ReadingEnd | None, is_counted: bool) -> tuple[Any, ...]:
+ENDING = row_fields(READING_ENDS, "tp", *ReadingEnd._fields, "is_counted")
+
+
+def ending(place: Place, end: ReadingEnd | None, is_counted: bool) -> Row:
     """The reading end for a row of a move. Standby and warmup tasks do not count."""
     tp, role = place
-    return (tp, *(end if end is not None and role in COUNTED_ROLES else NOT_TOLD), is_counted)
+    return (ENDING, tp, *(end if end is not None and role in COUNTED_ROLES else NOT_TOLD), is_counted)
 
 
 def milliseconds(from_time: int | None, to_time: int | None) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from schemas.words.history import AnomalyKind, LeaveKind, OwnershipEnd, OwnershipPhase, Severity, TaskRole
 from schemas.words.records import GroupType
 from udfs.groups.history.group import Group
-from udfs.groups.history.ledger import OwnerStretch
+from udfs.groups.history.intervals import OwnerStretch
 from udfs.groups.history.reading_ends import (
     ReadingEnd,
     Timeouts,

@@ -2,12 +2,12 @@
 it."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from schemas.tables.history import GENERATION_MEMBERS, REBALANCES
 from schemas.words.history import Confidence, MemberChange, RebalanceMode, RebalanceOutcome, RebalanceTrigger
 from udfs.groups.history.change_details import PLAIN, Change, other_assignor
 from udfs.groups.history.group import Group
-from udfs.groups.history.rows import Rows
+from udfs.groups.history.rows import Row, Rows, row_fields
 from udfs.groups.modern.causes import causes_after, causes_until, confidence, trigger
 from udfs.groups.modern.details import target_changes
 from udfs.groups.modern.moves import COUNTED_ROLES, claim_stops, milliseconds, open_stops, tell_stops
@@ -98,11 +98,18 @@ def assigned_to(topics: TopicCodes, now: Modern, by_role: ByRole) -> frozenset[i
     return NOTHING.union(*expanded(now, main, topics).values())
 
 
-def member_rows(
-    group: Group, now: Modern, given: Mapping[str, Base], of: Rebalance, at: Moment
-) -> list[tuple[Any, ...]]:
+MEMBER = row_fields(
+    GENERATION_MEMBERS,
+    "group_id", "group_type", "assignment_offset", "member_id", "generation_or_epoch", "is_open",
+    "group_instance_id", "change", "is_leader", "subscribed_topics", "previous_assigned", "claimed_owned", "assigned",
+    "added", "revoked", "kept", "lost", "dropped_before_join", "evidence_first_offset", "evidence_last_offset",
+    "confidence",
+)  # fmt: skip
+
+
+def member_rows(group: Group, now: Modern, given: Mapping[str, Base], of: Rebalance, at: Moment) -> list[Row]:
     """Members of this assignment, then members of the previous one."""
-    rows: list[tuple[Any, ...]] = []
+    rows: list[Row] = []
     for member_id, member in now.members.items():
         before = now.base.get(member_id)
         change = MemberChange.JOINED if before is None else MemberChange.KEPT
@@ -111,6 +118,7 @@ def member_rows(
         owned, assigned = owned_by(member), given[member_id].assigned
         topics = None if member.about is None or member.about.topics is None else subscribed(now, member_id)
         rows.append((
+            MEMBER,
             group.group_id, now.group_type, of.assignment_offset, member_id, of.to_generation, False,
             member.group_instance_id, change, None, topics, before.assigned if before else NOTHING, owned, assigned,
             assigned - owned, owned - assigned, owned & assigned, None, None, of.start.offset, at.offset,
@@ -119,9 +127,11 @@ def member_rows(
     for member_id, base in now.base.items():
         if member_id not in now.members:
             rows.append((
+                MEMBER,
                 group.group_id, now.group_type, of.assignment_offset, member_id, of.to_generation, False,
-                base.group_instance_id, MemberChange.LEFT, None, None, base.assigned, *(None,) * 7, of.start.offset,
-                at.offset, Confidence.CERTAIN,
+                base.group_instance_id, MemberChange.LEFT, None, None, base.assigned, None, None,
+                None, None, None, None, None, of.start.offset, at.offset,
+                Confidence.CERTAIN,
             ))  # fmt: skip
     return rows
 
@@ -143,7 +153,7 @@ def close(group: Group, now: Modern, outcome: RebalanceOutcome, at: Moment) -> N
     assert now.rebalance is not None
     tell_stops(group, now, now.rebalance, outcome)
     end = Moment(at.offset, None) if outcome == RebalanceOutcome.OPEN else at
-    group.context.rows.add("rebalances", row(group, now, now.rebalance, outcome, end, is_open=False))
+    group.context.rows.add(row(group, now, now.rebalance, outcome, end, is_open=False))
     now.rebalance = None
 
 
@@ -158,18 +168,36 @@ def open_rebalance(group: Group, now: Modern, rows: Rows) -> None:
     if now.rebalance is not None:
         standing = open_stops(group, now, now.rebalance, rows)
         at = Moment(now.rebalance.assignment_offset, None)
-        rows.add("rebalances", row(group, now, now.rebalance, RebalanceOutcome.OPEN, at, is_open=True, more=standing))
+        rows.add(row(group, now, now.rebalance, RebalanceOutcome.OPEN, at, is_open=True, more=standing))
+
+
+REBALANCE = row_fields(
+    REBALANCES,
+    "group_id", "group_type", "assignment_offset", "from_generation", "to_generation", "start_time",
+    "is_start_exact", "end_time", "is_open", "duration_ms", "outcome", "trigger", "mode",
+    "members_joined", "members_departed", "num_members_before", "num_members_after", "leader_before", "leader_after",
+    "num_partitions", "num_moved", "num_returned",
+    "num_withheld", "num_maybe_revoking", "num_ready_to_migrate", "num_unknown_owned",
+    "num_unowned", "is_follow_up", "unpersisted_rounds", "sync_ms",
+    "stopped_partition_ms", "assignor_before", "assignor_after", "trigger_detail",
+    "unread_partition_low_ms", "unread_partition_high_ms", "longest_unread_high_ms",
+    "evidence_first_offset", "evidence_last_offset", "confidence",
+)  # fmt: skip
 
 
 def row(
     group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome, end: Moment, *, is_open: bool, more: int = 0
-) -> tuple[Any, ...]:
+) -> Row:
     duration = milliseconds(of.start.time, end.time)
     return (
+        REBALANCE,
         group.group_id, now.group_type, of.assignment_offset, of.from_generation, of.to_generation, of.start.time,
         of.start.is_exact, end.time, is_open, duration, outcome, of.trigger, RebalanceMode.INCREMENTAL,
         of.members_joined, of.members_departed, of.num_members_before, of.num_members_after, None, None,
-        of.num_partitions, of.num_moved, of.num_returned, None, None, None, None, of.num_unowned + more, False, None,
-        None, of.stopped_ms, of.assignor_before, of.assignor_after, of.detail, of.unread_low_ms, of.unread_high_ms,
-        of.longest_unread_ms, of.start.offset, max(end.offset, of.assignment_offset), confidence(of),
+        of.num_partitions, of.num_moved, of.num_returned,
+        None, None, None, None,
+        of.num_unowned + more, False, None, None,
+        of.stopped_ms, of.assignor_before, of.assignor_after, of.detail,
+        of.unread_low_ms, of.unread_high_ms, of.longest_unread_ms,
+        of.start.offset, max(end.offset, of.assignment_offset), confidence(of),
     )  # fmt: skip
