@@ -57,4 +57,5 @@ def started(run: Run, stack: ExitStack) -> Iterator[Server]:
     make_bucket(url, BUCKET)
     options = {name.upper(): value for name, value in options_for(url).values}
     yield Server("S3", f"s3://{BUCKET}", options)
-    yield Server("HDFS", stack.enter_context(mini_hdfs(run.folder / f"hdfs-{uuid.uuid4().hex}")))
+    cluster = stack.enter_context(mini_hdfs(run.folder / f"hdfs-{uuid.uuid4().hex}"))
+    yield Server("HDFS", cluster.uri)

@@ -14,7 +14,8 @@ from jobs.checks.lock_holder import lock_holder
 from jobs.output.failure import say
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, file_damage, has_progress
 from jobs.storage.stored_path import Place, files_in, parquet_source, size_of, text_of
-from jobs.warehouses.delta_tables import CONTRACT_PROPERTY, UNREADABLE, clusters_of, one_line, open_table
+from jobs.warehouses.delta_commits import CONTRACT_PROPERTY
+from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, one_line, open_table
 from jobs.warehouses.lock import LOCK_FILE
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, read_manifest, unfinished
 from jobs.warehouses.table_files import STATISTICS_COLUMNS

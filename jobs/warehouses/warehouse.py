@@ -17,11 +17,10 @@ from jobs.storage.kept_files import KEPT
 from jobs.storage.storage_lock import StorageLock
 from jobs.storage.stored_path import Place, delete, names_in, text_of, write_whole
 from jobs.storage.together import done_together
+from jobs.warehouses.delta_commits import clear, commit
 from jobs.warehouses.delta_tables import (
     Change,
     DataFile,
-    clear,
-    commit,
     files_of,
     is_done,
     is_newest,

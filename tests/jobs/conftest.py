@@ -17,5 +17,5 @@ def s3() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mini_hdfs(tmp_path_factory.mktemp("hdfs") / "cluster") as uri:
-        yield uri
+    with mini_hdfs(tmp_path_factory.mktemp("hdfs") / "cluster") as cluster:
+        yield cluster.uri

@@ -5,6 +5,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -29,25 +30,47 @@ HADOOP: Final = JarSet(
 PATIENCE_SECONDS = 180
 
 
-@contextmanager
-def mini_hdfs(folder: Path) -> Iterator[str]:
-    """Its URI, while it runs; everything that it writes lies in the folder."""
-    folder.mkdir()
-    details, log = folder / "details.json", folder / "log.txt"
-    path = ":".join([*map(str, jars(HADOOP)), f"{SPARK_JARS}/*"])
-    java = [str(java_executable()), *FLAGS, f"-Djava.io.tmpdir={folder}", "-cp", path]
-    program = ["org.apache.hadoop.test.MiniDFSClusterManager", "-datanodes", "1", "-nnport", "0", "-format"]
-    with log.open("w") as output:
-        running = subprocess.Popen(
-            [*java, *program, "-writeDetails", str(details)], cwd=folder, stdout=output, stderr=output
-        )
-    try:
+@dataclass
+class MiniHdfs:
+    """Everything that it writes lies in the folder, and is there again when it is started again."""
+
+    folder: Path
+    port: int = 0
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def uri(self) -> str:
+        return f"hdfs://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """The first time it makes a new file system."""
+        details, log = self.folder / "details.json", self.folder / "log.txt"
+        details.unlink(missing_ok=True)
+        path = ":".join([*map(str, jars(HADOOP)), f"{SPARK_JARS}/*"])
+        java = [str(java_executable()), *FLAGS, f"-Djava.io.tmpdir={self.folder}", "-cp", path]
+        program = ["org.apache.hadoop.test.MiniDFSClusterManager", "-datanodes", "1", "-nnport", str(self.port)]
+        program += ["-writeDetails", str(details), *([] if self.port else ["-format"])]
+        with log.open("a") as output:
+            self.process = subprocess.Popen([*java, *program], cwd=self.folder, stdout=output, stderr=output)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not (details.is_file() and details.read_text().endswith("}")):
-            assert running.poll() is None, log.read_text()
+            assert self.process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.2)
-        yield f"hdfs://127.0.0.1:{json.loads(details.read_text())['namenode_port']}"
+        self.port = json.loads(details.read_text())["namenode_port"]
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextmanager
+def mini_hdfs(folder: Path) -> Iterator[MiniHdfs]:
+    folder.mkdir()
+    started = MiniHdfs(folder)
+    try:
+        started.start()
+        yield started
     finally:
-        running.kill()
-        running.wait()
+        started.kill()

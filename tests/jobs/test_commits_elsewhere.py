@@ -11,8 +11,9 @@ from deltalake.transaction import AddAction
 
 from jobs.storage.stored_files import Storage, read_whole, write_once
 from jobs.storage.stored_path import Place, StoredPath
-from jobs.warehouses import delta_tables
-from jobs.warehouses.delta_tables import Change, DataFile, Removed, commit, files_of, open_table, sequence_of
+from jobs.warehouses import delta_commits
+from jobs.warehouses.delta_commits import commit
+from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of, open_table, sequence_of
 from jobs.warehouses.leftovers import leftovers
 from schemas.contract.tables import TABLES
 from tests.jobs.storages import ELSEWHERE, storage
@@ -38,13 +39,13 @@ CHANGES = [
 @pytest.fixture
 def is_ours(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each commit but those that make a table."""
-    asked, found = delta_tables.is_written, []
+    asked, found = delta_commits.is_written, []
 
     def is_written(*words: Any) -> bool:
         found.append(asked(*words))
         return found[-1]
 
-    monkeypatch.setattr(delta_tables, "is_written", is_written)
+    monkeypatch.setattr(delta_commits, "is_written", is_written)
     return found
 
 
@@ -121,7 +122,7 @@ def test_tables_with_properties_of_others_are_left_to_delta_rs(storage: Storage,
 
 
 def test_delta_rs_makes_the_checkpoints(storage: Storage, is_ours: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delta_tables, "CHECKPOINT_VERSIONS", 3)
+    monkeypatch.setattr(delta_commits, "CHECKPOINT_VERSIONS", 3)
     folder, table = StoredPath(storage, "t"), TABLES["replayed_groups"]
     delta = None
     for number in range(1, 6):

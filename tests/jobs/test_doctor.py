@@ -20,7 +20,8 @@ from jobs.checks.key_slices import slices
 from jobs.checks.row_checks import repeated
 from jobs.checks.table_checks import opened
 from jobs.doctor import examined
-from jobs.warehouses.delta_tables import PROPERTIES, Change, DataFile, commit
+from jobs.warehouses.delta_commits import PROPERTIES, commit
+from jobs.warehouses.delta_tables import Change, DataFile
 from jobs.warehouses.lock import locked
 from jobs.warehouses.manifest import Manifest, write_manifest
 from jobs.warehouses.warehouse import Warehouse

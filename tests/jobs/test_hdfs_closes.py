@@ -20,7 +20,8 @@ from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage, read_whole, write_once
 from jobs.storage.stored_path import StoredPath
-from jobs.warehouses.delta_tables import Change, commit, open_table, rows_of
+from jobs.warehouses.delta_commits import commit
+from jobs.warehouses.delta_tables import Change, open_table, rows_of
 from jobs.warehouses.table_files import TableFile
 from schemas.contract.tables import TABLES
 from tests.jobs.ingested import ROOT

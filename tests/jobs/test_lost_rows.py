@@ -17,7 +17,8 @@ from deltalake import DeltaTable
 from jobs import cli
 from jobs.doctor import examined
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.warehouses.delta_tables import Change, Removed, commit, sequence_of
+from jobs.warehouses.delta_commits import commit
+from jobs.warehouses.delta_tables import Change, Removed, sequence_of
 from jobs.warehouses.failpoints import FAILPOINTS
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode

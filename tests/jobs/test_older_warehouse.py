@@ -12,7 +12,8 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.cli import main
-from jobs.warehouses.delta_tables import IS_OPEN, Change, create, partitioning, sequence_of
+from jobs.warehouses.delta_commits import create
+from jobs.warehouses.delta_tables import IS_OPEN, Change, partitioning, sequence_of
 from jobs.warehouses.table_files import TableFile
 from schemas.contract.tables import TABLES, folder_of
 from schemas.declarations.columns import Table

@@ -19,13 +19,12 @@ from deltalake.transaction import CommitProperties
 
 from jobs.output.failure import Failure
 from jobs.storage.stored_path import Place, delta_table_at
+from jobs.warehouses.delta_commits import actions_of, create, is_written
 from jobs.warehouses.delta_tables import (
     UNREADABLE,
     Change,
     DataFile,
     Removed,
-    actions_of,
-    create,
     files_of,
     one_line,
     open_table,
@@ -143,10 +142,13 @@ def with_few_small_files(delta: DeltaTable, folder: Place, new: DataFile) -> Cha
 def is_committed(delta: DeltaTable, folder: Place, change: Change) -> bool:
     """False: another process has changed the table since it was read. Files that no version names are left for vacuum:
     the commit may have succeeded and only its answer was lost, and then the file must stay."""
+    now_ms = time.time_ns() // 1_000_000
+    if is_written(folder, GATE_SPANS, change, None, now_ms, delta):
+        return True
     with delta_table_at(folder):
         try:
             delta.create_write_transaction(
-                actions_of(change, time.time_ns() // 1_000_000),
+                actions_of(change, now_ms),
                 "append",
                 Schema.from_arrow(SCHEMA),
                 commit_properties=CommitProperties(max_commit_retries=0),

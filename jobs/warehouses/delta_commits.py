@@ -1,0 +1,205 @@
+"""Commits of Delta tables: created from their specs, and changed by one commit per run.
+
+Tasks write the files; here they are only added to the Delta log. delta-rs refuses neither a repeated nor a lower
+application version. So `commit` reads the recorded one first: committing the same change again does nothing.
+"""
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from deltalake import DeltaTable, Schema
+from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
+
+from jobs.storage.stored_path import Place, StoredPath, delete, delete_folder, delta_table_at, files_in, write_new
+from jobs.warehouses.delta_tables import (
+    APPLICATION,
+    IS_OPEN,
+    UNREADABLE,
+    Change,
+    DataFile,
+    Removed,
+    is_done,
+    open_table,
+    partitioning,
+    version_file,
+)
+from schemas.contract.tables import BESIDE_RUNS, CONTRACT_VERSION
+from schemas.declarations.columns import Table
+from udfs.arrays.arrow_schema import table_schema
+
+CONTRACT_PROPERTY = "groupscope.contract_version"
+# Runs name versions of tables. These must stay readable: an audit may ask for them years later.
+KEPT_FOR_GOOD = "interval 36500 days"
+PROPERTIES = {
+    CONTRACT_PROPERTY: str(CONTRACT_VERSION),
+    "delta.logRetentionDuration": KEPT_FOR_GOOD,
+    "delta.deletedFileRetentionDuration": KEPT_FOR_GOOD,
+    # Queries filter by the first columns; raw bytes and long text come after them.
+    "delta.dataSkippingNumIndexedCols": "12",
+}
+# Of readers and of writers.
+PROTOCOL = (1, 2)
+# Delta's own number, where a table does not set another one.
+CHECKPOINT_VERSIONS = 100
+# For tables that are read only at their newest version: no run names an older one.
+KEPT_A_WHILE = {
+    "delta.logRetentionDuration": "interval 7 days",
+    "delta.deletedFileRetentionDuration": "interval 7 days",
+}
+
+
+def clear(path: Place, change: Change, sequence: int) -> None:
+    """Removes a table whose log cannot be read, unless an earlier attempt at this change has already created it
+    again."""
+    try:
+        if (delta := open_table(path)) is not None and is_done(delta, sequence):
+            return
+    except UNREADABLE:
+        pass
+    delete_folder(path / "_delta_log")
+    added = {file.name for file in change.added}
+    for file in files_in(path, ".parquet"):
+        if file.name not in added:
+            delete(file)
+
+
+def create(path: Place, table: Table, change: Change, sequence: int, time_ms: int) -> DeltaTable:
+    """Creates a table with its first files in one commit. An existing table stays as it is. delta-rs would create an
+    empty table first, since it accepts no custom properties together with files."""
+    with suppress(FileExistsError):
+        write_new(version_file(path, 0), first_version(table, change, sequence, time_ms))
+    with delta_table_at(path) as (uri, options):
+        return DeltaTable(uri, storage_options=options)
+
+
+def first_version(table: Table, change: Change, sequence: int, time_ms: int) -> str:
+    """The first commit in the format of Delta's protocol: one action per line."""
+    about = {
+        "id": str(uuid.uuid4()),
+        "name": table.name,
+        "description": table.comment,
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": Schema.from_arrow(table_schema(table)).to_json(),
+        "partitionColumns": partitioning(table),
+        "createdTime": time_ms,
+        "configuration": properties_of(table),
+    }
+    actions: list[dict[str, Any]] = [
+        {"commitInfo": {"timestamp": time_ms, "operation": "CREATE TABLE", "operationParameters": {}}},
+        {"protocol": dict(zip(("minReaderVersion", "minWriterVersion"), PROTOCOL, strict=True))},
+        {"metaData": about},
+        *({"add": added_file(file, time_ms)} for file in change.added),
+        transaction(sequence, time_ms),
+    ]
+    return lines_of(actions)
+
+
+def transaction(sequence: int, time_ms: int) -> dict[str, Any]:
+    return {"txn": {"appId": APPLICATION, "version": sequence, "lastUpdated": time_ms}}
+
+
+def lines_of(actions: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(f"{json.dumps(action, ensure_ascii=False)}\n" for action in actions)
+
+
+def added_file(file: DataFile, time_ms: int) -> dict[str, Any]:
+    return {
+        "path": file.name,
+        "partitionValues": partition_values(file),
+        "size": file.size,
+        "modificationTime": time_ms,
+        "dataChange": file.is_data_change,
+        "stats": file.stats,
+    }
+
+
+def properties_of(table: Table) -> dict[str, str]:
+    return PROPERTIES | KEPT_A_WHILE if table.name in BESIDE_RUNS else PROPERTIES
+
+
+def partition_values(file: DataFile) -> dict[str, str | None]:
+    return {} if file.is_open is None else {IS_OPEN: str(file.is_open).lower()}
+
+
+def commit(
+    path: Place, table: Table, change: Change, sequence: int, time_ms: int, delta: DeltaTable | None
+) -> DeltaTable:
+    """Commits the change and returns the table; creates the table if there is none yet (`delta` is None). `sequence`
+    increases with each change of the warehouse."""
+    if delta is None:
+        delta = create(path, table, change, sequence, time_ms)
+    if is_done(delta, sequence) or not (change.added or change.removed):
+        return delta
+    if is_written(path, table, change, sequence, time_ms, delta):
+        with delta_table_at(path):
+            delta.update_incremental()
+        return delta
+    if isinstance(path, StoredPath) and (newest := open_table(path)) is not None and is_done(newest, sequence):
+        # A server whose answer was lost on the way had written it.
+        return newest
+    properties = CommitProperties(app_transactions=[Transaction(APPLICATION, sequence)])
+    schema = Schema.from_arrow(table_schema(table))
+    with delta_table_at(path):
+        delta.create_write_transaction(
+            actions_of(change, time_ms),
+            "append",
+            schema,
+            partitioning(table) or None,
+            commit_properties=properties,
+        )
+        delta.update_incremental()
+    return delta
+
+
+def is_written(
+    path: Place, table: Table, change: Change, sequence: int | None, time_ms: int, delta: DeltaTable
+) -> bool:
+    """As the next version, by us: delta-rs asks an object store for more than that, and on HDFS it waits half a second
+    for the close. It commits to local disks, what it makes a checkpoint of, tables that others have changed the
+    properties of, and after a version that somebody else has written meanwhile: it looks for conflicts. `sequence`:
+    None for commits that no run makes."""
+    version = delta.version() + 1
+    if isinstance(path, Path) or (version + 1) % CHECKPOINT_VERSIONS == 0 or not is_as_made(delta, table):
+        return False
+    try:
+        write_new(version_file(path, version), next_version(table, change, sequence, time_ms))
+    except FileExistsError:
+        return False
+    return True
+
+
+def is_as_made(delta: DeltaTable, table: Table) -> bool:
+    protocol = delta.protocol()
+    versions = (protocol.min_reader_version, protocol.min_writer_version)
+    return versions == PROTOCOL and delta.metadata().configuration == properties_of(table)
+
+
+def next_version(table: Table, change: Change, sequence: int | None, time_ms: int) -> str:
+    """What delta-rs would write."""
+    how = {"mode": "Append", "partitionBy": json.dumps(partitioning(table))}
+    of_run = [] if sequence is None else [transaction(sequence, time_ms)]
+    return lines_of(
+        [
+            {"commitInfo": {"timestamp": time_ms, "operation": "WRITE", "operationParameters": how}},
+            *({"add": added_file(file, time_ms)} for file in change.added),
+            *({"remove": removed_file(file, time_ms)} for file in change.removed),
+            *of_run,
+        ]
+    )
+
+
+def removed_file(file: Removed, time_ms: int) -> dict[str, Any]:
+    return {"path": file.name, "dataChange": file.is_data_change, "deletionTimestamp": time_ms}
+
+
+def actions_of(change: Change, time_ms: int) -> list[Any]:
+    """The actions in delta-rs's form."""
+    added = [
+        AddAction(file.name, file.size, partition_values(file), time_ms, file.is_data_change, file.stats)
+        for file in change.added
+    ]
+    return [*added, *(RemoveAction(file.name, file.is_data_change, time_ms) for file in change.removed)]
