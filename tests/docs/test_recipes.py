@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -28,8 +29,13 @@ def run_python(code: str, folder: Path) -> str:
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 or is_abort_at_exit(done), done.stderr
     return done.stdout
+
+
+def is_abort_at_exit(done: "subprocess.CompletedProcess[str]") -> bool:
+    """On a busy machine a thread of a library in the recipe may outlive the program, after all is printed."""
+    return done.returncode == -signal.SIGABRT and done.stderr == "terminate called without an active exception\n"
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def test_a_handler_that_fails_ends_neither_the_run_nor_other_groups(monkeypatch:
     def fail(group: Group, _: Record) -> None:
         if group.group_id == "bad":
             raise ValueError("no such thing")
-        folding.classic.take(group, _)
+        folding.classic_groups.take(group, _)
 
     monkeypatch.setitem(folding.HANDLERS, TYPE, fail)
     fold, still = new_fold(), Rows()
@@ -109,7 +109,7 @@ def test_names_of_any_kind_survive_a_cut() -> None:
 def test_a_value_for_a_group_of_another_type_replaces_it_and_is_told() -> None:
     context = Context(TopicCodes())
     group = Group("g", context, Ledger("g", context.rows), now="a group of another type")
-    folding.classic.take(group, record(3))
+    folding.classic_groups.take(group, record(3))
     assert isinstance(group.now, Classic)
     (finding,) = named_rows(context.rows, "replay_anomalies")
     assert (finding["kind"], finding["severity"]) == ("type_conflict", "warning")
