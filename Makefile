@@ -37,7 +37,26 @@ test: setup ## every test, real brokers and a real browser included (all but `so
 # Whole commands take seconds each, so their tests are for `make test`.
 unit: setup ## the tests of schemas and pure functions, a minute: no command, Java, broker or browser
 	$(BIN)/pytest -n 2 --dist loadfile -m 'not spark and not broker and not browser and not soak' \
-	  tests/schemas tests/udfs tests/assignors tests/test_layers.py
+	  tests/schemas tests/udfs tests/builders tests/oracles tests/test_layers.py
+
+# An area of the tests: `make test-replay` and so on. Each test is in one of them, by tests/test_areas.py.
+records := tests/schemas tests/builders tests/oracles $(addprefix tests/udfs/,arrays framing decoding rows lines sources)
+replay := $(addprefix tests/udfs/,groups commits topics) tests/jobs/replaying
+lag := $(addprefix tests/udfs/,lag rules) tests/jobs/measuring
+assignors := $(addprefix tests/udfs/,assignors audit) tests/jobs/recomputing
+ingest := $(addprefix tests/jobs/,ingestion sources broker capturing)
+answers := $(addprefix tests/jobs/,answers auditing command_line output terminal queries)
+gate := $(addprefix tests/jobs/,gating pages docs_pages configuration)
+report := tests/jobs/reporting tests/browser
+storage := $(addprefix tests/jobs/,storage warehouses) tests/faults
+engine := $(addprefix tests/jobs/,engine spark) tests/cluster
+kafka := tests/kafka
+docs := tests/docs tests/sample tests/benchmarks tests/test_*.py
+AREAS := records replay lag assignors ingest answers gate report storage engine kafka docs
+
+.PHONY: $(addprefix test-,$(AREAS))
+$(addprefix test-,$(AREAS)): test-%: setup
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $($*)
 
 check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/ruff format --check .
@@ -72,3 +91,4 @@ lock: setup ## resolve pyproject.toml anew into requirements.lock
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@echo '  make test-AREA: the tests of one of $(AREAS)'

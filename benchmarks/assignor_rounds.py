@@ -13,7 +13,7 @@ from tests.kafka.java_programs import compile_java, java_command
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "benchmarks" / "java" / "AssignorRounds.java"
-TOPICS = ROOT / "tests" / "assignors" / "java" / "topics_4_3" / "Topics.java"
+TOPICS = ROOT / "tests" / "oracles" / "assignors" / "java" / "topics_4_3" / "Topics.java"
 HEAP = ("-Xms1g", "-Xmx6g")
 # A call that takes longer counts as long as this.
 LIMIT_SECONDS = 20.0

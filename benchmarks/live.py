@@ -12,7 +12,7 @@ from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
 from schemas.words.records import OFFSETS_TOPIC
 from tests.kafka.broker import Broker, running
-from tests.kafka.committing import commit, make_topics
+from tests.kafka.live.committing import commit, make_topics
 from tests.kafka.releases import KAFKA_4_3
 
 SETTINGS = {

@@ -11,8 +11,8 @@ from benchmarks.audit import audit_command, source
 from benchmarks.commands import new_warehouse, seconds_of
 from benchmarks.durations import Bound, Ratio
 from benchmarks.run import Run
-from tests.jobs.mini_hdfs import mini_hdfs
-from tests.jobs.s3_server import make_bucket, options_for, s3_server
+from tests.builders.storages.mini_hdfs import mini_hdfs
+from tests.builders.storages.s3_server import make_bucket, options_for, s3_server
 
 RECORDS = 1_000_000
 BOUND = Bound(1.5, 1.2)

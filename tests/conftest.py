@@ -116,3 +116,22 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     session = spark_session("tests", shuffle_partitions=2, settings=settings)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    """One server for all tests: it takes seconds to start, and each test has a folder of its own."""
+    from tests.builders.storages.s3_server import make_bucket, s3_server
+
+    with s3_server() as url:
+        make_bucket(url, "bucket")
+        yield url
+
+
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One for all tests, as `s3`."""
+    from tests.builders.storages.mini_hdfs import mini_hdfs
+
+    with mini_hdfs(tmp_path_factory.mktemp("hdfs") / "cluster") as cluster:
+        yield cluster.uri

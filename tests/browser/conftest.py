@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from jobs import cli
 from tests.audited_sample import audited_sample
 from tests.browser.chromium import arguments, chromium
+from tests.builders.warehouses.hostile_names import NAMES
+from tests.builders.warehouses.hostile_report import hostile_warehouse
 from tests.docs.built_site import site
-from tests.jobs.reporting.hostile_names import NAMES
-from tests.jobs.reporting.hostile_report import hostile_warehouse
 
 __all__ = ["audited_sample", "site"]
 

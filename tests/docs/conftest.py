@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.audited_sample import audited_sample
+from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
 from tests.docs.built_site import site
 from tests.docs.workplace import laid_out
-from tests.written_segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
 
 __all__ = ["audited_sample", "site"]
 

@@ -20,7 +20,7 @@ from tests.kafka.broker import Broker, kafka_command, running
 from tests.kafka.capture import HERE, scenario_sources
 from tests.kafka.java_programs import compile_java
 from tests.kafka.releases import KAFKA_4_3
-from tests.kafka.sample_page import page
+from tests.sample.page import page
 
 DATA_SAMPLE: Final = HERE.parents[1] / "data" / "sample"
 STORY_SECONDS: Final = 360

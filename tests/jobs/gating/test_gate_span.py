@@ -18,9 +18,9 @@ from jobs.gating.validated_spans import spans_table
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.lock import locked
 from schemas.words.exit_codes import ExitCode
+from tests.builders.storages.kinds import copied_to, elsewhere
+from tests.builders.warehouses.by_hand import make, write_run
 from tests.jobs.gating import validations
-from tests.jobs.storages import copied_to, elsewhere
-from tests.warehouses import make, write_run
 
 __all__ = ["elsewhere"]
 

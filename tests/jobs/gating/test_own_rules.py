@@ -10,8 +10,8 @@ import pytest
 from jobs import cli
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
+from tests.builders.warehouses.by_hand import NOW, prepare, write_run
 from tests.jobs.ingested import ROOT, rows
-from tests.warehouses import NOW, prepare, write_run
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 (METRIC,) = re.findall(r"```\n(-- Offsets of the billing groups\..+?)```", PAGE, flags=re.DOTALL)

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from jobs.reporting.drawings.time_axis import TimeAxis
+from tests.builders.warehouses.by_hand import NOW
 from tests.jobs.reporting.parsed_pages import Element, parsed
-from tests.warehouses import NOW
 
 # 100 seconds on 800 units, from 190 to 990: eight a second.
 LEFT, PER_SECOND = 190.0, 8.0

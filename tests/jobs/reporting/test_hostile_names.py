@@ -7,8 +7,18 @@ import re
 import pytest
 
 from jobs import cli
-from tests.jobs.reporting.hostile_names import CONTROL, EMOJI, IMAGE, LONG, MARKUP, NAMES, SPELLED, TEMPLATE, TURNED
-from tests.jobs.reporting.hostile_report import hostile_warehouse
+from tests.builders.warehouses.hostile_names import (
+    CONTROL,
+    EMOJI,
+    IMAGE,
+    LONG,
+    MARKUP,
+    NAMES,
+    SPELLED,
+    TEMPLATE,
+    TURNED,
+)
+from tests.builders.warehouses.hostile_report import hostile_warehouse
 from tests.jobs.reporting.parsed_pages import Element, parsed
 
 # Nothing else may run, be loaded or be sent.

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jobs import cli
+from tests.builders.warehouses.by_hand import NOW, Rows, make, write_run
+from tests.builders.warehouses.for_reports import FINDING, GATE_RUN, LATER, STEPS, judged, state
 from tests.jobs.reporting.parsed_pages import Element, parsed
-from tests.jobs.reporting.report_warehouses import FINDING, GATE_RUN, LATER, STEPS, judged, state
-from tests.warehouses import NOW, Rows, make, write_run
 
 COVERAGE: Sequence[dict[str, Any]] = (
     {"offsets_partition": 7, "first_offset": 0, "last_offset": 9, "num_records": 10, "from_time": NOW, "to_time": NOW},

@@ -9,8 +9,8 @@ import pytest
 from jobs import cli
 from jobs.reporting.rows.redaction import Redaction
 from jobs.warehouses.any_warehouse import reading
-from tests.jobs.reporting.hostile_names import NAMES
-from tests.jobs.reporting.hostile_report import hostile_warehouse
+from tests.builders.warehouses.hostile_names import NAMES
+from tests.builders.warehouses.hostile_report import hostile_warehouse
 from tests.jobs.reporting.parsed_pages import parsed
 
 # Where names of groups, members, clients, hosts and topics are, and texts that users chose.

@@ -10,7 +10,7 @@ from jobs.reporting.report import report_of
 from jobs.reporting.rows.choices import GroupChoice
 from jobs.warehouses.any_warehouse import reading
 from tests.jobs.reporting.parsed_pages import Element, parsed
-from tests.sample_story import checked_in
+from tests.sample.story import checked_in
 
 
 @pytest.fixture(scope="module")

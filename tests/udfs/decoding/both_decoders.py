@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tests.record_encoder import UNKNOWN_TAGS
-from tests.slow_decoder import decode_record
+from tests.builders.records.encoder import UNKNOWN_TAGS
+from tests.oracles.decoding.decoder import decode_record
 from tests.udfs.decoding.decoder_answers import without_null_tags
 from udfs.arrays.slices import Slices, padded
 from udfs.decoding.decode import CONTROL, Decoded, Part, decode

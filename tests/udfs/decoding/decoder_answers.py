@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from schemas.declarations.fields import Message
 from schemas.records import payloads
-from tests.slow_decoder import decode_payload as slow_payload
-from tests.slow_decoder import decode_record as slow_record
-from tests.slow_decoder import decode_user_data as slow_user_data
+from tests.oracles.decoding.decoder import decode_payload as slow_payload
+from tests.oracles.decoding.decoder import decode_record as slow_record
+from tests.oracles.decoding.decoder import decode_user_data as slow_user_data
 from udfs.arrays.slices import slices_of
 from udfs.decoding import client_payloads
 from udfs.decoding.decode import Part, decode

@@ -1,6 +1,6 @@
 """What the framing says, in the words of the slow one."""
 
-from tests.udfs.framing.slow_framing import SlowBatch, SlowLog, SlowRecord, SlowRejected
+from tests.oracles.log.framing import SlowBatch, SlowLog, SlowRecord, SlowRejected
 from udfs.arrays.slices import padded
 from udfs.framing.frame import Batches, Framed, Records, frame
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from kafka.record.memory_records import MemoryRecords, MemoryRecordsBuilder
 
+from tests.builders.logs.batches import Batch, batch_of, damaged_batch, message, random_log, record
+from tests.oracles.log.framing import read_log
 from tests.udfs.framing.framing_answers import framed, log_by_pieces, log_of, log_of_framed
-from tests.udfs.framing.slow_framing import read_log
-from tests.udfs.framing.written_logs import Batch, batch_of, damaged_batch, message, random_log, record
 from udfs.arrays.slices import padded
 from udfs.framing.frame import frame
 

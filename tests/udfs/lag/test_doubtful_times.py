@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.slow_lag import doubts_of
-from tests.udfs.lag.histories import SECOND
+from tests.builders.tables.lag_histories import SECOND
+from tests.oracles.lag.lag_at_snapshots import doubts_of
 from udfs.arrays.nullable import NONE
 from udfs.lag import doubtful_times as module
 from udfs.lag.doubtful_times import STILL, ClockWatch, Doubt, DoubtfulTimes, doubtful_times

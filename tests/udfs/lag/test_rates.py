@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.slow_lag import Captured
-from tests.udfs.lag.histories import SECOND, commit, history
+from tests.builders.tables.lag_histories import SECOND, commit, history
+from tests.oracles.lag.lag_at_snapshots import Captured
 from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
 from udfs.lag.rates import rate_rows
 from udfs.lag.watermarks import LOOKBACK

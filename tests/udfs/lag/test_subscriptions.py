@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.slow_lag import Captured
-from tests.udfs.lag.histories import SECOND, history
+from tests.builders.tables.lag_histories import SECOND, history
+from tests.oracles.lag.lag_at_snapshots import Captured
 from udfs.lag.subscriptions import subscribed_partitions
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from tests.slow_lag import LOOKBACK, Captured, Place
-from tests.udfs.lag.histories import SECOND, history
+from tests.builders.tables.lag_histories import SECOND, history
+from tests.oracles.lag.lag_at_snapshots import LOOKBACK, Captured, Place
 from udfs.lag.watermarks import Snapshots, Watermarks
 
 PLACES: list[Place] = [(topic, partition) for topic in ("clicks", "orders") for partition in range(3)]

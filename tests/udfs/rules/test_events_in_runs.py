@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from tests.udfs.rules.offset_situations import DAY, SECOND, Row, Situation, at
+from tests.builders.tables.offset_situations import DAY, SECOND, Row, Situation, at
 from udfs.lag.partition_history import PartitionHistory
 from udfs.rules.findings.commit_findings import commit_finding_rows
 from udfs.rules.offset_resets.find_resets import reset_rows

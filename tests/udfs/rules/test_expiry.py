@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from schemas.words.lag import ExpiryRule
-from tests.udfs.rules.partition_histories import partition_history
-from tests.written_history import at, evidence, interval
+from tests.builders.tables.history import at, evidence, interval
+from tests.builders.tables.partition_histories import partition_history
 from udfs.lag.partition_history import BrokerSettings
 from udfs.rules.expiry import expiry_rows
 

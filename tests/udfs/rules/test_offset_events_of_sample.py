@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
-from tests.replayed_logs import replay
-from tests.sample_story import Event, checked_in
+from tests.builders.warehouses.replayed_segments import replay
+from tests.sample.story import Event, checked_in
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
 from udfs.lag.watermarks import Watermarks
 from udfs.rules.findings.commit_findings import commit_finding_rows

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.udfs.rules.partition_histories import micros, partition_history
-from tests.written_history import PARTITION, START, at, interval
+from tests.builders.tables.history import PARTITION, START, at, interval
+from tests.builders.tables.partition_histories import micros, partition_history
 from udfs.rules.volume import volume_rows
 
 Row = dict[str, Any]

@@ -1,0 +1,116 @@
+"""`spark-submit` runs audits and ingests from the zip that `make dist` packs, on a machine that has only what the
+project depends on: the exit codes are the command's, and the tables are there."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from schemas.words.exit_codes import ExitCode
+from tests.cluster.zip_alone import Elsewhere, elsewhere
+from tests.jobs.ingested import ROOT, TABLES_OF_INGEST, history, ingest
+from tests.jobs.replayed_logs import ASSIGNMENTS, HISTORY, assert_same, recompute, replay, told
+
+__all__ = ["elsewhere"]
+
+pytestmark = pytest.mark.spark
+
+SAMPLE = ROOT / "data" / "sample"
+# A job of somebody else, with a session of its own.
+OWN_JOB = """
+from pyspark.sql import SparkSession
+from jobs.functions import register
+
+spark = SparkSession.builder.getOrCreate()
+functions = register(spark)
+rows = spark.createDataFrame([(bytes.fromhex("0002000167"), "{}")] * 4, "key BINARY, spec STRING").repartition(2)
+record = functions.decode_offsets_record("key", rows.key).alias("record")
+for row in rows.select(record, functions.kafka_assign("spec").alias("answer")).distinct().collect():
+    print(row.record.type, row.record.rejected.reason, row.answer, sep="|")
+spark.stop()
+"""
+
+
+def test_the_project_is_nowhere_but_in_the_zip(elsewhere: Elsewhere) -> None:
+    for package in ("jobs", "schemas", "udfs"):
+        done = elsewhere.run([str(elsewhere.python), "-c", f"import pyspark, deltalake, {package}"])
+        assert f"No module named '{package}'" in done.stderr
+
+
+def test_the_sample_is_audited_by_tasks_of_spark(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    source = ("--source", f"segments:{SAMPLE}", "--snapshots", SAMPLE / "snapshots.jsonl")
+    done = elsewhere.submit(
+        *source, "--warehouse", tmp_path / "w", "--result-file", result, "--report", tmp_path / "r", job="audit.py"
+    )
+    # Its story has a partition that stopped.
+    assert done.returncode == ExitCode.FINDINGS, done.stderr
+    found = json.loads(result.read_text())
+    assert (found["verdict"], found["exit_code"]) == ("findings", ExitCode.FINDINGS)
+    assert found["read"] == found["decoded"] > 5000
+    # By templates and questions that are in the zip.
+    assert found["report"] == {"place": str(tmp_path / "r" / "index.html"), "is_unchanged": False}
+    assert "partition_stopped" in (tmp_path / "r" / "index.html").read_text()
+    assert all((tmp_path / "w" / name / "_delta_log").is_dir() for name in TABLES_OF_INGEST)
+    ingest(tmp_path / "here", *source)
+    replay(tmp_path / "here")
+    recompute(tmp_path / "here")
+    assert history(tmp_path / "w") == history(tmp_path / "here")
+    tables = (*HISTORY, *ASSIGNMENTS)
+    assert_same(told(tmp_path / "here", tables), told(tmp_path / "w", tables), "audit")
+    assert list((elsewhere.folder / "cwd").iterdir()) == []
+
+
+def test_executors_find_the_functions_in_the_zip(elsewhere: Elsewhere) -> None:
+    (elsewhere.folder / "own_job.py").write_text(OWN_JOB)
+    done = elsewhere.submit(job="own_job.py")
+    assert done.returncode == 0, done.stderr
+    answer = '{"id": null, "error": "line 1: group_protocol: missing"}'
+    assert done.stdout == f"GroupMetadata|underrun|{answer}\n"
+
+
+def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    damaged = shutil.copytree(SAMPLE, tmp_path / "damaged", ignore=shutil.ignore_patterns("*.json*", "*.md"))
+    for path in damaged.glob("*/*.log"):
+        raw = bytearray(path.read_bytes())
+        # In the first batch, behind its header.
+        raw[80:81] = bytes([raw[80] ^ 0xFF]) if len(raw) > 80 else b""
+        path.write_bytes(raw)
+    done = elsewhere.submit("--source", f"segments:{damaged}", "--warehouse", tmp_path / "w")
+    assert done.returncode == ExitCode.REJECTED_SHARE, done.stderr
+    # spark-submit prints on one stream what Python writes on two.
+    assert "records rejected or damaged, at most 0.1% expected (max_rejected_share)" in done.stdout
+    assert sum(map(len, history(tmp_path / "w").values())) > 5000
+
+
+def test_failures_are_told_in_a_line_and_by_their_exit_code(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "file").touch()
+    for code, arguments in {
+        ExitCode.UNREADABLE_INPUT: ("--source", f"segments:{tmp_path / 'nothing'}", "--warehouse", tmp_path / "w"),
+        ExitCode.UNUSABLE_WAREHOUSE: ("--source", f"segments:{SAMPLE}", "--warehouse", tmp_path / "file"),
+        ExitCode.USAGE: ("--warehouse", tmp_path / "w"),
+    }.items():
+        done = elsewhere.submit(*arguments)
+        assert done.returncode == code, done.stderr
+        (line,) = done.stdout.splitlines()
+        assert line.startswith("groupscope: ")
+        assert str(tmp_path) in line or code is ExitCode.USAGE
+        assert "Traceback" not in done.stderr
+    assert not (tmp_path / "w" / "runs").exists()
+
+
+def test_spark_submit_starts_where_the_environment_is_not_activated(tmp_path: Path) -> None:
+    """And on a machine without Java, by the one of the environment."""
+    submit = Path(sys.executable).with_name("spark-submit")
+    environment = {"PATH": "/usr/bin:/bin", "HOME": os.environ["HOME"]}
+    done = subprocess.run(
+        [submit, "--version"], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"version {pyspark.__version__}" in done.stderr

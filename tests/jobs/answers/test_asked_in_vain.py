@@ -1,0 +1,57 @@
+"""Times and groups that the log cannot tell of: one line and exit code 2, where a clean run would be a lie."""
+
+from pathlib import Path
+
+import pytest
+
+from jobs import cli
+from schemas.words.exit_codes import ExitCode
+from tests.builders.logs.by_hand import commit, write_log, write_snapshot
+from tests.jobs.ingested import ingest
+from tests.jobs.replayed_logs import replay, result_of
+
+# The first record is of 11:06:50, the snapshot of 11:07:40 (UTC); nobody's clock shows the year 2999 yet.
+BEFORE = "2026-11-18T11:06:49.999Z"
+FUTURE = "2999-01-01T00:00:00.000Z"
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("asked")
+    source = write_log(folder / "log", {0: [commit("billing", "orders", 0, 10)]})
+    ingest(folder / "w", "--source", source, "--snapshots", write_snapshot(folder / "s.jsonl", 60, {"orders": 1}))
+    replay(folder / "w")
+    result_of("lag", folder / "w")
+    return folder / "w"
+
+
+ASKED = [
+    ("lag", ["--as-of", BEFORE], f"--as-of {BEFORE}: is before the first record and snapshot of cluster default, "
+     "a time from 2026-11-18T11:06:50.000Z on was expected"),
+    ("lag", ["--as-of", FUTURE], f"--as-of {FUTURE}: is in the future, a time up to "),
+    ("gate", ["--as-of", BEFORE], f"--as-of {BEFORE}: is before the first record and snapshot of cluster default, "
+     "a time from 2026-11-18T11:06:50.000Z on was expected"),
+    ("gate", ["--as-of", FUTURE], f"--as-of {FUTURE}: is in the future, a time up to "),
+    ("gate", ["--group", "^bills"], "--group '^bills': matches no group of cluster default, which has 1 group, "
+     "a pattern that is found in a group's id was expected"),
+    ("gate", ["--since", "2026-11-19", "--until", "2026-11-18"], "--until 2026-11-18: is before --since 2026-11-19, a "
+     "later time was expected"),
+    ("gate", ["--fail-on", "fatal"], "argument --fail-on: invalid choice: 'fatal' (choose from "),
+    ("gate", ["--since", "tomorrow"], "--since 'tomorrow': ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, epoch "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("job", "flags", "told"), ASKED)
+def test_what_cannot_be_told_is_one_line(
+    warehouse: Path, capfd: pytest.CaptureFixture[str], job: str, flags: list[str], told: str
+) -> None:
+    runs = sorted((warehouse / "_runs").iterdir())
+    assert cli.main([job, "--warehouse", str(warehouse), *flags]) == ExitCode.USAGE
+    out, said = capfd.readouterr()
+    assert (out, said.count("\n"), told in said) == ("", 1, True), said
+    assert sorted((warehouse / "_runs").iterdir()) == runs
+
+
+@pytest.mark.parametrize("flags", [["--as-of", "2026-11-18T11:06:50"], ["--group", "^bill"], ["--as-of", "now"]])
+def test_what_can_be_told_is(warehouse: Path, flags: list[str]) -> None:
+    assert cli.main(["gate", "--warehouse", str(warehouse), "--fail-on", "never", *flags]) == 0

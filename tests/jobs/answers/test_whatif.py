@@ -1,0 +1,290 @@
+"""`groupscope whatif` over the sample, its log taken from beginning to end."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import cli
+from schemas.words.exit_codes import ExitCode
+from tests.oracles.assignors.what_ifs import Lists, expected, kafka_in_the_end
+from tests.sample.story import checked_in
+
+# With members at the end of the log, of unequal subscriptions but the last; it has an assignor of its own each.
+CLASSIC = ("classic-range", "classic-roundrobin", "classic-sticky", "classic-cooperative-sticky", "classic-upgraded")
+CHOICES = [("classic", "range"), ("classic", "roundrobin"), ("classic", "sticky"), ("classic", "cooperative-sticky")]
+CHOICES += [("consumer", "uniform"), ("consumer", "range")]
+Ask = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whatif") / "warehouse"
+    sample = checked_in().folder
+    source = ["--source", f"segments:{sample}", "--snapshots", str(sample / "snapshots.jsonl"), "--cluster", "sample"]
+    for words in (["ingest", *source], ["replay"], ["assignments"]):
+        assert cli.main([*words, "--warehouse", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def ask(warehouse: Path, capfd: pytest.CaptureFixture[str]) -> Ask:
+    def asked(*words: str) -> tuple[int, str, str]:
+        capfd.readouterr()
+        code = cli.main(["whatif", *words, "--warehouse", str(warehouse)])
+        done = capfd.readouterr()
+        return code, done.out, done.err
+
+    return asked
+
+
+def rows(ask: Ask, *words: str) -> list[dict[str, Any]]:
+    code, out, err = ask(*words, "--format", "json")
+    assert (code, err) == (0, "")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def recorded(group: str) -> Lists:
+    """By member, what the newest record gives it."""
+    value = newest_value(group)
+    return {
+        member["member_id"]: sorted(
+            (each["topic"], number)
+            for each in member["assignment"]["assigned_partitions"]
+            for number in each["partitions"]
+        )
+        for member in value["members"]
+    }
+
+
+def newest_value(group: str) -> Mapping[str, Any]:
+    values = (record["value"] for record in checked_in().records(group=group, record_type=2))
+    found: Mapping[str, Any] = [value for value in values if value and value["members"]][-1]
+    return found
+
+
+@pytest.mark.parametrize("group", CLASSIC)
+def test_every_choice_stands_in_a_row_in_one_order(group: str, ask: Ask) -> None:
+    found = rows(ask, group)
+    assert [(row["group_protocol"], row["assignor"]) for row in found] == CHOICES
+    assert all(row["is_possible"] for row in found)
+    # What a group has from an assignor that is in force, that assignor would give again.
+    (in_force,) = (row for row in found if row["assignor"] == newest_value(group)["protocol"] and
+                   row["group_protocol"] == "classic")  # fmt: skip
+    assert in_force["moves_from_current"] == 0
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
+def test_a_named_assignor_tells_which_partitions_move(choice: tuple[str, str], ask: Ask) -> None:
+    for group in CLASSIC:
+        had = {each: member for member, some in recorded(group).items() for each in some}
+        (row,) = (row for row in rows(ask, group, "--assignor", choice[1]) if row["group_protocol"] == choice[0])
+        moves = row["moves"]
+        assert len(moves) == row["moves_from_current"]
+        assert {(move["topic"], move["partition"]): move["from_member_ids"] for move in moves} == {
+            each: [had[each]] for move in moves for each in [(move["topic"], move["partition"])]
+        }
+        counts = {member["member_id"]: member for member in row["members"]}
+        assert set(counts) == set(recorded(group))
+        for member, some in recorded(group).items():
+            came = sum(move["to_member_ids"] == [member] for move in moves)
+            went = sum(move["from_member_ids"] == [member] for move in moves)
+            told = counts[member]["num_partitions_now"], counts[member]["num_partitions_then"]
+            assert told == (len(some), len(some) + came - went)
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
+def test_what_is_told_is_what_kafkas_own_assignor_gives(choice: tuple[str, str], ask: Ask) -> None:
+    protocol, assignor = choice
+    snapshot = checked_in().snapshots[-1]["topics"]
+    topics = [
+        {"name": each["topic"], "topic_id": each["topic_id"], "partitions": len(each["partitions"])}
+        | {"racks": [partition["racks"] for partition in each["partitions"]]}
+        for each in snapshot
+    ]
+    specs = [{"group_protocol": protocol, "assignor": assignor, "topics": topics, "members": members_of(group)}
+             for group in CLASSIC]  # fmt: skip
+    for group, spec, lists in zip(CLASSIC, specs, kafka_in_the_end(specs, protocol, assignor), strict=True):
+        assert lists is not None
+        (row,) = (row for row in rows(ask, group, "--assignor", assignor) if row["group_protocol"] == protocol)
+        is_eager = protocol == "classic" and assignor != "cooperative-sticky"
+        told = row["imbalance"], row["moves_from_current"], row["partitions_stopped"]
+        assert told == expected(spec, lists, is_eager)
+        now = {each: member for member, some in recorded(group).items() for each in some}
+        then = {each: member for member, some in lists.items() for each in some}
+        assert {(move["topic"], move["partition"]): tuple(move["to_member_ids"]) for move in row["moves"]} == {
+            each: (member,) for each, member in then.items() if now[each] != member
+        }
+
+
+def members_of(group: str) -> list[dict[str, Any]]:
+    found = []
+    for member in newest_value(group)["members"]:
+        target = [[each["topic"], each["partitions"]] for each in member["assignment"]["assigned_partitions"]]
+        told = {
+            "member_id": member["member_id"],
+            "subscribed_topics": member["subscription"]["topics"],
+            "target": target,
+        }
+        optional = {name: member["subscription"][name] for name in ("rack_id",)}
+        optional["group_instance_id"] = member["group_instance_id"]
+        found.append(told | {name: value for name, value in optional.items() if value is not None})
+    return found
+
+
+BEST = (
+    "range of the consumer protocol wins: members even, 0 partitions move, 0 stop; "
+    "range of the classic protocol (in force): members even, 0 partitions move, 10 stop."
+)
+
+
+def test_a_table_tells_it_in_lines(ask: Ask) -> None:
+    code, out, _ = ask("classic-range", "--assignor", "cooperative-sticky")
+    assert code == 0
+    labels = [line[:12].strip() for line in out.splitlines()]
+    assert labels == ["Group", "Assignor", "Balance", "Partitions", "", "", "Members", "", "Evidence", "", BEST[:12]]
+    assert out.endswith(f"\n\n{BEST}\n")
+    assert "2 of 10 move, 2 stop meanwhile" in out
+    # One name, two assignors: the leader's and the coordinator's.
+    both = ask("classic-range", "--assignor", "range")[1]
+    assert both.count("Group ") == both.count("Evidence ") == 2
+
+
+def test_a_share_group_is_asked_about_its_own_assignor(ask: Ask) -> None:
+    """The sample's was left by all its members: nothing to ask about."""
+    code, out, err = ask("shared")
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert err == "groupscope: group shared: has no assignment to ask about, it is Empty\n"
+
+
+def test_consumer_groups_are_asked_about(ask: Ask) -> None:
+    found = rows(ask, "modern-uniform")
+    assert [(row["group_type"], row["group_protocol"], row["assignor"]) for row in found] == [
+        ("consumer", *choice) for choice in CHOICES
+    ]
+    (row,) = (row for row in found if row["assignor"] == "uniform")
+    assert (row["moves_from_current"], row["imbalance"], row["partitions_stopped"]) == (0, 0, 0)
+
+
+def test_what_cannot_be_answered_is_told_in_one_line(ask: Ask) -> None:
+    code, out, err = ask("classic-rang")
+    assert (code, out, err.count("\n")) == (ExitCode.USAGE, "", 1)
+    assert 'no group "classic-rang"; did you mean "classic-range"?' in err
+    assert "classic-range" in err
+    code, _, err = ask("classic-range", "--assignor", "stickiest")
+    assert code == ExitCode.USAGE
+    assert "stickiest" in err
+    assert "cooperative-sticky" in err
+    code, _, err = ask("classic-range", "--assignor", "simple")
+    assert (code, err.count("\n")) == (ExitCode.USAGE, 1)
+    assert "not for a classic group" in err
+    assert ask("group-deleted")[::2] == (
+        ExitCode.USAGE,
+        "groupscope: group group-deleted: has no assignment to ask about, it is no more\n",
+    )
+
+
+def test_a_warehouse_without_what_ifs_says_what_makes_them(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "warehouse"
+    sample = checked_in().folder
+    for words in (["ingest", "--source", f"segments:{sample}"], ["replay"]):
+        assert cli.main([*words, "--warehouse", str(folder)]) == 0
+    capfd.readouterr()
+    assert cli.main(["whatif", "classic-range", "--warehouse", str(folder)]) == ExitCode.UNUSABLE_WAREHOUSE
+    assert capfd.readouterr().err.endswith("holds no what-ifs, `groupscope assignments` makes them\n")
+
+
+# -- with other members, or more partitions
+
+
+MORE = ("--add-members", "2", "--partitions", "orders=9")
+
+
+def test_a_group_with_other_members_and_more_partitions(ask: Ask) -> None:
+    gone, *_ = recorded("classic-range")
+    for row in rows(ask, "classic-range", *MORE, "--remove-member", gone, "--verbose"):
+        owners = {(each["topic"], each["partition"]): each for each in row["owners"]}
+        had = {each: member for member, some in recorded("classic-range").items() for each in some}
+        assert {each: of["from_member_ids"] for each, of in owners.items()} == {
+            each: [had[each]] if each in had else [] for each in owners
+        }
+        assert {each for each in owners if each[0] == "orders"} == {("orders", number) for number in range(9)}
+        given = {member for of in owners.values() for member in of["to_member_ids"]}
+        assert given == {"new-1", "new-2", *recorded("classic-range")} - {gone}
+        assert [each for each in row["owners"] if each["from_member_ids"] != each["to_member_ids"]] == row["moves"]
+        assert "new-1 and so on are assumed" in row["reason"]
+
+
+def test_verbose_tells_the_owner_of_each_partition_before_and_after(ask: Ask) -> None:
+    code, out, _ = ask("classic-range", "--assignor", "cooperative-sticky", "--verbose", "--wide")
+    assert code == 0
+    lines = [line.strip() for line in out.splitlines()]
+    for member, some in recorded("classic-range").items():
+        for topic, partition in some:
+            assert any(line.startswith(f"{topic}-{partition}: {member} ") for line in lines)
+    assert sum(line.endswith(" keeps it") for line in lines) == 8
+
+
+@pytest.mark.parametrize("words", [(), MORE, ("--add-members", "1")], ids=" ".join)
+@pytest.mark.parametrize("group", [*CLASSIC, "modern-uniform", "modern-range"])
+def test_assign_answers_the_question_that_is_printed_as_the_what_if_does(
+    group: str, words: tuple[str, ...], ask: Ask, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = ask(group, *words, "--print-spec")
+    assert (code, err) == (0, "")
+    (tmp_path / "specs.jsonl").write_text(out)
+    assert cli.main(["assign", str(tmp_path / "specs.jsonl")]) == 0
+    asked = [json.loads(line) for line in out.splitlines()]
+    answered = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    # Of several rebalances the last one counts.
+    lists = {(line["group_protocol"], line["assignor"]): answer["assignment"]
+             for line, answer in zip(asked, answered, strict=True)}  # fmt: skip
+    found = [row for row in rows(ask, group, *words, "--verbose") if row["is_possible"]]
+    assert set(lists) == {(row["group_protocol"], row["assignor"]) for row in found}
+    for row in found:
+        told = {
+            member: sorted((of["topic"], of["partition"]) for of in row["owners"] if member in of["to_member_ids"])
+            for member in (each["member_id"] for each in row["members"])
+        }
+        assert told == {
+            each["member_id"]: sorted((topic, partition) for topic, partition in each["partitions"])
+            for each in lists[row["group_protocol"], row["assignor"]]
+        }
+
+
+def test_a_member_is_named_by_as_much_of_its_id_as_screens_show(ask: Ask) -> None:
+    gone, *_ = recorded("classic-range")
+    answers = [rows(ask, "classic-range", "--remove-member", each) for each in (gone, gone[:-30])]
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    (["--remove-member", "rangers"], "--remove-member rangers: no member of the group, one of its 2 members was "
+     "expected, such as range-"),
+    (["--remove-member", "range"], "--remove-member range: 2 members' ids begin so, such as range-"),
+    (["--partitions", "clicks=9"], "--partitions clicks=9: no member subscribes to it, one of its 2 topics was"),
+    (["--partitions", "orders=5"], "--partitions orders=5: orders has 6 and Kafka takes none away, 6 or more were"),
+    (["--partitions", "orders=99999999"], "more than a cluster can hold, up to 20000000 were expected"),
+    (["--partitions", "orders=8", "--partitions", "orders=9"], "--partitions orders=9: one number for each topic"),
+    (["--partitions", "orders=0"], "0: a number from 1 on was expected"),
+    (["--partitions", "orders"], "orders: TOPIC=N was expected, such as orders=24"),
+    (["--add-members", "0"], "0: a number from 1 on was expected"),
+    (["--add-members", "-1"], "-1: a number from 1 on was expected"),
+    (["--add-members", "1000001"], "1000001: up to 100000 were expected"),
+])  # fmt: skip
+def test_a_change_that_no_group_can_make_is_told_in_one_line(words: list[str], told: str, ask: Ask) -> None:
+    code, out, err = ask("classic-range", *words)
+    assert (code, out, err.count("\n")) == (ExitCode.USAGE, "", 1)
+    assert told in err
+
+
+def test_a_group_without_members_has_no_answer(ask: Ask) -> None:
+    words = [word for member in recorded("classic-range") for word in ("--remove-member", member)]
+    code, out, err = ask("classic-range", *words)
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert err.endswith("--remove-member: names all 2 members, one or more must stay\n")
+    # All of them are replaced.
+    assert ask("classic-range", *words, "--add-members", "1")[0] == 0

@@ -1,0 +1,99 @@
+"""Help and flags load nothing that takes long, and readers no pandas: whole processes, and what they have loaded."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs.cli import COMMANDS
+from tests.builders.warehouses.by_hand import make
+from udfs.assignors.names import BY_PROTOCOL
+from udfs.assignors.registry import ASSIGNORS
+
+ROOT = Path(__file__).parents[3]
+HEAVY = ("deltalake", "duckdb", "great_expectations", "kafka", "numpy", "pandas", "pyarrow", "pyspark")
+# Prints which of them a command line loads, instead of what it answers.
+PROGRAM = f"""
+import json, os, sys
+from jobs import cli
+sys.stdout = open(os.devnull, "w")
+sys.argv = ["groupscope", *sys.argv[1:]]
+try:
+    cli.main()
+except SystemExit:
+    pass
+os.write(2, json.dumps([name for name in {HEAVY!r} if name in sys.modules]).encode())
+"""
+
+
+def loaded(*words: str) -> list[str]:
+    command = [sys.executable, "-c", PROGRAM, *words]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=True)
+    found: list[str] = json.loads(done.stderr.splitlines()[-1])
+    return found
+
+
+def test_the_list_of_commands_loads_nothing_heavy() -> None:
+    assert loaded("--help") == []
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_the_flags_of_a_command_load_nothing_heavy(command: str) -> None:
+    assert loaded(command, "--help") == []
+    assert loaded(command, "--no-such-flag") == []
+
+
+def test_a_reader_loads_no_pandas(tmp_path: Path) -> None:
+    found = loaded("groups", "--warehouse", str(tmp_path))
+    assert "pyarrow" in found
+    assert not {"pandas", "pyspark"} & set(found)
+
+
+def test_a_consumer_that_records_a_span_waits_for_nothing_heavy(tmp_path: Path) -> None:
+    made = make(tmp_path / "w", {})
+    result = {"success": True, "results": [{"success": True, "expectation_config": {"type": "e"}}]}
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    words = ["--group", "g", "--span", "t:0:1:2", "--result", str(tmp_path / "result.json")]
+    assert loaded("gate", *words, "--warehouse", made.told) == ["deltalake", "numpy", "pyarrow"]
+    rows = made.rows("gate_spans")
+    assert rows is not None
+    assert rows.num_rows == 1
+
+
+def test_a_job_on_the_local_engine_loads_no_spark_and_only_the_gate_loads_pandas(tmp_path: Path) -> None:
+    log = next((ROOT / "data" / "sample").glob("__consumer_offsets-*"))
+    words = ["--source", f"segments:{log}", "--warehouse", str(tmp_path)]
+    found = loaded("ingest", *words)
+    assert "pyarrow" in found
+    assert not {"pandas", "pyspark", "great_expectations"} & set(found)
+    # Great Expectations needs it, where there are metrics to judge.
+    words += ["--report", str(tmp_path / "report")]
+    found = loaded("audit", *words, "--fail-on", "never")
+    assert {"pandas", "great_expectations"} <= set(found)
+    assert "pyspark" not in found
+    # With nothing new there is nothing to ask either, but how old a source may be.
+    (tmp_path / "groupscope.toml").write_text("[gate]\nmax_source_age_hours = 0\n")
+    words += ["--config", str(tmp_path / "groupscope.toml")]
+    loaded("audit", *words, "--fail-on", "never")
+    assert not {"pandas", "great_expectations", "duckdb"} & set(loaded("audit", *words, "--fail-on", "never"))
+
+
+def test_pandas_is_found_again_when_spark_needs_it() -> None:
+    program = """
+import importlib.util
+from jobs.processes.no_pandas import keep_pandas_out, let_pandas_in
+keep_pandas_out()
+try:
+    importlib.util.find_spec("pandas")
+except ModuleNotFoundError:
+    let_pandas_in()
+    print(importlib.util.find_spec("pandas").name)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout == "pandas\n"
+
+
+def test_names_of_assignors_are_those_that_are_answered() -> None:
+    assert set(ASSIGNORS) == {(protocol, name) for protocol, names in BY_PROTOCOL.items() for name in names}

@@ -1,0 +1,107 @@
+"""One log gives equal rows in every table, whichever engine runs the tasks and wherever segments and tables lie."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from jobs import cli
+from jobs.storage.options import StorageOptions
+from jobs.storage.places import storage_at
+from jobs.storage.stored_files import Storage
+from schemas.words.exit_codes import ExitCode
+from tests.builders.logs.short_logs import short_log
+from tests.builders.storages.kinds import copied, fetched
+from tests.builders.storages.s3_server import options_for
+from tests.jobs.ingested import ROOT, history
+from tests.jobs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, assert_same, growing, told, write_part
+from tests.jobs.replaying.runs.warehouse_runs import write
+from tests.kafka.capture import capture_of
+from tests.kafka.releases import RELEASES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TABLES = (*HISTORY, *ASSIGNMENTS, *MEASURED, *GATED)
+# 22: of so few records one that cannot be read is a large share.
+CODES = (ExitCode.CLEAN, ExitCode.REJECTED_SHARE)
+
+
+@pytest.fixture(params=["s3", pytest.param("hdfs", marks=pytest.mark.spark)])
+def stored(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Storage:
+    own = tmp_path.name.replace("[", "-").replace("]", "")
+    if request.param == "hdfs":
+        return storage_at(f"{request.getfixturevalue('hdfs')}/{own}", StorageOptions())
+    options = options_for(request.getfixturevalue("s3"))
+    for name, value in options.values:
+        monkeypatch.setenv(name.upper(), value)
+    return storage_at(f"s3://bucket/{own}", options)
+
+
+def sample(folder: Path, seed: int) -> Path:
+    return ROOT / "data" / "sample"
+
+
+def random_logs(folder: Path, seed: int) -> Path:
+    """The parts of one log, as copies that overlap."""
+    for number, part in enumerate(short_log(seed, most_operations=200).parts):
+        write(part, folder / f"copy-{number}")
+    return folder
+
+
+def broker_capture(folder: Path, seed: int) -> Path:
+    return capture_of(RELEASES["4.3.1"]).log_dir
+
+
+LOGS = [sample, random_logs, pytest.param(broker_capture, marks=pytest.mark.broker)]
+
+
+def audit(warehouse: str, segments: str, *flags: str) -> None:
+    snapshots = ROOT / "data" / "sample" / "snapshots.jsonl"
+    words = ["audit", "--warehouse", warehouse, "--source", f"segments:{segments}", "--snapshots", str(snapshots)]
+    # How old the log is would be told by the hour.
+    settings = ["--config", str(ROOT / "conf" / "sample.toml")]
+    assert cli.main([*words, *settings, "--fail-on", "never", *flags]) in CODES
+
+
+def check_equal(one: Path, other: Path) -> None:
+    assert history(other) == history(one)
+    assert_same(told(one, TABLES), told(other, TABLES), str(other))
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_tables_elsewhere_are_those_of_a_local_disk(
+    tmp_path: Path, stored: Storage, log: Callable[[Path, int], Path], seed: int
+) -> None:
+    source = log(tmp_path / "log", seed)
+    audit(str(tmp_path / "local"), str(source))
+    place = copied(source, stored, "log")
+    audit(f"{stored.place}/w", place)
+    check_equal(tmp_path / "local", fetched(stored, "w", tmp_path / "fetched"))
+
+
+def test_runs_that_go_on_leave_there_what_they_leave_here(
+    tmp_path: Path, stored: Storage, rng: np.random.Generator
+) -> None:
+    whole, source = tmp_path / "whole", tmp_path / "log"
+    for name in ("__consumer_offsets-2", "__consumer_offsets-4"):
+        shutil.copytree(ROOT / "data" / "sample" / name, whole / name)
+    for share in growing(whole, rng, 2):
+        # A log without a batch is none.
+        write_part(whole, source, {name: max(1, number) for name, number in share.items()})
+        audit(str(tmp_path / "local"), str(source))
+        audit(f"{stored.place}/w", copied(source, stored, "log"))
+    check_equal(tmp_path / "local", fetched(stored, "w", tmp_path / "fetched"))
+
+
+@pytest.mark.spark
+def test_executors_write_there_what_local_workers_write_here(
+    tmp_path: Path, stored: Storage, spark: "SparkSession"
+) -> None:
+    source = ROOT / "data" / "sample"
+    audit(str(tmp_path / "local"), str(source))
+    audit(f"{stored.place}/w", copied(source, stored, "log"), "--engine", "spark")
+    check_equal(tmp_path / "local", fetched(stored, "w", tmp_path / "fetched"))

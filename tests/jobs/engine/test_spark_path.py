@@ -1,0 +1,284 @@
+"""Tasks of Spark leave the tables that one process leaves, also where their workers are killed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from benchmarks.segments import Plan, write_segments
+from jobs.warehouses.failpoints import VARIABLE
+from jobs.warehouses.manifest import RUNS_FOLDER
+from schemas.words.exit_codes import ExitCode
+from tests.builders.logs.copies import compacted, random_log, write_copy
+from tests.jobs.ingested import RECORD_TABLES, ROOT, TABLES_OF_INGEST, history, ingest, rows, spawned
+from tests.jobs.progress_lines import beside_progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="finds workers in /proc"),
+]
+
+DAEMON = b"pyspark.daemon"
+PATIENCE = 120
+
+
+BY_SPARK = ("--engine", "spark")
+ALONE = ("--workers", "1")
+
+
+def test_the_sample_by_spark_and_without(
+    tmp_path: Path,
+    spark: "SparkSession",
+) -> None:
+    for name, choice in {"by_spark": BY_SPARK, "alone": ALONE}.items():
+        before = num_jobs(spark)
+        found = ingest(tmp_path / name, "--source", f"segments:{ROOT / 'data' / 'sample'}", *choice)
+        assert (found["exit_code"], found["decoded"]) == (ExitCode.CLEAN, found["read"])
+        assert (num_jobs(spark) > before) == (name == "by_spark")
+    assert history(tmp_path / "by_spark") == history(tmp_path / "alone")
+
+
+def num_jobs(spark: "SparkSession") -> int:
+    return len(spark.sparkContext.statusTracker().getJobIdsForGroup())
+
+
+def test_copies_of_a_random_log_by_spark_and_without(
+    tmp_path: Path,
+    rng: np.random.Generator,
+    spark: "SparkSession",
+) -> None:
+    logs = {partition: random_log(rng, 60) for partition in (0, 7)}
+    for number, share in enumerate((0.0, 0.5)):
+        for partition, log in logs.items():
+            write_copy(tmp_path / "copies" / str(number), partition, compacted(log, rng, share), rng)
+    for order in ("01", "10"):
+        for name, choice in {"by_spark": BY_SPARK, "alone": ALONE}.items():
+            for number in order:
+                ingest(tmp_path / f"{name}-{order}", "--source", f"segments:{tmp_path / 'copies' / number}", *choice)
+    ingest(tmp_path / "at_once", "--source", f"segments:{tmp_path / 'copies'}", *BY_SPARK)
+    expected = history(tmp_path / "alone-01")
+    assert sum(map(len, expected.values())) > 100
+    for name in ("alone-10", "by_spark-01", "by_spark-10", "at_once"):
+        assert history(tmp_path / name) == expected
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of more than one task, each of which takes a while."""
+    folder = tmp_path_factory.mktemp("log")
+    write_segments(folder, Plan(150_000, seed=9, partitions=3))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, log: Path) -> Path:
+    root = tmp_path_factory.mktemp("undisturbed") / "w"
+    ingest(root, "--source", f"segments:{log}", *ALONE)
+    return root
+
+
+def check_like(root: Path, expected: Path) -> None:
+    for name in RECORD_TABLES:
+        assert in_order(root, name).equals(in_order(expected, name)), name
+    counted = [row["ingest_counts"] for row in rows(root, "runs")]
+    assert counted == [row["ingest_counts"] for row in rows(expected, "runs")]
+    check_no_leftovers(root)
+
+
+def in_order(root: Path, name: str) -> pa.Table:
+    found = DeltaTable(root / name).to_pyarrow_table().drop_columns("run_id")
+    return found.sort_by([("offsets_partition", "ascending"), ("record_offset", "ascending")])
+
+
+def check_no_leftovers(root: Path) -> None:
+    """Each file is one that Delta's log has named, and nothing is left of the run beside its result."""
+    assert {path.name for path in root.iterdir()} == {*TABLES_OF_INGEST, "_lock", RUNS_FOLDER, "_warehouse.json"}
+    for name in TABLES_OF_INGEST:
+        log = [line for path in (root / name / "_delta_log").glob("*.json") for line in path.read_text().splitlines()]
+        named = {action["add"]["path"] for action in map(json.loads, log) if "add" in action}
+        assert {path.name for path in (root / name).iterdir()} == {*named, "_delta_log"}
+    finished = {f"{row['run_id']}.json" for row in rows(root, "runs")}
+    assert {path.name for path in (root / RUNS_FOLDER).iterdir()} == finished
+
+
+@dataclass
+class Ingests:
+    """One process that runs ingests on demand, and whose workers may be killed meanwhile."""
+
+    process: subprocess.Popen[str]
+    killed: list[int] = field(default_factory=list)
+
+    def run(self, arguments: Sequence[str | Path], chance: random.Random | None = None, longest: float = 0) -> int:
+        """The exit code. With `chance` one worker is killed at a random instant, if the run lasts that long."""
+        done = threading.Event()
+        killer = threading.Thread(target=self.kill_one, args=(chance, longest, done))
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps(list(map(str, arguments))) + "\n")
+        self.process.stdin.flush()
+        if chance is not None:
+            killer.start()
+        code = self.process.stdout.readline()
+        done.set()
+        if chance is not None:
+            killer.join()
+        return int(code)
+
+    def kill_one(self, chance: random.Random, longest: float, done: threading.Event) -> None:
+        done.wait(chance.uniform(0, longest))
+        while not done.is_set():
+            if found := self.busy_workers():
+                self.kill(chance.choice(found))
+                return
+            time.sleep(0.005)
+
+    def kill_all(self, done: threading.Event) -> None:
+        while not done.wait(0.005):
+            for worker in self.workers():
+                self.kill(worker)
+
+    def kill(self, worker: int) -> None:
+        try:
+            os.kill(worker, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        self.killed.append(worker)
+
+    def workers(self) -> list[int]:
+        """Processes that Spark's daemon has forked, below the process of this one alone."""
+        parents = dict(processes())
+        below, found = {self.process.pid}, True
+        while found:
+            found = {pid for pid, parent in parents.items() if parent in below} - below
+            below |= found
+        return [pid for pid in below if is_daemon(pid) and is_daemon(parents.get(pid, 0))]
+
+    def busy_workers(self) -> list[int]:
+        """Those that have taken up work: what a task writes is open."""
+        return [pid for pid in self.workers() if any(name.endswith((".parquet", ".log")) for name in open_files(pid))]
+
+
+def processes() -> Iterator[tuple[int, int]]:
+    """Every process and its parent."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            yield int(path.parent.name), int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+
+
+def is_daemon(pid: int) -> bool:
+    try:
+        return DAEMON in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def open_files(pid: int) -> list[str]:
+    try:
+        return [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return []
+
+
+@pytest.fixture(scope="module")
+def ingests() -> Iterator[Ingests]:
+    command = [sys.executable, "-m", "tests.jobs.engine.repeated_ingests"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Ingests(process)
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(PATIENCE)
+
+
+def check_killed_workers(ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path, seed: int, kills: int) -> None:
+    choice = (*BY_SPARK, "--source", f"segments:{log}")
+    assert ingests.run(["--warehouse", tmp_path / "first", *choice]) == ExitCode.CLEAN
+    begun = time.monotonic()
+    assert ingests.run(["--warehouse", tmp_path / "timed", *choice]) == ExitCode.CLEAN
+    longest = time.monotonic() - begun
+    check_like(tmp_path / "timed", undisturbed)
+    chance, before = random.Random(seed), len(ingests.killed)
+    for number in range(kills * 10):
+        root = tmp_path / f"killed-{number}"
+        # A task has a second chance, so that one worker more or less does not end a run.
+        assert ingests.run(["--warehouse", root, *choice], chance, longest) == ExitCode.CLEAN
+        check_like(root, undisturbed)
+        if len(ingests.killed) - before == kills:
+            return
+    pytest.fail(f"only {len(ingests.killed) - before} of {kills} runs had a worker to kill")
+
+
+def test_a_killed_worker_leaves_the_same_tables(
+    ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path, seed: int
+) -> None:
+    check_killed_workers(ingests, log, undisturbed, tmp_path, seed, kills=3)
+
+
+@pytest.mark.soak
+def test_killed_workers_leave_the_same_tables_many_times(
+    ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path, seed: int
+) -> None:
+    check_killed_workers(ingests, log, undisturbed, tmp_path, seed, kills=30)
+
+
+def test_a_run_whose_workers_all_die_fails_and_can_be_repeated(
+    ingests: Ingests, log: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    choice = ("--warehouse", tmp_path / "w", *BY_SPARK, "--source", f"segments:{log}")
+    done = threading.Event()
+    killer = threading.Thread(target=ingests.kill_all, args=(done,))
+    killer.start()
+    try:
+        assert ingests.run(choice) == ExitCode.FAILED
+    finally:
+        done.set()
+        killer.join()
+    assert not (tmp_path / "w" / "runs").exists()
+    assert ingests.run(choice) == ExitCode.CLEAN
+    check_like(tmp_path / "w", undisturbed)
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory: pytest.TempPathFactory, log: Path) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A run whose workers end themselves when they have written a file and not told so, again and again."""
+    root = tmp_path_factory.mktemp("failed") / "w"
+    environment = {VARIABLE: "file_written:offset_commits"}
+    return root, spawned(root, *BY_SPARK, "--source", f"segments:{log}", environment=environment)
+
+
+def test_files_of_tasks_that_died_go_with_the_next_run(
+    failed: tuple[Path, subprocess.CompletedProcess[str]],
+    ingests: Ingests,
+    log: Path,
+    undisturbed: Path,
+) -> None:
+    root, done = failed
+    assert done.returncode == ExitCode.FAILED, done.stderr
+    assert len(list((root / "offset_commits").glob("part-*.parquet"))) > 1
+    assert ingests.run(["--warehouse", root, *BY_SPARK, "--source", f"segments:{log}"]) == ExitCode.CLEAN
+    check_like(root, undisturbed)
+
+
+def test_tasks_that_died_are_told_in_a_line(failed: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    _, done = failed
+    assert all(line.startswith("groupscope: ") for line in done.stderr.splitlines())
+    (line,) = (line for line in beside_progress(done.stderr) if " files, " not in line)
+    assert line.startswith("groupscope: offsets partition")
+    assert ": the worker process on " in line
+    assert line.endswith("; nothing of the run is visible")

@@ -1,0 +1,301 @@
+"""Findings: which rows of hand-made tables give which, and how they are grouped, filtered, waived and carried on."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.configuration.settings import Gate, Settings
+from jobs.gating.declarations.finding_files import Events, finding_files
+from jobs.gating.declarations.sql_text import parameters
+from jobs.gating.declarations.waivers import waivers
+from jobs.gating.findings import Choice, Found, find, finding_rows, finding_statements, num_at_or_above
+from jobs.output.failure import Failure
+from jobs.pages.finding_lines import finding_lines
+from jobs.queries.engines.duckdb_engine import scope_of
+from jobs.reporting.parts.findings import findings_of
+from jobs.warehouses.warehouse import Warehouse
+from schemas.words.gate import FindingKind
+from tests.builders.warehouses.by_hand import NOW, make
+
+SETTINGS = Settings(gate=Gate(needless_commits_per_day=10, record_limit_bytes=1_000))
+PARAMETERS = parameters("a", NOW, NOW, SETTINGS)
+ALL = Events(None, NOW)
+DAY = timedelta(days=1)
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+COVERED = {"history_coverage": [{"last_offset": 9, "to_time": NOW}]}
+SEEN: Tables = {"topic_snapshots": [{"captured_time": NOW}]}
+RESET: dict[str, Any] = {"partitions": [], "from_offsets": [], "to_offsets": [], "topic": "t", "at_time": NOW}
+NOBODY: dict[str, Any] = {"members_joined": [], "members_departed": []}
+
+
+def verdict(word: str) -> Tables:
+    return {"group_verdicts": [{"own_verdict": word, "partition": 1, "as_of_time": NOW}]}
+
+
+def storm(minutes: int) -> Tables:
+    starts = [NOW - DAY + timedelta(minutes=minutes * place) for place in range(40)]
+    return {"rebalances": [{**NOBODY, "assignment_offset": place, "start_time": start, "from_generation": place,
+                            "to_generation": place + 1} for place, start in enumerate(starts)]}  # fmt: skip
+
+
+HISTORY = {"topic": "t", "committed_offset": 10, "delta": 5, "commit_time": NOW, "last_commit_time": NOW}
+SPAN = {"topic": "t", "from_offset": 5, "to_offset": 10, "verdict": "passed", "recorded_time": NOW - DAY}
+HANGING = {"outcome": "open", "first_time": NOW - timedelta(minutes=61), "groups": ["a"], "producer_id": 7}
+EMPTY = {"state": "Empty", "to_offset": None, "from_time": NOW - 31 * DAY}
+UNOWNED = {"assignment_audit": [{"num_unowned": 2, "verdict": "same"}]}
+STABLE = {"state": "Stable", "to_offset": None, "num_members": 1}
+LATE = {"topic": "t", "minute_time": NOW, "day_time": NOW, "num_points": 1}
+LATE_DAY = {"topic": "t", "day_time": NOW, "num_points": 1, "num_minutes": 1, "num_minutes_known": 1}
+ASKED = {"own_verdict": "OK", "partition": None, "freshness_objective_ms": 5_000}
+FORECAST = {"topic": "t", "expires_time": NOW + timedelta(hours=24)}
+SEGMENT = {"kind": "segments", "size_bytes": 1 << 29, "offsets_partition": 3}
+HOUR = {"hour_time": NOW, "num_commits": 11, "num_at_5_s": 11}
+# Of each kind what gives it, and nearly the same that does not.
+CASES: dict[str, tuple[Tables, Tables]] = {
+    "damaged_records": (
+        {"rejected_records": [{"byte_position": 5, "reason": "bad_crc", "num_records": 3}]},
+        {"rejected_records": [{"byte_position": 5, "reason": "bad_crc", "cluster": "b"}]},
+    ),
+    "rejected_records": (
+        {"rejected_records": [{"reason": "underrun"}]},
+        {"rejected_records": [{"reason": "unknown_record_type"}]},
+    ),
+    "unknown_records": (
+        {"rejected_records": [{"reason": "unknown_value_version"}]},
+        {"rejected_records": [{"reason": "underrun"}]},
+    ),
+    "history_hole": (
+        {"history_coverage": [{"last_offset": 9}, {"first_offset": 12, "last_offset": 20}]},
+        {"history_coverage": [{"last_offset": 9}, {"first_offset": 12, "last_offset": 20, "offsets_partition": 1}]},
+    ),
+    "replay_anomaly": (
+        {"replay_anomalies": [{"severity": "warning", "record_time": NOW}]},
+        {"replay_anomalies": [{"severity": "warning", "record_time": NOW + DAY}]},
+    ),
+    "source_not_advancing": (
+        {"history_coverage": [{"to_time": NOW - timedelta(hours=26)}]},
+        {"history_coverage": [{"to_time": NOW - timedelta(hours=25)}], **SEEN},
+    ),
+    "no_snapshots": ({}, SEEN),
+    "unnamed_topics": (
+        {"ownership_intervals": [{"topic": None, "topic_id": "x", "to_offset": None}]},
+        {"ownership_intervals": [{"topic": None, "topic_id": "x", "to_offset": 9}]},
+    ),
+    "partition_stopped": (verdict("STOP"), verdict("OK")),
+    "partition_stalled": (verdict("STALL"), verdict("UNKNOWN")),
+    "offset_rewound": (verdict("REWIND"), verdict("OK")),
+    "falling_behind": (verdict("WARN"), verdict("OK")),
+    "freshness_missed": (
+        {
+            "lag_days": [{**LATE_DAY, "time_lag_ms_max": 5_001}],
+            "lag_minutes": [{**LATE, "time_lag_ms_max": 5_001}],
+            "group_verdicts": [ASKED],
+        },
+        {
+            "lag_days": [{**LATE_DAY, "time_lag_ms_max": 5_000}],
+            "lag_minutes": [{**LATE, "time_lag_ms_max": 5_000}],
+            "group_verdicts": [ASKED],
+        },
+    ),
+    "hanging_transaction": (
+        {"transactions": [HANGING], "offset_commits": [{"is_transactional": True, "producer_id": 7}]},
+        {
+            "transactions": [{**HANGING, "first_time": NOW - timedelta(minutes=59)}],
+            "offset_commits": [{"is_transactional": True, "producer_id": 7}],
+        },
+    ),
+    "rebalance_storm": (storm(1), storm(3)),
+    "long_unread": (
+        {"rebalances": [{**NOBODY, "longest_unread_high_ms": 60_001, "start_time": NOW}]},
+        {"rebalances": [{**NOBODY, "longest_unread_high_ms": 60_000, "start_time": NOW}]},
+    ),
+    "offsets_expiring": (
+        {"expiry_forecast": [{**FORECAST, "messages_at_risk": 1}]},
+        {"expiry_forecast": [{**FORECAST, "messages_at_risk": 0}]},
+    ),
+    "messages_lost": (
+        {"lag_points": [{"topic": "t", "lost_messages": 1}]},
+        {"lag_points": [{"topic": "t", "lost_messages": 1}, {"topic": "t", "snapshot_time": NOW + DAY}]},
+    ),
+    "offsets_reset": (
+        {"offset_resets": [{**RESET, "kind": "shift"}]},
+        {"offset_resets": [{**RESET, "kind": "expired"}]},
+    ),
+    "offsets_expired": (
+        {"offset_resets": [{**RESET, "kind": "expired", "messages_reread": 1, "messages_skipped": 0}]},
+        {"offset_resets": [{**RESET, "kind": "expired", "messages_reread": 0, "messages_skipped": 0}]},
+    ),
+    "odd_commits": (
+        {"commit_findings": [{"kind": "negative", "last_time": NOW}]},
+        {"commit_findings": [{"kind": "negative", "last_time": NOW, "cluster": "b"}]},
+    ),
+    "ungated_commits": (
+        {"offset_history": [HISTORY], "gate_spans": [{**SPAN, "to_offset": 9}]},
+        {"offset_history": [HISTORY], "gate_spans": [SPAN]},
+    ),
+    "gate_overridden": ({"gate_spans": [{**SPAN, "verdict": "overridden"}]}, {"gate_spans": [SPAN]}),
+    "assignment_drift": (
+        {"assignment_audit": [{"verdict": "drift", "num_different": 2, "record_time": NOW}]},
+        {"assignment_audit": [{"verdict": "not_recomputable"}]},
+    ),
+    "assignment_defect": (
+        {"assignment_audit": [{"known_defect": "KAFKA-1", "verdict": "same"}]},
+        {"assignment_audit": [{"verdict": "same"}]},
+    ),
+    "partitions_unowned": (
+        {**UNOWNED, "group_state_intervals": [STABLE]},
+        {**UNOWNED, "group_state_intervals": [{**STABLE, "to_offset": 9}]},
+    ),
+    "upgrade_stuck": (
+        {"assignor_upgrades": [{"phase": "stuck"}]},
+        {"assignor_upgrades": [{"phase": "in_progress"}]},
+    ),
+    "record_headroom": (
+        {"classic_group_metadata": [{"record_bytes": 701}]},
+        {"classic_group_metadata": [{"record_bytes": 701}, {"record_bytes": 700, "record_offset": 1}]},
+    ),
+    "offsets_topic_unhealthy": (
+        {"source_files": [{**SEGMENT, "source_file": name} for name in "abc"]},
+        {"source_files": [{**SEGMENT, "run_id": run} for run in "abc"]},
+    ),
+    "commits_too_often": (
+        {"commit_volume": [{**HOUR, "num_unchanged": 10}]},
+        {"commit_volume": [{**HOUR, "num_unchanged": 9}]},
+    ),
+    "dead_group": (
+        {"group_state_intervals": [EMPTY], "offset_history": [{**HISTORY, "to_offset": None,
+                                                               "last_commit_time": NOW - 31 * DAY}]},
+        {"group_state_intervals": [EMPTY], "offset_history": [{**HISTORY, "to_offset": None}]},
+    ),
+}  # fmt: skip
+OF_SUITES = {"suite_error", "expectation_failed"}
+
+
+def found_in(warehouse: Warehouse, events: Events = ALL, choice: Choice | None = None) -> Found:
+    with scope_of(warehouse, finding_statements(PARAMETERS, events)) as answer:
+        return find(PARAMETERS, events, Choice() if choice is None else choice, answer)
+
+
+def kinds(found: Found) -> set[str]:
+    return {each.kind for each in found.findings}
+
+
+def test_every_kind_has_a_file_and_a_case() -> None:
+    assert {file.kind.value for file in finding_files()} == {kind.value for kind in FindingKind} - OF_SUITES
+    assert CASES.keys() == {file.kind.value for file in finding_files()}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_kind_is_found_where_it_is_and_its_statement_lists_its_rows(tmp_path: Path, kind: str) -> None:
+    there, not_there = CASES[kind]
+    warehouse = make(tmp_path / "there", there)
+    (finding,) = (each for each in found_in(warehouse).findings if each.kind == kind)
+    assert "None" not in finding.message and finding.num_rows == 1
+    with scope_of(warehouse, [finding.query]) as answer:
+        names, rows = answer(finding.query)
+        assert [dict(zip(names, row, strict=True))["message"] for row in rows] == [finding.message]
+    assert kind not in kinds(found_in(make(tmp_path / "not", not_there)))
+    row = {**vars(finding), "run_id": "00000005-gate", "rank": 1, "waived_until_time": None}
+    page, (shown,) = "\n".join(finding_lines([row])), findings_of([row], {}, ())
+    assert finding.message in page and shown.message == finding.message
+    assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"
+
+
+def test_groups_wait_for_a_transaction_that_committed_for_them_and_not_for_an_earlier_one(tmp_path: Path) -> None:
+    """The producer, with the same epoch, committed for another group before."""
+    commits = [
+        {"is_transactional": True, "producer_id": 7, "record_offset": place, "group_id": group}
+        for place, group in ((4, "done"), (5, "waits"), (9, "waits too"))
+    ]
+    found = found_in(
+        make(tmp_path, {**SEEN, "transactions": [{**HANGING, "first_offset": 5}], "offset_commits": commits})
+    )
+    of_kind = {each.group_id for each in found.findings if each.kind == "hanging_transaction"}
+    assert of_kind == {"waits", "waits too"}
+
+
+def test_a_quiet_log_has_no_finding(tmp_path: Path) -> None:
+    assert found_in(make(tmp_path, {**COVERED, **SEEN})).findings == []
+
+
+def resets(*groups: str) -> Tables:
+    return {**SEEN, "offset_resets": [
+        {**RESET, "kind": "shift", "group_id": group, "messages_reread": place, "evidence_first_offset": place}
+        for place, group in enumerate(groups)
+    ]}  # fmt: skip
+
+
+def test_rows_of_a_group_and_topic_are_one_finding_that_names_the_worst(tmp_path: Path) -> None:
+    (finding,) = found_in(make(tmp_path, resets("g", "g", "g"))).findings
+    assert (finding.num_rows, finding.evidence_first_offset) == (3, 2)
+    assert "2 messages are read again" in finding.message and "the worst of 3" in finding.message
+
+
+def test_groups_that_are_not_wanted_make_no_findings_and_those_of_tools_are_counted(tmp_path: Path) -> None:
+    warehouse = make(tmp_path, resets("billing", "billing-test", "orders", "console-consumer-1", "it's\\"))
+    found = found_in(warehouse, choice=Choice("ing|it", "test", ("console-consumer-[0-9]+",)))
+    assert {each.group_id for each in found.findings} == {"billing", "it's\\"}
+    assert found.num_of_tools == 1
+    odd = next(each.query for each in found.findings if each.group_id == "it's\\")
+    with scope_of(warehouse, [odd]) as answer:
+        assert len(list(answer(odd).rows)) == 1
+
+
+def test_only_events_of_the_time_count_and_what_goes_on_always_does(tmp_path: Path) -> None:
+    warehouse = make(tmp_path, {**resets("g"), **verdict("STOP")})
+    assert kinds(found_in(warehouse)) == {"offsets_reset", "partition_stopped"}
+    assert kinds(found_in(warehouse, Events(NOW, NOW))) == {"partition_stopped"}
+    assert kinds(found_in(warehouse, Events(None, NOW - DAY))) == {"partition_stopped"}
+
+
+WAIVER = """
+[[waivers]]
+kind = "offsets_reset"
+group = "bill.*"
+reason = "planned"
+who = "ada"
+until = 2026-12-01
+"""
+
+
+def test_a_waived_finding_is_last_and_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / "waivers.toml").write_text(WAIVER)
+    found = found_in(make(tmp_path / "w", resets("orders", "billing"))).findings
+    rows = finding_rows(found, {}, NOW, {found[0].key: NOW - DAY}, waivers(tmp_path / "groupscope.toml"))
+    assert [(row["rank"], row["group_id"], row["waiver"]) for row in rows] == [
+        (1, "orders", None),
+        (2, "billing", "planned (ada)"),
+    ]
+    assert f"{rows[1]['waived_until_time']:%Y-%m-%d}" == "2026-12-01"
+    assert (num_at_or_above(rows, "warning"), num_at_or_above(rows, "critical")) == (1, 0)
+    first = {row["group_id"]: row["first_seen_time"] for row in rows}
+    assert first[found[0].group_id] == NOW - DAY and NOW in first.values()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (WAIVER.replace("group =", "grup ="), "number 1: grup: no such key, the nearest is group"),
+        (WAIVER.replace("offsets_reset", "offset_reset"), "no kind of finding, the nearest is offsets_reset"),
+        (WAIVER.replace('reason = "planned"', ""), "no reason, it was expected"),
+        (WAIVER.replace('"planned"', '" "'), "number 1: reason = ' ': a text that is not empty was expected"),
+        (WAIVER.replace('"ada"', '""'), "number 1: who = '': a text that is not empty was expected"),
+        (WAIVER.replace('"ada"', "5"), "number 1: who = 5: a text was expected"),
+        (WAIVER.replace("2026-12-01", "2026-13-01"), "TOML was expected"),
+        (WAIVER.replace("2026-12-01", '"soon"'), "until = 'soon': a date or time was expected"),
+        (WAIVER.replace("2026-12-01", "3"), "until = 3: a date or time was expected"),
+        (WAIVER.replace("bill.*", "("), "a regular expression was expected"),
+        (WAIVER.replace("[[waivers]]", "[[waiver]]"), "waiver: no such section"),
+        ("waivers = 1", "sections [[waivers]] were expected"),
+        ("=", "TOML was expected"),
+    ],
+)
+def test_a_wrong_file_of_waivers_is_told_on_one_line(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "waivers.toml").write_text(text)
+    with pytest.raises(Failure) as failure:
+        waivers(tmp_path / "groupscope.toml")
+    assert failure.value.code == 2
+    assert told in str(failure.value) and "waivers.toml" in str(failure.value) and "\n" not in str(failure.value)

@@ -1,0 +1,211 @@
+"""The gate as users run it, on hand-made warehouses."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from jobs.warehouses.warehouse import Warehouse
+from tests.builders.warehouses.by_hand import NOW, Rows, prepare, write_run
+from tests.jobs.ingested import ROOT, rows
+from tests.jobs.progress_lines import beside_progress
+
+GATED = ("gate_metrics", "gate_runs", "gate_results", "findings")
+LATE = "[gate]\nmax_source_age_hours = 0\n"
+QUIET: dict[str, Rows] = {
+    "history_coverage": [{"last_offset": 9, "num_records": 10, "from_time": NOW, "to_time": NOW}],
+    "topic_snapshots": [{"captured_time": NOW}],
+}
+STOPPED: dict[str, Rows] = {
+    "group_verdicts": [{"own_verdict": "STOP", "partition": 1, "as_of_time": NOW, "group_id": "billing"}]
+}
+BACKWARDS = {"captured_time": NOW, "partition": 1, "log_start_offset": 5, "log_end_offset": 3}
+
+
+def make(root: Path, tables: Mapping[str, Rows]) -> None:
+    """By a run whose id sorts before that of the gate."""
+    prepare(root)
+    write_run(Warehouse(root), "00000001-by-hand", tables)
+
+
+def gate(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "jobs.cli", "gate", "--warehouse", str(folder / "w"), *flags]
+    config = folder / "groupscope.toml"
+    if not config.exists():
+        config.write_text(LATE)
+    return subprocess.run(
+        [*command, "--config", str(config)], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def held(folder: Path) -> dict[str, int]:
+    return {name: len(rows(folder / "w", name)) for name in GATED}
+
+
+def test_a_quiet_log_passes_and_a_second_run_writes_nothing_anew(tmp_path: Path) -> None:
+    make(tmp_path / "w", QUIET)
+    done = gate(tmp_path, "--fail-on", "warning")
+    assert (done.returncode, beside_progress(done.stderr)) == (0, [])
+    assert "Findings      no findings;" in done.stdout
+    before = held(tmp_path)
+    assert before["gate_metrics"] and before["gate_results"] and not before["findings"]
+    assert {row["verdict"] for row in rows(tmp_path / "w", "gate_runs")} == {"passed"}
+    again = gate(tmp_path)
+    assert "Nothing has changed" in again.stdout
+    assert held(tmp_path) == before
+    newest = max(rows(tmp_path / "w", "runs"), key=lambda row: str(row["run_id"]))
+    assert newest["job"] == "gate"
+    assert (newest["as_of_time"], newest["verdict"]) == (NOW, "clean")
+
+
+def test_a_critical_finding_ends_with_20_unless_it_is_waived_or_nothing_fails(tmp_path: Path) -> None:
+    make(tmp_path / "w", {**QUIET, **STOPPED})
+    done = gate(tmp_path, "--format", "json")
+    (finding,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, finding["kind"], finding["group_id"]) == (20, "partition_stopped", "billing")
+    assert gate(tmp_path, "--fail-on", "never").returncode == 0
+    assert gate(tmp_path, "--exclude-group", "bill").returncode == 0
+    waiver = 'kind = "partition_stopped"\nreason = "planned"\nwho = "ada"\n'
+    (tmp_path / "waivers.toml").write_text(f"[[waivers]]\n{waiver}until = 2999-01-01\n")
+    waived = gate(tmp_path)
+    assert (waived.returncode, "waived until 2999-01-01" in waived.stdout) == (0, True)
+    (tmp_path / "waivers.toml").write_text(f"[[waivers]]\n{waiver}until = 2020-01-01\n")
+    assert gate(tmp_path).returncode == 20
+
+
+def test_a_hanging_transaction_is_one_finding_so_that_one_waiver_lets_it_pass(tmp_path: Path) -> None:
+    hanging = {"outcome": "open", "first_time": NOW - timedelta(days=1), "groups": ["a"], "producer_id": 7}
+    commit = {"is_transactional": True, "producer_id": 7, "record_time": NOW}
+    history = {"committed_offset": 5, "num_commits": 1, "delta": None}
+    make(tmp_path / "w", {**QUIET, "transactions": [hanging], "offset_commits": [commit], "offset_history": [history]})
+    assert gate(tmp_path).returncode == 20
+    assert [row["kind"] for row in rows(tmp_path / "w", "findings")] == ["hanging_transaction"]
+    waiver = 'kind = "hanging_transaction"\nreason = "planned"\nwho = "ada"\nuntil = 2999-01-01\n'
+    (tmp_path / "waivers.toml").write_text(f"[[waivers]]\n{waiver}")
+    assert gate(tmp_path).returncode == 0
+
+
+def test_a_suite_that_cannot_be_evaluated_ends_with_20(tmp_path: Path) -> None:
+    """Commits in the log, and no history of offsets."""
+    make(tmp_path / "w", {**QUIET, "offset_commits": [{"is_transactional": False, "record_time": NOW}]})
+    done = gate(tmp_path)
+    assert done.returncode == 20
+    assert "suite_error" in done.stdout and "offset_history has no rows" in done.stdout
+
+
+def test_a_failing_expectation_is_a_finding_whose_statement_lists_the_rows(tmp_path: Path) -> None:
+    make(tmp_path / "w", {**QUIET, "topic_snapshots": [BACKWARDS, {"captured_time": NOW}]})
+    gate(tmp_path)
+    (result,) = (row for row in rows(tmp_path / "w", "gate_results") if row["success"] is False)
+    assert (result["column_name"], result["severity"]) == ("rows_failing_end_before_start", "warning")
+    found = {row["kind"]: row["query"] for row in rows(tmp_path / "w", "findings")}
+    assert found["expectation_failed"] == result["query"]
+    command = [sys.executable, "-m", "jobs.cli", "sql", "--warehouse", str(tmp_path / "w"), "--format", "json"]
+    listed = subprocess.run([*command, result["query"]], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert [json.loads(line)["log_start_offset"] for line in listed.splitlines()] == [5]
+
+
+TWICE: dict[str, Rows] = {
+    "history_coverage": [
+        {"last_offset": 9, "num_records": 10, "damaged_records": 2, "from_time": NOW, "to_time": NOW},
+        {"first_offset": 12, "last_offset": 20, "num_records": 9, "from_time": NOW, "to_time": NOW},
+    ],
+    "topic_snapshots": [{"captured_time": NOW}],
+    "rejected_records": [
+        {"reason": "underrun", "offsets_partition": 0, "record_offset": 3},
+        {"reason": "bad_crc", "offsets_partition": 0, "byte_position": 5, "num_records": 2},
+    ],
+    "replay_anomalies": [{"severity": "critical", "record_time": NOW}],
+    "lag_points": [{"topic": "t", "committed_offset": 3, "log_start_offset": 5, "log_end_offset": 9, "lag_raw": 6,
+                    "lag_floor": 6, "lag_available": 4, "lost_messages": 2, "snapshot_time": NOW}],
+    "assignment_audit": [{"verdict": "drift", "num_different": 2, "record_time": NOW}],
+}  # fmt: skip
+SAID_BY_KINDS = {
+    ("history_coverage", "num_holes"),
+    ("history_coverage", "damaged_records"),
+    ("rejected_records", "rows_failing_malformed"),
+    ("replay_anomalies", "num_critical"),
+    ("lag_points", "rows_failing_lost_messages"),
+    ("assignment_audit", "num_drift"),
+}
+
+
+def test_what_a_finding_says_no_expectation_says_again(tmp_path: Path) -> None:
+    make(tmp_path / "w", TWICE)
+    gate(tmp_path)
+    failed = {
+        (str(row["suite"]), str(row["column_name"]))
+        for row in rows(tmp_path / "w", "gate_results")
+        if row["success"] is False
+    }
+    assert failed >= SAID_BY_KINDS
+    found = rows(tmp_path / "w", "findings")
+    assert {str(row["kind"]) for row in found} >= {
+        *("history_hole", "damaged_records", "rejected_records", "replay_anomaly", "messages_lost", "assignment_drift")
+    }
+    said = " ".join(str(row["message"]) for row in found if row["kind"] == "expectation_failed")
+    assert [metric for _, metric in SAID_BY_KINDS if metric in said] == []
+
+
+def test_a_suite_that_calls_it_worse_is_a_finding_beside_it(tmp_path: Path) -> None:
+    make(tmp_path / "w", {**QUIET, "history_coverage": TWICE["history_coverage"]})
+    expectation = {
+        "type": "expect_column_values_to_be_between",
+        "kwargs": {"column": "num_holes", "max_value": 0},
+        "severity": "critical",
+        "meta": {"findings": ["history_hole"]},
+    }
+    (tmp_path / "expectations").mkdir()
+    suite = {"meta": {"table": "history_coverage"}, "expectations": [expectation]}
+    (tmp_path / "expectations" / "mine.json").write_text(json.dumps(suite))
+    gate(tmp_path)
+    found = [(row["kind"], row["severity"]) for row in rows(tmp_path / "w", "findings")]
+    assert {("history_hole", "warning"), ("expectation_failed", "critical")} <= set(found)
+    wrong = {**expectation, "meta": {"findings": ["history_holes"]}}
+    (tmp_path / "expectations" / "mine.json").write_text(json.dumps({**suite, "expectations": [wrong]}))
+    done = gate(tmp_path)
+    assert (done.returncode, "the nearest is history_hole" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("expectations/x.json", '{"expectations": 1}', "x.json: meta.table"),
+        ("metrics/x.sql", "nothing", "x.sql: no line begins with SELECT"),
+        ("waivers.toml", "x = 1", "waivers.toml: x: no such section"),
+        ("groupscope.toml", "[gate]\nmax_unread = 1", "max_unread: no such setting, the nearest is max_unread_ms"),
+    ],
+)
+def test_wrong_rules_end_with_2_before_anything_is_written(tmp_path: Path, file: str, text: str, told: str) -> None:
+    make(tmp_path / "w", QUIET)
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text(text)
+    done = gate(tmp_path)
+    assert (done.returncode, done.stdout, told in done.stderr, done.stderr.count("\n")) == (2, "", True, 1)
+    assert len(rows(tmp_path / "w", "runs")) == 1
+
+
+def test_the_zip_brings_the_rules_along(tmp_path: Path) -> None:
+    names = [str(path.relative_to(ROOT)) for path in (ROOT / "schemas").glob("*/*") if path.suffix in (".sql", ".json")]
+    archive = tmp_path / "groupscope.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        for path in [*(ROOT / "jobs").rglob("*.py"), *(ROOT / "schemas").rglob("*.*"), *(ROOT / "udfs").rglob("*.py")]:
+            opened.write(path, path.relative_to(ROOT))
+    program = "from pathlib import Path; from jobs.gating.run import rules; r = rules(Path('no/x.toml')); "
+    program += "from jobs.gating.declarations.finding_files import finding_files; "
+    program += "print(len(r.metrics) + len(r.suites) + len(finding_files()))"
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(archive)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert int(told) == len(names) > 0

@@ -1,0 +1,232 @@
+"""Metrics of every table: their files, what they count, and that each rule lists the rows that it counts."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jobs.configuration.settings import Settings
+from jobs.docs_pages import metrics as metrics_page
+from jobs.gating.declarations.metric_files import FAILING, metric_files, parsed
+from jobs.gating.declarations.rule_files import RuleFile
+from jobs.gating.declarations.sql_text import Parameters, parameters, portable_text
+from jobs.gating.measuring import Frame, measure
+from jobs.output.failure import Failure
+from jobs.queries.engines.duckdb_engine import scope_of
+from jobs.warehouses.warehouse import Warehouse
+from schemas.contract.tables import USER_TABLES
+from schemas.contract.views import VIEWS
+from schemas.tables.lag import LAG_POINTS
+from tests.builders.warehouses.by_hand import NOW, make, prepare, write_run
+from tests.jobs.ingested import ROOT
+
+ABSENT = Path("absent/groupscope.toml")
+METRICS = metric_files(ABSENT)
+PARAMETERS = parameters("a", NOW, NOW, Settings())
+# The gate's own tables are no input of it.
+UNMEASURED = {"gate_metrics", "gate_runs", "gate_results", "findings"}
+INTERVAL = {"from_offset": 10, "to_offset": 20, "evidence_first_offset": 10, "evidence_last_offset": 20}
+NOBODY: dict[str, Any] = {"members_joined": [], "members_departed": []}
+LATER = {**INTERVAL, "from_offset": 15, "to_offset": None}
+
+
+def frames_of(warehouse: Warehouse, *tables: str) -> dict[str, Frame]:
+    chosen = {name: METRICS[name] for name in tables}
+    with scope_of(warehouse, [each.statement(PARAMETERS) for each in chosen.values()]) as answer:
+        return measure(chosen, PARAMETERS, answer)
+
+
+def test_every_table_that_users_see_is_measured_and_nothing_unknown() -> None:
+    assert USER_TABLES.keys() - UNMEASURED <= METRICS.keys()
+    assert METRICS.keys() <= USER_TABLES.keys() | VIEWS.keys()
+
+
+def test_the_page_of_metrics_is_current() -> None:
+    assert (ROOT / metrics_page.PAGE).read_text() == metrics_page.page()
+
+
+BROKEN: tuple[tuple[str, str, tuple[Mapping[str, Any], ...]], ...] = (
+    ("offset_commits", "negative_offset", ({"committed_offset": -1},)),
+    ("offset_commits", "negative_partition", ({"partition": -1},)),
+    ("offset_commits", "clock_apart", ({"record_time": NOW, "commit_time": NOW + timedelta(minutes=61)},)),
+    ("offset_history", "went_back", ({"delta": -5, "committed_offset": 5, "previous_offset": 10},)),
+    ("offset_history", "delta_wrong", ({"delta": 4, "committed_offset": 5, "previous_offset": 10, "num_commits": 1},)),
+    ("offset_history", "no_commit", ({"num_commits": 0},)),
+    ("offset_history", "interval_order", ({"from_offset": 10, "to_offset": 9},)),
+    ("offset_history", "evidence_order", ({"evidence_first_offset": 2, "evidence_last_offset": 1},)),
+    ("transactions", "hanging", ({"groups": [], "outcome": "open", "first_time": NOW - timedelta(minutes=61)},)),
+    (
+        "transactions",
+        "ends_before_it_begins",
+        ({"groups": [], "first_time": NOW, "end_time": NOW - timedelta(seconds=61)},),
+    ),
+    ("group_state_intervals", "overlap", (INTERVAL, {**LATER, "state": "Empty"})),
+    ("group_state_intervals", "gap", ({**INTERVAL, "ended_by": "next_state"}, {**INTERVAL, "from_offset": 21})),
+    ("membership_intervals", "overlap", (INTERVAL, LATER)),
+    ("ownership_intervals", "two_owners", (INTERVAL, {**LATER, "to_offset": 30, "member_id": "b"})),
+    ("ownership_intervals", "orphan_owner", ({"to_offset": None},)),
+    ("rebalances", "negative_duration", ({**NOBODY, "duration_ms": -1},)),
+    ("partition_moves", "unread_bounds", ({"unread_low_ms": 2, "unread_high_ms": 1},)),
+    ("history_coverage", "overlap", ({"first_offset": 0, "last_offset": 9}, {"first_offset": 9, "last_offset": 12})),
+    ("coordinator_epochs", "order", ({"first_offset": 2, "last_offset": 1},)),
+    ("assignment_audit", "owned_twice", ({"num_owned_twice": 1},)),
+    ("assignment_audit", "nonexistent", ({"num_nonexistent": 1},)),
+    ("rejected_records", "malformed", ({"reason": "underrun"},)),
+    ("lag_points", "beyond_end", ({"committed_beyond_end": True, "lag_raw": 1},)),
+    ("lag_points", "lost_messages", ({"lost_messages": 1, "lag_raw": 1},)),
+    ("lag_points", "lag_below_zero", ({"lag_floor": -1, "lag_raw": 1},)),
+    ("lag_points", "unknown_without_reason", ({"lag_raw": None, "unknown_reason": None},)),
+    ("lag_days", "rank_order", ({"lag_floor_p99": 2, "lag_floor_max": 1},)),
+    ("lag_minutes", "other_day", ({"minute_time": NOW, "day_time": NOW - timedelta(hours=24)},)),
+    ("consumption_rates", "negative_rate", ({"messages_consumed": -1, "eta_high_ms": 1},)),
+    ("consumption_rates", "eta_without_reason", ({"eta_high_ms": None, "eta_unknown_reason": None},)),
+    ("expiry_forecast", "overdue", ({"expires_time": NOW - timedelta(hours=25)},)),
+    ("commit_volume", "more_unchanged_than_all", ({"num_commits": 1, "num_unchanged": 2},)),
+    ("topic_snapshots", "end_before_start", ({"log_start_offset": 2, "log_end_offset": 1},)),
+    ("gate_spans", "empty_span", ({"from_offset": 2, "to_offset": 1},)),
+)
+# By every file that has evidence or an interval, from one and the same text.
+SAME_IN_ALL = {"evidence_order", "interval_order"}
+
+
+def test_each_rule_is_broken_by_a_case() -> None:
+    rules = {(name, rule) for name, each in METRICS.items() for rule in each.rules if rule not in SAME_IN_ALL}
+    assert rules <= {(table, rule) for table, rule, _ in BROKEN}
+
+
+@pytest.mark.parametrize(("table", "rule", "rows"), BROKEN, ids=[f"{table}-{rule}" for table, rule, _ in BROKEN])
+def test_a_rule_counts_and_lists_the_rows_that_break_it(
+    tmp_path: Path, table: str, rule: str, rows: tuple[Mapping[str, Any], ...]
+) -> None:
+    """One row breaks it; the same row of another cluster is none of ours."""
+    others = [{**row, "cluster": "b"} for row in rows]
+    warehouse = make(tmp_path, {table: [*rows, *others]})
+    frame = frames_of(warehouse, table)[table]
+    assert frame.total(f"{FAILING}{rule}") == 1
+    listing = METRICS[table].failing_rows(f"{FAILING}{rule}", PARAMETERS)
+    assert listing is not None
+    with scope_of(warehouse, [listing]) as answer:
+        names, found = answer(listing)
+        assert [dict(zip(names, row, strict=True))["cluster"] for row in found] == ["a"]
+
+
+def test_a_step_back_that_a_reset_explains_breaks_no_rule(tmp_path: Path) -> None:
+    back = {"topic": "t", "delta": -5, "committed_offset": 5, "previous_offset": 10, "from_offset": 7, "num_commits": 1}
+    lists: dict[str, Any] = {"partitions": [], "from_offsets": [], "to_offsets": []}
+    reset = {"topic": "t", **lists, "evidence_first_offset": 6, "evidence_last_offset": 7}
+    warehouse = make(tmp_path, {"offset_history": [back], "offset_resets": [reset]})
+    assert frames_of(warehouse, "offset_history")["offset_history"].total("rows_failing_went_back") == 0
+
+
+def test_rows_that_share_a_key_are_counted(tmp_path: Path) -> None:
+    warehouse = make(tmp_path, {"rebalances": [{**NOBODY, "assignment_offset": 1}] * 2})
+    assert frames_of(warehouse, "rebalances")["rebalances"].total("num_repeated_keys") == 1
+
+
+def test_points_that_share_a_key_are_counted(tmp_path: Path, rng: np.random.Generator) -> None:
+    """More snapshots than a number has bits; a topic without a name, and one without an id."""
+    points = [
+        {
+            "snapshot_time": NOW + timedelta(microseconds=int(rng.integers(150))),
+            "group_id": str(rng.choice(["g", "h"])),
+            "topic": str(rng.choice(["t", "u"])) if rng.random() < 0.7 else None,
+            "topic_id": str(rng.choice(["1", "2"])) if rng.random() < 0.7 else None,
+            "partition": int(rng.integers(2)),
+            "is_open": bool(rng.random() < 0.2),
+        }
+        for _ in range(2_000)
+    ]
+    keys = {tuple(row[name] for name in LAG_POINTS.key if name != "cluster") for row in points}
+    warehouse = make(tmp_path, {"lag_points": [*points, *({**row, "cluster": "b"} for row in points)]})
+    found = frames_of(warehouse, "lag_points")["lag_points"]
+    assert (found.total("num_rows"), found.total("num_repeated_keys")) == (2_000, 2_000 - len(keys))
+    assert 0 < len(keys) < 2_000
+
+
+def test_points_that_are_of_no_day_are_counted(tmp_path: Path) -> None:
+    points = [{"lag_raw": 1}] * 3
+    warehouse = make(
+        tmp_path, {"lag_points": points, "lag_days": [{"num_points": 1}], "lag_minutes": [{"num_points": 5}]}
+    )
+    frames = frames_of(warehouse, "lag_days", "lag_minutes")
+    assert [frames[name].total("num_points_apart") for name in frames] == [2, 2]
+
+
+def test_counts_of_runs_that_do_not_add_up_are_counted(tmp_path: Path) -> None:
+    """Three records read, one of them in no place; and one row fewer than the run says it wrote."""
+    prepare(tmp_path)
+    warehouse = Warehouse(tmp_path)
+    counts = {"offsets_partition": 0, "read": 3, "decoded": 2, "rejected": 0, "already_known": 0, "gaps": 0}
+    write_run(warehouse, "run-0001", {"offset_commits": [{}]}, [counts])
+    frame = frames_of(warehouse, "runs")["runs"]
+    assert {name: frame.total(name) for name in ("num_read", "num_counts_broken", "num_rows_missing")} == {
+        "num_read": 3,
+        "num_counts_broken": 1,
+        "num_rows_missing": 1,
+    }
+
+
+def test_a_frame_has_a_row_for_each_slice(tmp_path: Path) -> None:
+    volume = [{"group_id": "g", "num_commits": 4, "num_unchanged": 1}, {"group_id": "a", "num_commits": 2}]
+    frame = frames_of(make(tmp_path, {"commit_volume": volume}), "commit_volume")["commit_volume"]
+    assert (frame.slices, frame.values["num_commits"]) == (["a", "g"], [2, 4])
+    assert frame.values["share_unchanged"] == [0, 0.25]
+
+
+GOOD = "-- num_rows: Rows.\nSELECT count(*) AS num_rows FROM topics\n"
+
+
+def test_rules_may_be_counted_on_one_line() -> None:
+    comments = "-- num_rows: Rows.\n-- rows_failing_x: X.\n-- rule x: TRUE\n"
+    statement = "WITH judged AS (SELECT 1)\nSELECT count(*) AS num_rows, :rules FROM judged"
+    assert parsed(RuleFile("x", "x.sql", comments + statement)).rules == {"x": "TRUE"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("-- num_rows: Rows.\n", "no line begins with SELECT"),
+        ("SELECT 1 AS one\n", "no metric is declared"),
+        (f"-- rows_failing_x: X.\n{GOOD}", "rows_failing_x has no comment `-- rule x: CONDITION`"),
+        (f"-- rule x: TRUE\n{GOOD}", "FROM judged"),
+        ("-- a: A.\nSELECT :rules\nFROM judged", ":rules is there"),
+    ],
+)
+def test_a_file_that_declares_no_metrics_is_told(text: str, told: str) -> None:
+    with pytest.raises(Failure, match=r"^conf/metrics/x\.sql: ") as failure:
+        parsed(RuleFile("x", "conf/metrics/x.sql", text))
+    assert (failure.value.code, told in str(failure.value)) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (GOOD.replace("count(*) AS", "count(*) AS other_rows, 1 AS"), "column other_rows: a comment"),
+        (f"-- b: B.\n{GOOD}", "metric b: it is declared"),
+        (GOOD.replace("count(*)", "coalesce(max('x'), 'many')"), "metric num_rows = 'many'"),
+        (GOOD.replace("count(*)", ":count"), ":count is no parameter, one of :as_of_time"),
+        (GOOD.replace("count(*)", "nothing"), "Binder Error"),
+        (GOOD.replace("count(*)", "*, 1"), "column cluster: a comment"),
+    ],
+)
+def test_a_result_that_is_not_as_declared_is_told(tmp_path: Path, text: str, told: str) -> None:
+    warehouse, metrics = make(tmp_path, {}), parsed(RuleFile("x", "conf/metrics/x.sql", text))
+    with pytest.raises(Failure, match=r"^conf/metrics/x\.sql: ") as failure, scope_of(warehouse, [text]) as answer:
+        measure({"x": metrics}, PARAMETERS, answer)
+    assert (failure.value.code, told in str(failure.value)) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["a'b", "a\\b", "${x}", "a\x00b", "a\nb", "ключ 鍵", "", ":cluster", "\x7f\u2028"])
+def test_any_name_is_the_same_in_sql(tmp_path: Path, name: str) -> None:
+    filled = Parameters({"cluster": portable_text(name)}).fill("SELECT :cluster AS name", "here")
+    with scope_of(make(tmp_path, {}), [filled]) as answer:
+        assert [row[0] for row in answer(filled).rows] == [name]
+
+
+def test_times_are_given_by_settings() -> None:
+    values = parameters("a", datetime(2026, 1, 2, tzinfo=UTC), NOW, Settings()).values
+    assert values["expiring_soon_hours_after"] == "TIMESTAMP '2026-01-03 01:00:00.000000+00:00'"
+    assert values["hanging_transaction_ms_before"] == "TIMESTAMP '2026-01-01 23:00:00.000000+00:00'"

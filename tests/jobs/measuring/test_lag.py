@@ -1,0 +1,248 @@
+"""`groupscope lag`: what the sample's broker answered, and runs that go on where the last one ended."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jobs import cli
+from schemas.contract.tables import TABLES
+from schemas.tables.lag import GROUP_VERDICTS
+from schemas.words.exit_codes import ExitCode
+from tests.jobs.ingested import ROOT, ingest, rows, versions
+from tests.jobs.replayed_logs import assert_same, growing, measured, replay, result_of, told, write_part
+from tests.sample.story import Sample, checked_in, epoch_ms
+
+SAMPLE = ROOT / "data" / "sample"
+LINES = (SAMPLE / "snapshots.jsonl").read_text().splitlines()
+LOG = ("--source", f"segments:{SAMPLE}", "--cluster", "sample")
+
+
+def measure(warehouse: Path, *words: str) -> dict[str, Any]:
+    return result_of("lag", warehouse, *words)
+
+
+def snapshots(path: Path, lines: Sequence[str]) -> tuple[str, str]:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return ("--snapshots", str(path))
+
+
+@pytest.fixture(scope="module")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    warehouse = tmp_path_factory.mktemp("whole") / "w"
+    ingest(warehouse, *LOG, "--snapshots", SAMPLE / "snapshots.jsonl")
+    replay(warehouse)
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def whole(replayed: Path) -> Path:
+    assert measure(replayed)["num_partitions_measured_whole"] == 8
+    return replayed
+
+
+def by_subject(found: list[dict[str, Any]]) -> dict[tuple[int, str, str, int], dict[str, Any]]:
+    """Time in milliseconds."""
+    return {
+        (round(row["snapshot_time"].timestamp() * 1000), row["group_id"], row["topic"], row["partition"]): row
+        for row in found
+    }
+
+
+def test_lag_is_what_the_log_and_the_snapshots_of_the_sample_give(whole: Path) -> None:
+    """Of plain commits of groups that nobody deletes from: the newest one that the log has by then."""
+    sample = checked_in()
+    points = by_subject(rows(whole, "lag_points"))
+    compared = 0
+    for group in ("standalone", "classic-killed", "ledger"):
+        for at, topic, partition, value in newest_commits(sample, group):
+            end = sample_end(sample, at, topic, partition)
+            if end is not None:
+                row = points[at, group, topic, partition]
+                assert (row["committed_offset"], row["log_end_offset"], row["lag_raw"]) == (value, end, end - value)
+                compared += 1
+    assert compared > 100
+
+
+def newest_commits(sample: Sample, group: str) -> Iterator[tuple[int, str, int, int]]:
+    for snapshot in sample.snapshots:
+        newest = {
+            (record["key"]["topic"], record["key"]["partition"]): record["value"]
+            for record in sample.records(group=group, record_type=1, to_ms=snapshot["captured_at"])
+        }
+        for (topic, partition), value in newest.items():
+            if value is not None:
+                yield snapshot["captured_at"], topic, partition, value["offset"]
+
+
+def sample_end(sample: Sample, at: int, topic: str, partition: int) -> int | None:
+    return next((ends.ends[partition] for ends in sample.ends(topic) if ends.time_ms == at), None)
+
+
+def test_lag_ends_as_the_story_ends(whole: Path) -> None:
+    """What the admin client showed as committed, against the last snapshot."""
+    last = max(rows(whole, "lag_points"), key=lambda row: row["snapshot_time"])["snapshot_time"]
+    points = [row for row in rows(whole, "lag_points") if row["snapshot_time"] == last]
+    stalled = checked_in().event("partition-stalled")
+    (row,) = (row for row in points if (row["group_id"], row["topic"], row["partition"]) == ("ledger", "payments", 2))
+    assert row["committed_offset"] == stalled["committed_offset"] == 74
+    assert row["log_end_offset"] == stalled["end_offset_after"] == 723
+    assert (row["lag_raw"], row["lag_floor"]) == (649, 649)
+    assert last.timestamp() * 1000 >= epoch_ms(stalled["to_time"])
+    for name in ("standalone-consumer", "transactions", "offset-expired", "offsets-deleted"):
+        event = checked_in().event(name)
+        ours = {
+            (row["topic"], str(row["partition"])): row["committed_offset"]
+            for row in points
+            if row["group_id"] == event["group"] and row["committed_offset"] is not None
+        }
+        after = event["offsets_after"].items()
+        assert ours == {(topic, each): value for topic, offsets in after for each, value in offsets.items()}, name
+
+
+def test_a_second_run_writes_nothing_and_a_full_one_the_same(whole: Path) -> None:
+    before, at = measured(whole), versions(whole)
+    found = measure(whole)
+    assert (found["num_partitions"], found["rows_added"]) == (0, {})
+    tables = [table.folder for table in TABLES.values() if table.job == "lag"]
+    assert {each: versions(whole).get(each) for each in tables} == {each: at.get(each) for each in tables}
+    assert measure(whole, "--full")["num_partitions_measured_whole"] == 8
+    assert_same(before, measured(whole), "full")
+
+
+def test_groups_in_slices_give_the_same_rows(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = measured(whole)
+    monkeypatch.setattr("jobs.measuring.run.MOST_ROWS", 500)
+    measure(whole, "--full")
+    assert_same(before, measured(whole), "slices")
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_a_log_and_snapshots_that_grow_between_runs_give_what_one_run_gives(
+    whole: Path, tmp_path: Path, rng: np.random.Generator, number: int
+) -> None:
+    """Snapshots come in time, the log beside them at any pace: lag of what is not there yet is judged again."""
+    source, warehouse = tmp_path / "log", tmp_path / "w"
+    cuts = sorted(rng.integers(1, len(LINES) + 1, 3).tolist())
+    for share, cut in zip(growing(SAMPLE, rng, 4), [*cuts, len(LINES)], strict=True):
+        write_part(SAMPLE, source, {name: max(1, each) for name, each in share.items()})
+        given = snapshots(tmp_path / "snapshots.jsonl", LINES[:cut])
+        ingest(warehouse, "--source", f"segments:{source}", "--cluster", "sample", *given)
+        replay(warehouse)
+        measure(warehouse)
+    assert_same(measured(whole), measured(warehouse), "grown")
+
+
+def test_runs_that_follow_a_log_as_it_is_written_go_on_from_what_is_settled(whole: Path, tmp_path: Path) -> None:
+    """As a schedule has it: at each run the log and the snapshots of one time."""
+    source, warehouse = tmp_path / "log", tmp_path / "w"
+    began = []
+    for cut in (8, 13, 17, len(LINES)):
+        until = json.loads(LINES[cut - 1])["captured_at"] if cut < len(LINES) else None
+        write_part(SAMPLE, source, batches_until(until))
+        given = snapshots(tmp_path / "snapshots.jsonl", LINES[:cut])
+        ingest(warehouse, "--source", f"segments:{source}", "--cluster", "sample", *given)
+        replay(warehouse)
+        began.append(measure(warehouse)["num_partitions_measured_whole"])
+    assert began[-1] < 8
+    assert_same(measured(whole), measured(warehouse), "followed")
+
+
+def batches_until(time_ms: int | None) -> dict[str, int]:
+    """How many batches of each offsets partition were written by then."""
+    found = {}
+    for folder in SAMPLE.glob("__consumer_offsets-*"):
+        number = 0
+        for segment in sorted(folder.glob("*.log")):
+            data, place = segment.read_bytes(), 0
+            while place < len(data):
+                number += time_ms is None or int.from_bytes(data[place + 35 : place + 43], "big") <= time_ms
+                place += 12 + int.from_bytes(data[place + 8 : place + 12], "big")
+        found[folder.name] = max(1, number)
+    return found
+
+
+@pytest.mark.parametrize("first", [[], [0, 1, 2, 5, 19], [20]], ids=["none", "some", "last"])
+def test_snapshots_that_come_late_are_judged_as_if_they_had_been_there(
+    whole: Path, tmp_path: Path, first: list[int]
+) -> None:
+    warehouse = tmp_path / "w"
+    given = snapshots(tmp_path / "first.jsonl", [LINES[each] for each in first]) if first else ()
+    ingest(warehouse, *LOG, *given)
+    replay(warehouse)
+    found = measure(warehouse)
+    assert found["num_snapshots"] == len(first)
+    if not first:
+        assert not rows(warehouse, "lag_points")
+        assert {row["eta_unknown_reason"] for row in rows(warehouse, "consumption_rates")} == {"no_snapshots"}
+        assert {row["lag_floor"] for row in rows(warehouse, "consumption_rates")} == {None}
+    ingest(warehouse, *LOG, "--snapshots", SAMPLE / "snapshots.jsonl")
+    replay(warehouse)
+    assert measure(warehouse)["num_partitions_measured_whole"] == 8
+    assert_same(measured(whole), measured(warehouse), "late")
+
+
+def test_an_older_copy_that_comes_later_is_measured_anew(whole: Path, tmp_path: Path) -> None:
+    """Of a partition the first segment comes last."""
+    source, folder = tmp_path / "log", SAMPLE / "__consumer_offsets-6"
+    warehouse = tmp_path / "w"
+    others = snapshots(tmp_path / "snapshots.jsonl", LINES)
+    segments = sorted(folder.glob("*.log"))
+    assert len(segments) > 1
+    for some in (segments[1:], segments[:1]):
+        (source / folder.name).mkdir(parents=True, exist_ok=True)
+        for segment in some:
+            (source / folder.name / segment.name).write_bytes(segment.read_bytes())
+        ingest(warehouse, "--source", f"segments:{source}", "--cluster", "sample", *others)
+        replay(warehouse)
+        found = measure(warehouse)
+    assert found["num_partitions_measured_whole"] == 1
+    grown = measured(warehouse)
+    measure(warehouse, "--full")
+    assert_same(measured(warehouse), grown, "older")
+
+
+def test_nothing_after_the_time_that_is_asked_about_is_judged(replayed: Path, tmp_path: Path) -> None:
+    warehouse = tmp_path / "w"
+    ingest(warehouse, *LOG, "--snapshots", SAMPLE / "snapshots.jsonl")
+    replay(warehouse)
+    at = json.loads(LINES[9])["captured_at"]
+    measure(warehouse, "--as-of", str(at))
+    points = by_subject(rows(warehouse, "lag_points"))
+    assert max(key[0] for key in points) == at
+    before = {key: row for key, row in by_subject(rows(replayed, "lag_points")).items() if key[0] <= at}
+    assert {key: row["lag_raw"] for key, row in points.items()} == {key: row["lag_raw"] for key, row in before.items()}
+    # Later the rest is judged, from there on.
+    assert measure(warehouse)["num_partitions_measured_whole"] == 0
+    measure(replayed)
+    assert_same(measured(replayed), measured(warehouse), "as of")
+
+
+def test_a_time_that_is_none_is_one_line(replayed: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["lag", "--warehouse", str(replayed), "--as-of", "noon"]) == ExitCode.USAGE
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "noon" in said
+
+
+@pytest.mark.spark
+def test_executors_write_what_local_workers_write(whole: Path) -> None:
+    before = measured(whole)
+    measure(whole, "--full", "--engine", "spark")
+    assert_same(before, measured(whole), "spark")
+
+
+def test_verdicts_of_a_time_are_replaced_and_those_of_others_stay(replayed: Path, tmp_path: Path) -> None:
+    warehouse = tmp_path / "w"
+    ingest(warehouse, *LOG, "--snapshots", SAMPLE / "snapshots.jsonl")
+    replay(warehouse)
+    first, second = (str(json.loads(LINES[number])["captured_at"]) for number in (9, 15))
+    for at in (first, second):
+        measure(warehouse, "--as-of", at)
+    before = told(warehouse, [GROUP_VERDICTS.name])
+    assert len({row["as_of_time"] for row in rows(warehouse, GROUP_VERDICTS.name)}) == 2
+    measure(warehouse, "--full", "--as-of", first)
+    assert_same(before, told(warehouse, [GROUP_VERDICTS.name]), "replaced")

@@ -1,0 +1,62 @@
+"""A log whose copy stopped while snapshots go on: groups look as if they had stopped committing, and nobody is accused
+of it. The sample, cut two minutes before its end."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jobs import cli
+from tests.jobs.ingested import ROOT, rows
+from tests.jobs.measuring.test_lag import batches_until
+from tests.jobs.replayed_logs import write_part
+from tests.sample.story import checked_in, epoch_ms
+
+SAMPLE = ROOT / "data" / "sample"
+LINES = (SAMPLE / "snapshots.jsonl").read_text().splitlines()
+CUT_MS = 1_795_282_650_000  # 2026-11-21 17:37:30
+ALARMS = {"STOP", "STALL", "REWIND", "WARN"}
+
+
+def audit(folder: Path, source: Path, snapshots: Path) -> int:
+    words = ["--source", f"segments:{source}", "--snapshots", str(snapshots), "--cluster", "sample"]
+    config = folder / "groupscope.toml"
+    config.write_text("[gate]\nmax_source_age_hours = 1\n")
+    return cli.main(["audit", *words, "--warehouse", str(folder / "w"), "--config", str(config)])
+
+
+def without_ends_of_the_log(into: Path) -> Path:
+    """As who takes snapshots by kafka-get-offsets alone has them."""
+    found = [json.loads(line) for line in LINES]
+    for each in found:
+        each["topics"] = [topic for topic in each["topics"] if topic["topic"] != "__consumer_offsets"]
+    into.write_text("".join(f"{json.dumps(each)}\n" for each in found))
+    return into
+
+
+@pytest.mark.parametrize("knows_ends", [True, False])
+def test_who_seems_silent_behind_the_end_of_the_log_is_unknown(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], knows_ends: bool
+) -> None:
+    write_part(SAMPLE, tmp_path / "log", batches_until(CUT_MS))
+    whole = SAMPLE / "snapshots.jsonl"
+    audit(tmp_path, tmp_path / "log", whole if knows_ends else without_ends_of_the_log(tmp_path / "some.jsonl"))
+    page = capfd.readouterr().out
+    found = [row for row in rows(tmp_path / "w", "group_verdicts") if row["partition"] is not None]
+    assert epoch_ms(checked_in().event("partition-stopped")["from_time"]) < CUT_MS
+    assert not {row["own_verdict"] for row in found} & ALARMS
+    assert not {row["burrow_verdict"] for row in found} & ALARMS
+    ended = [row for row in found if row["rule"] == "log_ended"]
+    assert {row["own_verdict"] for row in ended} == {"UNKNOWN"}
+    assert ("ledger", 3) in {(row["group_id"], row["partition"]) for row in ended}
+    assert all(row["reason"].startswith("the log is known only up to 2026-11-21T17:3") for row in ended)
+    assert "partition_stopped" not in page and "source_not_advancing" in page
+
+
+def test_the_whole_log_names_the_partition_that_stopped(tmp_path: Path) -> None:
+    audit(tmp_path, SAMPLE, SAMPLE / "snapshots.jsonl")
+    found = {
+        (row["group_id"], row["topic"], row["partition"]): row["own_verdict"]
+        for row in rows(tmp_path / "w", "group_verdicts")
+    }
+    assert (found["ledger", "payments", 3], found["ledger", "payments", 2]) == ("STOP", "STALL")

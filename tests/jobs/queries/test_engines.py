@@ -1,0 +1,182 @@
+"""DuckDB and Spark give the same lines: of every table, view and function, and of all SQL that the pages show."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import duckdb
+import numpy as np
+import pytest
+
+from jobs import cli
+from jobs.output.rows import Format, row_lines
+from jobs.pages import run
+from jobs.queries.definitions.dialects import Dialect
+from jobs.queries.definitions.tables import table_definitions
+from jobs.queries.definitions.views import view_definitions
+from jobs.queries.engines import spark_engine
+from jobs.queries.engines.duckdb_engine import DuckDBEngine
+from jobs.queries.results import Answer
+from jobs.warehouses.warehouse import reading
+from schemas.contract.history_functions import FUNCTIONS
+from schemas.contract.tables import USER_TABLES
+from schemas.contract.views import VIEWS
+from tests.builders.warehouses.odd_values import ABSENT, EMPTY, odd_warehouse
+from tests.docs.pages import statements
+from tests.schemas.views.test_gate import GATE_VIEWS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[3]
+QUERIES = (ROOT / "docs" / "queries.sql").read_text()
+SHOWN = [
+    *(each for each in QUERIES.split(";\n") if each.strip()),
+    *statements(),
+    *re.findall(r'"(SELECT .+?)"', Path(run.__file__).read_text()),
+    *(ROOT / "docs" / "queries.sql").read_text().rstrip().rstrip(";").split(";\n\n"),
+]
+INSTANTS = ("'2026-11-21T17:36:40'", "'2026-11-21T18:36:40+01:00'", "1795282600123", "now()", "NULL")
+ASKED = {
+    "owner_at": "'clicks', 2",
+    "group_state_at": "'classic-killed'",
+    "members_at": "'classic-killed'",
+    "offset_at": "'classic-killed', 'clicks', 2",
+    "lag_at": "'classic-killed'",
+}
+# The sample is one cluster, and nothing measured its lag.
+EMPTY_IN_SAMPLE = {"v_replay_spans", "v_cluster_diff"}
+# Arguments and columns of one name, an alias that the function has too, a time of each row.
+FOR_EACH_ROW = """
+SELECT found.committed_offset, owner.member_id, owner.from_time
+FROM offset_history AS found, LATERAL owner_at(topic, partition, from_time, cluster) AS owner
+WHERE found.group_id = 'classic-killed'
+"""
+LAG_FOR_EACH_ROW = """
+SELECT state.from_time, behind.snapshot_time, behind.topic, behind.partition, behind.lag_raw
+FROM group_state_intervals AS state, LATERAL lag_at(group_id, from_time, cluster) AS behind
+WHERE state.group_id = 'classic-killed'
+"""
+
+Both = dict[str, Callable[[str], Answer]]
+
+
+class Place(NamedTuple):
+    name: str
+    root: Path
+
+
+@pytest.fixture(scope="module", params=["sample", "odd"])
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    if request.param == "odd":
+        return Place("odd", odd_warehouse(tmp_path_factory.mktemp("odd"), np.random.default_rng(8)).root)
+    root = tmp_path_factory.mktemp("it's [x] é 100%") / "warehouse"
+    data = ROOT / "data" / "sample"
+    inputs = ["--source", f"segments:{data}", "--snapshots", str(data / "snapshots.jsonl")]
+    assert cli.main(["ingest", *inputs, "--warehouse", str(root)]) == 0
+    for job in ("replay", "assignments", "lag"):
+        assert cli.main([job, "--warehouse", str(root)]) == 0
+    return Place("sample", root)
+
+
+@pytest.fixture(scope="module")
+def both(place: Place, spark: "SparkSession") -> Iterator[Both]:
+    """With everything in scope at once."""
+    warehouse = reading(place.root)
+    with DuckDBEngine(str(place.root)).scope(["SHOW TABLES"]) as answer:
+        spark_engine.bring_into_scope(spark, warehouse, warehouse.readable_versions(), ["SHOW TABLES"])
+        yield {"duckdb": answer, "spark": partial(spark_engine.answer, spark)}
+        spark_engine.forget(spark)
+
+
+def lines(answer: Answer) -> list[str]:
+    """Without an order, as the entries of maps have none: Java hands them out by their hashes."""
+    found = map(json.loads, row_lines(answer.names, answer.rows, Format.JSON))
+    return sorted(json.dumps(row, sort_keys=True) for row in found)
+
+
+def answers(both: Both, statement: str) -> tuple[Answer, Answer]:
+    ours, theirs = (both[name](statement) for name in ("duckdb", "spark"))
+    assert list(ours.names) == list(theirs.names)
+    return Answer(ours.names, list(ours.rows)), Answer(theirs.names, list(theirs.rows))
+
+
+def assert_same(both: Both, statement: str) -> int:
+    """How many rows both gave."""
+    ours, theirs = answers(both, statement)
+    assert lines(ours) == lines(theirs)
+    return len(ours.rows)
+
+
+@pytest.mark.parametrize("table", USER_TABLES)
+def test_every_table_has_the_same_rows(both: Both, place: Place, table: str) -> None:
+    number = assert_same(both, f"SELECT * FROM {table}")
+    if place.name == "odd":
+        assert (number == 0) == (table in ABSENT | EMPTY)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_has_the_same_lines_in_the_same_order(both: Both, place: Place, view: str) -> None:
+    ours, theirs = answers(both, f"SELECT * FROM {view}")
+    assert ours.rows or (place.name == "sample" and view in {*EMPTY_IN_SAMPLE, *GATE_VIEWS})
+    for format in Format:
+        assert list(row_lines(*ours, format)) == list(row_lines(*theirs, format))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_function_gives_the_same_rows_at_any_instant(both: Both, place: Place, function: str) -> None:
+    calls = [
+        f"SELECT {number} AS call, * FROM {function}({ASKED[function]}, {instant}{cluster})"
+        for number, instant in enumerate(INSTANTS)
+        for cluster in ("", ", 'sample'", ", cluster => NULL")
+    ]
+    assert assert_same(both, " UNION ALL ".join(calls)) > 0 or place.name == "odd"
+
+
+def test_a_function_takes_what_each_row_gives(both: Both, place: Place) -> None:
+    for statement in (FOR_EACH_ROW, LAG_FOR_EACH_ROW):
+        assert assert_same(both, statement) > 0 or place.name == "odd"
+
+
+@pytest.mark.parametrize("statement", SHOWN)
+def test_what_the_pages_show_gives_the_same_rows(both: Both, statement: str) -> None:
+    assert_same(both, statement.rstrip().rstrip(";"))
+
+
+def test_the_definitions_of_each_engine_give_the_same_rows_where_nothing_else_is(
+    both: Both, place: Place, spark: "SparkSession"
+) -> None:
+    """In a bare DuckDB and in a database of Spark's own, from what is printed alone."""
+    warehouse = reading(place.root)
+    texts = {
+        dialect: "\n".join(
+            [*table_definitions(dialect, warehouse, warehouse.readable_versions()), *view_definitions(dialect)]
+        )
+        for dialect in (Dialect.DUCKDB, Dialect.SPARK)
+    }
+    names = ("runs", "ownership_intervals", "topic_snapshots", "v_decode_coverage")
+    expected = {name: lines(both["duckdb"](f"SELECT * FROM {name}")) for name in names}
+    # What is kept in a database may not rest on what one session alone knows.
+    spark_engine.forget(spark)
+    bare = duckdb.connect()
+    bare.execute(texts[Dialect.DUCKDB])
+    spark.sql("CREATE DATABASE printed")
+    spark.sql("USE printed")
+    try:
+        for statement in texts[Dialect.SPARK].split(";\n"):
+            if statement.strip():
+                spark.sql(statement.rstrip(";"))
+        for name in names:
+            result = bare.execute(f"SELECT * FROM {name}")
+            columns = [column for column, *_ in result.description]
+            assert lines(Answer(columns, result.fetchall())) == expected[name]
+            frame = spark.sql(f"SELECT * FROM printed.{name}")
+            assert lines(Answer(frame.columns, frame.collect())) == expected[name]
+    finally:
+        spark.sql("USE default")
+        spark.sql("DROP DATABASE printed CASCADE")

@@ -1,0 +1,133 @@
+"""What a replay takes from snapshots, whichever of them tell it. By Kafka's hash of their names group `g` belongs to
+partition 3 of 10 and of 50, `my-group` to 2 of 10 and 12 of 50."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import cli
+from jobs.replaying.task.snapshot_rules import num_offsets_partitions
+from schemas.words.records import OFFSETS_TOPIC
+from tests.builders.logs.copies import T0, Written, WrittenBatch, commit
+from tests.jobs.ingested import ingest, rows
+from tests.jobs.replayed_logs import assert_same, replay, told
+from udfs.topics.names import Snapshots
+
+LATER = T0 + 60_000
+
+
+def write_log(folder: Path, *groups: str, partition: int = 3) -> str:
+    home = folder / f"__consumer_offsets-{partition}"
+    home.mkdir(parents=True)
+    written = tuple(Written(delta, *commit(group, "t", 0, delta)) for delta, group in enumerate(groups))
+    (home / f"{0:020}.log").write_bytes(WrittenBatch(0, 0, written, len(groups) - 1).bytes)
+    return f"segments:{folder}"
+
+
+def topic(name: str, partitions: int) -> dict[str, Any]:
+    return {"topic": name, "partitions": [{"partition": each, "log_end_offset": 9} for each in range(partitions)]}
+
+
+def leaders(partitions: int) -> list[dict[str, int]]:
+    return [{"partition": each, "leader": 1} for each in range(partitions)]
+
+
+LISTED = {"topics": [topic(OFFSETS_TOPIC, 10), topic("t", 1), topic("u", 1)]}
+LED = {"topics": [], "offsets_partitions": leaders(10)}
+SET = {"topics": [], "settings": {"offsets.topic.num.partitions": "10"}}
+SILENT = {"topics": [topic("t", 1)], "settings": {"offsets.retention.minutes": "7"}, "offsets_partitions": []}
+
+
+def ingest_snapshots(warehouse: Path, *snapshots: dict[str, Any], first: int = LATER) -> None:
+    path = warehouse.with_suffix(f".{first}.jsonl")
+    path.write_text("".join(json.dumps({"captured_at": first + n, **each}) + "\n" for n, each in enumerate(snapshots)))
+    ingest(warehouse, "--snapshots", path)
+
+
+def misplaced(warehouse: Path) -> list[tuple[str, str]]:
+    found = [row for row in rows(warehouse, "replay_anomalies") if row["kind"] == "group_in_wrong_partition"]
+    return sorted((row["group_id"], row["message"]) for row in found)
+
+
+WRONG = [("my-group", "is in partition 3, of 10 partitions 2 was expected")]
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "number"),
+    [
+        pytest.param([LISTED], 10, id="topics"),
+        pytest.param([LED], 10, id="leaders"),
+        pytest.param([SET], 10, id="setting"),
+        pytest.param([LISTED, SILENT], 10, id="not forgotten"),
+        pytest.param([{**LED, "offsets_partitions": leaders(50)}, LISTED], 10, id="newest"),
+        pytest.param([LED, {**SET, "settings": {"offsets.topic.num.partitions": "50"}}], 10, id="topic over setting"),
+        pytest.param([LED, {**LED, "offsets_partitions": leaders(1)}], 10, id="of some partitions"),
+        pytest.param([SILENT], None, id="unknown"),
+    ],
+)
+def test_how_many_offsets_partitions_there_are_tells_any_snapshot(
+    snapshots: list[dict[str, Any]], number: int | None
+) -> None:
+    listed = ({(each["topic"], None): len(each["partitions"]) for each in row["topics"]} for row in snapshots)
+    captured = [
+        {"captured_time": time, "offsets_partitions": row.get("offsets_partitions"), "settings": row.get("settings")}
+        for time, row in enumerate(snapshots)
+    ]
+    assert num_offsets_partitions(captured, Snapshots(dict(enumerate(listed))), last_seen=3) == number
+
+
+def test_a_snapshot_that_tells_nothing_new_replays_nothing_again(tmp_path: Path) -> None:
+    source = write_log(tmp_path / "log", "g", "my-group")
+    ingest(tmp_path / "w", "--source", source)
+    ingest_snapshots(tmp_path / "w", LISTED)
+    replay(tmp_path / "w")
+    assert misplaced(tmp_path / "w") == WRONG
+    # The text of kafka-get-offsets, of one topic; another capture; only what the broker is set to.
+    text = tmp_path / "ends.txt"
+    text.write_text("t:0:12\n")
+    ingest(tmp_path / "w", "--snapshots", text, "--captured-at", str(LATER + 1000))
+    assert replay(tmp_path / "w")["num_partitions"] == 0
+    ingest_snapshots(tmp_path / "w", LISTED, SET, LED, first=LATER + 2000)
+    assert replay(tmp_path / "w")["num_partitions"] == 0
+    assert {row["topic"] for row in rows(tmp_path / "w", "topics") if row["is_open"]} == {OFFSETS_TOPIC, "t", "u"}
+    before = told(tmp_path / "w")
+    replay(tmp_path / "w", "--full")
+    assert_same(before, told(tmp_path / "w"), "full")
+    assert misplaced(tmp_path / "w") == WRONG
+
+
+def test_a_group_in_two_offsets_partitions_is_told_and_read_from_one(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def answers(*words: str) -> tuple[list[str], str]:
+        capfd.readouterr()
+        assert cli.main([*words, "--warehouse", str(tmp_path / "w"), "--format", "csv"]) == 0
+        out, err = capfd.readouterr()
+        return out.splitlines(), err
+
+    ingest(tmp_path / "w", "--source", write_log(tmp_path / "one", "g", "other"))
+    replay(tmp_path / "w")
+    assert misplaced(tmp_path / "w") == []
+    # Its second record is the newest one of group g.
+    ingest(tmp_path / "w", "--source", write_log(tmp_path / "two", "one-more", "g", partition=4))
+    replay(tmp_path / "w")
+    both = ("g", "is in partitions 3, 4, of which its coordinator reads only one")
+    assert misplaced(tmp_path / "w") == [both, both]
+    before = told(tmp_path / "w")
+    replay(tmp_path / "w", "--full")
+    assert_same(before, told(tmp_path / "w"), "full")
+    found, said = answers("offsets", "g")
+    assert (found, "from 4, which has the newest record" in said) == (["t,0,1"], True)
+
+    ingest_snapshots(tmp_path / "w", LED)
+    replay(tmp_path / "w")
+    assert ("g", "is in partition 4, of 10 partitions 3 was expected") in misplaced(tmp_path / "w")
+    found, said = answers("offsets", "g")
+    assert (found, "from 3, which its coordinator reads" in said) == (["t,0,0"], True)
+    found, said = answers("groups")
+    assert [line.split(",")[0] for line in found[1:]] == ["g", "one-more", "other"]
+    assert said.count("group g: its records are in __consumer_offsets, partitions 3, 4;") == 1
+    _, said = answers("offsets", "other")
+    assert "stand in" not in said

@@ -1,0 +1,152 @@
+"""The report that an audit writes: where, when, and what happens where it cannot be written."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from jobs import cli
+from jobs.configuration.settings import Settings, options_of
+from jobs.storage.places import storage_at
+from jobs.storage.stored_files import read_whole
+from schemas.words.exit_codes import ExitCode
+from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
+from tests.builders.storages.kinds import elsewhere
+from tests.jobs.ingested import rows
+from tests.jobs.reporting.parsed_pages import parsed
+
+__all__ = ["elsewhere"]
+
+RECORDS = [(COMMIT_KEY, COMMIT_V3), (GROUP_KEY, GROUP_V3)]
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("log")
+    (folder / "groupscope.toml").write_text("[gate]\nmax_source_age_hours = 0\n")
+    segment(folder, batch(10, RECORDS), partition=3)
+    return folder
+
+
+def audit(log: Path, warehouse: object, *flags: str) -> int:
+    words = ["audit", "--source", f"segments:{log}", "--config", str(log / "groupscope.toml")]
+    return cli.main([*words, "--warehouse", str(warehouse), *flags])
+
+
+def report_line(out: str) -> str:
+    (line,) = (line for line in out.splitlines() if line.startswith("Report "))
+    return line.removeprefix("Report").strip()
+
+
+def test_an_audit_writes_the_report_and_one_without_anything_new_leaves_it(
+    log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    index = tmp_path / "r" / "index.html"
+    flags = ("--report", str(tmp_path / "r"))
+    assert audit(log, tmp_path / "w", *flags) == ExitCode.CLEAN
+    assert report_line(capfd.readouterr().out) == str(index)
+    page = parsed(index.read_text())
+    assert page.one("h1").words.startswith("Clean exit code 0")
+    assert "has not run" not in page.text
+    first = index.stat().st_ino
+    assert audit(log, tmp_path / "w", *flags) == ExitCode.CLEAN
+    assert report_line(capfd.readouterr().out) == f"{index} (unchanged)"
+    assert index.stat().st_ino == first
+
+
+@pytest.mark.parametrize("change", ["other groups", "more records", "another warehouse at the same place", "deleted"])
+def test_what_changes_the_report_makes_the_next_audit_write_it(
+    change: str, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(log, tmp_path / "log")
+    flags = ["--report", str(tmp_path / "r")]
+    assert audit(tmp_path / "log", tmp_path / "w", *flags) == ExitCode.CLEAN
+    match change:
+        case "other groups":
+            flags += ["--exclude-group", "^none$"]
+        case "more records":
+            segment(tmp_path / "log", batch(10, RECORDS) + batch(20, RECORDS[:1]), partition=3)
+        case "another warehouse at the same place":
+            shutil.rmtree(tmp_path / "w")
+        case "deleted":
+            shutil.rmtree(tmp_path / "r")
+    capfd.readouterr()
+    assert audit(tmp_path / "log", tmp_path / "w", *flags) == ExitCode.CLEAN
+    assert report_line(capfd.readouterr().out) == str(tmp_path / "r" / "index.html")
+
+
+def test_a_report_that_cannot_be_written_is_one_line_and_a_code_and_the_tables_stay(
+    log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    result = tmp_path / "result.json"
+    flags = ("--report", str(tmp_path / "file" / "r"), "--result-file", str(result))
+    assert audit(log, tmp_path / "w", *flags) == ExitCode.USAGE
+    said = capfd.readouterr()
+    expected = (
+        f"groupscope: --report {tmp_path}/file/r: Not a directory, a folder that can be written to was expected\n"
+    )
+    assert said.err == expected
+    assert said.out.startswith("CLEAN, exit code 0") and report_line(said.out) == "not written"
+    assert max((row["run_id"], row["job"]) for row in rows(tmp_path / "w", "runs"))[1] == "gate"
+    found = json.loads(result.read_text())
+    assert (found["exit_code"], found["verdict"], found["decoded"]) == (ExitCode.USAGE, "failed", 2)
+    assert f"groupscope: {found['message']}\n" == expected
+
+
+def test_a_folder_with_the_report_of_another_cluster_is_refused_and_stays_as_it_is(
+    log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """By an audit before it reads anything, whether the cluster is named or is the only one of its warehouse."""
+    folder = tmp_path / "r"
+    flags = ("--report", str(folder))
+    assert audit(log, tmp_path / "w", "--cluster", "east & co", *flags) == ExitCode.CLEAN
+    assert audit(log, tmp_path / "other", "--report", str(tmp_path / "fine"), "--cluster", "west") == ExitCode.CLEAN
+    before = (folder / "index.html").read_bytes(), len(rows(tmp_path / "other", "runs"))
+    capfd.readouterr()
+    report = ["report", "--warehouse", str(tmp_path / "other"), *flags]
+    for run in (
+        lambda: audit(log, tmp_path / "new", "--cluster", "west", *flags),
+        lambda: audit(log, tmp_path / "other", *flags),
+        lambda: cli.main(report),
+        lambda: cli.main([*report, "--redact"]),
+    ):
+        assert run() == ExitCode.USAGE
+        assert capfd.readouterr().err == (
+            f"groupscope: --report {folder}: holds the report of cluster east & co; "
+            "choose another folder for cluster west\n"
+        )
+    assert ((folder / "index.html").read_bytes(), len(rows(tmp_path / "other", "runs"))) == before
+    assert audit(log, tmp_path / "w", *flags) == ExitCode.CLEAN
+
+
+@pytest.mark.parametrize("place", ["{tmp}/file", "ftp://host/report"])
+def test_a_place_that_can_be_no_report_is_refused_before_anything_is_read(
+    place: str, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert audit(log, tmp_path / "w", "--report", place.replace("{tmp}", str(tmp_path))) == ExitCode.USAGE
+    (line,) = capfd.readouterr().err.splitlines()
+    assert place.replace("{tmp}", str(tmp_path)) in line and "was expected" in line
+    assert not (tmp_path / "w").exists()
+
+
+def test_a_warehouse_elsewhere_has_its_report_in_it_and_any_place_takes_one(
+    log: Path, elsewhere: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert audit(log, f"{elsewhere}/w") == ExitCode.CLEAN
+    assert report_line(capfd.readouterr().out) == f"{elsewhere}/w/_report/index.html"
+    assert audit(log, f"{elsewhere}/w") == ExitCode.CLEAN
+    assert report_line(capfd.readouterr().out) == f"{elsewhere}/w/_report/index.html (unchanged)"
+    held = storage_at(f"{elsewhere}/w/_report", options_of(Settings()))
+    page = read_whole(held, "index.html").decode()
+    assert parsed(page).one("h1").words.startswith("Clean exit code 0")
+    # Nothing of it is taken for a table or a leftover of a run.
+    assert cli.main(["doctor", "--warehouse", f"{elsewhere}/w"]) == ExitCode.CLEAN
+    assert cli.main(["report", "--warehouse", f"{elsewhere}/w", "--report", f"{elsewhere}/other"]) == ExitCode.CLEAN
+    other = storage_at(f"{elsewhere}/other", options_of(Settings()))
+    assert parsed(read_whole(other, "index.html").decode()).one("h1").words.startswith("Clean exit code 0")
+    assert audit(log, tmp_path / "w", "--report", f"{elsewhere}/third") == ExitCode.CLEAN
+    third = storage_at(f"{elsewhere}/third", options_of(Settings()))
+    assert [file.name for file in third.list()] == ["index.html"]

@@ -1,0 +1,95 @@
+"""Files that are read again and again: the same bytes as were written, by few requests, in no more memory than told."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from jobs.storage.arrow_files import arrow_sink
+from jobs.storage.kept_files import BLOCK_BYTES, BLOCKS_AT_ONCE, KEPT, LAST_BYTES, KeptFiles
+from jobs.storage.places import storage_at
+from jobs.storage.stored_files import Storage, created, write_once
+from jobs.storage.stored_path import StoredPath, parquet_source
+from tests.builders.storages.kinds import storage
+from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy
+
+__all__ = ["storage"]
+
+SIZE = 7 * BLOCK_BYTES + 4321
+MOST = 3 << 20
+
+
+@pytest.mark.parametrize("size", [0, 1, LAST_BYTES, LAST_BYTES + 1, BLOCK_BYTES + LAST_BYTES, SIZE])
+def test_every_range_is_what_was_written(storage: Storage, rng: np.random.Generator, size: int) -> None:
+    data = rng.bytes(size)
+    write_once(storage, "f", data)
+    files = KeptFiles(MOST)
+    for _ in range(40):
+        with files.open(storage, "f") as file:
+            start, length = int(rng.integers(0, size + 2)), int(rng.integers(0, 2 * BLOCK_BYTES))
+            file.seek(start)
+            assert file.read(length) == data[start : start + length]
+            assert file.tell() == max(start, min(start + length, size)) or start > size
+    with files.open(storage, "f") as file:
+        assert file.read() == data
+
+
+def test_no_more_is_held_than_told(storage: Storage, rng: np.random.Generator) -> None:
+    files, data = KeptFiles(MOST), rng.bytes(SIZE)
+    for name in ("a", "b"):
+        write_once(storage, name, data)
+    for name in ("a", "b", "a"):
+        with files.open(storage, name) as file:
+            assert file.read() == data
+        held = [*files.blocks.values(), *(each.last for each in files.files.values())]
+        assert sum(map(len, held)) == files.held <= MOST
+        # Not a part of something larger.
+        assert all(len(block.obj) == len(block) for block in files.blocks.values())  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_not_there_is_told_as_such(storage: Storage) -> None:
+    with pytest.raises(FileNotFoundError) as refused:
+        KeptFiles().open(storage, "none")
+    assert str(refused.value.filename) == f"{storage.place}/none"
+
+
+class TestRequests:
+    """To an S3-compatible server."""
+
+    def asked(self, behaviour: Misbehaviour) -> list[str]:
+        found = [request.split()[0] for request in behaviour.requests]
+        behaviour.requests.clear()
+        return found
+
+    def test_a_small_parquet_file_takes_one_request_however_often_it_is_read(self, s3: str) -> None:
+        with proxy(s3) as (url, behaviour):
+            place = StoredPath(storage_at("s3://bucket/kept/small", options_for(url)), "f.parquet")
+            rows = pa.table({f"column_{number}": pa.array(range(1000)) for number in range(20)})
+            with created(place.storage, place.file) as file, pq.ParquetWriter(arrow_sink(file), rows.schema) as writer:
+                writer.write_table(rows)
+            KEPT.forget()
+            self.asked(behaviour)
+            for _ in range(3):
+                assert pq.read_metadata(parquet_source(place)).num_rows == 1000
+                with pq.ParquetFile(parquet_source(place), pre_buffer=False) as parquet:
+                    assert parquet.read(use_threads=False) == rows
+            assert self.asked(behaviour) == ["GET"]
+            KEPT.forget()
+            assert pq.read_metadata(parquet_source(place)).num_rows == 1000
+            assert self.asked(behaviour) == ["GET"]
+
+    def test_a_large_file_is_read_some_blocks_at_once(self, s3: str, rng: np.random.Generator) -> None:
+        data = rng.bytes(SIZE)
+        with proxy(s3) as (url, behaviour):
+            storage = storage_at("s3://bucket/kept/large", options_for(url))
+            write_once(storage, "f", data)
+            self.asked(behaviour)
+            files = KeptFiles()
+            with files.open(storage, "f") as file:
+                for start in range(0, SIZE, 100_000):
+                    file.seek(start)
+                    assert file.read(100_000) == data[start : start + 100_000]
+            assert len(self.asked(behaviour)) == 1 + -(-7 // BLOCKS_AT_ONCE)
+            with files.open(storage, "f") as file:
+                assert file.read() == data
+            assert self.asked(behaviour) == []

@@ -1,0 +1,106 @@
+"""A log under a fresh broker of its release: what that broker believes of every group is what the history tables say
+of the log's end."""
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.builders.generated.log import compacted, generated, some_topics, write
+from tests.builders.generated.offsets import Topics
+from tests.builders.warehouses.replayed_segments import replay_with
+from tests.kafka.capture import Capture
+from tests.kafka.histories.belief import OFFSETS_TOPIC, belief
+from tests.kafka.observations import observations_of
+from tests.kafka.records.cut_logs import cut_at_random
+from tests.kafka.releases import KAFKA_3_9_NEW, KAFKA_3_9_OLD, KAFKA_4_3, RELEASES, Release
+from tests.oracles.history.agreement import SHOWN, SHOWN_BY_3_9, end_disagreements
+
+pytestmark = pytest.mark.broker
+# A pending commit that a tombstone took: the older coordinator, and it alone, brings it back when it loads the log.
+REVIVED_BY_OLD = "deleted-in-between"
+# A group that has nothing but a commit of an open transaction: this coordinator, and it alone, does not list it.
+UNLISTED_BY_3_9_NEW = "transaction-left-open"
+BUT = {KAFKA_3_9_OLD.name: frozenset({REVIVED_BY_OLD}), KAFKA_3_9_NEW.name: frozenset({UNLISTED_BY_3_9_NEW})}
+
+
+def shown_by(release: Release) -> tuple[str, ...]:
+    return SHOWN if release is KAFKA_4_3 else SHOWN_BY_3_9
+
+
+# On a busy machine sessions of members end before the broker that loaded them is asked: then a fresh one is.
+MOST_TRIES = 3
+
+
+def assert_believed(
+    release: Release, topics: Topics, log_dir: Path, folder: Path, but: frozenset[str] = frozenset()
+) -> Counter[str]:
+    """`but` are groups of which the broker is known to believe something else. Returns how many groups of each type
+    and state there were."""
+    _, partitions = topics[OFFSETS_TOPIC]
+    of_users = {name: facts for name, facts in topics.items() if not name.startswith("__")}
+    folder.mkdir(parents=True, exist_ok=True)
+    replayed = replay_with(of_users, folder / "warehouse", log_dir)
+    for number in range(MOST_TRIES):
+        scratch = folder / f"broker-{number}"
+        scratch.mkdir(parents=True)
+        looks = belief(release, log_dir, of_users, scratch, partitions)
+        found = end_disagreements(replayed, looks, shown_by(release))
+        if found.keys() == but:
+            break
+    assert found.keys() == but, "\n".join(found.values())
+    anomalies = replayed.tables["replay_anomalies"]
+    # Whatever a coordinator writes, and a cleaner takes away, is no fault of the log.
+    assert [row for row in anomalies if row["severity"] != "info"] == []
+    # What the older coordinator makes of the log is told whoever loads it.
+    assert but & {REVIVED_BY_OLD} <= {row["group_id"] for row in anomalies if row["kind"] == "older_rule"}
+    return Counter(f"{look['group_type']} {look['state']}" for look in looks)
+
+
+def topics_of(rows: list[dict[str, Any]]) -> Topics:
+    return {row["topic"]: (row["topic_id"], row["num_partitions"]) for row in rows}
+
+
+CAPTURED = ("4.3.1", "3.9.1-old", "3.9.1-new")
+
+
+@pytest.mark.parametrize("capture", CAPTURED, indirect=True)
+def test_a_broker_that_loads_a_captured_log_believes_what_the_tables_say(capture: Capture, tmp_path: Path) -> None:
+    release = RELEASES[capture.release]
+    topics = topics_of(capture.answers["topics"])
+    found = assert_believed(release, topics, capture.log_dir, tmp_path, BUT.get(release.name, frozenset()))
+    assert found["classic Empty"] > 5
+
+
+@pytest.mark.parametrize("capture", CAPTURED[:1], indirect=True)
+def test_a_broker_that_loads_a_compacted_log_believes_what_the_tables_say(capture: Capture, tmp_path: Path) -> None:
+    release = RELEASES[capture.release]
+    found = assert_believed(release, topics_of(capture.answers["topics"]), capture.compacted.log_dir, tmp_path)
+    assert found["classic Empty"] > 5
+
+
+@pytest.mark.parametrize("name", [CAPTURED[0], *(pytest.param(name, marks=pytest.mark.soak) for name in CAPTURED[1:])])
+def test_a_broker_that_loads_a_log_cut_anywhere_believes_what_the_tables_say(
+    name: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """With members in the middle of whatever they did then."""
+    observations = observations_of(RELEASES[name])
+    log_dir = cut_at_random(observations.log_dir, tmp_path / "cut", rng)
+    topics = topics_of(observations.of_kind("topic"))
+    assert assert_believed(observations.release, topics, log_dir, tmp_path / "believed")
+
+
+@pytest.mark.parametrize("logs", [5, pytest.param(100, marks=pytest.mark.soak)])
+def test_a_broker_that_loads_generated_logs_believes_what_the_tables_say(logs: int, tmp_path: Path, seed: int) -> None:
+    """Each a partition of its own, and each a second time as the cleaner leaves it."""
+    chance = random.Random(seed)
+    topics = some_topics(chance)
+    partitions = 2 * logs
+    for partition in range(partitions):
+        log = generated(chance.getrandbits(32), partition, partitions, topics)
+        write(tmp_path / "log", partition, log.batches if partition < logs else compacted(log))
+    found = assert_believed(KAFKA_4_3, topics | {OFFSETS_TOPIC: ("", partitions)}, tmp_path / "log", tmp_path)
+    assert {name.split()[0] for name in found} == {"classic", "consumer", "share", "streams"}

@@ -1,0 +1,136 @@
+"""What clients, the admin client and kafka-consumer-groups saw while a real broker wrote its log is what the history
+tables say of those instants."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.builders.warehouses.replayed_segments import replay_with
+from tests.kafka.histories.group_tool import by_group, committed, members, printed_rows
+from tests.kafka.observations import Observations, observations_of
+from tests.kafka.releases import KAFKA_4_3, RELEASES
+from tests.oracles.history.agreement import SHOWN, SHOWN_BY_3_9, UNTOLD, disagreements, instants, told, told_offsets
+from tests.oracles.history.at_instant import Replayed
+
+pytestmark = pytest.mark.broker
+REBALANCING = {"CompletingRebalance", "Assigning", "Reconciling", "NotReady"}
+# A member is told of its assignment with its next heartbeat or poll.
+TOLD_WITHIN_MS = 2_500
+Observed = tuple[Observations, Replayed]
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def observed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Observed:
+    observations = observations_of(RELEASES[request.param])
+    topics = {row["topic"]: (row["topic_id"], row["num_partitions"]) for row in observations.of_kind("topic")}
+    warehouse = tmp_path_factory.mktemp("observed") / "warehouse"
+    return observations, replay_with(topics, warehouse, observations.log_dir)
+
+
+def shown_by(observations: Observations) -> tuple[str, ...]:
+    return SHOWN if observations.release is KAFKA_4_3 else SHOWN_BY_3_9
+
+
+def test_every_answer_of_the_admin_client_is_what_the_tables_say(observed: Observed) -> None:
+    observations, replayed = observed
+    looks = observations.of_kind("look")
+    found = [text for look in looks for text in disagreements(replayed, look, shown_by(observations))]
+    assert found == []
+
+
+def test_enough_was_asked_and_enough_of_it_inside_rebalances(observed: Observed) -> None:
+    """Where nothing changed meanwhile, the answer can be about one instant alone."""
+    observations, replayed = observed
+    looks = observations.of_kind("look")
+    at_rest = [look for look in looks if len(list(instants(replayed, look))) == 1]
+    inside = [look for look in looks if look["state"] in REBALANCING]
+    untold = [look for look in looks if look["state"] == UNTOLD]
+    assert len(at_rest) >= 60
+    assert len(inside) >= 5 and len(inside) + len(untold) >= 10
+
+
+def test_rebalances_and_their_causes_are_what_the_program_did(observed: Observed) -> None:
+    observations, replayed = observed
+    acts = observations.of_kind("act")
+    assert len(acts) >= 11
+    for act in acts:
+        rebalances = [
+            row
+            for row in replayed.rebalances(act["group"])
+            if act["from_ms"] * 1000 <= row["start_time"] <= act["to_ms"] * 1000 + 999 and not row["is_follow_up"]
+        ]
+        triggers = [row["trigger"] for row in rebalances]
+        # The leader may learn of a topic's partitions only after it joined for it, and joins again.
+        is_late = triggers[1:] == ["metadata_changed"] and act["trigger"] == "subscription_changed"
+        assert triggers[: 1 if is_late else None] == [act["trigger"]], act
+        # The program waited until the broker called the group stable, or empty.
+        assert rebalances[0]["end_time"] <= act["to_ms"] * 1000 + 999
+        assert_who(replayed, act, rebalances[0])
+
+
+def assert_who(replayed: Replayed, act: dict[str, Any], rebalance: dict[str, Any]) -> None:
+    """Who came or went is the client that did."""
+    clients = {row["member_id"]: row["client_id"] for row in replayed.rows("membership_intervals", act["group"])}
+    came = [clients[member] for member in rebalance["members_joined"]]
+    went = [clients[member] for member in rebalance["members_departed"]]
+    comes = act["trigger"] in ("group_created", "member_joined", "protocol_migration")
+    goes = act["trigger"] in ("member_left", "group_emptied")
+    assert (came, went) == ([act["client_id"]] * comes, [act["client_id"]] * goes)
+
+
+def test_what_members_were_told_to_own_is_what_the_tables_say(observed: Observed) -> None:
+    observations, replayed = observed
+    assignments = [line for line in observations.of_kind("callback") if line["callback"] == "assigned"]
+    assert len(assignments) >= 15
+    for line in assignments:
+        # Of any member: a static one that came back is in none, since it took over without a rebalance. And whoever
+        # joins by a pattern alone is told that it owns nothing before there is any assignment.
+        held = replayed.rows("generation_members", line["group"])
+        assert line["generation"] in {row["generation_or_epoch"] for row in held} or not line["owned"], line
+        assert any(owns(replayed, line, at) for at in told_times(replayed, line)), line
+
+
+def told_times(replayed: Replayed, line: dict[str, Any]) -> Iterator[float]:
+    first, last = (line["at_ms"] - TOLD_WITHIN_MS) * 1000, line["at_ms"] * 1000 + 999
+    yield first
+    yield from (bound for bound in replayed.bounds(line["group"]) if first < bound <= last)
+
+
+def owns(replayed: Replayed, line: dict[str, Any], at: float) -> bool:
+    found = replayed.owned(line["group"], at, ("assigned",)).get(line["member_id"], {})
+    return bool(found == line["owned"])
+
+
+def test_the_group_tool_prints_what_the_tables_say(observed: Observed) -> None:
+    observations, replayed = observed
+    compared = 0
+    for line in observations.of_kind("tool"):
+        what = line["arguments"][2]
+        for group, rows in by_group(printed_rows(line["text"])).items():
+            at = list(instants(replayed, {**line, "group": group}))
+            theirs = printed(what, rows)
+            assert theirs in [ours(replayed, what, group, each, shown_by(observations)) for each in at], (group, what)
+            compared += 1
+    assert compared >= 12
+
+
+def printed(what: str, rows: list[dict[str, str]]) -> Any:
+    if what == "--offsets":
+        return committed(rows)
+    if what == "--members":
+        return members(rows)
+    (row,) = rows
+    return row["STATE"], int(row["#MEMBERS"])
+
+
+def ours(replayed: Replayed, what: str, group: str, at: float, shown: tuple[str, ...]) -> Any:
+    if what == "--offsets":
+        return {place: offset for place, (offset, *_) in told_offsets(replayed, group, at).items()}
+    seen = told(replayed, group, at, shown)
+    if what == "--members":
+        return {
+            member: (client, host, seen["owned"].get(member, {}))
+            for member, (client, host, _) in seen.get("members", {}).items()
+        }
+    return seen["state"], len(seen["members"])

@@ -1,0 +1,146 @@
+"""Interleaved transactions on real brokers: the tables name each offset for which 3.7 shows another value."""
+
+import json
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from jobs.spark.jars import jar_folder
+from tests.builders.warehouses.replayed_segments import command
+from tests.jobs.ingested import rows
+from tests.kafka.broker import Broker, kafka_command
+from tests.kafka.capture import HERE
+from tests.kafka.fresh_brokers import PlayError, on_fresh_broker
+from tests.kafka.java_programs import compile_java
+from tests.kafka.live_broker import copied_segments
+from tests.kafka.records.cut_logs import batch_ends
+from tests.kafka.releases import KAFKA_3_7_NEW, KAFKA_3_9_NEW, KAFKA_4_3, Release
+
+pytestmark = pytest.mark.broker
+
+STEPS: Final = 200
+SECONDS: Final = 900
+SOURCES: Final = [
+    HERE / "java" / "Cluster.java",
+    HERE / "java" / "sample" / "Story.java",
+    *(HERE / "java" / "interleaved").glob("*.java"),
+]
+# Group and topic partition, such as orders-2.
+Key = tuple[str, str]
+Row = dict[str, Any]
+
+
+def played(release: Release, folder: Path, seed: int) -> dict[Key, int]:
+    """What the broker shows in the end; its log goes to `folder`."""
+    folder.mkdir()
+
+    def play(broker: Broker) -> None:
+        classes = compile_java(SOURCES, [jar_folder(jar_set) for jar_set in KAFKA_4_3.jar_sets])
+        arguments = [broker.bootstrap, str(folder / "shown.jsonl"), str(seed), str(STEPS)]
+        program = kafka_command(KAFKA_4_3, "Interleaved", arguments, classes, options=broker.scratch_options)
+        done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=SECONDS)
+        if done.returncode:
+            raise PlayError(broker, done.stdout + done.stderr)
+        broker.stop()
+        copied_segments(broker, folder / "log")
+
+    on_fresh_broker(release, folder, {}, play)
+    lines = map(json.loads, (folder / "shown.jsonl").read_text().splitlines())
+    return {(line["group"], at): offset for line in lines for at, offset in line["offsets"].items()}
+
+
+def replay(warehouse: Path, log_dir: Path) -> None:
+    command(warehouse, "ingest", "--source", f"segments:{log_dir}")
+    command(warehouse, "replay")
+
+
+def key_of(row: Row) -> Key:
+    return row["group_id"], f"{row['topic']}-{row['partition']}"
+
+
+def held(warehouse: Path) -> dict[Key, int]:
+    return {key_of(row): row["committed_offset"] for row in rows(warehouse, "offset_history") if row["is_open"]}
+
+
+def older_rules(warehouse: Path) -> list[Row]:
+    return [row for row in rows(warehouse, "replay_anomalies") if row["kind"] == "older_rule"]
+
+
+def named_key(row: Row) -> Key:
+    return row["group_id"], row["message"].partition(":")[0]
+
+
+def last_changes(warehouse: Path) -> dict[Key, tuple[int, int]]:
+    """Partition and offset of the last record or COMMIT of each key that some release goes by."""
+    found: dict[Key, tuple[int, int]] = {}
+    pending: dict[tuple[int, int], set[Key]] = defaultdict(set)
+    for row in in_order([*rows(warehouse, "offset_commits"), *rows(warehouse, "transaction_markers")]):
+        at = row["offsets_partition"], row["record_offset"]
+        of_producer = row["offsets_partition"], row["producer_id"]
+        if "marker" in row:
+            ended = pending.pop(of_producer, set())
+            found |= dict.fromkeys(ended if row["marker"] == "COMMIT" else (), at)
+        elif row["is_transactional"] and not row["is_tombstone"]:
+            pending[of_producer].add(key_of(row))
+        else:
+            found[key_of(row)] = at
+    return found
+
+
+def in_order(found: list[Row]) -> Iterator[Row]:
+    yield from sorted(found, key=lambda row: (row["offsets_partition"], row["record_offset"]))
+
+
+def lasting(warehouse: Path) -> set[Key]:
+    """What is named and has not changed since."""
+    changes = last_changes(warehouse)
+    named = older_rules(warehouse)
+    return {
+        named_key(row) for row in named if changes[named_key(row)] == (row["evidence_partition"], row["record_offset"])
+    }
+
+
+@pytest.mark.parametrize("release", [KAFKA_3_7_NEW], ids=lambda release: release.name)
+def test_each_offset_that_differs_on_3_7_is_named_and_no_other(release: Release, tmp_path: Path, seed: int) -> None:
+    shown = played(release, tmp_path / "played", seed)
+    replay(tmp_path / "w", tmp_path / "played" / "log")
+    ours = held(tmp_path / "w")
+    different = {key for key in shown.keys() | ours.keys() if shown.get(key) != ours.get(key)}
+    assert different == lasting(tmp_path / "w")
+    assert different
+    assert {row["severity"] for row in older_rules(tmp_path / "w")} == {"info"}
+
+
+@pytest.mark.parametrize("release", [KAFKA_3_9_NEW, KAFKA_4_3], ids=lambda release: release.name)
+def test_later_releases_show_what_the_tables_say(release: Release, tmp_path: Path, seed: int) -> None:
+    shown = played(release, tmp_path / "played", seed)
+    replay(tmp_path / "w", tmp_path / "played" / "log")
+    assert shown == held(tmp_path / "w")
+
+
+def test_what_is_named_does_not_depend_on_the_number_of_runs(tmp_path: Path, seed: int) -> None:
+    played(KAFKA_3_7_NEW, tmp_path / "played", seed)
+    log_dir = tmp_path / "played" / "log"
+    replay(tmp_path / "whole", log_dir)
+    for share in range(1, 5):
+        written(log_dir, tmp_path / "growing", share / 4)
+        replay(tmp_path / "parts", tmp_path / "growing")
+    assert rows_as_text(tmp_path / "parts") == rows_as_text(tmp_path / "whole")
+    assert rows_as_text(tmp_path / "whole")
+
+
+def written(log_dir: Path, target: Path, share: float) -> None:
+    for segment in log_dir.glob("__consumer_offsets-*/*.log"):
+        content = segment.read_bytes()
+        ends = [0, *batch_ends(content)]
+        copy = target / segment.relative_to(log_dir)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(content[: ends[round(share * (len(ends) - 1))]])
+
+
+def rows_as_text(warehouse: Path) -> list[str]:
+    return sorted(repr(sorted(row.items())) for row in older_rules(warehouse))

@@ -1,0 +1,176 @@
+"""The tables hold each record of a broker's log once, with what kafka-dump-log says of it, and nothing else; also what
+the cleaner has taken from a later copy of the log."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.jobs.ingested import RECORD_TABLES, history, ingest, rows
+from tests.kafka.capture import Capture
+from tests.kafka.records.table_rows import DumpedFile, Row, dumped_files, table_row, with_payloads
+
+pytestmark = pytest.mark.broker
+
+Place = tuple[int, int]
+
+
+@pytest.fixture(params=["full", "compacted"])
+def copy(request: pytest.FixtureRequest, capture: Capture) -> Capture:
+    return capture if request.param == "full" else capture.compacted
+
+
+def test_tables_hold_what_kafka_prints(copy: Capture, tmp_path: Path) -> None:
+    found = ingest(tmp_path / "w", "--source", f"segments:{copy.log_dir}")
+    files = list(dumped_files(copy.dump_text))
+    expected = expected_rows(files)
+    assert_same_rows(tmp_path / "w", expected, {"cluster": "default", "run_id": found["run_id"]})
+    assert (found["exit_code"], found["num_files_read"]) == (0, len(copy.segments))
+    assert (found["read"], found["decoded"]) == (len(expected), len(expected))
+    assert (found["rejected"], found["already_known"], found["reject_reasons"]) == (0, 0, {})
+    assert counts(tmp_path / "w") == {
+        partition: Counter(read=number, decoded=number) for partition, number in records_of(files).items()
+    }
+
+
+def test_runs_and_files_are_told_as_kafka_prints_them(copy: Capture, tmp_path: Path) -> None:
+    ingest(tmp_path / "w", "--source", f"segments:{copy.log_dir}")
+    files = list(dumped_files(copy.dump_text))
+    (run,) = rows(tmp_path / "w", "runs")
+    assert run["num_offsets_partitions"] == len({file.partition for file in files if file.records or file.batches})
+    told = {count["offsets_partition"]: count for count in run["ingest_counts"]}
+    for partition, number in records_of(files).items():
+        offsets = [record.offset for file in files if file.partition == partition for record, _ in file.records]
+        gaps = sum(after - before > 1 for before, after in pairwise(offsets))
+        assert (told[partition]["read"], told[partition]["gaps"]) == (number, gaps)
+        assert (told[partition]["first_offset"], told[partition]["last_offset"]) == (offsets[0], offsets[-1])
+    by_file = {file_key(Path(row["source_file"])): row for row in rows(tmp_path / "w", "source_files")}
+    assert len(by_file) == len(copy.segments)
+    for file in files:
+        row = by_file.pop((file.partition, file.name))
+        assert (row["offsets_partition"], row["kind"]) == (file.partition, "segments")
+        assert {name: row[name] for name in facts(file)} == facts(file)
+    # kafka-dump-log begins no new line for a file without batches? It names each, so that none is left.
+    assert by_file == {}
+
+
+@pytest.mark.parametrize("order", [("full", "compacted"), ("compacted", "full"), ("both",)], ids="+".join)
+def test_a_log_and_its_compacted_copy_make_one_history(
+    capture: Capture, order: tuple[str, ...], tmp_path: Path
+) -> None:
+    sources = {"full": capture.log_dir, "compacted": capture.compacted.log_dir, "both": capture.folder}
+    files = {name: list(dumped_files(copy.dump_text)) for name, copy in copies(capture).items()}
+    seen: set[Place] = set()
+    for name in order:
+        found = ingest(tmp_path / "w", "--source", f"segments:{sources[name]}")
+        printed = [file for part in (files.values() if name == "both" else (files[name],)) for file in part]
+        new = places(printed) - seen
+        seen |= new
+        assert (found["exit_code"], found["rejected"], found["num_epoch_conflicts"]) == (0, 0, 0)
+        assert found["read"] == sum(records_of(printed).values())
+        assert (found["decoded"], found["already_known"]) == (len(new), found["read"] - len(new))
+    assert places(files["full"]) - places(files["compacted"]), "the cleaner took nothing"
+    assert places(files["compacted"]) - places(files["full"]), "nothing was written after the first copy"
+    # Where both copies have a record they agree about it, or else one of the orders fails.
+    expected = expected_rows(files["full"]) | expected_rows(files["compacted"])
+    assert_same_rows(tmp_path / "w", expected, {"cluster": "default"}, of_runs={"run_id"})
+
+
+def test_whichever_copy_comes_first_the_histories_are_equal(capture: Capture, tmp_path: Path) -> None:
+    for name, order in {"later": ["full", "compacted"], "earlier": ["compacted", "full"]}.items():
+        for each in order:
+            ingest(tmp_path / name, "--source", f"segments:{copies(capture)[each].log_dir}")
+    ingest(tmp_path / "at_once", "--source", f"segments:{capture.folder}")
+    assert history(tmp_path / "later") == history(tmp_path / "earlier") == history(tmp_path / "at_once")
+
+
+def copies(capture: Capture) -> dict[str, Capture]:
+    return {"full": capture, "compacted": capture.compacted}
+
+
+def expected_rows(files: Iterable[DumpedFile]) -> dict[Place, tuple[str, Row]]:
+    found = {}
+    for file in files:
+        for record, record_bytes in file.records:
+            assert (file.partition, record.offset) not in found
+            found[file.partition, record.offset] = table_row(record, record_bytes)
+    return found
+
+
+def assert_same_rows(
+    warehouse: Path, expected: dict[Place, tuple[str, Row]], same: Row, of_runs: frozenset[str] | set[str] = frozenset()
+) -> None:
+    held = [(name, row) for name in RECORD_TABLES for row in rows(warehouse, name)]
+    assert len(held) == len(expected)
+    for name, row in held:
+        table, wanted = expected[row["offsets_partition"], row["record_offset"]]
+        told = {column: value for column, value in readable(row).items() if column not in of_runs}
+        assert name == table
+        if "members" in wanted:
+            wanted = with_payloads(wanted, told)
+        assert_equal(told, wanted | same)
+    assert {row["record_offset"] for _, row in held} == {offset for _, offset in expected}
+
+
+def readable(row: Row) -> Row:
+    for member in row.get("members") or ():
+        member["payload_json"] = member["payload_json"] and json.loads(member["payload_json"])
+    return row
+
+
+def assert_equal(told: Row, wanted: Row) -> None:
+    """As text, where 0 is not false."""
+    assert as_text(told) == as_text(wanted)
+
+
+def as_text(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ",\n".join(f"{name}: {as_text(value[name])}" for name in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(as_text, value)) + "]"
+    return value.isoformat() if isinstance(value, datetime) else repr(value)
+
+
+def places(files: Iterable[DumpedFile]) -> set[Place]:
+    return {(file.partition, record.offset) for file in files for record, _ in file.records}
+
+
+def records_of(files: Iterable[DumpedFile]) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for file in files:
+        found[file.partition] += len(file.records)
+    return +found
+
+
+def counts(warehouse: Path) -> dict[int, Counter[str]]:
+    """What the newest run says of each partition, without what is 0."""
+    run = max(rows(warehouse, "runs"), key=lambda row: str(row["run_id"]))
+    names = ("read", "decoded", "rejected", "already_known")
+    found = {row["offsets_partition"]: +Counter({name: row[name] for name in names}) for row in run["ingest_counts"]}
+    return {partition: count for partition, count in found.items() if count}
+
+
+def file_key(path: Path) -> tuple[int, str]:
+    return int(path.parent.name.rpartition("-")[2]), path.name
+
+
+def facts(file: DumpedFile) -> Row:
+    records = [record for record, _ in file.records]
+    return {
+        "first_offset": records[0].offset if records else None,
+        "last_offset": records[-1].offset if records else None,
+        "num_records": len(records),
+        "num_batches": len(file.batches),
+        "num_tombstones": sum(record.marker is None and record.value is None for record in records),
+        "num_delete_horizon_batches": sum(batch.has_delete_horizon for batch in file.batches),
+        "torn_tail_bytes": 0,
+        "read_from_position": 0,
+        "size_bytes": sum(batch.size_bytes for batch in file.batches),
+        "read_to_position": sum(batch.size_bytes for batch in file.batches),
+        "last_batch_position": file.batches[-1].position if file.batches else None,
+    }

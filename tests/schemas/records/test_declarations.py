@@ -1,0 +1,196 @@
+"""The declarations are whole and consistent: what decoder, types, encoder and docs are derived from."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from schemas.declarations.fields import Array, Field, Kind, Layout, Message, RecordType, Shape, Struct
+from schemas.records import control as control_records
+from schemas.records import payloads
+from schemas.records.registry import REGISTRY
+from schemas.words.records import ControlType, Part, RejectReason
+from tests.oracles.decoding.kafka_names import NAMES
+
+CLIENT_PAYLOADS = (
+    payloads.SUBSCRIPTION,
+    payloads.ASSIGNMENT,
+    payloads.STREAMS_SUBSCRIPTION,
+    payloads.STREAMS_ASSIGNMENT,
+    payloads.CONNECT_SUBSCRIPTION,
+    payloads.CONNECT_ASSIGNMENT,
+)
+MESSAGES = [
+    *(record.value for record in REGISTRY.values()),
+    control_records.KEY,
+    control_records.VALUE,
+    *CLIENT_PAYLOADS,
+]
+SHAPES = [
+    *((message.name, shape) for message in MESSAGES for shape in message.shapes),
+    *(("sticky", shape) for shape in payloads.STICKY_FORMS),
+    *(("cooperative-sticky", shape) for shape in payloads.COOPERATIVE_STICKY_FORMS),
+]
+
+
+def fields_within(fields: tuple[Field, ...]) -> Iterator[tuple[Field, ...]]:
+    """The fields of this struct, then those of each struct inside."""
+    yield fields
+    for field in fields:
+        kind = field.type.of if isinstance(field.type, Array) else field.type
+        if isinstance(kind, Struct):
+            yield from fields_within(kind.fields)
+
+
+def every_struct() -> Iterator[tuple[str, tuple[Field, ...]]]:
+    for record in REGISTRY.values():
+        yield f"key of {record.name}", record.key
+    for name, shape in SHAPES:
+        for fields in fields_within(shape.fields):
+            yield name, fields
+
+
+STRUCTS = list(every_struct())
+
+
+def test_the_registry_holds_every_type_in_order() -> None:
+    assert {number: record.name for number, record in REGISTRY.items()} == NAMES
+    assert list(REGISTRY) == sorted(NAMES)
+    assert all(number == record.number for number, record in REGISTRY.items())
+
+
+def test_versions_reach_their_inclusive_end() -> None:
+    versions = {
+        record.number: (record.value.lowest_version, record.value.highest_version) for record in REGISTRY.values()
+    }
+    assert versions == {0: (0, 4), 1: (0, 4), 2: (0, 4)} | dict.fromkeys(range(3, 24), (0, 0))
+
+
+def test_only_these_types_have_two_shapes_under_one_version() -> None:
+    assert {number for number, record in REGISTRY.items() if len(record.value.shapes_of(0)) == 2} == {
+        4,
+        5,
+        7,
+        8,
+        9,
+        11,
+        15,
+    }
+    assert all(len(record.value.shapes_of(0)) <= 2 for record in REGISTRY.values())
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.name)
+def test_every_known_version_has_a_shape_and_no_other_has(message: Message) -> None:
+    for version in range(message.lowest_version, message.highest_version + 1):
+        assert message.shapes_of(version)
+    assert not message.shapes_of(message.lowest_version - 1)
+    assert not message.shapes_of(message.highest_version + 1)
+
+
+@pytest.mark.parametrize(("name", "shape"), SHAPES)
+def test_each_shape_names_its_releases_and_its_provenance(name: str, shape: Shape) -> None:
+    assert shape.releases.strip(), name
+    assert shape.provenance.strip(), name
+    assert 0 <= shape.first <= shape.last
+    assert shape.flexible_from is None or shape.first <= shape.flexible_from <= shape.last
+
+
+@pytest.mark.parametrize(("name", "fields"), STRUCTS)
+def test_each_field_has_a_name_and_a_sentence(name: str, fields: tuple[Field, ...]) -> None:
+    for field in fields:
+        assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", field.name), (name, field)
+        # A first letter that is no capital is a number, or a name such as host:port.
+        assert re.fullmatch(r"\S.*[^.]\.", field.about), (name, field)
+        assert "\n" not in field.about
+
+
+@pytest.mark.parametrize(("name", "fields"), STRUCTS)
+def test_names_and_tags_are_unique_in_each_version(name: str, fields: tuple[Field, ...]) -> None:
+    for version in range(12):
+        present = [field for field in fields if field.is_in(version)]
+        names = [field.name for field in present]
+        assert len(set(names)) == len(names), (name, version)
+        tags = [field.tag for field in present if field.tag is not None]
+        assert tags == sorted(set(tags)), (name, version)
+
+
+@pytest.mark.parametrize(("name", "shape"), SHAPES)
+def test_fields_stand_in_versions_that_their_shape_has_and_tags_in_flexible_ones(name: str, shape: Shape) -> None:
+    for field in shape.fields:
+        assert any(field.is_in(version) for version in range(shape.first, shape.last + 1)), (name, field.name)
+        assert field.last is None or field.first <= field.last
+    for fields in fields_within(shape.fields):
+        for field in fields:
+            if field.tag is not None:
+                assert shape.flexible_from is not None
+                assert field.first >= shape.flexible_from
+                # Absent, it says its default or null.
+                assert field.default is not None or field.nullable, (name, field.name)
+
+
+def test_what_may_be_null_is_what_kafka_declares_so() -> None:
+    nullable = {
+        (number, field.name)
+        for number, record in REGISTRY.items()
+        for shape in record.value.shapes
+        for fields in fields_within(shape.fields)
+        for field in fields
+        if field.nullable
+    }
+    assert nullable == {
+        *((2, name) for name in ("protocol", "leader", "group_instance_id")),
+        *((5, name) for name in ("instance_id", "rack_id", "subscribed_topic_regex", "server_assignor")),
+        (5, "classic_member_metadata"),
+        (8, "assignment_epochs"),
+        (10, "rack_id"),
+        (17, "last_assignment_configs"),
+        *((19, name) for name in ("instance_id", "rack_id", "user_endpoint")),
+        (22, "assignment_epochs"),
+    }
+
+
+def test_keys_are_whole_and_never_null() -> None:
+    for record in REGISTRY.values():
+        assert all(not field.nullable and field.tag is None and field.is_in(0) for field in record.key)
+        assert record.key[0].name in ("group", "group_id")
+
+
+def test_each_record_type_says_what_it_is_and_who_writes_it() -> None:
+    def words(record: RecordType) -> tuple[str, str]:
+        return record.about, record.written_by
+
+    for record in REGISTRY.values():
+        assert all(words(record)), record.number
+        assert record.about.endswith(".")
+
+
+def layouts_of(message: Message) -> Iterator[Layout]:
+    for shape in message.shapes:
+        for version in range(shape.first, shape.last + 1):
+            yield shape.layout(version)
+
+
+def test_the_fields_of_each_commit_version_stand_in_wire_order() -> None:
+    offset, metadata, time, epoch = "offset", "metadata", "commit_timestamp", "leader_epoch"
+    untagged = [[field.name for field in layout.fields] for layout in layouts_of(REGISTRY[1].value)]
+    assert untagged == [
+        [offset, metadata, time],
+        [offset, metadata, time, "expire_timestamp"],
+        [offset, metadata, time],
+        [offset, epoch, metadata, time],
+        [offset, epoch, metadata, time],
+    ]
+    tagged = [[field.name for field in layout.tagged] for layout in layouts_of(REGISTRY[1].value)]
+    assert tagged == [[], [], [], [], ["topic_id"]]
+    assert [layout.is_flexible for layout in layouts_of(REGISTRY[1].value)] == [False] * 4 + [True]
+
+
+def test_the_version_of_streams_payloads_is_an_int32() -> None:
+    wide = {message.name for message in MESSAGES if message.version_kind is Kind.INT32}
+    assert wide == {"SubscriptionInfo", "AssignmentInfo"}
+
+
+def test_the_words_of_rejected_rows_are_those_of_the_tables() -> None:
+    assert [str(part) for part in Part] == ["batch", "key", "value"]
+    assert all(str(reason) == reason.name.lower() for reason in RejectReason)
+    assert {control.name: int(control) for control in ControlType} == {"ABORT": 0, "COMMIT": 1}

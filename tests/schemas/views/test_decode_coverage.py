@@ -1,0 +1,77 @@
+"""v_decode_coverage equals what a slow reading of the same rows gives; DuckDB runs it here, Spark in
+tests/jobs/queries/test_engines.py."""
+
+from datetime import timedelta
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+from schemas.contract.tables import TABLES
+from schemas.records.registry import REGISTRY
+from schemas.views.log.decode_coverage import COLUMNS, READS, SQL, TABLES_BY_GROUP_TYPE, TABLES_OF_ONE_TYPE
+from schemas.words.records import RejectReason
+from tests.builders.warehouses.by_hand import NOW, filled
+from tests.oracles.views.coverage import GROUPS, NAMES, SUFFIX, coverage
+from udfs.rows.column_sources import BY_RECORD_TYPE
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def random_rows(rng: np.random.Generator, number: int) -> Rows:
+    """Few kinds of everything, so that they meet; times of about two weeks, or none."""
+
+    def one_of(*choices: Any) -> Any:
+        return choices[rng.integers(len(choices))]
+
+    found: Rows = {name: [] for name in READS}
+    for _ in range(number):
+        table = one_of(*READS)
+        row = {
+            "cluster": one_of("a", "b"),
+            "offsets_partition": int(rng.integers(3)),
+            "record_offset": int(rng.integers(1_000)),
+            "record_time": one_of(None, NOW - timedelta(hours=int(rng.integers(400)))),
+            "value_version": one_of(None, 0, 3),
+            "group_type": one_of(*GROUPS),
+            "marker": one_of("COMMIT", "ABORT"),
+            "key_version": one_of(0, 1),
+        }
+        if table == "rejected_records":
+            row |= {"record_type": one_of(None, 1, 9, 15, 99), "reason": one_of(*RejectReason).value}
+            row |= one_of({}, {"offsets_partition": None}, {"record_offset": None})
+            row |= {"num_records": int(one_of(1, 7))}
+        found[table].append({name: row[name] for name in row if name in {c.name for c in TABLES[table].columns}})
+    return found
+
+
+def by_duckdb(rows: Rows) -> list[dict[str, Any]]:
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    for name in READS:
+        connection.register(name, filled(TABLES[name], rows.get(name, [])))
+    return [dict(row) for row in connection.sql(SQL).to_arrow_table().to_pylist()]
+
+
+@pytest.mark.parametrize("number", [0, 1, 30, 2_000])
+def test_the_view_equals_a_slow_reading_of_the_same_rows(rng: np.random.Generator, number: int) -> None:
+    rows = random_rows(rng, number)
+    found = by_duckdb(rows)
+    assert found == coverage(rows)
+    assert all(list(row) == [column.name for column in COLUMNS] for row in found)
+
+
+def test_every_table_of_decoded_records_is_in_the_view_by_kafkas_numbers() -> None:
+    assert {number: record.name for number, record in REGISTRY.items()} == NAMES
+    for number, sources in BY_RECORD_TYPE.items():
+        table = sources.table.name
+        if table in TABLES_BY_GROUP_TYPE:
+            (group_type,) = (name for name, prefix in GROUPS.items() if NAMES[number].startswith(prefix))
+            assert TABLES_BY_GROUP_TYPE[table][group_type] == (15 if number == 9 else number)
+        elif table in TABLES_OF_ONE_TYPE:
+            assert TABLES_OF_ONE_TYPE[table] == number
+        else:
+            assert (table, number) in {("offset_commits", 0), ("offset_commits", 1), ("transaction_markers", -1)}
+        assert table in READS
+    assert set(SUFFIX) == set(TABLES_BY_GROUP_TYPE)

@@ -1,0 +1,148 @@
+"""Views over the history equal what a slow reading of the same rows gives; DuckDB runs them here, Spark in
+tests/jobs/queries/test_engines.py."""
+
+from datetime import timedelta
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+from jobs.answers.events import timeline
+from schemas.contract.tables import TABLES
+from schemas.contract.views import VIEWS
+from schemas.views import enumerations
+from schemas.words.assignments import Verdict
+from schemas.words.history import RebalanceTrigger
+from schemas.words.meanings import Meant
+from tests.builders.warehouses.by_hand import NOW, filled
+from tests.oracles.views.rebalances import Rows
+from tests.oracles.views.views import SLOW
+
+READ = sorted({table for name in SLOW for table in VIEWS[name].reads})
+
+
+def random_history(rng: np.random.Generator, number: int) -> Rows:
+    """Few groups of few members, some within minutes of one another; what may be NULL sometimes is."""
+
+    def one_of(*choices: Any) -> Any:
+        return choices[rng.integers(len(choices))]
+
+    def count() -> int | None:
+        return one_of(None, int(rng.integers(5)))
+
+    rows: Rows = {name: [] for name in READ}
+    clock = NOW - timedelta(days=3)
+    for offset in range(number):
+        clock += timedelta(seconds=one_of(0, 1, 20, 20, 60, 300, 1_000))
+        start = one_of(None, *[clock] * 9)
+        length = one_of(None, int(rng.integers(20_000)))
+        key = {"cluster": one_of("a", "b"), "group_id": one_of("g", "h"), "assignment_offset": offset}
+        evidence = {"evidence_partition": 0, "evidence_first_offset": offset // 2, "evidence_last_offset": offset}
+        rows["rebalances"].append(
+            {
+                **key,
+                **evidence,
+                "group_type": one_of("classic", "consumer"),
+                "start_time": start,
+                "end_time": None if start is None or length is None else start + timedelta(milliseconds=length),
+                "duration_ms": length,
+                "trigger": one_of(*RebalanceTrigger).value,
+                "outcome": one_of("completed", "open"),
+                "confidence": one_of("certain", "likely"),
+                "from_generation": one_of(None, offset - int(rng.integers(-2, 4))),
+                "to_generation": offset,
+                "is_follow_up": one_of(True, False),
+                "members_joined": one_of([], ["m1"]),
+                "members_departed": [],
+                **{name: count() for name in ("num_moved", "num_returned", "num_withheld", "num_partitions")},
+                **{name: count() for name in ("unpersisted_rounds", "sync_ms", "stopped_partition_ms")},
+                "num_ready_to_migrate": count(),
+                **{name: count() for name in ("unread_partition_low_ms", "unread_partition_high_ms")},
+                "longest_unread_high_ms": count(),
+            }
+        )
+        rows["assignment_audit"].append(
+            {
+                **key,
+                **evidence,
+                "group_type": "classic",
+                "generation_or_epoch": offset,
+                "record_time": start,
+                "verdict": one_of(*Verdict).value,
+                "known_defect": one_of(None, None, "KAFKA-1"),
+                "confidence": "certain",
+                **{name: count() for name in ("num_different", "num_owned_twice", "num_unowned")},
+                **{name: count() for name in ("moves_made", "moves_needed")},
+            }
+        )
+        for member in range(int(rng.integers(3))):
+            change = one_of("joined", "left", "kept", "restarted")
+            rows["generation_members"].append({**key, "member_id": f"m{member}", "change": change})
+        for partition in range(int(rng.integers(3))):
+            move = {"partition": partition, "kind": one_of("lost", "moved"), "commit_gap_ms": count()}
+            rows["partition_moves"].append({**key, **move})
+        first_time = one_of(None, NOW - timedelta(milliseconds=int(rng.integers(10**9))))
+        told = {
+            "first_offset": offset,
+            "outcome": one_of("open", "aborted"),
+            "groups": ["g"],
+            "producer_id": int(rng.integers(9)),
+        }
+        rows["transactions"].append({"cluster": key["cluster"], **evidence, **told, "first_time": first_time})
+    for member in ("m0", "m1"):
+        stay = {"cluster": "a", "group_id": one_of("g", "h"), "member_id": member}
+        rows["membership_intervals"] += [{**stay, "client_id": one_of(None, "c"), "client_host": one_of(None, "/h")}]
+    half = number // 2
+    for first, last, complete in ((0, half, one_of(None, half // 2)), (half + 1, number - 2, half + 1)):
+        stretch = {"cluster": "a", "first_offset": first, "last_offset": last, "complete_from_offset": complete}
+        rows["history_coverage"].append({**stretch, "from_time": NOW - timedelta(days=12), "to_time": NOW})
+    rows["topic_snapshots"].append({"cluster": "a", "captured_time": NOW + timedelta(hours=int(rng.integers(-5, 5)))})
+    return {name: filled(TABLES[name], some).to_pylist() for name, some in rows.items()}
+
+
+def by_duckdb(view: str, rows: Rows) -> list[dict[str, Any]]:
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    for name in VIEWS[view].reads:
+        connection.register(name, filled(TABLES[name], rows[name]))
+    return [dict(row) for row in connection.sql(VIEWS[view].sql).to_arrow_table().to_pylist()]
+
+
+def expected(view: str, rows: Rows) -> list[dict[str, Any]]:
+    names = [column.name for column in VIEWS[view].columns]
+    return [{name: row[name] for name in names} for row in SLOW[view](rows)]
+
+
+@pytest.mark.parametrize("number", [0, 6, 300])
+@pytest.mark.parametrize("view", SLOW)
+def test_a_view_equals_a_slow_reading_of_the_same_rows(rng: np.random.Generator, view: str, number: int) -> None:
+    rows = random_history(rng, number)
+    assert by_duckdb(view, rows) == expected(view, rows)
+
+
+def test_among_many_rebalances_there_are_storms(rng: np.random.Generator) -> None:
+    """Else the test above compares nothing with nothing."""
+    assert any(len(expected("v_rebalance_storms", random_history(rng, 300))) > 1 for _ in range(30))
+
+
+def test_every_word_of_the_history_is_in_dim_enum_with_its_meaning() -> None:
+    rows = by_duckdb("dim_enum", {})
+    assert len({(row["table_name"], row["column_name"], row["value"]) for row in rows}) == len(rows)
+    known = {name: {column.name for column in of.columns} for name, of in (TABLES | VIEWS).items()}
+    known["groupscope rebalances"] = set(timeline.COLUMNS)
+    for row in rows:
+        columns = known[row["table_name"]]
+        # Words of a list's structs are named by the column and the field.
+        assert row["column_name"].split(".")[0] in columns
+    used = {enumeration for enumeration, _ in enumerations.USES}
+    assert {each for each in Meant.__subclasses__() if list(each)} == used
+    states = {row["value"]: row["proposal_state"] for row in rows if row["proposal_state"]}
+    # As the proposal names them (Initialize is never written).
+    assert states == {
+        "Empty": "Stable (no members)",
+        "PreparingRebalance": "Joining",
+        "CompletingRebalance": "AwaitingSync",
+        "Stable": "Stable (active)",
+        "deleted": "Down",
+    }

@@ -1,9 +1,0 @@
-"""Views that a slow reading of the same rows is compared with."""
-
-from collections.abc import Callable
-
-from tests.slow import rebalances
-from tests.slow.assignments import assignment_audit
-from tests.slow.rebalances import Row, Rows
-
-SLOW: dict[str, Callable[[Rows], list[Row]]] = {**rebalances.VIEWS, "v_assignment_audit": assignment_audit}

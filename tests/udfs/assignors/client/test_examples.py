@@ -1,0 +1,185 @@
+"""What Kafka's classes gave for small groups of which each shows one rule, and what holds for large ones."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.builders.assignors.client_cases import sticky_data
+from udfs.assignors.client.sticky_assignors import cooperative_sticky
+from udfs.assignors.java.iteration_order import (
+    compute_order,
+    put_order,
+    string_hashes,
+    topic_partition_hashes,
+    uuid_hashes,
+)
+from udfs.assignors.questions.problems import ABSENT, Problem, Rows, within
+from udfs.assignors.questions.specs import read_spec
+from udfs.assignors.registry import known_assignor
+
+Spec = dict[str, Any]
+
+
+def spec(assignor: str, counts: dict[str, int], members: dict[str, Spec], racks: Any = None) -> Spec:
+    topics = [
+        {"name": name, "partitions": count} | ({"racks": racks} if racks else {}) for name, count in counts.items()
+    ]
+    return {
+        "group_protocol": "classic",
+        "assignor": assignor,
+        "topics": topics,
+        "members": [
+            {"member_id": name, "subscribed_topics": sorted(counts)} | member for name, member in members.items()
+        ],
+    }
+
+
+def lists(asked: Spec) -> str:
+    read = read_spec(asked)
+    return " · ".join(
+        " ".join(f"{topic}{partition}" for topic, partition in pairs) for _, pairs in known_assignor(read).answer(read)
+    )
+
+
+def owns(generation: int, **owned: list[int]) -> Spec:
+    return {"owned": [list(each) for each in owned.items()], "generation": generation}
+
+
+ONLY_A, ONLY_B = {"subscribed_topics": ["a"]}, {"subscribed_topics": ["b"]}
+THREE: dict[str, Spec] = {"c1": {}, "c2": {}, "c3": {}}
+EXAMPLES = {
+    "a static member is served before the others": (
+        spec("range", {"a": 5, "b": 3}, {"c1": {}, "c2": {}, "c3": ONLY_B | {"group_instance_id": "z"}}),
+        "a0 a1 a2 b1 · a3 a4 b2 · b0",
+    ),
+    "partitions of one number go together to a member that is near": (
+        spec("range", {"a": 3, "b": 3}, {"c1": {"rack_id": "r2"}, "c2": {"rack_id": "r1"}}, [["r1"], ["r2"], ["r1"]]),
+        "a1 b1 · a0 a2 b0 b2",
+    ),
+    "a member that does not subscribe loses its turn": (
+        spec("roundrobin", {"a": 3, "b": 3}, {"c1": ONLY_A, "c2": {}, "c3": ONLY_B}),
+        "a0 a2 · a1 b0 b2 · b1",
+    ),
+    "new members are dealt to in turn": (
+        spec("cooperative-sticky", {"a": 3, "b": 4}, THREE),
+        "a0 b0 b3 · a1 b1 · a2 b2",
+    ),
+    "what another must revoke first is withheld": (
+        spec("cooperative-sticky", {"a": 5}, {"c1": owns(3, a=[0, 1, 2]), "c2": owns(3, a=[3, 4]), "c3": {}}),
+        "a0 a1 · a3 a4 · ",
+    ),
+    "what two claim in one generation is withheld from all": (
+        spec(
+            "cooperative-sticky",
+            {"a": 6},
+            {"c1": owns(3, a=[0, 1, 2]), "c2": owns(3, a=[2, 3]), "c3": owns(2, a=[4, 5])},
+        ),
+        "a0 a1 · a3 · a4 a5",
+    ),
+    "unequal subscriptions are levelled by single moves": (
+        spec(
+            "cooperative-sticky",
+            {"a": 4, "b": 2},
+            {"c1": owns(3, a=[0, 1, 2, 3]), "c2": ONLY_A | {"generation": 3}, "c3": ONLY_B | owns(3, b=[0, 1])},
+        ),
+        "a2 a3 ·  · b0 b1",
+    ),
+    "the eager assignor moves at once": (
+        spec("sticky", {"a": 4, "b": 2}, {"c1": {}, "c2": ONLY_A, "c3": ONLY_B}),
+        "a0 a2 · a1 a3 · b0 b1",
+    ),
+    "the eager assignor believes user data, not owned partitions": (
+        spec(
+            "sticky",
+            {"a": 2},
+            {"c1": owns(3, a=[0]), "c2": owns(3, a=[1]) | {"user_data": sticky_data({"a": [0]}, 3).hex()}},
+        ),
+        "a1 · a0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_small_groups_are_assigned_as_kafka_did(name: str) -> None:
+    asked, expected = EXAMPLES[name]
+    assert lists(asked) == expected
+
+
+def test_hash_codes_are_those_of_java() -> None:
+    assert string_hashes(["range", "uniform", "cooperative-sticky", "consumer-1-a", ""]).astype(np.int32).tolist() == [
+        *(108280125, -286926412, 1843682987, -842085522, 0)
+    ]
+    assert len(set(string_hashes(["Aa", "BB", "C#"]).tolist())) == 1
+    assert topic_partition_hashes(string_hashes(["t", "orders"]), np.array([0, 12])).astype(np.int32).tolist() == [
+        *(1077, -1008768998)
+    ]
+    assert uuid_hashes(np.array([1]), np.array([2])).tolist() == [3]
+
+
+def test_tables_are_walked_as_java_walks_them() -> None:
+    keys = [f"consumer-{k}-0000000{k}" for k in range(1, 15)]
+    assert [int(place) + 1 for place in put_order(string_hashes(keys))] == [
+        12,
+        7,
+        3,
+        14,
+        1,
+        8,
+        10,
+        4,
+        11,
+        2,
+        5,
+        6,
+        9,
+        13,
+    ]
+    colliding = string_hashes(["Aa", "BB", "C#"])
+    assert put_order(colliding).tolist() == [0, 1, 2]
+    assert compute_order(colliding, is_touched_after=False).tolist() == [2, 1, 0]
+    assert put_order(np.array([5, 17, 33, 1, 16], np.uint32)).tolist() == [4, 1, 2, 3, 0]
+
+
+def large(counts: list[int], num_members: int, owned: Rows, generation: int) -> Problem:
+    return Problem(
+        members=[f"m{member}" for member in range(num_members)],
+        instances=[None] * num_members,
+        racks=[None] * num_members,
+        topics=[f"t{topic}" for topic in range(len(counts))],
+        counts=np.array(counts, np.int64),
+        class_of_member=np.zeros(num_members, np.int32),
+        topics_of_class=[np.arange(len(counts), dtype=np.int32)],
+        owned=owned,
+        generations=np.full(num_members, generation, np.int64),
+        user_data=[None] * num_members,
+    )
+
+
+def test_a_large_group_that_grows_moves_no_more_than_it_must_and_nothing_that_is_still_owned(
+    rng: np.random.Generator,
+) -> None:
+    counts = rng.integers(1, 400, 60).tolist()
+    before = int(rng.integers(50, 300))
+    nobody = np.empty(0, np.int32)
+    first = cooperative_sticky(large(counts, before, Rows(nobody, nobody, nobody), ABSENT))
+    order = np.argsort(first.members, kind="stable")
+    joined = int(rng.integers(1, 20))
+    after = cooperative_sticky(large(counts, before + joined, first.take(order), 1))
+    total = sum(counts)
+    assert len(first) == total
+    sizes = np.bincount(first.members, minlength=before)
+    assert sizes.max() - sizes.min() <= 1
+    starts = np.cumsum(counts) - counts
+    owner = np.full(total, ABSENT)
+    owner[starts[first.topics] + first.partitions] = first.members
+    assert (owner[starts[after.topics] + after.partitions] == after.members).all()
+    kept = np.bincount(after.members, minlength=before + joined)
+    # The quotas: what an old member keeps beyond the least is the extra of the few that may have one.
+    least, extra = divmod(total, before + joined)
+    assert kept[:before].sum() == np.minimum(sizes, least).sum() + min(extra, int((sizes > least).sum()))
+    assert kept[before:].sum() == 0
+
+
+def test_partitions_are_counted_within_each_topic() -> None:
+    assert within(np.array([2, 0, 3])).tolist() == [0, 1, 0, 1, 2]

@@ -1,0 +1,101 @@
+"""Hash tables against Java's own: crowded buckets, which become trees and chains again."""
+
+import subprocess
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests.kafka.java_programs import compile_java, java_command
+from tests.oracles.assignors.kafka_assignors import JAVA, newer_java
+from udfs.assignors.java.hash_map import NUMBERS, JavaTable, Keys
+from udfs.assignors.java.iteration_order import by_text, compute_order, java_sort_keys, put_order, string_hashes
+
+TEXTS = Keys[str](lambda text: int(string_hashes([text])[0]), lambda text: java_sort_keys([text])[0])
+CASES = 1_500
+
+
+def random_key(random: Random, kind: str, crowd: int) -> str:
+    """Few buckets for many keys. "Aa" and "BB" have one hash code."""
+    if kind == "n":
+        return str(random.randrange(12) + 64 * crowd * random.randrange(40 if random.random() < 0.9 else 1 << 20))
+    if random.random() < 0.2:
+        return f"k{random.randrange(200)}"
+    return "".join(random.choices(["Aa", "BB"], k=random.choice([4, 5, 5, 5, 6])))
+
+
+def random_steps(random: Random) -> list[str]:
+    kind = random.choice(["n", "t"])
+    steps = [f"{kind}{random.choice([0, 1, 16, 64, 64, 64, 256, 1024])}"]
+    crowd, letters = random.choice([1, 1, 2, 16]), random.choice(["p", "ppppr", "ppc", "ccccr", "pppi", "pcriiprc"])
+    for _ in range(random.choice([12, 30, 60, 120, 250])):
+        steps.append(random.choice(letters) + random_key(random, kind, crowd))
+        if random.random() < 0.01:
+            steps.append(f"s{random.choice([0, 16, 64, 128])}")
+    return steps
+
+
+def walked(steps: list[str]) -> str:
+    table: JavaTable[str | int, None] = made(steps[0][0], int(steps[0][1:]))
+    for step in steps[1:]:
+        key = int(step[1:]) if steps[0][0] == "n" else step[1:]
+        if step[0] == "p":
+            table.put(key, None)
+        elif step[0] == "c":
+            table.compute_if_absent(key, lambda: None)
+        elif step[0] == "s":
+            copy = made(steps[0][0], int(step[1:]))
+            for each in table:
+                copy.put(each, None)
+            table = copy
+        else:
+            table.remove(key, by_iterator=step[0] == "i")
+    return " ".join(map(str, table))
+
+
+def made(kind: str, asked: int) -> JavaTable[str | int, None]:
+    return JavaTable(NUMBERS if kind == "n" else TEXTS, 1 << max(asked - 1, 0).bit_length())  # type: ignore[arg-type]
+
+
+def java_walks(lines: list[list[str]], java: Path | None = None) -> list[str]:
+    classes = compile_java([JAVA / "tables" / "HashTables.java"])
+    command = java_command("HashTables", [classes])
+    command[0] = str(java or command[0])
+    text = "".join(" ".join(line) + "\n" for line in lines)
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("cases", [CASES, pytest.param(20 * CASES, marks=pytest.mark.soak)])
+def test_crowded_tables_are_walked_as_java_walks_them(cases: int, rng: np.random.Generator) -> None:
+    random = Random(int(rng.integers(2**62)))
+    lines = [random_steps(random) for _ in range(cases)]
+    for line, theirs in zip(lines, java_walks(lines), strict=True):
+        assert walked(line) == theirs, " ".join(line)
+    newer = newer_java()
+    if newer is not None:
+        assert java_walks(lines, newer) == java_walks(lines)
+
+
+@pytest.mark.broker
+def test_whole_arrays_of_crowded_keys_are_walked_as_java_walks_them(rng: np.random.Generator) -> None:
+    random = Random(int(rng.integers(2**62)))
+    lines = []
+    for letter in ["p", "c"] * 400:
+        kind, size = random.choice(["n", "t"]), random.choice([8, 14, 40, 100, 300])
+        keys = dict.fromkeys(random_key(random, kind, random.choice([1, 4])) for _ in range(size))
+        again = [f"c{next(iter(keys))}"] if letter == "c" and random.random() < 0.5 else []
+        lines.append([f"{kind}{random.choice([16, 16, 64])}", *(letter + key for key in keys), *again])
+    for line, theirs in zip(lines, java_walks(lines), strict=True):
+        is_computed = line[1][0] == "c"
+        keys = [step[1:] for step in line[1:]]
+        is_touched_after = keys[-1] == keys[0] and len(keys) > 1
+        keys = keys[:-1] if is_touched_after else keys
+        hashes = string_hashes(keys) if line[0][0] == "t" else np.array([int(key) for key in keys], np.uint32)
+        capacity, rank_of = int(line[0][1:]), by_text(keys)
+        if is_computed:
+            order = compute_order(hashes, is_touched_after, capacity, rank_of)
+        else:
+            order = put_order(hashes, capacity, rank_of)
+        assert " ".join(keys[at] for at in order) == theirs, " ".join(line)

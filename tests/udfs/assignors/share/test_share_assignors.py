@@ -1,0 +1,74 @@
+"""Share groups' assignor against Kafka's own classes, of each release line that changed it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.builders.assignors.server_cases import random_share_spec
+from tests.oracles.assignors.kafka_assignors import newer_java, server_answers
+from tests.oracles.assignors.same_answers import assert_same, kafka_lists, our_lists
+
+CASES = 200
+# 4.3 stands for 4.2 too.
+RELEASES = ["3.9", "4.0", "4.1", "4.3"]
+
+
+def cases(rng: np.random.Generator, count: int, **fields: Any) -> list[dict[str, Any]]:
+    return [random_share_spec(rng, is_equal=bool(i % 2)) | fields for i in range(count)]
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("count", [CASES, pytest.param(50 * CASES, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("release", RELEASES)
+def test_share_groups_are_assigned_as_kafka_does(release: str, count: int, rng: np.random.Generator) -> None:
+    specs = cases(rng, count, release=release)
+    assert_same(specs, server_answers(specs, release))
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("release", ["4.1", "4.3"])
+def test_a_newer_java_shares_by_its_own_orders(release: str, rng: np.random.Generator) -> None:
+    java = newer_java()
+    if java is None:
+        pytest.skip("no Java from 19 on")
+    specs = cases(rng, CASES, release=release, jdk=21)
+    assert_same(specs, server_answers(specs, release, java))
+
+
+ORDERS = {"name": "orders", "partitions": 2, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}
+THREE = {
+    "group_protocol": "share",
+    "assignor": "simple",
+    "topics": [ORDERS],
+    "members": [{"member_id": member, "subscribed_topics": ["orders"]} for member in "abc"],
+}
+BOTH, FIRST, SECOND = [["orders", 0], ["orders", 1]], [["orders", 0]], [["orders", 1]]
+# What Kafka's classes gave for these, by release.
+EXAMPLES = [
+    (THREE | {"release": "4.0"}, [BOTH, BOTH, BOTH]),
+    (THREE | {"release": "4.1"}, [SECOND, FIRST, SECOND]),
+    (THREE | {"release": "4.3"}, [BOTH, SECOND, FIRST]),
+    (THREE | {"release": "4.3", "assignable": [["orders", [1]]]}, [SECOND, SECOND, SECOND]),
+]
+
+
+@pytest.mark.parametrize(("spec", "lists"), EXAMPLES)
+def test_an_example_is_assigned_as_kafka_did(spec: dict[str, Any], lists: list[Any]) -> None:
+    assert our_lists(spec) == lists
+
+
+@pytest.mark.broker
+def test_the_examples_are_what_kafka_answers() -> None:
+    for spec, lists in EXAMPLES:
+        assert kafka_lists(server_answers([spec], str(spec["release"]))[0]) == lists
+
+
+def test_a_large_share_group_shares_every_partition_by_as_many_members_as_go_round() -> None:
+    """What can be said without Kafka's own classes."""
+    members = [{"member_id": f"m{i}", "subscribed_topics": ["orders"]} for i in range(1_500)]
+    lists = our_lists(THREE | {"topics": [ORDERS | {"partitions": 1_000}], "members": members})
+    assert isinstance(lists, list)
+    sharers = np.bincount([partition for each in lists for _, partition in each])
+    assert sharers.tolist() == [2] * 1_000
+    assert {len(each) for each in lists} == {1, 2}

@@ -1,0 +1,142 @@
+"""Which inputs are confirmed, situation by situation. Snapshots are written as time: (partitions, id); the record is of
+time 50."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from jobs.recomputing.facts import known_topics
+from schemas.contract.tables import TABLES
+from tests.builders.warehouses.by_hand import filled
+from udfs.assignors.questions.specs import Topic
+from udfs.audit.checks.confirm_inputs import ByLog, Used, confirmed_count, why_unconfirmed
+from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.topics.least_partitions import NamedPartitions
+from udfs.topics.partition_counts import named_counts
+
+AT = 50
+Seen = Mapping[int, tuple[int, str | None]]
+
+
+def facts(seen: Seen, whole: tuple[int, ...] = ()) -> Facts:
+    """Snapshots that say the same one after the other are one fact."""
+    known: list[KnownTopic] = []
+    for time, (count, topic_id) in sorted(seen.items()):
+        topic = Topic("t", count, topic_id)
+        if known and known[-1].topic == topic:
+            known[-1] = KnownTopic(topic, known[-1].first_time, time)
+        else:
+            known.append(KnownTopic(topic, time, time))
+    return Facts({"t": known} if known else {}, whole_times=whole)
+
+
+SITUATIONS = [
+    pytest.param({}, 3, (), None, "neither records nor snapshots show", id="nothing tells"),
+    pytest.param({10: (3, "x")}, 2, (), None, "only snapshots before", id="one snapshot before"),
+    pytest.param({10: (3, "x")}, 3, (), None, "only snapshots before", id="one before, though records name its last"),
+    pytest.param({90: (3, "x")}, 2, (), None, "only snapshots after", id="one snapshot after"),
+    pytest.param({90: (3, "x")}, 3, (), 3, None, id="one after whose last partition records name: topics only grow"),
+    pytest.param({10: (3, "x"), 90: (3, "x")}, 2, (), 3, None, id="both sides agree"),
+    pytest.param({50: (3, "x")}, 2, (), 3, None, id="at the very time"),
+    pytest.param({10: (3, None), 90: (3, "x")}, 2, (), 3, None, id="one of them has no ids"),
+    pytest.param({10: (3, "x"), 90: (3, "y")}, 2, (), None, "in the snapshot before", id="another topic of the name"),
+    pytest.param({10: (2, "x"), 90: (5, "x")}, 2, (), None, "2 partitions in the snapshot before, 5", id="it grew"),
+    pytest.param({10: (2, "x"), 90: (5, "x")}, 5, (), 5, None, id="it grew, and records name its newest partition"),
+    pytest.param({10: (2, "x")}, 5, (), None, "records name partition 4, a snapshot has 2", id="stale"),
+    pytest.param({10: (2, "x"), 90: (2, "x")}, 5, (), None, "records name partition 4", id="records contradict both"),
+    pytest.param({5: (9, "w"), 10: (2, "x"), 90: (2, "x")}, 5, (), 2, None, id="named of a topic that it was before"),
+    pytest.param({10: (2, None), 90: (2, None)}, 1, (10, 40, 90), 2, None, id="same fact, however others list"),
+    pytest.param(
+        {10: (2, "x"), 20: (3, "x"), 90: (3, None)}, 1, (10, 20, 70, 90), None, "gone for a while", id="gone between"
+    ),
+    pytest.param({}, 0, (10, 90), 0, None, id="lists of all topics on both sides lack it"),
+    pytest.param({}, 0, (10,), None, "neither records nor snapshots", id="a list of all topics before lacks it"),
+    pytest.param({}, 1, (10, 90), None, "neither records nor snapshots", id="they lack it, and records name it"),
+]
+
+
+@pytest.mark.parametrize(("seen", "least", "whole", "count", "why"), SITUATIONS)
+def test_numbers_of_partitions_are_confirmed_or_not(
+    seen: Seen, least: int, whole: tuple[int, ...], count: int | None, why: str | None
+) -> None:
+    found = confirmed_count("t", least, AT, facts(seen, whole))
+    assert found.partitions == count
+    assert (found.why is None) if why is None else (why in str(found.why))
+
+
+# Records of any group: time, one more than the partition that they name, id.
+Told = tuple[tuple[int, int, str | None], ...]
+BOTH = {10: (3, "x"), 90: (3, "x")}
+OF_OTHERS = [
+    pytest.param(BOTH, ((60, 4, "x"),), None, "records name partition 3, a snapshot has 3", id="between, by id"),
+    pytest.param(BOTH, ((60, 4, None),), None, "records name partition 3", id="between, by name"),
+    pytest.param(BOTH, ((20, 4, "x"),), None, "records name partition 3", id="between, before the record"),
+    pytest.param(BOTH, ((5, 4, "x"),), None, "records name partition 3", id="before both: both are stale"),
+    pytest.param(BOTH, ((60, 3, "x"),), 3, None, id="its last partition: it agrees"),
+    pytest.param(BOTH, ((95, 4, "x"),), 3, None, id="it grew after both"),
+    pytest.param(BOTH, ((60, 4, "w"),), 3, None, id="another topic of the name"),
+    pytest.param({**BOTH, 80: (3, "x")}, ((85, 4, "x"),), 3, None, id="the last of three is stale, the others agree"),
+    pytest.param({5: (9, "w"), **BOTH}, ((3, 7, None),), 3, None, id="of a topic that it was before"),
+    pytest.param({5: (9, "w"), **BOTH}, ((7, 7, None),), None, "records name partition 6", id="of which of them?"),
+    pytest.param({10: (3, None), 90: (3, None)}, ((60, 4, "x"),), None, "records name partition 3", id="without ids"),
+    pytest.param({90: (3, "x")}, ((40, 3, "x"),), 3, None, id="one after whose last partition others name by then"),
+    pytest.param({90: (3, "x")}, ((60, 3, "x"),), None, "only snapshots after", id="others name it too late"),
+    pytest.param({10: (2, "x"), 90: (3, "x")}, ((40, 3, "x"),), 3, None, id="it had grown by then, others tell"),
+    pytest.param({10: (2, "x"), 90: (3, "x")}, ((60, 3, "x"),), None, "in the snapshot before", id="it grew then?"),
+]
+
+
+@pytest.mark.parametrize(("seen", "told", "count", "why"), OF_OTHERS)
+def test_records_of_all_groups_prove_snapshots_stale(
+    seen: Seen, told: Told, count: int | None, why: str | None, rng: np.random.Generator
+) -> None:
+    captured = datetime(1970, 1, 1, tzinfo=UTC)
+    rows = [
+        {"cluster": "c", "captured_time": captured + timedelta(microseconds=time), "topic": "t", "topic_id": topic_id,
+         "partition": partition}
+        for time, (number, topic_id) in seen.items()
+        for partition in range(number)
+    ]  # fmt: skip
+    rng.shuffle(rows)
+    named = [NamedPartitions("t", topic_id, number, time) for time, number, topic_id in told]
+    known = known_topics(filled(TABLES["topic_snapshots"], rows), "c", {}, named_counts(named, {}))
+    found = confirmed_count("t", 2, AT, Facts(known))
+    assert found.partitions == count
+    assert (found.why is None) if why is None else (why in str(found.why))
+
+
+@pytest.mark.parametrize(("named", "count"), [({}, 0), ({"t": 80}, None), ({"t": 95}, 0), ({"u": 20}, 0)])
+def test_a_topic_that_records_name_is_not_absent(named: dict[str, int], count: int | None) -> None:
+    assert confirmed_count("t", 0, AT, Facts(whole_times=(10, 90), named_times=named)).partitions == count
+
+
+@pytest.mark.parametrize(
+    ("by_log", "why"),
+    [
+        (ByLog.LISTED, None),
+        (ByLog.HASH_MATCHES, None),
+        (ByLog.HASH_DIFFERS, "no topics that are known give the metadata hash"),
+        (ByLog.NOTHING, "t: only snapshots before"),
+    ],
+)
+def test_the_log_confirms_without_snapshots(by_log: ByLog, why: str | None) -> None:
+    found = why_unconfirmed(by_log, [Used("t", 3, 3)], AT, facts({10: (3, "x")}))
+    assert (found is None) if why is None else str(found).startswith(why)
+
+
+def test_a_hash_that_differs_outweighs_snapshots_on_both_sides() -> None:
+    both = facts({10: (3, "x"), 90: (3, "x")})
+    assert why_unconfirmed(ByLog.NOTHING, [Used("t", 3, 3)], AT, both) is None
+    assert why_unconfirmed(ByLog.HASH_DIFFERS, [Used("t", 3, 3)], AT, both) is not None
+
+
+def test_what_was_taken_must_be_what_is_confirmed() -> None:
+    both = facts({10: (3, "x"), 90: (3, "x")})
+    assert why_unconfirmed(ByLog.NOTHING, [Used("t", 2, 2)], AT, both) == "t: 2 partitions were taken, it had 3"
+
+
+def test_a_record_without_a_time_stands_on_no_side() -> None:
+    both = facts({10: (3, "x"), 90: (3, "x")})
+    assert why_unconfirmed(ByLog.NOTHING, [Used("t", 3, 3)], None, both) == "the record has no time"

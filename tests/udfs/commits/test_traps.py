@@ -1,0 +1,443 @@
+"""Traps of reading commits, one by one, each by hand. Offsets are those of the log, and a record's time is its offset
+in seconds."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.builders.groups.offset_logs import (
+    Row,
+    commit,
+    commits_table,
+    deletion,
+    marker,
+    markers_table,
+    of_transaction,
+)
+from udfs.arrays.nullable import NONE
+from udfs.commits.group_questions import Questions
+from udfs.commits.link_commits import Finished, OffsetReplay
+from udfs.commits.offset_endings import OffsetFacts, topic_deletions
+from udfs.commits.transactions import merged
+from udfs.log.gaps import Gaps
+
+S = 1_000_000
+
+
+class Run:
+    """All rows of one replay of a log in one chunk."""
+
+    def __init__(
+        self, *log: Row, facts: OffsetFacts | None = None, questions: Questions | None = None,
+        state: pa.Table | None = None,
+    ) -> None:  # fmt: skip
+        run = OffsetReplay("c", 0, state, questions or Questions.none(), facts or OffsetFacts())
+        closed = run.take(commits_table(list(log)), markers_table(list(log)))
+        self.finished: Finished = run.finish()
+        self.tables = {
+            name: [*rows.to_pylist(), *self.finished.closed[name].to_pylist(), *self.open(name)]
+            for name, rows in closed.items()
+        }
+        self.history, self.transactions = self.tables["offset_history"], self.tables["transactions"]
+
+    def open(self, name: str) -> list[Row]:
+        found: list[Row] = self.finished.open[name].to_pylist() if name in self.finished.open else []
+        return found
+
+    def told(self, *columns: str) -> list[tuple[Any, ...]]:
+        return [tuple(row[name] for name in columns) for row in self.history]
+
+
+def test_trap_13_the_deletion_of_a_group_deletes_no_offset() -> None:
+    tombstones = pa.table({"group_id": ["a"], "record_time": pa.array([2 * S]).cast(pa.timestamp("us", "UTC"))})
+    found = Run(commit(1), facts=OffsetFacts(group_tombstones=tombstones))
+    assert found.told("from_offset", "is_open") == [(1, True)]
+
+
+def test_trap_26_key_versions_0_and_1_are_one_offset_and_the_later_record_holds() -> None:
+    found = Run(commit(1, key_version=1, committed_offset=10), commit(2, key_version=0, committed_offset=11))
+    assert found.told("committed_offset", "is_open") == [(10, False), (11, True)]
+
+
+def test_trap_27_a_plain_commit_before_the_marker_wins_over_the_transaction() -> None:
+    found = Run(of_transaction(1, committed_offset=10), commit(2, committed_offset=20), marker(3))
+    assert found.told("committed_offset", "via", "is_open") == [(20, "plain", True)]
+    assert [(row["outcome"], row["num_commits"], row["num_superseded"]) for row in found.transactions] == [
+        ("committed", 1, 1)
+    ]
+
+
+def test_of_two_transactions_the_one_with_the_later_record_wins_whatever_the_order_of_markers() -> None:
+    log = of_transaction(1, 7, committed_offset=10), of_transaction(2, 8, committed_offset=20)
+    found = Run(*log, marker(3, 8), marker(4, 7))
+    assert found.told("committed_offset", "producer_id", "from_offset") == [(20, 8, 3)]
+    found = Run(*log, marker(3, 7), marker(4, 8))
+    assert found.told("committed_offset", "producer_id", "from_offset") == [(10, 7, 3), (20, 8, 4)]
+
+
+def test_trap_28_a_marker_ends_the_transaction_of_its_producer_whatever_the_epoch() -> None:
+    found = Run(of_transaction(1, 7) | {"producer_epoch": 4}, marker(2, 7) | {"producer_epoch": 5}, marker(3, 9))
+    assert found.told("from_offset", "via", "producer_id") == [(2, "transaction", 7)]
+    assert [(row["producer_epoch"], row["outcome"]) for row in found.transactions] == [(4, "committed")]
+
+
+def test_a_transactional_commit_begins_at_its_marker_and_rests_on_both() -> None:
+    found = Run(of_transaction(1, committed_offset=10), commit(2, partition=1), marker(3), commit(9))
+    row = next(row for row in found.history if row["committed_offset"] == 10)
+    assert (row["from_offset"], row["evidence_first_offset"], row["evidence_last_offset"]) == (3, 1, 9)
+    assert row["from_time"].timestamp() == 3
+
+
+def test_an_aborted_commit_makes_no_row_and_what_was_committed_before_goes_on() -> None:
+    found = Run(commit(1, committed_offset=5), of_transaction(2, committed_offset=6), marker(3, kind="ABORT"))
+    assert found.told("committed_offset", "is_open") == [(5, True)]
+    assert [(row["outcome"], row["num_superseded"]) for row in found.transactions] == [("aborted", 0)]
+
+
+def test_trap_44_a_negative_offset_is_an_offset() -> None:
+    found = Run(commit(1, committed_offset=-1), commit(2, committed_offset=4))
+    assert found.told("committed_offset", "previous_offset", "delta") == [(-1, None, None), (4, -1, 5)]
+
+
+def test_a_delta_beyond_64_bits_is_not_told() -> None:
+    found = Run(commit(1, committed_offset=-(2**63)), commit(2, committed_offset=2**63 - 1))
+    assert found.told("previous_offset", "delta") == [(None, None), (-(2**63), None)]
+
+
+def test_trap_45_a_retention_time_of_the_request_is_kept_and_counts_before_the_brokers() -> None:
+    log = commit(1, expire_time=5 * S), deletion(4), commit(6, expire_time=9 * S), deletion(9)
+    found = Run(*log, facts=OffsetFacts(retention_ms=0))
+    assert found.told("ended_by", "confidence") == [("tombstone_unknown", "certain"), ("expired", "likely")]
+    assert [row["last_expire_time"].timestamp() for row in found.history] == [5, 9]
+
+
+def test_trap_46_a_commit_without_topic_id_recreates_no_topic() -> None:
+    found = Run(
+        commit(1, topic_id="A", committed_offset=7), of_transaction(2, committed_offset=8), marker(3),
+        commit(4, topic_id="A", committed_offset=9), commit(5, topic_id="B", committed_offset=1),
+    )  # fmt: skip
+    assert found.told("topic_id", "ended_by", "previous_offset") == [
+        ("A", "commit", None),
+        (None, "commit", 7),
+        ("A", "topic_recreated", 8),
+        # The value of another topic is none that held before.
+        ("B", None, None),
+    ]
+
+
+def test_trap_47_of_one_key_twice_in_one_batch_both_hold_the_first_for_no_time() -> None:
+    log = commit(1, committed_offset=3, record_time=S), commit(2, committed_offset=4, record_time=S)
+    first, second = Run(*log).history
+    assert (first["from_time"], first["to_time"]) == (second["from_time"], second["from_time"])
+    assert (second["committed_offset"], second["is_open"]) == (4, True)
+
+
+def test_trap_54_a_group_with_nothing_but_a_pending_commit_is_alive_and_has_no_offset() -> None:
+    found = Run(of_transaction(1))
+    assert found.history == []
+    assert [(row["outcome"], row["groups"], row["is_open"]) for row in found.transactions] == [("open", ["a"], True)]
+    alive = found.finished.liveness.to_pylist()
+    assert [(row["group_id"], row["from_offset"], row["to_offset"]) for row in alive] == [("a", 1, None)]
+    # Its transaction's end is the end of the group.
+    ended = Run(marker(2, kind="ABORT"), state=found.finished.state).finished.liveness.to_pylist()
+    assert [(row["from_offset"], row["to_offset"]) for row in ended] == [(1, 2)]
+
+
+def test_trap_55_a_deletion_inside_an_open_transaction_takes_the_pending_commit_with_it() -> None:
+    found = Run(commit(1, committed_offset=1), of_transaction(2, committed_offset=2), deletion(3), marker(4))
+    assert found.told("committed_offset", "to_offset") == [(1, 3)]
+    assert [row["num_superseded"] for row in found.transactions] == [1]
+    assert found.finished.liveness.to_pylist()[0]["to_offset"] == 3
+    # The older coordinator keeps it when it loads the log: which rule was used is told.
+    assert older_rules(found) == [("a", "info", 2, 4)]
+    # So too where the next run begins between the deletion and the marker.
+    before = Run(of_transaction(2), deletion(3))
+    after = Run(commit(4, group_id="b"), marker(5), state=before.finished.state)
+    assert (after.told("group_id"), older_rules(after)) == ([("b",)], [("a", "info", 2, 5)])
+    alive = Run(commit(4, partition=1), marker(5), state=before.finished.state).finished.liveness.to_pylist()
+    assert [(row["from_offset"], row["to_offset"]) for row in alive] == [(4, None)]
+
+
+def older_rules(run: Run) -> list[tuple[Any, ...]]:
+    """Of pending commits that older coordinators bring back: the group, the commit's record and the marker."""
+    found = [row for row in run.tables["replay_anomalies"] if row["kind"] == "older_rule"]
+    assert all(row["record_offset"] == row["evidence_last_offset"] for row in found)
+    return [(row["group_id"], row["severity"], row["evidence_first_offset"], row["record_offset"]) for row in found]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param((of_transaction(2), deletion(3), marker(4, kind="ABORT")), id="aborted"),
+        pytest.param((of_transaction(2), deletion(3)), id="open"),
+        pytest.param((deletion(1), of_transaction(2), marker(4)), id="deleted before"),
+        pytest.param((of_transaction(2), deletion(3), commit(4, committed_offset=2), marker(5)), id="committed again"),
+        pytest.param((of_transaction(2), deletion(3), of_transaction(4), marker(5)), id="again by the transaction"),
+        pytest.param((of_transaction(2), deletion(3, partition=1), marker(4)), id="another partition"),
+    ],
+)
+def test_where_older_coordinators_load_the_same_no_rule_is_told(log: tuple[Row, ...]) -> None:
+    assert older_rules(Run(*log)) == []
+
+
+OVERTAKEN = (
+    pytest.param((of_transaction(2), commit(3), marker(9)), id="by a plain commit"),
+    pytest.param((of_transaction(2, 7), of_transaction(3, 8), marker(4, 8), marker(9, 7)), id="by a transaction"),
+    pytest.param((of_transaction(2), deletion(4), commit(5, committed_offset=3), marker(9)), id="after a deletion"),
+    pytest.param((of_transaction(1), of_transaction(2), commit(3), marker(9)), id="one of two of its transaction"),
+)
+
+
+@pytest.mark.parametrize("log", OVERTAKEN)
+def test_the_preview_of_3_7_goes_by_the_order_of_markers_and_every_offset_that_differs_is_named(
+    log: tuple[Row, ...],
+) -> None:
+    found = Run(*log)
+    assert found.told("committed_offset")[-1] == (3,)
+    assert older_rules(found) == [("a", "info", 2, 9)]
+    (row,) = found.tables["replay_anomalies"]
+    assert row["message"].startswith("t-0: record 2 has its COMMIT after record ")
+    assert row["message"].endswith("takes the COMMIT's offset 2, every other one keeps 3")
+    for cut in range(1, len(log)):
+        state = Run(*log[:cut]).finished.state
+        assert older_rules(Run(*log[cut:], state=state)) == [("a", "info", 2, 9)]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param((of_transaction(2), commit(3, committed_offset=2), marker(4)), id="equal"),
+        pytest.param((of_transaction(2), commit(3, topic_id="A"), marker(4)), id="of a later release"),
+        pytest.param((of_transaction(2, topic_id="A"), commit(3), marker(4)), id="transaction of a later release"),
+        pytest.param((commit(2), of_transaction(3), marker(4)), id="in order"),
+        pytest.param((of_transaction(2), commit(3), marker(4, kind="ABORT")), id="aborted"),
+    ],
+)
+def test_where_the_preview_of_3_7_has_the_same_offset_no_rule_is_told(log: tuple[Row, ...]) -> None:
+    assert older_rules(Run(*log)) == []
+
+
+def test_a_deletion_in_a_transactional_batch_counts_at_once() -> None:
+    found = Run(commit(1), deletion(2, is_transactional=True, producer_id=7), commit(3))
+    assert found.told("from_offset", "to_offset", "previous_offset") == [(1, 2, None), (3, None, None)]
+
+
+def test_a_producer_of_a_commit_outside_of_transactions_is_none() -> None:
+    assert Run(commit(1, producer_id=7)).told("via", "producer_id", "is_open") == [("plain", None, True)]
+
+
+def test_commits_of_an_archive_without_producers_are_possible() -> None:
+    found = Run(commit(1, is_transactional=None), commit(2))
+    assert found.told("confidence", "via") == [("possible", "plain"), ("certain", "plain")]
+
+
+def test_a_producer_tells_a_transaction_where_the_archive_lacks_the_flag() -> None:
+    found = Run(commit(1, is_transactional=None, producer_id=7), marker(2))
+    assert found.told("from_offset", "via", "confidence") == [(2, "transaction", "certain")]
+
+
+def test_equal_commits_are_one_row_with_the_last_ones_times() -> None:
+    found = Run(*(commit(offset, committed_offset=8, expire_time=offset * S + 1) for offset in (1, 2, 5)), commit(7))
+    row = found.history[0]
+    assert (row["num_commits"], row["from_offset"], row["to_offset"]) == (3, 1, 7)
+    assert [row[name].timestamp() for name in ("from_time", "to_time")] == [1, 7]
+    assert [round(row[name].timestamp()) for name in ("commit_time", "last_commit_time", "last_expire_time")] == [
+        1, 5, 5
+    ]  # fmt: skip
+
+
+def test_every_column_that_tells_a_value_apart_begins_a_row() -> None:
+    same = {"committed_offset": 8, "topic_id": "A", "metadata": "m", "leader_epoch": 1}
+    others: list[Row] = [{"committed_offset": 9}, {"topic_id": "B"}, {"metadata": ""}, {"leader_epoch": None}]
+    for other in others:
+        assert len(Run(commit(1, **same), commit(2, **(same | other)), commit(3, **same)).history) == 3, other
+    producers = of_transaction(2, 7, **same), marker(3, 7), of_transaction(4, 8, **same), marker(5, 8)
+    assert [row["producer_id"] for row in Run(commit(1, **same), *producers).history] == [None, 7, 8]
+
+
+def test_history_time_of_a_key_never_goes_back_not_even_over_a_deletion() -> None:
+    log = commit(1, record_time=9 * S), deletion(2, record_time=8 * S), commit(3, record_time=5 * S)
+    found = Run(*log, commit(4, partition=1, record_time=4 * S))
+    assert [(row["from_time"].timestamp(), row["to_time"] and row["to_time"].timestamp()) for row in found.history] == [
+        (9, 9),
+        (9, None),
+        (4, None),
+    ]
+
+
+def test_each_step_back_of_the_clock_by_more_than_a_second_is_told_once() -> None:
+    times = [10 * S, 9 * S, 7 * S, 7 * S + 5, 12 * S]
+    found = Run(*(commit(offset, record_time=time) for offset, time in enumerate(times)))
+    (row,) = found.tables["replay_anomalies"]
+    assert (row["record_offset"], row["kind"], row["severity"]) == (2, "clock_went_back", "info")
+    assert row["message"] == "record time lies 2,000 ms before that of the group's commit before"
+
+
+def test_missing_records_leave_the_ends_of_a_value_inexact() -> None:
+    found = Run(commit(1), commit(2), commit(6), commit(7), facts=OffsetFacts(Gaps([3], [5])))
+    assert found.told("is_from_exact", "is_to_exact") == [(True, True), (True, False), (False, True), (True, True)]
+    # Of a key that was never seen a record may be missing anywhere before.
+    found = Run(commit(1), commit(6, partition=1), facts=OffsetFacts(Gaps([3], [5])))
+    assert found.told("is_from_exact") == [(True,), (False,)]
+    # Between a transactional commit and its marker a later commit may be missing.
+    found = Run(of_transaction(1), marker(6), facts=OffsetFacts(Gaps([3], [5])))
+    assert found.told("is_from_exact") == [(False,)]
+
+
+def test_behind_a_hole_nothing_is_claimed() -> None:
+    run = OffsetReplay("c", 0, None, Questions.none(), OffsetFacts(Gaps([3], [9])))
+    log = [commit(1), of_transaction(2)]
+    run.take(commits_table(log), markers_table(log))
+    closed = run.hole(2, 2 * S)
+    (row,) = closed["offset_history"].to_pylist()
+    assert (row["to_offset"], row["to_time"].timestamp(), row["ended_by"], row["is_to_exact"], row["is_open"]) == (
+        2, 2, "coverage_hole", False, False
+    )  # fmt: skip
+    (transaction,) = closed["transactions"].to_pylist()
+    assert (transaction["outcome"], transaction["is_open"], transaction["end_time"]) == ("open", False, None)
+    # A marker behind the hole ends nothing, and the next commit has nothing before it.
+    log = [marker(10), commit(11)]
+    after = [*run.take(commits_table(log), markers_table(log))["transactions"].to_pylist()]
+    finished = run.finish()
+    assert after == []
+    (row,) = finished.open["offset_history"].to_pylist()
+    assert (row["from_offset"], row["is_from_exact"], row["previous_offset"]) == (11, False, None)
+    alive = [(row["from_offset"], row["to_offset"]) for row in finished.liveness.to_pylist()]
+    assert alive == [(1, 2), (11, None)]
+
+
+TIME = pa.timestamp("us", "UTC")
+
+
+def facts(**known: Any) -> OffsetFacts:
+    tables = {
+        name: pa.table(
+            {
+                column: pa.array(values, pa.int64()).cast(TIME) if column.endswith("_time") else pa.array(values)
+                for column, values in columns.items()
+            }
+        )
+        for name, columns in known.items()
+        if name != "retention_ms"
+    }
+    return OffsetFacts(retention_ms=known.get("retention_ms"), **tables)
+
+
+def ends(found: Run) -> list[tuple[str, str]]:
+    return [(row["ended_by"], row["confidence"]) for row in found.history if not row["is_open"]]
+
+
+WEEK_MS = 7 * 24 * 3_600_000
+
+
+def test_an_offset_that_goes_when_its_retention_is_over_has_expired() -> None:
+    late = WEEK_MS * 1000
+    log = commit(1, commit_time=S), deletion(2, record_time=S + late)
+    assert ends(Run(*log, facts=facts(retention_ms=WEEK_MS))) == [("expired", "likely")]
+    early = commit(1, commit_time=S), deletion(2, record_time=S + late - 1)
+    assert ends(Run(*early, facts=facts(retention_ms=WEEK_MS))) == [("tombstone_unknown", "certain")]
+    # A group is deleted by the same sweep once its last offset has expired.
+    swept = facts(retention_ms=WEEK_MS, group_tombstones={"group_id": ["a"], "record_time": [S + late]})
+    assert ends(Run(*log, facts=swept)) == [("expired", "likely")]
+
+
+def test_in_an_emptied_group_age_counts_from_when_it_became_empty() -> None:
+    log = commit(1, commit_time=S), deletion(5, record_time=20 * S)
+    empty: Row = {"group_id": ["a"], "from_offset": [3], "since_time": [12 * S]}
+    to_offset = pa.array([None], pa.int64())
+    known = {"empty_groups": empty | {"to_offset": to_offset}, "retention_ms": 10_000}
+    assert ends(Run(*log, facts=facts(**known))) == [("tombstone_unknown", "certain")]
+    assert ends(Run(*log, facts=facts(**(known | {"retention_ms": 8_000})))) == [("expired", "likely")]
+    # It had members again before: then the commit's own age counts.
+    over = {"empty_groups": empty | {"to_offset": [4]}, "retention_ms": 10_000}
+    assert ends(Run(*log, facts=facts(**over))) == [("expired", "likely")]
+
+
+def test_an_offset_that_goes_with_its_group_before_its_time_was_deleted() -> None:
+    with_group = facts(retention_ms=WEEK_MS, group_tombstones={"group_id": ["a", "b"], "record_time": [5 * S, 2 * S]})
+    assert ends(Run(commit(1), deletion(2, record_time=5 * S), facts=with_group)) == [("deleted", "likely")]
+    assert ends(Run(commit(1), deletion(2), facts=with_group)) == [("tombstone_unknown", "certain")]
+
+
+def test_one_offset_of_a_topic_that_goes_alone_was_deleted_by_name() -> None:
+    two = commit(1), commit(2, partition=1)
+    assert ends(Run(*two, deletion(3), facts=facts(retention_ms=WEEK_MS))) == [("deleted", "likely")]
+    # Where age may be the reason it may be that.
+    assert ends(Run(*two, deletion(3))) == [("tombstone_unknown", "certain")]
+    # Both of one write go as a whole topic, whatever stays of others.
+    both = deletion(3, record_time=3 * S), deletion(4, partition=1, record_time=3 * S)
+    log = *two, commit(2, topic="u"), *both
+    assert ends(Run(*log, facts=facts(retention_ms=WEEK_MS))) == [("tombstone_unknown", "certain")] * 2
+
+
+def test_offsets_of_a_topic_that_go_in_several_groups_at_once_went_with_the_topic() -> None:
+    gone = [deletion(3, record_time=9 * S), deletion(4, group_id="b", record_time=9 * S)]
+    log = commit(1), commit(2, group_id="b"), *gone
+    deletions = topic_deletions(commits_table(gone))
+    found = Run(*log, facts=OffsetFacts(topic_deletions=deletions, retention_ms=0))
+    assert ends(found) == [("topic_deleted", "likely")] * 2
+    # One group alone, or one group at two times: no sign of a topic's deletion.
+    assert topic_deletions(commits_table(gone[:1])).num_rows == 0
+    assert topic_deletions(commits_table([gone[0], gone[1] | {"record_time": 8 * S}])).num_rows == 0
+    # With the group: then the group was deleted, though the topic's name went too.
+    tombstones = pa.table({"group_id": ["a", "b"], "record_time": pa.array([9 * S, 9 * S]).cast(TIME)})
+    found = Run(*log, facts=OffsetFacts(topic_deletions=deletions, group_tombstones=tombstones))
+    assert ends(found) == [("deleted", "likely")] * 2
+    # Another offset of the topic stays: then the topic stays.
+    found = Run(commit(0, partition=1), *log, facts=OffsetFacts(topic_deletions=deletions, retention_ms=WEEK_MS))
+    assert ends(found) == [("deleted", "likely"), ("topic_deleted", "likely")]
+
+
+def test_a_write_that_deletes_is_judged_whole_though_chunks_cut_it() -> None:
+    log = [commit(1), commit(2, partition=1), deletion(3, record_time=S), deletion(4, partition=1, record_time=S)]
+    run = OffsetReplay("c", 0, None, Questions.none(), OffsetFacts(retention_ms=WEEK_MS))
+    closed = [run.take(commits_table(log[:3]), markers_table([])), run.take(commits_table(log[3:]), markers_table([]))]
+    closed.append(run.finish().closed)
+    found = [row["ended_by"] for tables in closed for row in tables["offset_history"].to_pylist()]
+    assert found == ["tombstone_unknown"] * 2
+
+
+def test_a_state_that_holds_no_value_any_more_answers_what_it_knows() -> None:
+    first = Run(commit(1, committed_offset=5), commit(4, committed_offset=6))
+    offsets = np.array([0, 3, 4, 9])
+    names = pa.array(["a"] * 4), pa.array(["t"] * 4)
+    found = Run(
+        commit(10), state=first.finished.state, questions=Questions(*names, np.zeros(4, np.int32), offsets)
+    ).finished.answers  # fmt: skip
+    # What held at 0 and at 3 the state does not tell; at 4 and 9 it was 6.
+    assert found.is_told.tolist() == [False, False, True, True]
+    assert found.committed.tolist() == [NONE, NONE, 6, 6]
+    assert found.last_commit_time.tolist() == [NONE, NONE, 4 * S - 1, 4 * S - 1]
+    assert found.next_commit_time.tolist() == [10 * S - 1] * 4
+
+
+def test_no_commit_follows_another_over_a_hole() -> None:
+    run = OffsetReplay("c", 0, None, Questions.none(), OffsetFacts())
+    run.take(commits_table([commit(1)]), markers_table([]))
+    run.hole(4, None)
+    asked = Questions(*(pa.array([name] * 2) for name in ("a", "t")), np.zeros(2, np.int32), np.array([4, 5]))
+    found = Run(commit(10), state=run.finish().state, questions=asked).finished.answers
+    assert found.next_commit_time.tolist() == [NONE, 10 * S - 1]
+    assert found.is_settled.all()
+    assert found.committed.tolist() == [NONE, NONE]
+
+
+def test_a_transaction_over_groups_of_several_slices_is_one_row() -> None:
+    log = of_transaction(1, group_id="b"), of_transaction(3, group_id="b", partition=1), marker(5)
+    other = of_transaction(2, group_id="a"), of_transaction(4, 8, group_id="a"), marker(5)
+    tables = [
+        OffsetReplay("c", 0, None, Questions.none(), OffsetFacts()).take(commits_table(some), markers_table(some))
+        for some in (list(log), list(other))
+    ]
+    rows = merged([table["transactions"] for table in tables]).to_pylist()
+    assert [(row["first_offset"], row["groups"], row["num_commits"], row["evidence_last_offset"]) for row in rows] == [
+        (1, ["a", "b"], 3, 5)
+    ]
+    unended = [Run(*some[:-1]).finished.open["transactions"] for some in (log, other)]
+    rows = merged(unended).to_pylist()
+    assert [(row["producer_id"], row["groups"], row["num_commits"], row["evidence_last_offset"]) for row in rows] == [
+        (7, ["a", "b"], 3, 3),
+        (8, ["a"], 1, 4),
+    ]

@@ -1,0 +1,130 @@
+"""The fold over many groups: chunks, holes, impossible records, and from where to where a group is known."""
+
+import json
+
+import pytest
+
+from tests.builders.groups.classic_log import Row, created, member, replayed, tombstone, value
+from tests.udfs.replay.named_rows import named_rows
+from udfs.groups import fold as folding
+from udfs.groups.classic.rounds import Classic
+from udfs.groups.fold import Fold
+from udfs.groups.history.group import Context, Group
+from udfs.groups.history.ledger import Ledger
+from udfs.groups.history.rows import Rows
+from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
+from udfs.groups.readers.records import Moment, Record
+from udfs.topics.partition_codes import TopicCodes
+
+EMPTY = ClassicValue("consumer", 1, None, None, None, ())
+
+
+def record(offset: int, content: ClassicValue | None = EMPTY) -> Record:
+    return Record(offset, offset * 1000, offset, 0, TYPE, None, content)
+
+
+def new_fold(states: dict[str, str] | None = None) -> Fold:
+    return Fold(Context(TopicCodes()), states or {})
+
+
+def test_a_handler_that_fails_ends_neither_the_run_nor_other_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(group: Group, _: Record) -> None:
+        if group.group_id == "bad":
+            raise ValueError("no such thing")
+        folding.classic_groups.take(group, _)
+
+    monkeypatch.setitem(folding.HANDLERS, TYPE, fail)
+    fold, still = new_fold(), Rows()
+    fold.take([("bad", record(4)), ("good", record(5))])
+    fold.finish(still)
+    (finding,) = named_rows(fold.context.rows, "replay_anomalies")
+    names = ("group_id", "kind", "severity", "record_offset")
+    assert [finding[name] for name in names] == ["bad", "impossible_order", "critical", 4]
+    assert "no such thing" in finding["message"]
+    assert [row["group_id"] for row in named_rows(still, "group_state_intervals")] == ["good"]
+
+
+def test_an_operation_that_a_chunk_cuts_is_one() -> None:
+    first = record(1)._replace(batch=1, time=5)
+    last = record(2, EMPTY._replace(generation=2))._replace(batch=1, time=5)
+    fold = new_fold()
+    fold.take([("g", first)])
+    fold.take([("g", last)])
+    fold.finish(Rows())
+    assert [row["assignment_offset"] for row in named_rows(fold.context.rows, "rebalances")] == [2]
+
+
+def test_a_group_is_known_from_its_value_to_its_tombstone_and_again() -> None:
+    fold = new_fold()
+    fold.take([("g", record(1)), ("g", record(3, None)), ("g", record(7))])
+    fold.finish(Rows())
+    assert fold.existence == {"g": [(Moment(1, 1000), Moment(3, 3000)), (Moment(7, 7000), None)]}
+
+
+def test_what_is_known_of_a_group_goes_on_over_runs_and_does_not_touch_it() -> None:
+    fold = new_fold()
+    fold.take([("g", record(1)), ("gone", record(2)), ("gone", record(3, None))])
+    states = fold.finish(Rows())
+    after = new_fold(states)
+    assert after.existence == {"g": [(Moment(1, 1000), None)], "gone": [(Moment(2, 2000), Moment(3, 3000))]}
+    assert after.finish(Rows()) == {}
+    after = new_fold(states)
+    after.take([("g", record(9, None))])
+    assert set(after.finish(Rows())) == {"g"}
+    assert after.existence["g"] == [(Moment(1, 1000), Moment(9, 9000))]
+
+
+def test_a_hole_ends_every_group_that_has_a_state() -> None:
+    fold = new_fold()
+    fold.take([("g", record(1))])
+    after = new_fold(fold.finish(Rows()))
+    after.hole(20, 30_000)
+    still = Rows()
+    states = after.finish(still)
+    assert json.loads(states["g"])["kind"] is None
+    assert after.existence["g"] == [(Moment(1, 1000), Moment(20, 30_000))]
+    assert [row["to_time"] for row in named_rows(after.context.rows, "group_state_intervals")] == [30_000]
+    assert not any(still.of.values())
+
+
+def test_history_time_outlives_a_group() -> None:
+    fold = new_fold()
+    fold.take([("g", record(9)), ("g", record(10, None))])
+    after = new_fold(fold.finish(Rows()))
+    after.take([("g", record(11)._replace(time=100))])
+    still = Rows()
+    after.finish(still)
+    assert named_rows(still, "group_state_intervals")[0]["from_time"] == 10_000
+
+
+def test_names_of_any_kind_survive_a_cut() -> None:
+    strange: list[Row] = [
+        created(0, 0, group='"\\\n\u2028'),
+        value(1, 3100, 1, [member('a"\u0000', "t0")], state=3000, group='"\\\n\u2028'),
+        tombstone(2, 5000, group='"\\\n\u2028'),
+    ]
+    assert replayed(strange, cuts=[1, 2]).rows == replayed(strange).rows
+
+
+def test_a_value_for_a_group_of_another_type_replaces_it_and_is_told() -> None:
+    context = Context(TopicCodes())
+    group = Group("g", context, Ledger("g", context.rows), now="a group of another type")
+    folding.classic_groups.take(group, record(3))
+    assert isinstance(group.now, Classic)
+    (finding,) = named_rows(context.rows, "replay_anomalies")
+    assert (finding["kind"], finding["severity"]) == ("type_conflict", "warning")
+
+
+def test_partitions_of_a_group_with_many_members_find_who_gets_them() -> None:
+    fold = new_fold()
+    fold.context.topics.of_name("t")
+    for generation, places in ((1, range(300)), (2, range(299, -1, -1))):
+        members = tuple(
+            ClassicMember(f"m{n}", None, "c", "/h", 1, 1, ("t",), frozenset(), 1, None, frozenset({place}))
+            for n, place in enumerate(places)
+        )
+        fold.take([("g", record(generation, ClassicValue("consumer", generation, "range", "m0", None, members)))])
+    fold.finish(Rows())
+    rows = [row for row in named_rows(fold.context.rows, "partition_moves") if row["assignment_offset"] == 2]
+    moves = {(row["from_member_id"], row["to_member_id"]) for row in rows}
+    assert moves == {(f"m{n}", f"m{299 - n}") for n in range(300)}

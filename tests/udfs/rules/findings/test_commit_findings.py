@@ -1,0 +1,224 @@
+"""Each kind of odd commit by hand, the bounds of each, and what is none."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.builders.tables.offset_situations import Row, Situation, at
+from udfs.rules.facts.effective_commits import counted_commits
+from udfs.rules.findings.commit_findings import commit_finding_rows
+from udfs.rules.offset_resets.find_resets import reset_rows
+
+ENDS = {0: (50, 1000), 1: (50, 1000)}
+
+
+def findings(situation: Situation, settled_from: int | None = None) -> list[Row]:
+    rows: list[Row] = commit_finding_rows(situation.rows(), settled_from).to_pylist()
+    return rows
+
+
+def told(situation: Situation) -> list[tuple[Any, ...]]:
+    return [(row["kind"], row["partition"], row["num_commits"], row["num_messages"]) for row in findings(situation)]
+
+
+def members() -> Situation:
+    return Situation().own(0, {0: "a", 1: "b"}).commit(10, {0: 100, 1: 200})
+
+
+def test_commits_to_a_group_whose_members_left_are_told_by_day() -> None:
+    situation = members().state(20, "Empty", 0).commit(30, {0: 101}).commit(40, {0: 105}).commit(86_400, {0: 106})
+    first, second = findings(situation)
+    assert (first["kind"], first["num_commits"], first["last_committed_offset"]) == ("group_empty", 2, 105)
+    assert (first["evidence_first_offset"], first["evidence_last_offset"], first["confidence"]) == (4, 5, "likely")
+    assert (first["first_time"].second, first["last_time"].second) == (30, 40)
+    assert first["detail"] == "committed 105; the group has had no members since record 3"
+    assert (second["day_time"].day, second["num_commits"]) == (first["day_time"].day + 1, 1)
+
+
+def test_a_consumer_group_without_members_is_empty_too() -> None:
+    empty = Situation().state(0, "Empty", 0, group_type="consumer", protocol_type=None)
+    assert told(empty.commit(10, {0: 3})) == [("group_empty", 0, 1, None)]
+
+
+def test_a_committed_transaction_counts_and_an_aborted_one_does_not() -> None:
+    for outcome, found in (("committed", [("group_empty", 0, 1, None)]), ("aborted", []), ("open", [])):
+        assert told(members().state(20, "Empty", 0).transaction(30, {0: 110}, outcome)) == found
+
+
+def test_an_admin_reset_is_not_told_twice() -> None:
+    situation = members().state(20, "Empty", 0).admin(30, {0: 90, 1: 200})
+    assert [row["actor"] for row in reset_rows(situation.rows(), None).to_pylist()] == ["admin_likely"]
+    assert told(situation) == []
+
+
+def test_a_step_back_of_one_partition_is_a_rewind() -> None:
+    situation = members().commit(30, {0: 90}).commit(31, {0: 95}).commit(32, {0: 80})
+    (row,) = findings(situation)
+    assert (row["kind"], row["num_commits"], row["num_messages"]) == ("rewind", 2, 10 + 15)
+    assert row["detail"] == "from 95 back to 80"
+
+
+def test_a_step_back_of_a_new_owner_is_a_rewind() -> None:
+    situation = members().own(20, {0: "b", 1: "a"}).commit(30, {0: 90, 1: 190})
+    assert told(situation) == [("rewind", 0, 1, 10), ("rewind", 1, 1, 10)]
+
+
+def moved(second: float, committed: int) -> Situation:
+    """Partition 0 goes from a to b, who reads on from 100."""
+    return members().own(20, {0: "b", 1: "a"}).commit(30, {0: 140}).commit(second, {0: committed})
+
+
+@pytest.mark.parametrize(
+    ("second", "committed", "kind"),
+    [
+        (40, 120, "after_move"),
+        (40, 100, "after_move"),
+        (40, 99, "rewind"),
+        (320, 120, "after_move"),
+        (321, 120, "rewind"),
+    ],
+)
+def test_a_commit_of_the_previous_owner_is_told_as_such(second: float, committed: int, kind: str) -> None:
+    assert [(row["kind"], row["num_messages"]) for row in findings(moved(second, committed))] == [
+        (kind, 140 - committed)
+    ]
+
+
+def test_a_first_commit_of_the_new_owner_is_its_own() -> None:
+    assert told(members().own(20, {0: "b", 1: "a"}).commit(30, {0: 99})) == [("rewind", 0, 1, 1)]
+
+
+def test_a_partition_that_nobody_owned_for_five_minutes_must_not_be_committed() -> None:
+    situation = members().own(20, {0: "a"}).commit(320, {1: 210}).commit(321, {1: 220})
+    (row,) = findings(situation)
+    assert (row["kind"], row["partition"], row["num_commits"]) == ("partition_not_owned", 1, 1)
+    assert row["detail"] == "committed 220; no member owned the partition (members: 1)"
+
+
+def test_a_topic_that_nobody_subscribes_to_must_not_be_committed() -> None:
+    situation = members().own(20, {0: "a"}).commit(400, {0: 130}).commit(400, {0: 7}, topic="u")
+    assert [(row["kind"], row["topic"]) for row in findings(situation)] == [("topic_not_subscribed", "u")]
+
+
+def test_a_topic_that_a_member_owned_just_now_may_be_committed() -> None:
+    """Members do not subscribe to u any more, and partition 0 of it was owned until 110 s before."""
+    situation = members().own(20, {0: "a"})
+    situation.owned.append(
+        {**situation.owned[0], "topic": "u", "from_time": at(0), "to_time": at(290), "to_offset": 5, "is_open": False}
+    )
+    assert told(situation.commit(400, {3: 7}, topic="u")) == []
+    situation.owned[-1]["to_time"] = at(99)
+    assert [kind for kind, *_ in told(situation)] == ["topic_not_subscribed"]
+
+
+def test_nobody_is_accused_when_a_subscription_is_unknown() -> None:
+    situation = members().own(20, {0: "a"}).commit(400, {0: 7}, topic="u")
+    situation.members[-1]["subscribed_topics"] = None
+    assert told(situation) == []
+
+
+def test_nobody_is_accused_in_a_group_that_just_begins() -> None:
+    assert told(Situation().own(0, {0: "a"}).commit(299, {1: 7})) == []
+    assert [kind for kind, *_ in told(Situation().own(0, {0: "a"}).commit(301, {1: 7}))] == ["partition_not_owned"]
+
+
+def in_log(committed: int, before: Any = ENDS, after: Any = ENDS, epochs: tuple[int, int] = (1, 1)) -> Situation:
+    situation = Situation().own(0, {0: "a", 1: "b"}).snapshot(20, before, epochs[0])
+    return situation.commit(40, {0: committed}).snapshot(50, after, epochs[1])
+
+
+@pytest.mark.parametrize(
+    ("committed", "found"),
+    [
+        (1001, [("beyond_end", 0, 1, 1)]),
+        (1000, []),
+        (50, []),
+        (49, [("below_start", 0, 1, 1)]),
+        (0, [("below_start", 0, 1, 50)]),
+        (-1, [("negative", 0, 1, None)]),
+    ],
+)
+def test_offsets_that_are_no_place_in_the_log(committed: int, found: list[tuple[Any, ...]]) -> None:
+    assert told(in_log(committed)) == found
+
+
+def test_a_start_is_that_of_a_snapshot_that_was_surely_taken_before() -> None:
+    situation = Situation().own(0, {0: "a"}).snapshot(20, ENDS).snapshot(35, {0: (60, 1000)}).commit(40, {0: 49})
+    assert [row["detail"] for row in findings(situation)] == [
+        "committed 49; the snapshot before has the start of the log at 50"
+    ]
+
+
+@pytest.mark.parametrize(("begin", "end", "is_told"), [(39, 41, False), (40, 60, True), (30, 40, True), (0, 99, False)])
+@pytest.mark.parametrize("committed", [1001, 49])
+def test_nobody_is_accused_by_times_that_are_in_doubt(committed: int, begin: int, end: int, is_told: bool) -> None:
+    """The commit is of 40 s."""
+    assert bool(told(in_log(committed).doubt(begin, end))) == is_told
+
+
+def test_a_negative_offset_is_none_by_any_clock() -> None:
+    assert [kind for kind, *_ in told(in_log(-1).doubt(0, 99))] == ["negative"]
+
+
+LOWER, ANEW = {0: (50, 900)}, {0: (0, 1000)}
+UNPROVEN = {
+    "the log lost its end": in_log(950, after=LOWER),
+    "another leader": in_log(1001, epochs=(1, 2)),
+    "no epochs": in_log(1001, epochs=(None, None)),  # type: ignore[arg-type]
+    "the topic is new": in_log(49, after=ANEW),
+    "no snapshot before": Situation().own(0, {0: "a"}).commit(40, {0: 1001}).snapshot(50, ENDS),
+    "no snapshot after": Situation().own(0, {0: "a"}).snapshot(20, ENDS).commit(40, {0: 1001}),
+    "a snapshot that may have been taken later": Situation().own(0, {0: "a"}).snapshot(35, ENDS).commit(40, {0: 49}),
+}
+
+
+@pytest.mark.parametrize("situation", UNPROVEN.values(), ids=UNPROVEN)
+def test_what_snapshots_do_not_prove_is_not_told(situation: Situation) -> None:
+    assert told(situation) == []
+
+
+NOTHING = {
+    "reading": members().commit(30, {0: 150, 1: 260}),
+    "a rebalance": members().own(20, {0: "b", 1: "a"}).commit(30, {0: 150, 1: 260}),
+    "the last commit of a revoked partition": members().own(20, {0: "a"}).commit(30, {1: 210}),
+    "the first commits of a group": Situation().own(0, {0: "a"}).commit(10, {0: 0}),
+    "a simple consumer": Situation().state(0, "Empty", 0, protocol_type=None).commit(10, {0: 5}).commit(20, {0: 9}),
+    "a conversion": members().state(20, "Stable", 2, group_type="consumer", protocol_type=None).commit(900, {0: 101}),
+    "another protocol": Situation().state(0, "Stable", 1, protocol_type="connect").commit(900, {0: 3}),
+    "a partition without owner while the group rebalances": members()
+    .own(20, {0: "a"})
+    .state(310, "CompletingRebalance", 1)
+    .commit(321, {1: 220}),
+    "a seek within what is read": members().commit(30, {0: 100}).commit(40, {0: 100}),
+}
+
+
+@pytest.mark.parametrize("situation", NOTHING.values(), ids=NOTHING)
+def test_what_is_in_order_gives_nothing(situation: Situation) -> None:
+    assert told(situation) == []
+
+
+def test_a_run_counts_the_day_that_is_not_settled_as_a_whole() -> None:
+    situation = members().state(20, "Empty", 0).commit(30, {0: 101}).commit(86_500, {0: 106}).commit(86_600, {0: 107})
+    assert [row["num_commits"] for row in findings(situation, at(86_550))] == [2]
+    assert [row["num_commits"] for row in findings(situation, at(86_399))] == [1, 2]
+
+
+def test_commits_of_the_previous_owner_add_up() -> None:
+    (row,) = findings(moved(40, 120).commit(41, {0: 140}).commit(42, {0: 130}))
+    assert (row["kind"], row["num_commits"], row["num_messages"]) == ("after_move", 2, 20 + 10)
+    assert row["confidence"] == "possible"
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "seconds"),
+    [(None, 30, [10, 20, 30]), (20, 30, [20, 30]), (10, 20, [10, 20]), (11, 29, [20])],
+)
+def test_commits_count_from_a_time_up_to_the_time_that_is_asked_about(
+    since: int | None, until: int, seconds: list[int]
+) -> None:
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: 1}).commit(20, {0: 2}).commit(30, {0: 3})
+    history = replace(situation.rows(), as_of_time=at(until))
+    found = counted_commits(history, None if since is None else at(since))
+    assert found.time.tolist() == [at(second) for second in seconds]

@@ -1,0 +1,274 @@
+"""Each kind of move and removal by hand, who did it, and what is none."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.builders.tables.offset_situations import Row, Situation, at
+from udfs.rules.offset_resets.find_resets import reset_rows
+
+BEFORE = {0: 100, 1: 200}
+WIDE = {0: (5, 1000), 1: (7, 2000)}
+
+
+def events(situation: Situation, settled_from: int | None = None) -> list[Row]:
+    rows: list[Row] = reset_rows(situation.rows(), settled_from).to_pylist()
+    return rows
+
+
+def told(situation: Situation) -> list[tuple[Any, ...]]:
+    return [(row["kind"], row["actor"], row["signature_score"], row["confidence"]) for row in events(situation)]
+
+
+def emptied() -> Situation:
+    """Members read, then leave."""
+    return Situation().own(0, {0: "a", 1: "b"}).commit(10, BEFORE).state(20, "Empty", 0)
+
+
+def simple(**fields: Any) -> Situation:
+    return Situation().state(0, "Empty", 0, protocol_type=None).commit(10, BEFORE, **fields)
+
+
+def between(situation: Situation, offsets: dict[int, int], before: Any = WIDE, after: Any = WIDE) -> Situation:
+    return situation.snapshot(25, before).admin(30, offsets).snapshot(40, after)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "kind", "score"),
+    [
+        ({0: 5, 1: 7}, "to_earliest", 5),
+        ({0: 1000, 1: 2000}, "to_latest", 5),
+        ({0: 90, 1: 190}, "shift", 5),
+        ({0: 110, 1: 210}, "shift", 5),
+        ({0: 90, 1: 189}, "to_offset", 4),
+        ({0: 5, 1: 150}, "to_offset", 4),
+        ({0: 90}, "to_offset", 3),
+        ({0: 5}, "to_earliest", 4),
+    ],
+)
+def test_a_reset_of_an_empty_group_is_of_the_kind_that_the_ends_show(
+    offsets: dict[int, int], kind: str, score: int
+) -> None:
+    likely = "likely" if score >= 4 else "possible"
+    assert told(between(emptied(), offsets)) == [(kind, "admin_likely", score, likely)]
+
+
+def test_a_reset_says_what_it_moved() -> None:
+    (row,) = events(between(emptied(), {0: 90, 1: 260}))
+    assert (row["partitions"], row["from_offsets"], row["to_offsets"]) == ([0, 1], [100, 200], [90, 260])
+    assert (row["messages_reread"], row["messages_skipped"], row["num_members"]) == (10, 60, 0)
+    assert (row["evidence_partition"], row["evidence_first_offset"], row["evidence_last_offset"]) == (5, 4, 5)
+
+
+def test_an_end_between_two_snapshots_counts_as_the_end() -> None:
+    grown = {0: (5, 300), 1: (7, 400)}
+    ends = {0: (5, 200), 1: (7, 300)}
+    for offsets, kind in (({0: 200, 1: 400}, "to_latest"), ({0: 199, 1: 400}, "to_offset")):
+        assert [row["kind"] for row in events(between(emptied(), offsets, ends, grown))] == [kind]
+
+
+def test_a_reset_to_below_zero_rereads_no_more_than_there_is() -> None:
+    assert [row["messages_reread"] for row in events(between(emptied(), {0: -5}))] == [100]
+
+
+def test_the_last_offset_of_a_simple_group_goes_while_the_group_is_still_there() -> None:
+    situation = Situation().state(0, "Empty", 0, protocol_type=None).commit(10, {0: 100}).remove(30, (0,), "expired")
+    situation.states[-1] |= {"to_offset": situation.offset - 1, "to_time": at(30), "is_open": False}
+    assert [(row["group_type"], row["num_members"]) for row in events(situation)] == [("classic", 0)]
+
+
+def test_without_snapshots_a_reset_is_to_some_offset() -> None:
+    assert told(emptied().admin(30, {0: 5, 1: 7})) == [("to_offset", "admin_likely", 4, "likely")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "score"), [({"leader_epoch": 3}, 4), ({"metadata": "x"}, 4), ({"leader_epoch": 3, "metadata": "x"}, 3)]
+)
+def test_a_step_back_with_what_consumers_send_is_by_one(fields: Row, score: int) -> None:
+    situation = emptied().snapshot(25, WIDE).admin(30, {0: 90, 1: 190}, **fields).snapshot(40, WIDE)
+    assert [(row["actor"], row["signature_score"]) for row in events(situation)] == [("simple_consumer", score)]
+
+
+def test_a_commit_that_moves_one_partition_less_is_no_shift() -> None:
+    situation = between(emptied().admin(28, {0: 100, 1: 200, 2: 50}), {0: 90, 1: 190, 2: 50})
+    assert [row["kind"] for row in events(situation) if row["at_time"].second == 30] == ["to_offset"]
+
+
+def test_a_first_commit_of_an_emptied_group_by_a_tool_comes_from_nothing() -> None:
+    (row,) = events(emptied().admin(30, {2: 5, 3: 9}))
+    assert (row["from_offsets"], row["to_offsets"], row["messages_reread"]) == ([None, None], [5, 9], None)
+    assert (row["actor"], row["kind"]) == ("admin_likely", "to_offset")
+
+
+def test_a_series_of_bare_commits_to_an_emptied_group_is_told_by_its_first_only() -> None:
+    situation = emptied()
+    for second in range(30, 60, 10):
+        situation.admin(second, {0: 100 + second, 1: 205 + 3 * second})
+    assert [row["at_time"].second for row in events(situation)] == [30]
+
+
+def test_a_simple_consumer_that_goes_back_is_one() -> None:
+    assert told(simple(leader_epoch=None).admin(30, {0: 90, 1: 189})) == [("to_offset", "simple_consumer", 4, "likely")]
+    assert told(simple().commit(30, {0: 90})) == [("to_offset", "simple_consumer", 2, "possible")]
+
+
+def test_an_admin_tool_that_moves_a_simple_consumer_is_known_by_another_make() -> None:
+    assert told(between(simple(), {0: 5, 1: 7})) == [("to_earliest", "admin_likely", 5, "likely")]
+    assert told(between(simple(), {0: 1000, 1: 2000})) == [("to_latest", "admin_likely", 5, "likely")]
+
+
+def test_a_simple_consumer_that_jumps_over_deleted_messages_goes_to_the_earliest() -> None:
+    ends = {0: (150, 1000), 1: (250, 2000)}
+    situation = simple().snapshot(25, ends).commit(30, {0: 150, 1: 250}).snapshot(40, ends)
+    assert [(row["kind"], row["actor"], row["messages_skipped"]) for row in events(situation)] == [
+        ("to_earliest", "simple_consumer", 100)
+    ]
+
+
+def members() -> Situation:
+    return Situation().own(0, {0: "a", 1: "b"}).commit(10, BEFORE).snapshot(25, WIDE)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "kind"), [({0: 90, 1: 190}, "shift"), ({0: 90, 1: 180}, "to_offset"), ({0: 5}, "to_earliest")]
+)
+def test_a_seek_of_members_that_own_the_partitions_is_theirs(offsets: dict[int, int], kind: str) -> None:
+    found = events(members().commit(30, offsets).snapshot(40, WIDE))
+    assert [(row["kind"], row["actor"], row["num_members"]) for row in found] == [(kind, "member", 2)]
+
+
+def test_a_transaction_that_goes_back_is_one() -> None:
+    assert [row["actor"] for row in events(simple().transaction(30, {0: 90, 1: 190}))] == ["transaction"]
+
+
+def test_a_step_back_in_a_group_of_which_nothing_is_known_is_by_somebody() -> None:
+    situation = Situation().state(0, None, None, group_type=None).commit(10, BEFORE).admin(30, {0: 90, 1: 190})
+    assert told(situation) == [("shift", "unknown", 4, "possible")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((dict.fromkeys((0, 1), (0, 250)), 3), (dict.fromkeys((0, 1), (0, 80)), 4)),
+        ((dict.fromkeys((0, 1), (0, 250)), 3), (dict.fromkeys((0, 1), (0, 300)), 0)),
+    ],
+)
+def test_a_group_that_follows_a_log_that_was_cut_is_told_as_such(before: Any, after: Any) -> None:
+    situation = members()
+    situation.snapshots = []
+    situation.snapshot(25, before[0], before[1]).commit(30, {0: 60, 1: 70}).snapshot(40, after[0], after[1])
+    assert told(situation) == [("truncation", "member", None, "likely")]
+
+
+def test_a_topic_made_anew_is_told_by_its_ids_and_compares_nothing() -> None:
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: 100}, topic_id="old").commit(30, {0: 3}, topic_id="new")
+    (row,) = events(situation)
+    assert (row["kind"], row["actor"], row["topic_id"], row["confidence"]) == ("truncation", "member", "old", "certain")
+    assert (row["from_offsets"], row["to_offsets"], row["messages_reread"]) == ([100], [3], None)
+
+
+def test_a_tool_that_sets_offsets_of_the_new_topic_is_told_once() -> None:
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: 100}, topic_id="old").state(20, "Empty", 0)
+    assert [row["kind"] for row in events(situation.admin(30, {0: 3}, topic_id="new"))] == ["truncation"]
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "kind", "actor", "confidence"),
+    [
+        ("expired", "expired", "coordinator", "certain"),
+        ("deleted", "deleted", "admin_likely", "certain"),
+        ("topic_deleted", "deleted", "coordinator", "certain"),
+        ("tombstone_unknown", "deleted", "unknown", "possible"),
+    ],
+)
+def test_removed_offsets_are_told_by_why_they_went(ended_by: str, kind: str, actor: str, confidence: str) -> None:
+    (row,) = events(emptied().remove(30, (1, 0), ended_by))
+    assert (row["kind"], row["actor"], row["confidence"]) == (kind, actor, confidence)
+    assert (row["partitions"], row["from_offsets"], row["to_offsets"]) == ([0, 1], [100, 200], [])
+    assert (row["messages_reread"], row["messages_skipped"], row["signature_score"]) == (None, None, None)
+
+
+NOTHING = {
+    "reading": members().commit(30, {0: 150, 1: 260}),
+    "a new group": Situation().own(0, {0: "a"}).commit(10, {0: 0}),
+    "a new simple group": Situation()
+    .state(0, "Empty", 0, protocol_type=None)
+    .admin(10, {0: 0, 1: 0})
+    .snapshot(5, WIDE),
+    "a simple group that catches up": between(simple(leader_epoch=None), {0: 1000, 1: 2000}),
+    "a step back of one partition": members().commit(30, {0: 99}),
+    "a new owner": members().own(20, {0: "b", 1: "a"}).commit(30, {0: 90, 1: 190}),
+    "an aborted transaction": simple().transaction(30, {0: 5, 1: 7}, outcome="aborted"),
+    "a transaction that reads on": simple().transaction(30, {0: 105, 1: 207}),
+    "a static restart": members().own(20, {0: "a-2", 1: "b"}).commit(30, {0: 101, 1: 201}),
+    "a conversion": members().state(20, "Stable", 2, group_type="consumer", protocol_type=None).commit(30, {0: 101}),
+    "a jump of a member to the end": members().commit(30, {0: 1000, 1: 2000}),
+    "the same offsets once more": emptied().admin(30, BEFORE),
+}
+
+
+@pytest.mark.parametrize("situation", NOTHING.values(), ids=NOTHING)
+def test_what_is_no_reset_gives_nothing(situation: Situation) -> None:
+    assert events(situation) == []
+
+
+def test_a_run_gives_what_is_not_settled_alone() -> None:
+    situation = between(emptied(), {0: 90, 1: 190}).remove(50, (0, 1), "deleted")
+    assert [row["kind"] for row in events(situation, at(30))] == ["shift", "deleted"]
+    assert [row["kind"] for row in events(situation, at(30) + 1)] == ["deleted"]
+    assert events(situation, at(50) + 1) == []
+
+
+@pytest.mark.parametrize(("end", "kinds"), [(99, ["truncation"]), (100, [])])
+def test_a_log_was_cut_that_ends_below_what_was_committed(end: int, kinds: list[str]) -> None:
+    """At the very offset that was committed before, nothing that the group had read is lost."""
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: 100}).snapshot(20, {0: (0, 120)}, epoch=1)
+    situation = situation.commit(30, {0: 90}).snapshot(40, {0: (0, end)}, epoch=2)
+    assert [row["kind"] for row in events(situation)] == kinds
+
+
+@pytest.mark.parametrize(("second", "number"), [(29, 0), (30, 1)])
+def test_what_happens_at_the_very_time_has_happened(second: int, number: int) -> None:
+    moved = replace(emptied().admin(30, {0: 50, 1: 150}).rows(), as_of_time=at(second))
+    assert reset_rows(moved, None).num_rows == number
+    removed = replace(emptied().remove(30, [0, 1], "deleted").rows(), as_of_time=at(second))
+    assert reset_rows(removed, None).num_rows == number
+
+
+def test_members_that_own_partitions_since_their_last_commit_had_them_before() -> None:
+    """So that going back together is a seek, and no commit of who has just got them."""
+    situation = Situation().own(10, {0: "a", 1: "a"}).commit(10, BEFORE).commit(30, {0: 90, 1: 190})
+    assert [(row["kind"], row["actor"]) for row in events(situation)] == [("shift", "member")]
+
+
+def test_where_a_reset_went_is_not_known_when_the_clock_was_in_doubt() -> None:
+    """The reset is of 30 s; snapshots before and after it have the log's beginning there."""
+    assert [kind for kind, *_ in told(between(simple(), {0: 5, 1: 7}).doubt(0, 99))] == ["to_offset"]
+    assert [kind for kind, *_ in told(between(simple(), {0: 5, 1: 7}).doubt(60, 99))] == ["to_earliest"]
+
+
+@pytest.mark.parametrize(("previous", "kind"), [(100, "to_offset"), (101, "to_latest")])
+def test_only_from_beyond_its_end_anybody_steps_back_to_the_end_of_a_log(previous: int, kind: str) -> None:
+    situation = Situation().own(0, {0: "a"}).commit(10, {0: previous}).state(20, "Empty", 0)
+    situation = between(situation, {0: 95}, before={0: (5, 90)}, after={0: (5, 100)})
+    assert [row["kind"] for row in events(situation)] == [kind]
+
+
+@pytest.mark.parametrize(("offsets", "number"), [({0: 1000}, 0), ({0: 1000, 1: 2000}, 1)])
+def test_one_partition_that_a_program_moves_to_the_end_is_no_reset(offsets: dict[int, int], number: int) -> None:
+    """It commits for itself, this time without leader epoch: several at once are what an admin tool does."""
+    assert len(events(between(simple(), offsets))) == number
+
+
+@pytest.mark.parametrize(("previous", "number"), [(4, 1), (5, 0)])
+def test_only_messages_that_were_deleted_unread_make_a_jump_over_a_gap(previous: int, number: int) -> None:
+    situation = Situation().state(0, "Empty", 0, protocol_type=None).commit(10, {0: previous})
+    situation = situation.snapshot(25, {0: (5, 1000)}).commit(30, {0: 8}).snapshot(40, {0: (10, 1000)})
+    assert len(events(situation)) == number
+
+
+@pytest.mark.parametrize(("committed", "actor"), [(105, "simple_consumer"), (5, "admin_likely")])
+def test_a_series_of_commits_without_members_ends_with_a_step_back_to_an_edge_alone(committed: int, actor: str) -> None:
+    situation = emptied().snapshot(25, WIDE).admin(30, {0: 110}).admin(35, {0: committed}).snapshot(40, WIDE)
+    assert [row["actor"] for row in events(situation)] == ["admin_likely", actor]

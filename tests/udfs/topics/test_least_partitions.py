@@ -1,0 +1,101 @@
+"""Since when records name how many partitions, against a walk over plain rows."""
+
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+
+from schemas.contract.tables import TABLES
+from tests.builders.warehouses.by_hand import filled
+from udfs.topics.least_partitions import NamedPartitions, merged, named_by_commits, named_by_groups
+
+Seen = tuple[str | None, str | None, int, int | None]
+
+
+def slow(seen: list[Seen]) -> list[NamedPartitions]:
+    """A step is whatever exceeds all that is named up to its time."""
+    found = set()
+    for topic, topic_id, number, time in seen:
+        others = [each for each in seen if each[:2] == (topic, topic_id) and each[3] is not None]
+        if time is None or number < 1:
+            continue
+        before = [each[2] for each in others if each[3] < time]  # type: ignore[operator]
+        at_once = [each[2] for each in others if each[3] == time]
+        if number > max(before, default=0) and number == max(at_once):
+            found.add(NamedPartitions(topic, topic_id, number, time))
+    return sorted(found, key=lambda each: (each.topic or "", each.topic_id or "", each.from_time))
+
+
+def drawn(random: Random, number: int) -> list[Seen]:
+    return [
+        (*random.choice([("a", None), ("a", "x"), ("b", "y"), ("b", None)]), random.randint(0, 6),
+         random.choice([None, *range(12)]))
+        for _ in range(number)
+    ]  # fmt: skip
+
+
+def commits(seen: list[Seen], *, is_tombstone: bool = False) -> pa.Table:
+    rows = [
+        {"topic": topic, "topic_id": topic_id, "partition": number - 1, "record_time": time,
+         "is_tombstone": is_tombstone}
+        for topic, topic_id, number, time in seen
+    ]  # fmt: skip
+    return filled(TABLES["offset_commits"], rows)
+
+
+def plain(found: list[NamedPartitions]) -> list[NamedPartitions]:
+    return sorted(found, key=lambda each: (each.topic or "", each.topic_id or "", each.from_time))
+
+
+def test_commits_name_what_a_slow_walk_finds_however_they_are_cut() -> None:
+    random = Random(7)
+    for _ in range(100):
+        seen = drawn(random, random.randint(0, 30))
+        cut = random.randint(0, len(seen))
+        whole = named_by_commits(commits(seen))
+        assert plain(whole) == slow(seen)
+        assert merged(named_by_commits(commits(seen[cut:])), named_by_commits(commits(seen[:cut]))) == merged(whole)
+    assert named_by_commits(commits([("a", None, 3, 5)], is_tombstone=True)) == []
+
+
+def of_groups(random: Random) -> tuple[dict[str, list[dict[str, Any]]], list[Seen]]:
+    """Rows of each table that lists partitions, and what they name."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    seen: list[Seen] = []
+
+    def some(by: str, time: int) -> list[dict[str, Any]] | None:
+        if random.random() < 0.2:
+            return None
+        found = [
+            {by: random.choice("ab"), "partitions": random.sample(range(9), random.randint(0, 3))} for _ in range(2)
+        ]
+        for each in found:
+            name, topic_id = (each[by], None) if by == "topic" else (None, each[by])
+            seen.extend((name, topic_id, partition + 1, time) for partition in each["partitions"])
+        return found
+
+    for time in range(random.randint(1, 6)):
+        members = [
+            {"assignment": None if random.random() < 0.2 else {"version": 0, "partitions": some("topic", time)}}
+            for _ in range(random.randint(0, 3))
+        ]
+        at: dict[str, Any] = {"record_time": time}
+        tables.setdefault("classic_group_metadata", []).append(at | {"members": members})
+        tables.setdefault("target_assignment_members", []).append(at | {"topic_partitions": some("topic_id", time)})
+        tables.setdefault("current_member_assignments", []).append(
+            at | {"assigned_partitions": some("topic_id", time),
+                  "partitions_pending_revocation": some("topic_id", time)}
+        )  # fmt: skip
+        topics = [{"topic_name": name, "topic_id": "x", "num_partitions": time + 1} for name in ("a", "<UNKNOWN>")]
+        tables.setdefault("group_partition_metadata", []).append(at | {"topics": topics})
+        seen.append(("a", "x", time + 1, time))
+    return tables, seen
+
+
+def test_assignments_name_what_a_slow_walk_finds_in_any_chunks() -> None:
+    random = Random(8)
+    for _ in range(60):
+        rows, seen = of_groups(random)
+        tables = {name: filled(TABLES[name], some) for name, some in rows.items()}
+        cut = {name: pa.concat_tables([each.slice(1), each.slice(0, 1)]) for name, each in tables.items()}
+        assert plain(named_by_groups(tables)) == plain(named_by_groups(cut)) == slow(seen)
