@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from schemas.tables.history import TABLES
-from tests.udfs.replay.named_rows import named_rows
+from tests.builders.groups.named_rows import named_rows
 from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, fields_of

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from tests.builders.groups.modern_log import CODES, GROUP, Log, about, completed, epoch, leaves, owns, target
-from tests.udfs.replay.named_rows import named_rows
+from tests.builders.groups.named_rows import named_rows
 from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows

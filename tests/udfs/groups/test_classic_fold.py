@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.builders.groups.classic_log import Row, created, member, replayed, tombstone, value
-from tests.udfs.replay.named_rows import named_rows
+from tests.builders.groups.named_rows import named_rows
 from udfs.groups import fold as folding
 from udfs.groups.classic.rounds import Classic
 from udfs.groups.fold import Fold

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.udfs.replay.named_rows import named_rows
+from tests.builders.groups.named_rows import named_rows
 from udfs.groups.history.rows import Rows
 from udfs.groups.readers.records import Moment
 from udfs.groups.simple_groups import Known, Live, Replayed, add_simple_groups

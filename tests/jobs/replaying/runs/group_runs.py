@@ -19,9 +19,9 @@ from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.partition.group_pass import in_order
 from schemas.tables.history import PARTITION_MOVES
 from schemas.tables.state.replayed_log import READING_ENDS
+from tests.builders.groups.named_rows import named_rows
 from tests.builders.logs.short_logs import ShortLog, short_log
 from tests.jobs.replaying.runs.decoded_parts import ROOM, tables_of
-from tests.udfs.replay.named_rows import named_rows
 from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from schemas.tables.history import TABLES
-from tests.udfs.replay.named_rows import named_rows
+from tests.builders.groups.named_rows import named_rows
 from udfs.groups.classic import classic_groups
 from udfs.groups.classic.rounds import Classic
 from udfs.groups.history.group import Context, Group

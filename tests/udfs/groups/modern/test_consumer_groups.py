@@ -19,7 +19,7 @@ from tests.builders.groups.modern_log import (
     topics_known,
     waits,
 )
-from tests.udfs.replay.named_rows import named_rows
+from tests.builders.groups.named_rows import named_rows
 from udfs.log.gaps import Gaps
 
 FIRST = (about("a"), epoch(2), target("a", 0, 1), completed(2), owns("a", 2, 0, 1, previous=0))

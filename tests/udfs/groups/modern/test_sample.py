@@ -10,9 +10,9 @@ import pytest
 from deltalake import DeltaTable
 
 from schemas.tables.history import TABLES
+from tests.builders.groups.named_rows import named
 from tests.jobs.ingested import ingest
 from tests.sample.story import ROOT, checked_in, epoch_ms
-from tests.udfs.replay.named_rows import named
 from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, arrow_rows
