@@ -29,7 +29,7 @@ from schemas.words.exit_codes import ExitCode
 
 
 @dataclass
-class Told:
+class NewMessages:
     """In a series of snapshots, prints only messages that the previous snapshot did not print."""
 
     before: set[str] = field(default_factory=set)
@@ -47,7 +47,7 @@ class Told:
 def run(arguments: argparse.Namespace) -> int:
     servers, properties = servers_of(arguments.source), client_properties(arguments.command_config)
     check_usage(arguments)
-    target, told = target_of(arguments), Told()
+    target, told = target_of(arguments), NewMessages()
     topics, code = target.topics | frozenset(arguments.topics), int(ExitCode.CLEAN)
     with doing("capture", is_logged=False) as activity:
         activity.total, activity.unit = num_ticks(arguments.every, arguments.lasting), "snapshots"
@@ -105,7 +105,7 @@ def check_there(servers: str, properties: ClientProperties, topics: list[str]) -
         raise Failure(ExitCode.UNREADABLE_INPUT, f"--topic {absent[0]}: the cluster has no such topic")
 
 
-def snapshot_of(servers: str, properties: ClientProperties, topics: Iterable[str], told: Told) -> Snapshot:
+def snapshot_of(servers: str, properties: ClientProperties, topics: Iterable[str], told: NewMessages) -> Snapshot:
     """Uses new connections: brokers may start and stop between two snapshots."""
     with KafkaCluster(servers, properties) as cluster:
         return captured(cluster, topics, now_ms(), told)

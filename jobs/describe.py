@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def left_out(arguments: argparse.Namespace, answer: description.Answer) -> set[str]:
+def left_out(arguments: argparse.Namespace, answer: description.DescribedRows) -> set[str]:
     """For members also columns without a value, and columns that the assignments already show."""
     always = LEFT_OUT[arguments.shown]
     if arguments.shown != "members" or not arguments.verbose:

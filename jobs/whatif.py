@@ -31,13 +31,13 @@ from jobs.output.failure import Failure, visible
 from jobs.output.rows import Format, print_rows, write_lines
 from jobs.output.table_layout import labelled, paragraph
 from jobs.output.terminal import terminal_width
-from jobs.pages.whatif import LABEL_WIDTH, Told, blocks
+from jobs.pages.whatif import LABEL_WIDTH, WhatIfBlock, blocks
 from jobs.recomputing.newest_assignment import facts, newest_assignment
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import Confidence
 from udfs.assignors.questions.specs import GroupProtocol
 from udfs.audit.checks.audit_results import Latest
-from udfs.audit.whatif.answers import Answer, answers
+from udfs.audit.whatif.answers import WhatIfAnswer, answers
 from udfs.audit.whatif.changes import GroupChange, WrongChange, assumed, changed
 from udfs.audit.whatif.compare_assignors import ALL_CHOICES, EAGER
 from udfs.audit.whatif.costs import Lists, Move, best, moves_between, num_moved, num_stopped
@@ -120,19 +120,19 @@ def spec_texts(question: Question, rows: Sequence[Row]) -> Iterator[str]:
             yield json.dumps(line)
 
 
-def told_of(row: Row, latest: Latest, question: Question, change: GroupChange) -> Told:
+def told_of(row: Row, latest: Latest, question: Question, change: GroupChange) -> WhatIfBlock:
     protocol, assignor = GroupProtocol(row["group_protocol"]), row["assignor"]
     answer = answer_of(question, protocol, assignor)
     if isinstance(answer, str):
         nothing = dict.fromkeys(("imbalance", "moves_from_current", "partitions_stopped"))
-        return Told({**row, **nothing, "is_possible": False, "reason": answer} if change else row)
+        return WhatIfBlock({**row, **nothing, "is_possible": False, "reason": answer} if change else row)
     before, after = lists_of(latest), answer.lists(answer.after)
     moves = moves_between(before, after)
     members = [
         (member, len(before.get(member, ())), len(after.get(member, ()))) for member in dict.fromkeys((*before, *after))
     ]
     if not change:
-        return Told(row, moves, members)
+        return WhatIfBlock(row, moves, members)
     notes = [*left_out(question.latest, question.facts, protocol, assignor), *assumed(change)]
     found = {
         "imbalance": answer.imbalance(question.class_of_member),
@@ -142,15 +142,15 @@ def told_of(row: Row, latest: Latest, question: Question, change: GroupChange) -
         "reason": "; ".join(notes) or None,
         "confidence": str(Confidence.LIKELY if notes else Confidence.CERTAIN),
     }
-    return Told({**row, **found}, moves, members)
+    return WhatIfBlock({**row, **found}, moves, members)
 
 
-def answer_of(question: Question, protocol: GroupProtocol, assignor: str) -> Answer | str:
+def answer_of(question: Question, protocol: GroupProtocol, assignor: str) -> WhatIfAnswer | str:
     """Or why there is none."""
     if (why := question.obstacle or why_refused(question.latest, protocol, assignor)) is not None:
         return why
     (answer,) = answers([question], protocol, assignor)
-    return answer if isinstance(answer, Answer) else f"Kafka's assignor fails: {answer}"
+    return answer if isinstance(answer, WhatIfAnswer) else f"Kafka's assignor fails: {answer}"
 
 
 def lists_of(latest: Latest) -> Lists:
@@ -160,7 +160,7 @@ def lists_of(latest: Latest) -> Lists:
     }
 
 
-def show(told: Sequence[Told], latest: Latest, arguments: argparse.Namespace, is_named: bool) -> None:
+def show(told: Sequence[WhatIfBlock], latest: Latest, arguments: argparse.Namespace, is_named: bool) -> None:
     wanted = [each for each in told if arguments.assignor in (None, each.row["assignor"])]
     rows = [each.row for each in wanted]
     if arguments.format == Format.JSON and is_named:
@@ -203,7 +203,7 @@ def moves_of(moves: Sequence[Move]) -> list[dict[str, Any]]:
     ]
 
 
-def members_of(told: Told) -> list[Mapping[str, Any]]:
+def members_of(told: WhatIfBlock) -> list[Mapping[str, Any]]:
     names = ("member_id", "num_partitions_now", "num_partitions_then")
     return [dict(zip(names, each, strict=True)) for each in told.members]
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from jobs.answers.events.drawing import drawing
-from jobs.answers.events.rebalance import Told, event_at, lines
+from jobs.answers.events.rebalance import EventStory, event_at, lines
 from jobs.answers.events.story import sentence
 from jobs.answers.events.timeline import COLUMNS, distance
 from jobs.answers.history import History, column_names, opened, state_at
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def print_lines(history: History, told: Told, at: datetime, *, is_wide: bool) -> None:
+def print_lines(history: History, told: EventStory, at: datetime, *, is_wide: bool) -> None:
     width = terminal_width()
     (group, *facts) = lines(told, at)
     rows: Sequence[Sequence[str]] = [group, *story_lines(history, told, width or WIDTH), *facts]
@@ -63,7 +63,7 @@ def print_lines(history: History, told: Told, at: datetime, *, is_wide: bool) ->
     write_lines(line for label, text in rows for line in labelled(label, visible(text), LABEL_WIDTH, width))
 
 
-def story_lines(history: History, told: Told, width: int) -> Iterator[tuple[str, str]]:
+def story_lines(history: History, told: EventStory, width: int) -> Iterator[tuple[str, str]]:
     """One sentence about what happened, and the drawing, with empty lines around it."""
     if not told.event.is_rebalance:
         return
@@ -73,7 +73,7 @@ def story_lines(history: History, told: Told, width: int) -> Iterator[tuple[str,
         yield from (("", line) for line in ("", *drawn, ""))
 
 
-def as_object(told: Told) -> dict[str, Any]:
+def as_object(told: EventStory) -> dict[str, Any]:
     found: dict[str, Any] = told.event.values()
     if told.event.is_rebalance:
         found |= {name: told.event.row[name] for name in column_names(TABLES["rebalances"])}
@@ -86,7 +86,7 @@ def as_object(told: Told) -> dict[str, Any]:
     }
 
 
-def unseen_around(history: History, told: Told, at: datetime) -> list[Unseen]:
+def unseen_around(history: History, told: EventStory, at: datetime) -> list[Unseen]:
     """Ranges of the log without records in which a nearer event may be: between the two events around the time."""
     event = told.event
     if distance(event, {}, at)[1] == 0:

@@ -29,7 +29,7 @@ class Moving(Exception):
 
 
 @dataclass
-class Found:
+class GroupTopics:
     topics: set[str] = field(default_factory=set)
     # Groups that may have settings of their own.
     with_settings: set[str] = field(default_factory=set)
@@ -40,11 +40,11 @@ class Found:
         self.left_out.setdefault(why, []).extend(groups)
 
 
-def found_groups(cluster: KafkaCluster, tell: Tell) -> Found:
+def group_topics(cluster: KafkaCluster, tell: Tell) -> GroupTopics:
     """All groups of every kind. Reports what ACLs hide."""
     patience = cluster.patience()
     while True:
-        found = Found()
+        found = GroupTopics()
         try:
             for node in cluster.nodes():
                 read_node(cluster, node.id, found)
@@ -80,7 +80,7 @@ def may_list_all(cluster: KafkaCluster) -> bool:
     return answer.authorized_operations is None or DESCRIBE in answer.authorized_operations
 
 
-def read_node(cluster: KafkaCluster, node: int, found: Found) -> None:
+def read_node(cluster: KafkaCluster, node: int, found: GroupTopics) -> None:
     from kafka.protocol.admin import ListGroupsRequest
 
     answer = cluster.asked_once(ListGroupsRequest(), node)
@@ -105,7 +105,7 @@ def is_there(code: int) -> None:
         raise Moving(error_name(code))
 
 
-def add(found: Found, group: str, code: int, topics: Sequence[str]) -> None:
+def add(found: GroupTopics, group: str, code: int, topics: Sequence[str]) -> None:
     is_there(code)
     if code == FORBIDDEN:
         found.leave_out("the user lacks DESCRIBE on them", [group])
@@ -142,7 +142,7 @@ def committed_one_by_one(cluster: KafkaCluster, node: int, groups: Sequence[str]
         yield group, answer.error_code, [topic.name for topic in answer.topics]
 
 
-def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], found: Found) -> Iterator[GroupAnswer]:
+def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], found: GroupTopics) -> Iterator[GroupAnswer]:
     """Share groups do not commit; what they have read is in their own state."""
     from kafka.errors import IncompatibleBrokerVersion
 

@@ -11,7 +11,7 @@ from typing import Any
 from jobs.gating.declarations.finding_files import Events, finding_files
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.gating.declarations.waivers import Waiver, waiver_of
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from schemas.words.gate import FindingKind
 from schemas.words.history import Confidence, Severity
 
@@ -71,7 +71,7 @@ class Choice:
 
 
 @dataclass
-class Found:
+class FoundFindings:
     findings: list[Finding] = field(default_factory=list)
     # Number left out because they are about groups of tools.
     num_of_tools: int = 0
@@ -81,8 +81,8 @@ def finding_statements(parameters: Parameters, events: Events) -> list[str]:
     return [file.grouped(parameters, events) for file in finding_files()]
 
 
-def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], Answer]) -> Found:
-    found = Found()
+def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], QueryResult]) -> FoundFindings:
+    found = FoundFindings()
     # Among very many findings, a few groups appear again and again.
     is_of_tool = cache(choice.is_of_tool)
     for file in finding_files():

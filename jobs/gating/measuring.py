@@ -7,7 +7,7 @@ from itertools import pairwise
 from jobs.gating.declarations.metric_files import ALL, SLICE, Metrics, wrong
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.output.failure import Failure
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 
 Value = float | None
 
@@ -30,20 +30,20 @@ class Frame:
 
 
 def measure(
-    metrics: Mapping[str, Metrics], parameters: Parameters, answer: Callable[[str], Answer]
+    metrics: Mapping[str, Metrics], parameters: Parameters, answer: Callable[[str], QueryResult]
 ) -> dict[str, Frame]:
     return {name: frame(each, answer_of(each, each.statement(parameters), answer)) for name, each in metrics.items()}
 
 
-def answer_of(metrics: Metrics, statement: str, answer: Callable[[str], Answer]) -> Answer:
+def answer_of(metrics: Metrics, statement: str, answer: Callable[[str], QueryResult]) -> QueryResult:
     try:
         names, rows = answer(statement)
-        return Answer(names, list(rows))
+        return QueryResult(names, list(rows))
     except Failure as failure:
         raise Failure(failure.code, f"{metrics.place}: {failure}") from None
 
 
-def frame(metrics: Metrics, answer: Answer) -> Frame:
+def frame(metrics: Metrics, answer: QueryResult) -> Frame:
     names, rows = list(answer.names), list(answer.rows)
     check_columns(metrics, names)
     if SLICE in names:

@@ -17,7 +17,7 @@ from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.declarations.suites import Suite, suites
 from jobs.gating.declarations.waivers import Waiver, waivers
 from jobs.gating.earlier_runs import known_groups, known_of, newest_time
-from jobs.gating.findings import Choice, Found, find, finding_rows, finding_statements, num_at_or_above
+from jobs.gating.findings import Choice, FoundFindings, find, finding_rows, finding_statements, num_at_or_above
 from jobs.gating.judge_process import JudgeProcess
 from jobs.gating.measuring import Frame, measure
 from jobs.gating.options import CRITICAL, NEVER, GateOptions, check_matches
@@ -34,7 +34,7 @@ from jobs.gating.results import (
 from jobs.output.failure import Failure
 from jobs.output.progress import counting
 from jobs.processes.processors import cores
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from jobs.runs.as_of import check_as_of, known_span
 from jobs.runs.run import Made, Run
 from jobs.warehouses.delta_tables import Change, DataFile, Removed, files_of
@@ -177,7 +177,7 @@ class Gate:
         }  # fmt: skip
         return self.made(changes, found.num_of_tools, rows)
 
-    def asked(self) -> tuple[dict[str, Frame], Found]:
+    def asked(self) -> tuple[dict[str, Frame], FoundFindings]:
         """By DuckDB inside the driver, on either engine: over tables that are opened once all statements take less than
         a second, where Spark takes seconds to plan each of them."""
         from jobs.queries.engines.duckdb_engine import scope_of
@@ -188,9 +188,9 @@ class Gate:
         statements += finding_statements(self.parameters, self.events)
         with scope_of(self.run.warehouse, statements) as answer, counting(len(statements), "statements") as activity:
 
-            def answered(statement: str) -> Answer:
+            def answered(statement: str) -> QueryResult:
                 names, rows = answer(statement)
-                found = Answer(names, list(rows))
+                found = QueryResult(names, list(rows))
                 activity.done += 1
                 return found
 

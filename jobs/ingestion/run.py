@@ -14,9 +14,9 @@ from jobs.command_line.flags import instant
 from jobs.ingestion.driver.changes import Outcome, archive_rows, outcome_of, source_rows, unchanged_rows
 from jobs.ingestion.driver.intact_ranges import state_with_intact
 from jobs.ingestion.driver.state import State
-from jobs.ingestion.driver.writer import JOB, About, IngestWriter, Told
+from jobs.ingestion.driver.writer import JOB, About, EarlierKnowledge, IngestWriter
 from jobs.ingestion.summary import VERDICTS, exit_code_of, facts, warnings
-from jobs.ingestion.task.messages import Answer
+from jobs.ingestion.task.messages import IngestResult
 from jobs.ingestion.task.plan import Reading, readings, span_bytes, tasks, unchanged_beside, units
 from jobs.ingestion.task.task import unit_steps
 from jobs.output.failure import Failure, say
@@ -133,7 +133,7 @@ class Ingest:
         seen = Observation()
         frame = archive_frame(spark, path, [file.path for file in changed], seen)
         by_partition = frame.repartition(2 * self.engine.num_workers, "partition").sortWithinPartitions(*SORTED_BY)
-        told = Told(state.rejected, may_be_known=bool(state.ranges), intact=state.intact)
+        told = EarlierKnowledge(state.rejected, may_be_known=bool(state.ranges), intact=state.intact)
         with unreadable_told(path):
             answers = self.writer.read_frame(by_partition, archive_steps, self.writer.assignment(told))
         outcome = outcome_of(answers, state.rejected)
@@ -183,11 +183,13 @@ class Ingest:
         pattern = place if is_remote(place) else str(local_path(place))
         return segment_files(pattern, partition, self.run.storage_options)
 
-    def read_files(self, found: Sequence[Reading], state: State) -> list[Answer]:
+    def read_files(self, found: Sequence[Reading], state: State) -> list[IngestResult]:
         total = sum(reading.size for reading in found)
         cores = self.engine.num_workers
         planned = tasks(units(found, state.ranges, span_bytes(total, cores)), cores)
-        told = Told(state.rejected, any(unit.may_be_known for task in planned for unit in task), intact=state.intact)
+        told = EarlierKnowledge(
+            state.rejected, any(unit.may_be_known for task in planned for unit in task), intact=state.intact
+        )
         assignment = self.writer.assignment(told)
         return self.writer.read_units(planned, assignment, unit_steps)
 

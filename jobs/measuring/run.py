@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.configuration.settings import settings_hash
-from jobs.measuring.task_messages import Brief, Progress, Replayed, basis_of, progress_of
+from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed, basis_of, progress_of
 from jobs.replaying.log.files import LogFile
 from jobs.replaying.log_run import LogRun
 from jobs.replaying.tables.written_tables import WrittenTables
-from jobs.replaying.task.messages import Answer, Work
+from jobs.replaying.task.messages import LogTaskResult, Work
 from jobs.replaying.task.plan import MOST_GROUP_RECORDS, rows_by_partition
 from jobs.replaying.task.run_facts import Sizes
 from jobs.replaying.task.snapshot_rules import newest_setting
@@ -126,7 +126,7 @@ class Measurement(LogRun):
         rows = rows_of(self.warehouse, PROGRESS, self.cluster)
         return {row["offsets_partition"]: progress_of(row) for row in rows}
 
-    def answers(self, tables: "LogTables") -> list[Answer[Any]]:
+    def answers(self, tables: "LogTables") -> list[LogTaskResult[Any]]:
         brief = self.brief()
         if brief is None:
             return []
@@ -148,11 +148,11 @@ class Measurement(LogRun):
     def is_ours(self, run: Mapping[str, Any]) -> bool:
         return bool(run["job"] == JOB and run["cluster"] == self.cluster)
 
-    def brief(self) -> Brief | None:
+    def brief(self) -> MeasuringInput | None:
         if self.as_of is None:
             return None
         basis = basis_of(has_snapshots=self.newest_snapshot is not None)
-        return Brief(
+        return MeasuringInput(
             cluster=self.cluster,
             run_id=self.run_id,
             through_run_id=self.newest_run(),
@@ -206,7 +206,7 @@ class Measurement(LogRun):
     def as_of_ms(self) -> int | None:
         return None if self.as_of is None else self.as_of // 1000
 
-    def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
+    def told(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         whole = {partition for each in answers for partition in each.whole}
         return {"num_partitions_measured_whole": len(whole), "num_snapshots": self.num_snapshots}
 

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.measuring.partition_rows import Since, history_rows, raw_commits, snapshots_of
-from jobs.measuring.task_messages import Brief, Progress
+from jobs.measuring.task_messages import MeasuringInput, Progress
 from jobs.replaying.log.files import Opened, Wanted
 from jobs.replaying.log.slices import Slice
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.replaying.task.messages import Answer, Share
+from jobs.replaying.task.messages import LogTaskResult, PartitionSlice
 from schemas.contract.tables import TABLES
 from schemas.tables.events import COMMIT_FINDINGS, COMMIT_VOLUME, EXPIRY_FORECAST, OFFSET_RESETS
 from schemas.tables.lag import CONSUMPTION_RATES, GROUP_VERDICTS, LAG_DAYS, LAG_MINUTES, LAG_POINTS
@@ -91,7 +91,9 @@ MEASURES = (
 )
 
 
-def measure_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opened, into: Answer[Progress]) -> None:
+def measure_share(
+    brief: MeasuringInput, share: PartitionSlice, files: HistoryFiles, opened: Opened, into: LogTaskResult[Progress]
+) -> None:
     earlier = brief.earlier.get(share.partition)
     history = history_of(brief, share, opened, earlier)
     if earlier is not None and reaches_back(history, earlier):
@@ -113,7 +115,7 @@ def measure_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opene
     into.progress.append(progress_after(brief, share.partition))
 
 
-def verdict_measure(brief: Brief) -> Measure:
+def verdict_measure(brief: MeasuringInput) -> Measure:
     """By the rules in the run's settings."""
     return Measure(
         GROUP_VERDICTS.name,
@@ -158,7 +160,9 @@ def since(rows: pa.Table, over_at: Over, settled_from: int | None) -> pa.Table:
     return rows if settled_from is None else only(rows, over_at(rows) > settled_from)
 
 
-def history_of(brief: Brief, share: Share, opened: Opened, earlier: Progress | None) -> PartitionHistory:
+def history_of(
+    brief: MeasuringInput, share: PartitionSlice, opened: Opened, earlier: Progress | None
+) -> PartitionHistory:
     wanted, groups = Wanted(brief.cluster, share.partition), Slice(share.number, share.num_slices)
     settled = None if earlier is None else earlier.settled_time
     from_time, commits_from = needed_from(settled, brief.as_of_time, brief.burrow.expire_group_s * SECOND)
@@ -221,7 +225,7 @@ def as_made(field: pa.Field, kind: pa.DataType) -> pa.Field:
     return field.with_type(KIND) if pa.types.is_dictionary(kind) and field.type == pa.string() else field
 
 
-def progress_after(brief: Brief, partition: int) -> Progress:
+def progress_after(brief: MeasuringInput, partition: int) -> Progress:
     return Progress(
         partition,
         brief.through_run_id,

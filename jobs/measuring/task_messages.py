@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.replaying.log.files import LogFile
-from jobs.replaying.task.messages import Reached, Told
+from jobs.replaying.task.messages import Reached, RunInput
 from udfs.lag.partition_history import BrokerSettings
 from udfs.rules.verdicts.burrow_evaluation import BurrowRules
 from udfs.rules.verdicts.freshness import Objective
@@ -52,7 +52,7 @@ class Replayed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Brief(Told[Progress]):
+class MeasuringInput(RunInput[Progress]):
     replayed: Mapping[int, Replayed]
     # Microseconds. `newest_snapshot` None: there is none.
     as_of_time: int

@@ -15,7 +15,7 @@ NOBODY = "nobody"
 
 
 @dataclass(frozen=True)
-class Told:
+class WhatIfBlock:
     """A row of assignment_whatif; `partitions` are all, moved or not; by member, how many it has before and after."""
 
     row: Row
@@ -27,14 +27,14 @@ class Told:
         return [move for move in self.partitions if move.is_change]
 
 
-def blocks(told: Sequence[Told], latest: Latest, *, is_verbose: bool) -> Iterator[tuple[str, str]]:
+def blocks(told: Sequence[WhatIfBlock], latest: Latest, *, is_verbose: bool) -> Iterator[tuple[str, str]]:
     for number, each in enumerate(told):
         if number:
             yield "", ""
         yield from block(each, latest, is_verbose)
 
 
-def block(told: Told, latest: Latest, is_verbose: bool) -> Iterator[tuple[str, str]]:
+def block(told: WhatIfBlock, latest: Latest, is_verbose: bool) -> Iterator[tuple[str, str]]:
     row = told.row
     force = f", {latest.assignor} in force" if latest.assignor is not None else ""
     yield "Group", f"{row['group_id']} ({row['group_type']}){force}"
@@ -54,13 +54,13 @@ def block(told: Told, latest: Latest, is_verbose: bool) -> Iterator[tuple[str, s
     yield "Evidence", f"{OFFSETS_TOPIC}-{row['evidence_partition']}, records {first} to {last} ({row['confidence']})"
 
 
-def move_lines(told: Told) -> Iterator[str]:
+def move_lines(told: WhatIfBlock) -> Iterator[str]:
     yield from map(move_text, told.moves[:SHOWN_MOVES])
     if len(told.moves) > SHOWN_MOVES:
         yield f"and {len(told.moves) - SHOWN_MOVES} more, with --verbose"
 
 
-def owner_lines(told: Told) -> Iterator[str]:
+def owner_lines(told: WhatIfBlock) -> Iterator[str]:
     return map(move_text, told.partitions)
 
 

@@ -1,7 +1,7 @@
 """The names that SQL can use, from the schemas: the same before and after the tables exist."""
 
 from jobs.output.failure import Failure
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from schemas.contract.history_functions import FUNCTIONS, Function
 from schemas.contract.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
 from schemas.contract.tables import USER_TABLES
@@ -10,14 +10,14 @@ from schemas.declarations.columns import Column, sql_type
 from schemas.words.exit_codes import ExitCode
 
 
-def names() -> Answer:
+def names() -> QueryResult:
     rows = [
         *((table.name, "table", table.comment) for table in USER_TABLES.values()),
         *((view.name, "view", view.comment) for view in VIEWS.values()),
         *((call(function), "function", function.comment) for function in FUNCTIONS.values()),
         *((scalar_call(function), "function", function.comment) for function in SCALAR_FUNCTIONS.values()),
     ]
-    return Answer(("name", "kind", "comment"), rows)
+    return QueryResult(("name", "kind", "comment"), rows)
 
 
 def call(function: Function) -> str:
@@ -29,9 +29,9 @@ def scalar_call(function: ScalarFunction) -> str:
     return f"{function.name}({', '.join(column.name for column in function.arguments)})"
 
 
-def columns_of(name: str) -> Answer:
+def columns_of(name: str) -> QueryResult:
     rows = [(column.name, sql_type(column.type), column.comment) for column in named(name.lower())]
-    return Answer(("column", "type", "comment"), rows)
+    return QueryResult(("column", "type", "comment"), rows)
 
 
 def named(name: str) -> tuple[Column, ...]:

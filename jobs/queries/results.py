@@ -8,7 +8,7 @@ from jobs.output.failure import Failure
 from jobs.output.rows import Row, print_rows, write_lines
 
 
-class Answer(NamedTuple):
+class QueryResult(NamedTuple):
     names: Sequence[str]
     rows: Iterable[Row]
 
@@ -22,7 +22,7 @@ class Engine(Protocol):
         """Whether a line after it would be of another statement."""
         ...
 
-    def scope(self, statements: Sequence[str]) -> AbstractContextManager[Callable[[str], Answer]]:
+    def scope(self, statements: Sequence[str]) -> AbstractContextManager[Callable[[str], QueryResult]]:
         """Answers to these statements, with what they name in scope."""
         ...
 
@@ -39,6 +39,6 @@ def print_answers(engine: Engine, statements: Sequence[str], format: str) -> Non
                 raise Failure(failure.code, f"{place}{failure}") from None
 
 
-def print_answer(answer: Answer, format: str) -> None:
+def print_answer(answer: QueryResult, format: str) -> None:
     if answer.names:
         print_rows(answer.names, answer.rows, format)

@@ -12,11 +12,11 @@ from jobs.configuration.settings import settings_hash
 from jobs.ingestion.driver.covered_ranges import covered_ranges
 from jobs.ingestion.driver.state import DECODED
 from jobs.recomputing.facts import facts_of
-from jobs.recomputing.task_messages import Brief, Progress, basis_of, progress_of
+from jobs.recomputing.task_messages import Progress, RecomputingInput, basis_of, progress_of
 from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.log_run import LogRun
 from jobs.replaying.tables.written_tables import WrittenTables
-from jobs.replaying.task.messages import Answer, Work
+from jobs.replaying.task.messages import LogTaskResult, Work
 from jobs.replaying.task.run_facts import Begins, Sizes
 from jobs.replaying.task.warehouse_state import has_seen, last_run, rows_of
 from jobs.warehouses.warehouse import Warehouse
@@ -65,7 +65,7 @@ class Recomputation(LogRun):
         """Progress after this run."""
         return dict(self.known)
 
-    def answers(self, tables: "LogTables") -> list[Answer[Any]]:
+    def answers(self, tables: "LogTables") -> list[LogTaskResult[Any]]:
         known = {} if self.is_full else self.known
         partitions = sorted({*covered_ranges(self.warehouse, self.cluster), *known})
         begins = merged_begins(known, tables.epochs(partitions, after_run(known)))
@@ -73,7 +73,7 @@ class Recomputation(LogRun):
         standing = {place: each for place, each in known.items() if stands(each, facts, begins[place])}
         sizes = tables.sizes(partitions, after_run(standing))
         chosen = [place for place in partitions if place not in standing or sizes.of_groups[place]]
-        brief = Brief(
+        brief = RecomputingInput(
             cluster=self.cluster,
             run_id=self.run_id,
             through_run_id=self.newest_run(),
@@ -87,7 +87,7 @@ class Recomputation(LogRun):
         tables.take(answers, {PROGRESS: progress_table(self.cluster, self.reached.values())})
         return answers
 
-    def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
+    def told(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         new = total(progress for each in answers for progress in each.progress)
         return {
             "num_partitions_recomputed_whole": len({partition for each in answers for partition in each.whole}),
@@ -121,7 +121,7 @@ def stands(progress: Progress, facts: Facts, begins: Mapping[int, int]) -> bool:
     return all(first > through or progress.begins.get(epoch) == first for epoch, first in begins.items())
 
 
-def progress_after(brief: Brief, answers: Sequence[Answer[Any]]) -> dict[int, Progress]:
+def progress_after(brief: RecomputingInput, answers: Sequence[LogTaskResult[Any]]) -> dict[int, Progress]:
     """Also for offsets partitions without new records of groups: their progress is as far as the run has read."""
     found = {place: replace(each, through_run_id=brief.through_run_id, begins=dict(brief.begins[place]))
              for place, each in brief.earlier.items()}  # fmt: skip

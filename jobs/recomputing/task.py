@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from jobs.recomputing.group_states import PARTS, GroupStates, PartOfStates
 from jobs.recomputing.named_topics import identified, named
 from jobs.recomputing.row_tables import row_table, state_table
-from jobs.recomputing.task_messages import Brief, Progress, latest
+from jobs.recomputing.task_messages import Progress, RecomputingInput, latest
 from jobs.recomputing.whole_operations import Window, whole_operations
 from jobs.replaying.log.files import LEAST, Opened, Wanted, offsets_of, times_of
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
 from jobs.replaying.log.slices import Slice
 from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.replaying.task.messages import Answer, Share
+from jobs.replaying.task.messages import LogTaskResult, PartitionSlice
 from schemas.declarations.columns import Table
 from schemas.tables.assignments import ASSIGNMENT_AUDIT, ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES
 from schemas.tables.state.recomputed import RECOMPUTED_GROUPS
@@ -39,7 +39,9 @@ from udfs.log.leader_epochs import LeaderEpochs
 WINDOW_ROWS = 1 << 13
 
 
-def recompute_share(brief: Brief, share: Share, files: HistoryFiles, opened: Opened, into: Answer[Progress]) -> None:
+def recompute_share(
+    brief: RecomputingInput, share: PartitionSlice, files: HistoryFiles, opened: Opened, into: LogTaskResult[Progress]
+) -> None:
     earlier = brief.earlier.get(share.partition)
     log = log_of(brief, share.partition, opened, None if earlier is None else earlier.through_run_id)
     if earlier is not None and begins_anew(log, earlier):
@@ -53,7 +55,7 @@ def recompute_share(brief: Brief, share: Share, files: HistoryFiles, opened: Ope
     into.progress.append(work.progress)
 
 
-def log_of(brief: Brief, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+def log_of(brief: RecomputingInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
     epochs = LeaderEpochs()
     for epoch, first in brief.begins.get(partition, {}).items():
         epochs.begin(epoch, first)
@@ -72,8 +74,8 @@ def begins_anew(new: PartitionLog, earlier: Progress) -> bool:
 
 @dataclass
 class ShareRecomputing:
-    brief: Brief
-    share: Share
+    brief: RecomputingInput
+    share: PartitionSlice
     log: PartitionLog
     earlier: Progress | None
     files: HistoryFiles

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from jobs.replaying.task.messages import Reached, Told
+from jobs.replaying.task.messages import Reached, RunInput
 from udfs.audit.checks.facts import Facts, KnownTopic
 
 
@@ -75,7 +75,7 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Brief(Told[Progress]):
+class RecomputingInput(RunInput[Progress]):
     facts: Facts
     # By offsets partition and leader epoch, where each leader began, from everything known of the log.
     begins: Mapping[int, Mapping[int, int]]

@@ -13,7 +13,7 @@ from jobs.replaying.log.files import LogFile
 from jobs.replaying.partition.commit_pass import TRANSACTIONS
 from jobs.replaying.tables.earlier_rows import partition_column
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.replaying.task.messages import Answer, deserialized
+from jobs.replaying.task.messages import LogTaskResult, deserialized
 from jobs.replaying.task.warehouse_state import KnownFile, KnownHistory
 from jobs.storage.stored_path import parquet_source
 from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, Removed
@@ -48,7 +48,7 @@ class Changes:
                 self.added.setdefault(name, []).append(file)
         self.begun = []
 
-    def take(self, answers: Sequence[Answer[Any]]) -> None:
+    def take(self, answers: Sequence[LogTaskResult[Any]]) -> None:
         for each in answers:
             for name, file in each.files:
                 self.added.setdefault(name, []).append(file)
@@ -62,7 +62,7 @@ class Changes:
                 files = self.known.of(name, may_change=may_change)
                 self.drop(name, files, None if self.known.is_full else gone)
 
-    def add_transactions(self, answers: Sequence[Answer[Any]]) -> None:
+    def add_transactions(self, answers: Sequence[LogTaskResult[Any]]) -> None:
         """Transactions of offsets partitions whose groups were replayed in slices."""
         parts: dict[int, list[pa.Table]] = {}
         for partition, content in (each for answer in answers for each in answer.transactions):

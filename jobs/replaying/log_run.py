@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jobs.output.failure import Failure, say
 from jobs.replaying.tables.lost_rows import clusters_with, has_progress, lost_rows, rebuilding
 from jobs.replaying.tables.written_tables import WrittenTables
-from jobs.replaying.task.messages import Answer, Reached, Work
+from jobs.replaying.task.messages import LogTaskResult, Reached, Work
 from jobs.replaying.task.run_facts import About
 from jobs.runs.run import Made, Run
 from jobs.warehouses.delta_tables import Change
@@ -57,16 +57,16 @@ class LogRun(ABC):
         """Whether the last run has read everything there is."""
 
     @abstractmethod
-    def answers(self, tables: "LogTables") -> list[Answer[Any]]:
+    def answers(self, tables: "LogTables") -> list[LogTaskResult[Any]]:
         """Runs the tasks on the log, and passes what they wrote to the tables."""
 
     @abstractmethod
-    def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
+    def told(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         """The part of the result that only this job has."""
 
     def make(self, run: Run) -> Made:
         self.begin(run)
-        answers: list[Answer[Any]] = []
+        answers: list[LogTaskResult[Any]] = []
         tables = None
         self.check_lost_rows()
         if self.is_full or self.has_lost_progress() or not self.is_up_to_date():
@@ -123,13 +123,13 @@ class LogRun(ABC):
     def newest_run(self) -> str:
         return max(str(row["run_id"]) for row in self.runs)
 
-    def without_failures(self, answers: list[Answer[Any]]) -> list[Answer[Any]]:
+    def without_failures(self, answers: list[LogTaskResult[Any]]) -> list[LogTaskResult[Any]]:
         for each in answers:
             if each.failure is not None:
                 raise Failure(*each.failure)
         return answers
 
-    def facts(self, answers: Sequence[Answer[Any]], rows_added: Mapping[str, int]) -> dict[str, Any]:
+    def facts(self, answers: Sequence[LogTaskResult[Any]], rows_added: Mapping[str, int]) -> dict[str, Any]:
         return {
             "num_partitions": len({progress.partition for each in answers for progress in each.progress}),
             **self.told(answers),

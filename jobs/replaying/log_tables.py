@@ -16,7 +16,7 @@ from jobs.replaying.log.inferred_names import TARGETS, TOPIC_IDS, computed_in, t
 from jobs.replaying.log.leader_epochs import epoch_begins
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
 from jobs.replaying.log.topic_names import COLUMNS, named_in
-from jobs.replaying.task.messages import Answer, Told
+from jobs.replaying.task.messages import LogTaskResult, RunInput
 from jobs.replaying.task.plan import TASKS_PER_WORKER, buckets, rows_by_partition, shares, task_spec
 from jobs.replaying.task.replay_messages import SplitGroups
 from jobs.replaying.task.run_facts import About, Begins, Sizes
@@ -81,14 +81,14 @@ class LogTables:
     def epochs(self, partitions: Collection[int], after_run: Mapping[int, str]) -> Begins:
         return epoch_begins(self.files, self.about.cluster, partitions, after_run, self.opened)
 
-    def answers(self, told: Told[Any], sizes: Sizes) -> list[Answer[Any]]:
+    def answers(self, told: RunInput[Any], sizes: Sizes) -> list[LogTaskResult[Any]]:
         found = self.tried(told, sizes)
         if torn := {partition for each in found for partition in each.insufficient}:
             earlier = {partition: each for partition, each in told.earlier.items() if partition not in torn}
             found = self.tried(replace(told, earlier=earlier), sizes)
         return found
 
-    def tried(self, told: Told[Any], sizes: Sizes) -> list[Answer[Any]]:
+    def tried(self, told: RunInput[Any], sizes: Sizes) -> list[LogTaskResult[Any]]:
         written, work = self.about.written, self.about.work
         held = {name: self.known.of(name, may_change=True) for name in written.of_partitions if told.earlier}
         files = {name: self.files_to_read(name) for name in written.read}
@@ -96,7 +96,7 @@ class LogTables:
         most = max(1, sum(sizes.all.values()) // self.about.least_records)
         planned = shares(sizes.all, sizes.of_groups, min(most, self.engine.num_workers))
         together = buckets(planned, sizes.all, min(most, self.engine.num_workers * TASKS_PER_WORKER))
-        step = Step(partial(answer_to, work), Answer[self.about.progress_type])  # type: ignore[name-defined]
+        step = Step(partial(answer_to, work), LogTaskResult[self.about.progress_type])  # type: ignore[name-defined]
         return self.engine.run(step, [task_spec(whole, each, sizes.all) for each in together])
 
     def files_to_read(self, name: str) -> Sequence[LogFile]:
@@ -105,7 +105,7 @@ class LogTables:
             return self.files.get(name, [])
         return [each for may_change in (True, False) for each in self.histories.of(name, may_change=may_change)]
 
-    def take(self, answers: Sequence[Answer[Any]], whole: Mapping[str, pa.Table]) -> None:
+    def take(self, answers: Sequence[LogTaskResult[Any]], whole: Mapping[str, pa.Table]) -> None:
         """Collects what the run writes: the files of tasks, and tables that are replaced as a whole."""
         self.changes.take(answers)
         self.changes.replace_whole(whole)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from jobs.ingestion.driver.covered_ranges import covered_ranges
 from jobs.ingestion.driver.damaged_ranges import damaged_ranges
 from jobs.replaying.log_run import LogRun
-from jobs.replaying.task.messages import Answer, Work
-from jobs.replaying.task.replay_messages import Assignment, Progress
+from jobs.replaying.task.messages import LogTaskResult, Work
+from jobs.replaying.task.replay_messages import Progress, ReplayInput
 from jobs.replaying.task.snapshot_rules import end_offsets_of, rules_of, snapshots_of
 from jobs.replaying.task.warehouse_state import (
     INPUTS,
@@ -42,7 +42,7 @@ class Replay(LogRun):
     def is_up_to_date(self) -> bool:
         return has_seen(last_run(self.runs, JOB, self.cluster), INPUTS, self.warehouse.versions())
 
-    def answers(self, tables: "LogTables") -> list[Answer[Any]]:
+    def answers(self, tables: "LogTables") -> list[LogTaskResult[Any]]:
         from jobs.replaying.partition.replay_task import partitions_to_replay, rules_text
 
         earlier = {} if self.is_full else progress_by_partition(self.warehouse, self.cluster)
@@ -61,7 +61,7 @@ class Replay(LogRun):
         tables.take(answers, whole_tables(self.cluster, progress.values(), snapshots, self.inferred))
         return answers
 
-    def assignment(self, tables: "LogTables", earlier: Mapping[int, Progress], snapshots: Snapshots) -> Assignment:
+    def assignment(self, tables: "LogTables", earlier: Mapping[int, Progress], snapshots: Snapshots) -> ReplayInput:
         sightings = {each.key: each for each in snapshots.sightings()}
         for known in earlier.values():
             merge(sightings, known.sightings)
@@ -72,7 +72,7 @@ class Replay(LogRun):
         rules = rules_of(self.warehouse, self.cluster, snapshots, max(covered, default=-1))
         if rules.num_offsets_partitions is None:
             rules = replace(rules, split_groups=tables.split_groups(covered))
-        return Assignment(
+        return ReplayInput(
             cluster=self.cluster,
             run_id=self.run_id,
             through_run_id=self.newest_run(),
@@ -98,11 +98,11 @@ class Replay(LogRun):
 
         return inferred(tables.computed(sorted(covered), unnamed, known), known)
 
-    def told(self, answers: Sequence[Answer[Any]]) -> dict[str, Any]:
+    def told(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
         return {"num_partitions_replayed_whole": len({partition for each in answers for partition in each.whole})}
 
 
-def progress_of_all(answers: Sequence[Answer[Progress]]) -> dict[int, Progress]:
+def progress_of_all(answers: Sequence[LogTaskResult[Progress]]) -> dict[int, Progress]:
     """By offsets partition. Each slice of a partition has seen the topics of its own groups."""
     found: dict[int, Progress] = {}
     for progress in (progress for each in answers for progress in each.progress):

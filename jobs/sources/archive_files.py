@@ -98,7 +98,7 @@ class DeltaVersion:
 
 
 @dataclass(frozen=True)
-class Found:
+class ArchiveFiles:
     """Files of one format. Those of a Delta table are all of one table."""
 
     format: Format
@@ -115,7 +115,7 @@ def archive_files(spark: "SparkSession", path: str) -> list[ArchiveFile]:
     return [file for found in find_archives(spark, path) for file in found.files]
 
 
-def find_archives(spark: "SparkSession", path: str) -> list[Found]:
+def find_archives(spark: "SparkSession", path: str) -> list[ArchiveFiles]:
     """What is at the path; a Failure if there is nothing, or something that is not an archive."""
     files = FileSystem(spark)
     try:
@@ -129,7 +129,7 @@ def find_archives(spark: "SparkSession", path: str) -> list[Found]:
     return found
 
 
-def archives_at(files: FileSystem, path: str) -> Iterator[Found]:
+def archives_at(files: FileSystem, path: str) -> Iterator[ArchiveFiles]:
     statuses = files.statuses(path)
     if not statuses:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: there is no such file or folder, {EXPECTED}")
@@ -137,11 +137,11 @@ def archives_at(files: FileSystem, path: str) -> Iterator[Found]:
     for status in statuses:
         check_outside_tables(files, status.getPath())
         for entry in walk(files, status):
-            if isinstance(entry, Found):
+            if isinstance(entry, ArchiveFiles):
                 yield entry
             else:
                 loose.setdefault(format_of(files, entry), []).append(entry)
-    yield from (Found(format, tuple(entries)) for format, entries in loose.items())
+    yield from (ArchiveFiles(format, tuple(entries)) for format, entries in loose.items())
 
 
 def check_outside_tables(files: FileSystem, path: Any) -> None:
@@ -154,7 +154,7 @@ def check_outside_tables(files: FileSystem, path: Any) -> None:
             )
 
 
-def walk(files: FileSystem, status: Any) -> Iterator[ArchiveFile | Found]:
+def walk(files: FileSystem, status: Any) -> Iterator[ArchiveFile | ArchiveFiles]:
     path = status.getPath()
     if not status.isDirectory():
         yield ArchiveFile(files.told(path), int(status.getLen()), int(status.getModificationTime()))
@@ -185,12 +185,12 @@ def none(files: FileSystem) -> Any:
     return getattr(files.java.scala, "None$").__getattr__("MODULE$")
 
 
-def delta_files(files: FileSystem, folder: Any) -> Found:
+def delta_files(files: FileSystem, folder: Any) -> ArchiveFiles:
     log = files.java.org.apache.spark.sql.delta.DeltaLog.forTable(files.session, folder.toString())
     snapshot = log.update(False, none(files), none(files))
     added = {added_path(files, folder, each): each for each in snapshot.allFiles().collectAsList()}
     entries = [ArchiveFile(path, each.size(), each.modificationTime()) for path, each in sorted(added.items())]
-    return Found(Format.DELTA, tuple(entries), DeltaVersion(files.told(folder), log, snapshot, added))
+    return ArchiveFiles(Format.DELTA, tuple(entries), DeltaVersion(files.told(folder), log, snapshot, added))
 
 
 def added_path(files: FileSystem, folder: Any, added: Any) -> str:

@@ -23,10 +23,10 @@ from pyspark.sql.types import StructType
 from jobs.output.failure import Failure
 from jobs.sources.archive_columns import WANTED, check_names, check_types, rows_of_columns, union
 from jobs.sources.archive_files import (
+    ArchiveFiles,
     DeltaVersion,
     FileSystem,
     Format,
-    Found,
     archive_files,
     find_archives,
     is_of_java,
@@ -79,7 +79,7 @@ def unreadable_told(path: str) -> Iterator[None]:
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {EXCEPTION_NAME.sub('', told)}") from None
 
 
-def chosen_files(found: Sequence[Found], path: str, names: set[str]) -> list[Found]:
+def chosen_files(found: Sequence[ArchiveFiles], path: str, names: set[str]) -> list[ArchiveFiles]:
     known = {file.path for each in found for file in each.files}
     if gone := sorted(names - known):
         raise Failure(ExitCode.UNREADABLE_INPUT, f"{gone[0]}: is no file of {path} any more")
@@ -87,7 +87,9 @@ def chosen_files(found: Sequence[Found], path: str, names: set[str]) -> list[Fou
     return [each for each in chosen if each.files]
 
 
-def frames_of(spark: SparkSession, system: FileSystem, chosen: Found, found: Sequence[Found]) -> Iterator[DataFrame]:
+def frames_of(
+    spark: SparkSession, system: FileSystem, chosen: ArchiveFiles, found: Sequence[ArchiveFiles]
+) -> Iterator[DataFrame]:
     """The rows of some files, one frame for each set of columns. `found`: everything in the archive."""
     paths = [file.path for file in chosen.files]
     if chosen.table:

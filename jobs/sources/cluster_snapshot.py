@@ -15,7 +15,7 @@ import pyarrow as pa
 from jobs.broker.cluster import KafkaCluster, Offsets, Partition, Topic
 from jobs.broker.errors import Forbidden
 from jobs.broker.group_settings import group_settings
-from jobs.broker.groups import found_groups, some
+from jobs.broker.groups import group_topics, some
 from jobs.output.failure import say
 from jobs.sources.snapshot_files import snapshot_table
 from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
@@ -71,7 +71,7 @@ def captured(cluster: KafkaCluster, topics: Iterable[str], captured_ms: int, tel
     """A snapshot of these topics, of those that groups commit offsets for, and of the offsets topic. Take the time
     before the call: then no end offset is older than the snapshot's time.
     """
-    groups = found_groups(cluster, tell)
+    groups = group_topics(cluster, tell)
     found = found_topics(cluster, {*topics, *groups.topics, OFFSETS_TOPIC}, tell)
     offsets = found_offsets(cluster, found.values(), tell)
     nodes = cluster.nodes()

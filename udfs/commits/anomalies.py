@@ -14,7 +14,7 @@ SCHEMA = table_schema(REPLAY_ANOMALIES)
 
 
 @dataclass(frozen=True)
-class Found:
+class CommitAnomalies:
     """For each row, the record at which it shows; `first_offset` is where its evidence begins."""
 
     group: pa.Array
@@ -24,7 +24,7 @@ class Found:
     messages: Sequence[str]
 
 
-def certain_rows(kind: AnomalyKind, found: Found, cluster: str, partition: int) -> pa.Table:
+def certain_rows(kind: AnomalyKind, found: CommitAnomalies, cluster: str, partition: int) -> pa.Table:
     """Rows that do no harm: the log is read correctly, but not as some users may expect."""
     size = len(found.messages)
     columns = {

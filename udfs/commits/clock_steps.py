@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from schemas.words.history import AnomalyKind
 from udfs.arrays.nullable import NONE, Numbers
-from udfs.commits.anomalies import Found, certain_rows
+from udfs.commits.anomalies import CommitAnomalies, certain_rows
 from udfs.commits.frames import Frame
 from udfs.groups.history.group import CLOCK_STEP_US
 
@@ -16,7 +16,7 @@ def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:
     group, offset, time, before = steps(frame)
     told = [f"record time lies {(old - new) // 1000:,} ms before that of the group's commit before"
             for new, old in zip(time.tolist(), before.tolist(), strict=True)]  # fmt: skip
-    found = Found(frame.groups.take(pa.array(group)), offset, time, offset, told)
+    found = CommitAnomalies(frame.groups.take(pa.array(group)), offset, time, offset, told)
     return certain_rows(AnomalyKind.CLOCK_WENT_BACK, found, cluster, partition)
 
 

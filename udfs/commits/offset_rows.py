@@ -24,7 +24,7 @@ CONCLUDED = np.array([end in (OffsetEnd.EXPIRED, OffsetEnd.DELETED, OffsetEnd.TO
 
 
 @dataclass(frozen=True)
-class Row:
+class RunPositions:
     """Positions of runs, as rows of the frame: the first and the last commit of each."""
 
     frame: Frame
@@ -41,13 +41,13 @@ class Row:
         return values
 
 
-def rows_of_runs(frame: Frame, effects: Effects, runs: Runs) -> Row:
+def rows_of_runs(frame: Frame, effects: Effects, runs: Runs) -> RunPositions:
     first = effects.at[runs.first]
     carried = np.flatnonzero(frame.is_carried[first] & ~frame.is_pending[first])
-    return Row(frame, first, effects.at[runs.last], carried, frame.row[first[carried]])
+    return RunPositions(frame, first, effects.at[runs.last], carried, frame.row[first[carried]])
 
 
-def num_commits(row: Row, runs: Runs) -> Numbers:
+def num_commits(row: RunPositions, runs: Runs) -> Numbers:
     found = runs.last - runs.first + 1
     found[row.carried] += numbers(row.frame.state["num_commits"])[row.of_state] - 1
     return np.asarray(found, np.int64)

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from schemas.words.history import AnomalyKind
 from udfs.arrays.nullable import Flags, Positions
-from udfs.commits.anomalies import Found, certain_rows
+from udfs.commits.anomalies import CommitAnomalies, certain_rows
 from udfs.commits.chunks import Effects
 from udfs.commits.frames import Frame
 from udfs.commits.revived_offsets import overruled
@@ -35,7 +35,9 @@ def preview_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: s
         )
     ]
     groups = frame.groups.take(pa.array(frame.keys.group[key]))
-    found = Found(groups, frame.markers.offset[marker], frame.markers.time[marker], frame.offset[at], messages)
+    found = CommitAnomalies(
+        groups, frame.markers.offset[marker], frame.markers.time[marker], frame.offset[at], messages
+    )
     return certain_rows(AnomalyKind.OLDER_RULE, found, cluster, partition)
 
 

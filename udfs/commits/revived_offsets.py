@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from schemas.words.history import AnomalyKind
 from udfs.arrays.nullable import Positions
-from udfs.commits.anomalies import Found, certain_rows
+from udfs.commits.anomalies import CommitAnomalies, certain_rows
 from udfs.commits.chunks import Effects
 from udfs.commits.frames import Frame
 from udfs.commits.transactions import Waiting, is_replaced
@@ -30,7 +30,7 @@ def revived_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: s
         "coordinator, up to 3.9, brings it back when it loads the log"
         for (name, number), gone, first in zip(places, deleted, offset.tolist(), strict=True)
     ]
-    found = Found(group, end, frame.markers.time[marker], offset, told)
+    found = CommitAnomalies(group, end, frame.markers.time[marker], offset, told)
     return certain_rows(AnomalyKind.OLDER_RULE, found, cluster, partition)
 
 

@@ -15,7 +15,7 @@ NO_TIME = np.iinfo(np.int64).min
 
 
 @dataclass
-class Stretch:
+class KnownSpan:
     """A part of the log that was read without holes; both ends included. Times are microseconds."""
 
     first_offset: int
@@ -35,7 +35,7 @@ class Stretch:
 class Coverage:
     """The coverage so far. It grows with records in log order."""
 
-    stretches: list[Stretch]
+    stretches: list[KnownSpan]
     gap_firsts: list[Numbers] = field(default_factory=list)
     gap_lasts: list[Numbers] = field(default_factory=list)
     # The last record read, and the largest time.
@@ -73,12 +73,12 @@ class Coverage:
                     self.complete_from(stretch, offsets, times, place)
         self.last_offset = int(offsets[-1])
 
-    def complete_from(self, stretch: Stretch, offsets: Numbers, times: Numbers, place: int) -> None:
+    def complete_from(self, stretch: KnownSpan, offsets: Numbers, times: Numbers, place: int) -> None:
         time = int(times[place])
         stretch.complete_from_offset = int(offsets[place])
         stretch.complete_from_time = None if time == NO_TIME else time
 
-    def add_to(self, stretch: Stretch, times: Numbers, is_plain: bool) -> None:
+    def add_to(self, stretch: KnownSpan, times: Numbers, is_plain: bool) -> None:
         stretch.num_records += len(times)
         stretch.has_transactions &= not is_plain
         known = times[times != NO_TIME]
@@ -103,7 +103,7 @@ class Coverage:
         return found
 
 
-def coverage_rows(cluster: str, partition: int, stretches: Sequence[Stretch]) -> list[dict[str, Any]]:
+def coverage_rows(cluster: str, partition: int, stretches: Sequence[KnownSpan]) -> list[dict[str, Any]]:
     """Rows of history_coverage. The last part may still grow."""
     return [
         {
@@ -125,6 +125,6 @@ def coverage_rows(cluster: str, partition: int, stretches: Sequence[Stretch]) ->
     ]
 
 
-def num_compacted(stretch: Stretch) -> int:
+def num_compacted(stretch: KnownSpan) -> int:
     """An upper bound: nothing else is known of these offsets."""
     return stretch.last_offset - stretch.first_offset + 1 - stretch.num_records - stretch.damaged_records

@@ -36,7 +36,7 @@ class Bad(Exception):
 
 
 @dataclass
-class Row:
+class ReadLine:
     """What was read of one line, and the first thing that could not be."""
 
     values: dict[str, Any]
@@ -70,7 +70,7 @@ def folder_columns(file: str) -> dict[str, str]:
 
 
 def line_row(line: bytes, file: str, folder: Mapping[str, str]) -> dict[str, Any]:
-    row = Row({"source_file": file, "has_producers": False, "is_other_topic": False})
+    row = ReadLine({"source_file": file, "has_producers": False, "is_other_topic": False})
     try:
         fields = {**folder, **json_object(line)}
     except Bad as error:
@@ -98,7 +98,7 @@ def json_object(line: bytes) -> dict[str, Any]:
     return fields
 
 
-def read_columns(row: Row, fields: Mapping[str, Any]) -> None:
+def read_columns(row: ReadLine, fields: Mapping[str, Any]) -> None:
     """All columns that can be read; of those that cannot the first is told."""
     for column in COLUMNS:
         try:
@@ -200,7 +200,7 @@ READERS: Mapping[Kind, Callable[[ArchiveColumn, Any], object]] = {
 }
 
 
-def with_problem(row: Row, line: bytes, error: Bad) -> dict[str, Any]:
+def with_problem(row: ReadLine, line: bytes, error: Bad) -> dict[str, Any]:
     return {
         **row.values,
         "raw": line,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from string import ascii_uppercase
 
-from jobs.answers.events.rebalance import SHOWN_MOVES, Told
+from jobs.answers.events.rebalance import SHOWN_MOVES, EventStory
 from jobs.answers.history import History
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.output.failure import visible
@@ -46,7 +46,7 @@ class Axis:
         return max(0, min(self.num_slices - 1, place))
 
 
-def drawing(history: History, told: Told, width: int) -> list[str]:
+def drawing(history: History, told: EventStory, width: int) -> list[str]:
     """Lines up to this width; none for an event without moves or times, or if it does not fit."""
     moves = {place_of(move): move for move in told.moves[:SHOWN_MOVES] if move["move_time"] is not None}
     places = sorted(moves)[:MOST_ROWS]

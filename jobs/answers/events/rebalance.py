@@ -30,7 +30,7 @@ COUNTS = {
 
 
 @dataclass(frozen=True)
-class Told:
+class EventStory:
     """The event at a time, its neighbors, the members it is about, and its rows of partition_moves."""
 
     event: Event
@@ -40,7 +40,7 @@ class Told:
     moves: list[Row]
 
 
-def event_at(history: History, group: str, at: datetime) -> Told | None:
+def event_at(history: History, group: str, at: datetime) -> EventStory | None:
     """The event that covers the time, else the nearest one before or after."""
     events = timeline(history, group)
     if not events:
@@ -48,7 +48,7 @@ def event_at(history: History, group: str, at: datetime) -> Told | None:
     here = nearest(events, unread_since(history, group), at)
     event = events[here]
     moves = moves_of(history, event) if event.is_rebalance else []
-    return Told(
+    return EventStory(
         event,
         events[here - 1] if here else None,
         events[here + 1] if here + 1 < len(events) else None,
@@ -88,7 +88,7 @@ def members_of(history: History, event: Event) -> list[Row]:
     return changed_members(history, event.row, changes, event.offset) if changes else []
 
 
-def lines(told: Told, at: datetime) -> Iterator[tuple[str, str]]:
+def lines(told: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
     """Labels and texts, for people."""
     event = told.event
     yield "Group", f"{event.row['group_id']} ({shown(event.row['group_type'])})"
@@ -106,7 +106,7 @@ def lines(told: Told, at: datetime) -> Iterator[tuple[str, str]]:
         yield label, "no event is known" if other is None else one_line(other)
 
 
-def rebalance_lines(told: Told, at: datetime) -> Iterator[tuple[str, str]]:
+def rebalance_lines(told: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
     row = told.event.row
     word = "generation" if row["group_type"] == "classic" else "target epoch"
     yield "Rebalance", f"{word} {shown(row['from_generation'])} to {row['to_generation']}, {row['outcome']}"
@@ -130,7 +130,7 @@ def rebalance_lines(told: Told, at: datetime) -> Iterator[tuple[str, str]]:
         yield "Lost rounds", f"{number} earlier rebalance{' did' if number == 1 else 's did'} not complete"
 
 
-def member_lines(told: Told) -> Iterator[tuple[str, str]]:
+def member_lines(told: EventStory) -> Iterator[tuple[str, str]]:
     return ((member["change"].capitalize(), member_text(member)) for member in told.members)
 
 
@@ -205,7 +205,7 @@ def move_text(move: Row) -> str:
     return f"{place} {move['kind']}{role}: {between}{idle}{gap}"
 
 
-def cost(told: Told) -> str:
+def cost(told: EventStory) -> str:
     row = told.event.row
     gaps = [move["commit_gap_ms"] for move in told.moves if move["commit_gap_ms"] is not None]
     parts = [

@@ -16,14 +16,14 @@ from schemas.words.records import GroupType
 
 
 @dataclass(frozen=True)
-class Answer:
+class DescribedRows:
     names: list[str]
     rows: list[list[Any]]
     # Only for programs, by name: tables have the columns of Kafka's tool and no others.
     beside: dict[str, list[Any]] = field(default_factory=dict)
 
 
-def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> Answer:
+def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> DescribedRows:
     group = state["group_id"]
     committed = committed_at(history, group, at)
     members = {row["member_id"]: row for row in members_at(history, group, at)}
@@ -45,7 +45,7 @@ def offsets(history: History, state: Row, at: datetime, is_verbose: bool) -> Ans
     epoch = ["LEADER-EPOCH"] if is_verbose else []
     names = ["GROUP", "TOPIC", "PARTITION", *epoch, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"]
     times = [end.captured_time if end else None for _, _, end in shown]
-    return Answer([*names, "CONSUMER-ID", "HOST", "CLIENT-ID"], rows, {"SNAPSHOT-TIME": times})
+    return DescribedRows([*names, "CONSUMER-ID", "HOST", "CLIENT-ID"], rows, {"SNAPSHOT-TIME": times})
 
 
 def known_end(commit: Row | None, end: EndOffset | None) -> EndOffset | None:
@@ -54,7 +54,7 @@ def known_end(commit: Row | None, end: EndOffset | None) -> EndOffset | None:
     return None if is_other else end
 
 
-def empty_columns(answer: Answer) -> set[str]:
+def empty_columns(answer: DescribedRows) -> set[str]:
     """Columns without any value."""
     return {name for place, name in enumerate(answer.names) if all(row[place] is None for row in answer.rows)}
 
@@ -88,7 +88,7 @@ def say_when_captured(ends: dict[tuple[str, int], EndOffset], at: datetime) -> N
         say(f"LOG-END-OFFSET and LAG are those of the snapshot of {time_text(max(times))}, the newest before")
 
 
-def members(history: History, state: Row, at: datetime, is_verbose: bool) -> Answer:
+def members(history: History, state: Row, at: datetime, is_verbose: bool) -> DescribedRows:
     found = members_at(history, state["group_id"], at)
     assigned = assignments_at(history, state, at)
     epochs = epochs_at(history, state, at) if is_verbose else Epochs()
@@ -116,10 +116,10 @@ def members(history: History, state: Row, at: datetime, is_verbose: bool) -> Ans
             cells += [epochs.target_epoch, assignment_text(epochs.targets.get(member, []))]
             cells += [epochs.is_upgraded.get(member)] if is_mixed else []
         rows.append(cells)
-    return Answer(names, rows)
+    return DescribedRows(names, rows)
 
 
-def group_state(history: History, state: Row, at: datetime, is_verbose: bool) -> Answer:
+def group_state(history: History, state: Row, at: datetime, is_verbose: bool) -> DescribedRows:
     names = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE"]
     cells = [state["group_id"], coordinator(history, state["evidence_partition"], at)]
     cells += [assignment_strategy(history, state, at), state["state"]]
@@ -127,7 +127,7 @@ def group_state(history: History, state: Row, at: datetime, is_verbose: bool) ->
         names += ["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"]
         is_classic = state["group_type"] == GroupType.CLASSIC
         cells += [None if is_classic else state["generation_or_epoch"], epochs_at(history, state, at).target_epoch]
-    return Answer([*names, "#MEMBERS"], [[*cells, state["num_members"]]])
+    return DescribedRows([*names, "#MEMBERS"], [[*cells, state["num_members"]]])
 
 
 def assignment_strategy(history: History, state: Row, at: datetime) -> str | None:

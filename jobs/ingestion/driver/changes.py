@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from jobs.ingestion.task.damaged_bytes import made_good_together
-from jobs.ingestion.task.messages import NO_PARTITION, Answer, Counts, KnownRange, merged_facts
+from jobs.ingestion.task.messages import NO_PARTITION, Counts, IngestResult, KnownRange, merged_facts
 from jobs.ingestion.task.plan import Reading
 from jobs.output.failure import Failure
 from jobs.sources.archive_files import ArchiveFile
@@ -48,7 +48,7 @@ class Outcome:
         return sum(int(row[name]) for row in self.counts)
 
 
-def outcome_of(answers: Sequence[Answer], rejected: Mapping[int, Sequence[KnownRange]]) -> Outcome:
+def outcome_of(answers: Sequence[IngestResult], rejected: Mapping[int, Sequence[KnownRange]]) -> Outcome:
     """`rejected`: ranges of bytes from earlier runs. Raises the first failure that a task returned."""
     for each in answers:
         if each.failure is not None:
@@ -69,7 +69,7 @@ def outcome_of(answers: Sequence[Answer], rejected: Mapping[int, Sequence[KnownR
     return outcome
 
 
-def seen_by_partition(answers: Iterable[Answer]) -> dict[int, list[Range]]:
+def seen_by_partition(answers: Iterable[IngestResult]) -> dict[int, list[Range]]:
     found: dict[int, list[Range]] = defaultdict(list)
     for each in answers:
         for partition, ranges in each.seen.items():
@@ -114,7 +114,7 @@ def overlap(partition: int, first: int, last: int) -> Failure:
     return Failure(ExitCode.UNREADABLE_INPUT, f"{told}: a folder for each copy of the partition was expected")
 
 
-def source_rows(found: Sequence[Reading], answers: Sequence[Answer], cluster: str, run_id: str) -> list[Row]:
+def source_rows(found: Sequence[Reading], answers: Sequence[IngestResult], cluster: str, run_id: str) -> list[Row]:
     """Rows of `source_files` for segments."""
     facts = sorted(
         (each for answer in answers for each in answer.facts), key=lambda each: (each.source_file, each.start)
@@ -153,7 +153,7 @@ def about_segment(file: SegmentFile, cluster: str, run_id: str) -> Row:
     }
 
 
-def archive_rows(files: Sequence[ArchiveFile], answers: Sequence[Answer], cluster: str, run_id: str) -> list[Row]:
+def archive_rows(files: Sequence[ArchiveFile], answers: Sequence[IngestResult], cluster: str, run_id: str) -> list[Row]:
     """Rows of `source_files` for an archive: one per offsets partition, or one without a partition if a file has no
     records of the topic."""
     by_file: dict[str, list[SpanFacts]] = {}

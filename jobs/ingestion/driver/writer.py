@@ -13,8 +13,8 @@ from jobs.engine.task import Step, closed
 from jobs.ingestion.driver.changes import Outcome, Rows, arrow_rows
 from jobs.ingestion.driver.rejected_rows import without_rows
 from jobs.ingestion.driver.state import known_files
-from jobs.ingestion.task.messages import Answer, Assignment, KnownRange
-from jobs.ingestion.task.plan import Unit, task_spec
+from jobs.ingestion.task.messages import IngestInput, IngestResult, KnownRange
+from jobs.ingestion.task.plan import PartitionSpan, task_spec
 from jobs.ingestion.task.retried_rows import retried
 from jobs.ingestion.task.task import Task, answer, guarded_answer
 from jobs.warehouses.delta_tables import Change, files_of
@@ -34,7 +34,7 @@ WRITTEN = tuple(name for name, table in TABLES.items() if table.job == JOB)
 # What a task does with its rows of a frame.
 FrameSteps = Callable[[Iterator[pa.RecordBatch], Task], Iterator[None]]
 # What a task does with units that it reads itself.
-UnitSteps = Callable[[Sequence[Unit], Task], Iterator[None]]
+UnitSteps = Callable[[Sequence[PartitionSpan], Task], Iterator[None]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Told:
+class EarlierKnowledge:
     """What the warehouse knows of the input: rejected ranges of bytes, and whether it may have its records."""
 
     known_ranges: Mapping[int, Sequence[KnownRange]]
@@ -66,37 +66,37 @@ class IngestWriter:
     def __post_init__(self) -> None:
         self.files = RowFiles(self.warehouse.root, self.about.run_id)
 
-    def assignment(self, told: Told) -> Assignment:
+    def assignment(self, told: EarlierKnowledge) -> IngestInput:
         files = known_files(self.warehouse) if told.may_be_known else {}
         about = self.about
-        return Assignment(
+        return IngestInput(
             self.warehouse.root, about.cluster, about.run_id, files, told.known_ranges, intact=told.intact
         )
 
     def read_units(
         self,
-        planned: Sequence[tuple[Unit, ...]],
-        assignment: Assignment,
+        planned: Sequence[tuple[PartitionSpan, ...]],
+        assignment: IngestInput,
         steps: UnitSteps,
-    ) -> list[Answer]:
+    ) -> list[IngestResult]:
         """Reads units in tasks, one task for each of the tuples."""
-        step = Step(partial(answer, assignment, steps), Answer)
+        step = Step(partial(answer, assignment, steps), IngestResult)
         return self.engine.run(step, list(map(task_spec, planned)))
 
-    def read_frame(self, frame: "DataFrame", steps: FrameSteps, assignment: Assignment) -> list[Answer]:
+    def read_frame(self, frame: "DataFrame", steps: FrameSteps, assignment: IngestInput) -> list[IngestResult]:
         """Reads rows through Spark."""
         # Imported here, since it loads Spark.
         from jobs.engine.spark import results_of
 
-        def work(batches: Iterator[pa.RecordBatch]) -> Answer:
+        def work(batches: Iterator[pa.RecordBatch]) -> IngestResult:
             return closed(guarded_answer(assignment, partial(steps, batches)))
 
-        return results_of(frame, work, Answer)
+        return results_of(frame, work, IngestResult)
 
-    def retry(self) -> list[Answer]:
+    def retry(self) -> list[IngestResult]:
         """Decodes rejected records again; ranges of bytes are read with their files."""
         files = [each.path for each in known_files(self.warehouse, (REJECTED,)).get(REJECTED, ())]
-        assignment = self.assignment(Told({}, may_be_known=False))
+        assignment = self.assignment(EarlierKnowledge({}, may_be_known=False))
         return [retried(assignment, path) for path in files]
 
     def add(self, outcome: Outcome, table: str, rows: Rows) -> None:

@@ -14,7 +14,7 @@ from jobs.broker.fetch import fetched
 from jobs.broker.patience import Patience
 from jobs.ingestion.driver.state import State
 from jobs.ingestion.live.span import BYTES_PER_OFFSET, LiveLog, LiveSpan
-from jobs.ingestion.task.plan import Part, Unit
+from jobs.ingestion.task.plan import CopySpan, PartitionSpan
 from jobs.output.failure import Failure
 from jobs.sources.live_cuts import Cut, Sample, cuts, lacking, without
 from schemas.words.exit_codes import ExitCode
@@ -35,7 +35,7 @@ class LivePlan:
     """`ids`: by offsets partition, the topic's id and the leader epoch at the start of the run. `begins`: partitions
     whose log begins after what is known. `proofs`: known offsets that are read again."""
 
-    units: list[Unit]
+    units: list[PartitionSpan]
     ids: dict[int, str]
     begins: dict[int, int]
     proofs: frozenset[tuple[int, int]]
@@ -103,7 +103,7 @@ class Planner:
         asked = self.state.asked.get(partition, ())
         return sorted([*files, *(without(asked, damaged) if self.is_retry else asked)])
 
-    def units_of(self, partition: int, offsets: "Offsets", known: Sequence[Range]) -> list[Unit]:
+    def units_of(self, partition: int, offsets: "Offsets", known: Sequence[Range]) -> list[PartitionSpan]:
         look = partial(self.look, partition, offsets.end)
         return [
             self.unit(partition, cut)
@@ -116,12 +116,14 @@ class Planner:
         first = int.from_bytes(found.content[:8], "big") if found.content else found.next_offset
         return Sample(first, found.next_offset, len(found.content))
 
-    def unit(self, partition: int, cut: Cut) -> Unit:
+    def unit(self, partition: int, cut: Cut) -> PartitionSpan:
         name, last = self.log.name(partition, cut.start), cut.end - 1
         span = LiveSpan(name, self.log.topic, partition, cut.start, cut.end, cut.size)
         known = self.state.ranges.get(partition, ())
         may_be_known = any(low <= last and cut.start <= high for low, high in known)
-        return Unit(partition, ((Part(span, cut.start, last, is_newest=False),),), cut.start, last, may_be_known)
+        return PartitionSpan(
+            partition, ((CopySpan(span, cut.start, last, is_newest=False),),), cut.start, last, may_be_known
+        )
 
 
 def begins_behind(known: Sequence[Range], log_start: int, read: Sequence[int]) -> bool:

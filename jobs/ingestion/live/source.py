@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from jobs.engine.engine import Engine
 from jobs.ingestion.driver.changes import Row
 from jobs.ingestion.driver.state import LIVE, State
-from jobs.ingestion.driver.writer import IngestWriter, Told
+from jobs.ingestion.driver.writer import EarlierKnowledge, IngestWriter
 from jobs.ingestion.live.plan import OTHER_CLUSTER, LivePlan, Planner, check_same_id, offsets_topic
 from jobs.ingestion.live.span import LiveLog, live_steps
-from jobs.ingestion.task.messages import Answer, Counts
-from jobs.ingestion.task.plan import Unit, tasks
+from jobs.ingestion.task.messages import Counts, IngestResult
+from jobs.ingestion.task.plan import PartitionSpan, tasks
 from jobs.output.failure import Failure, say
 from jobs.sources.cluster_snapshot import Snapshot, captured
 from schemas.words.exit_codes import ExitCode
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @dataclass
 class LiveRead:
     plan: LivePlan
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[IngestResult] = field(default_factory=list)
     snapshots: list[Snapshot] = field(default_factory=list)
 
     def source_rows(self, cluster: str, run_id: str) -> list[Row]:
@@ -98,15 +98,15 @@ class LiveSource:
             snapshot = captured(cluster, topics, self.clock(), left_out.append)
         return snapshot, topics
 
-    def read_units(self, plan: LivePlan) -> list[Answer]:
+    def read_units(self, plan: LivePlan) -> list[IngestResult]:
         planned = tasks(plan.units, self.engine.num_workers)
         is_known = any(unit.may_be_known for unit in plan.units)
-        told = Told(self.state.rejected, is_known, intact=self.state.intact)
+        told = EarlierKnowledge(self.state.rejected, is_known, intact=self.state.intact)
         steps = partial(live_steps, self.log)
         return self.writer.read_units(planned, self.writer.assignment(told), steps)
 
 
-def name_of(unit: Unit) -> str:
+def name_of(unit: PartitionSpan) -> str:
     return unit.copies[0][0].span.name
 
 
@@ -119,7 +119,7 @@ def check_proofs(log: LiveLog, plan: LivePlan, conflicts: Sequence[tuple[int, in
             raise Failure(ExitCode.UNREADABLE_INPUT, f"{log.topic}-{number}: {told} {OTHER_CLUSTER}")
 
 
-def gaps(log: LiveLog, plan: LivePlan, answers: Sequence[Answer]) -> list[Answer]:
+def gaps(log: LiveLog, plan: LivePlan, answers: Sequence[IngestResult]) -> list[IngestResult]:
     """Counts offsets that were removed before they could be read, and reports them."""
     facts = {each.source_file: each for answer in answers for each in answer.facts}
     begins = dict(plan.begins)
@@ -128,4 +128,4 @@ def gaps(log: LiveLog, plan: LivePlan, answers: Sequence[Answer]) -> list[Answer
             begins[unit.partition] = max(start, begins.get(unit.partition, 0))
     for number, start in begins.items():
         say(f"{log.topic}-{number} begins at offset {start} now: what stood before it and was not read is gone")
-    return [Answer(counts=[Counts(number, gaps=1) for number in begins])] if begins else []
+    return [IngestResult(counts=[Counts(number, gaps=1) for number in begins])] if begins else []

@@ -13,7 +13,7 @@ import numpy as np
 
 from jobs.broker.client_properties import ClientProperties
 from jobs.broker.fetch import Fetched, fetched
-from jobs.ingestion.task.plan import Part, Unit
+from jobs.ingestion.task.plan import CopySpan, PartitionSpan
 from jobs.sources.log_span import SpanFacts
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.arrays.slices import PADDING
@@ -100,14 +100,14 @@ class LiveSpan:
         facts.read_to, facts.log_start = self.num_bytes, self.log_start
 
 
-def live_steps(log: LiveLog, units: Iterable[Unit], task: "Task") -> Iterator[None]:
+def live_steps(log: LiveLog, units: Iterable[PartitionSpan], task: "Task") -> Iterator[None]:
     with log.opened(is_known_to_answer=True) as cluster:
         for unit in units:
             copies = tuple(tuple(connected(cluster, parts)) for parts in unit.copies)
             yield from task.take_on(replace(unit, copies=copies))
 
 
-def connected(cluster: "KafkaCluster", parts: Iterable[Part]) -> Iterator[Part]:
+def connected(cluster: "KafkaCluster", parts: Iterable[CopySpan]) -> Iterator[CopySpan]:
     for part in parts:
         assert isinstance(part.span, LiveSpan)
         yield replace(part, span=replace(part.span, cluster=cluster))

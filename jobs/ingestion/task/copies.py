@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from jobs.ingestion.task.damaged_bytes import without_damaged
-from jobs.ingestion.task.plan import Part
+from jobs.ingestion.task.plan import CopySpan
 from jobs.output.failure import Failure
 from jobs.sources.log_span import SpanFacts
 from jobs.sources.segment_files import Span, chunks
@@ -26,7 +26,7 @@ MOST_BYTES = 48 << 20
 class Copy:
     """Reads its spans one after the other; `records` yields them in pieces, with ascending offsets."""
 
-    spans: Iterable[Part]
+    spans: Iterable[CopySpan]
     piece_bytes: int
     facts: list[SpanFacts] = field(default_factory=list)
     rejected: RejectedRanges = field(default_factory=RejectedRanges)
@@ -68,7 +68,7 @@ class Copy:
                 if each.source_file == facts.source_file and each.to_offset is None:
                     facts.read_to = min(facts.read_to, each.rejected.byte_position)
 
-    def note_covered(self, part: Part, facts: SpanFacts) -> None:
+    def note_covered(self, part: CopySpan, facts: SpanFacts) -> None:
         first = part.first if part.is_first_known else facts.first_offset
         last = self.rejected.before if part.last is None else part.last
         if first is not None and last is not None and first <= last:
@@ -78,7 +78,7 @@ class Copy:
         """Offsets that this copy has, or whose absence shows that compaction removed them."""
         return without_damaged(self.covered, self.ranges)
 
-    def framed_pieces(self, part: Part, facts: SpanFacts) -> Iterator[Framed]:
+    def framed_pieces(self, part: CopySpan, facts: SpanFacts) -> Iterator[Framed]:
         """Without faulty parts, which are noted."""
         bounds = (part.first - 1, part.last) if isinstance(part.span, Span) else (-1, None)
         zeros, before = 0, bounds[0]

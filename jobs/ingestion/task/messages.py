@@ -26,7 +26,7 @@ class KnownRange:
 
 
 @dataclass(frozen=True)
-class Assignment:
+class IngestInput:
     """The input of all tasks of a run."""
 
     root: Place
@@ -55,7 +55,7 @@ class Counts:
 
 
 @dataclass
-class Answer:
+class IngestResult:
     # By table.
     files: list[tuple[str, DataFile]] = field(default_factory=list)
     num_rows: dict[str, int] = field(default_factory=dict)

@@ -39,7 +39,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Part:
+class CopySpan:
     span: LogSpan
     # No record of it has a lower offset.
     first: int
@@ -51,9 +51,9 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Unit:
+class PartitionSpan:
     partition: int
-    copies: tuple[tuple[Part, ...], ...]
+    copies: tuple[tuple[CopySpan, ...], ...]
     first: int
     last: int
     may_be_known: bool
@@ -112,7 +112,7 @@ def behind(file: SegmentFile, mark: Marks) -> int:
     return file.base_offset if mark.last_offset is None else mark.last_offset + 1
 
 
-def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], most_bytes: int) -> Iterator[Unit]:
+def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], most_bytes: int) -> Iterator[PartitionSpan]:
     """In the order of partitions and offsets."""
     for partition, group in groupby(found, key=lambda reading: reading.file.partition):
         for stretch in stretches(sorted(group, key=lambda reading: (reading.first, reading.last))):
@@ -122,9 +122,9 @@ def units(found: Iterable[Reading], known: Mapping[int, Sequence[Range]], most_b
             copies = tuple(tuple(spans(each, most_bytes)) for each in by_copy.values())
             if len(copies) == 1:
                 # No other copy overlaps this one: each part can be read independently.
-                yield from (Unit(partition, ((part,),), first, last, may_be_known) for part in copies[0])
+                yield from (PartitionSpan(partition, ((part,),), first, last, may_be_known) for part in copies[0])
             else:
-                yield Unit(partition, copies, first, last, may_be_known)
+                yield PartitionSpan(partition, copies, first, last, may_be_known)
 
 
 def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
@@ -141,7 +141,7 @@ def stretches(found: list[Reading]) -> Iterator[list[Reading]]:
         yield stretch
 
 
-def spans(found: list[Reading], most_bytes: int) -> Iterator[Part]:
+def spans(found: list[Reading], most_bytes: int) -> Iterator[CopySpan]:
     for reading in found:
         file = reading.file
         # Finding the cuts means a look at the whole file, which is cheap only on local disks.
@@ -152,7 +152,7 @@ def spans(found: list[Reading], most_bytes: int) -> Iterator[Part]:
         for part in parts:
             is_begin = part.start == reading.start
             is_first_known = is_begin and (reading.start > 0 or first_offset_of(file.path) is not None)
-            yield Part(part, reading.first, last_of(part, reading), reading.is_newest, is_first_known)
+            yield CopySpan(part, reading.first, last_of(part, reading), reading.is_newest, is_first_known)
 
 
 def last_of(part: Span, reading: Reading) -> int | None:
@@ -165,12 +165,12 @@ def span_bytes(total: int, cores: int) -> int:
     return min(LARGEST_TASK, max(SMALLEST_TASK, total // (cores * TASKS_PER_CORE)))
 
 
-def tasks(planned: Iterable[Unit], num_workers: int) -> list[tuple[Unit, ...]]:
+def tasks(planned: Iterable[PartitionSpan], num_workers: int) -> list[tuple[PartitionSpan, ...]]:
     """Groups neighboring units, the largest tasks first. A task takes at most one worker's share of the remaining
     bytes: so the last tasks are small, and all workers finish at about the same time."""
     waiting = list(planned)
     left = size_of(waiting)
-    found: list[list[Unit]] = []
+    found: list[list[PartitionSpan]] = []
     room = 0
     for unit in waiting:
         if not found or unit.size > room:
@@ -182,7 +182,7 @@ def tasks(planned: Iterable[Unit], num_workers: int) -> list[tuple[Unit, ...]]:
     return sorted(map(tuple, found), key=lambda task: -size_of(task))
 
 
-def task_spec(units: tuple[Unit, ...]) -> TaskSpec[tuple[Unit, ...]]:
+def task_spec(units: tuple[PartitionSpan, ...]) -> TaskSpec[tuple[PartitionSpan, ...]]:
     reads = [
         PlanRow(unit.partition, 0, part.span.name, part.first, part.last, None, part.span.size)
         for unit in units
@@ -192,5 +192,5 @@ def task_spec(units: tuple[Unit, ...]) -> TaskSpec[tuple[Unit, ...]]:
     return TaskSpec(units, tuple(reads))
 
 
-def size_of(task: Iterable[Unit]) -> int:
+def size_of(task: Iterable[PartitionSpan]) -> int:
     return sum(unit.size for unit in task)

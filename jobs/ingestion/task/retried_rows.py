@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.engine.task import closed
-from jobs.ingestion.task.messages import Answer, Assignment, Counts
+from jobs.ingestion.task.messages import Counts, IngestInput, IngestResult
 from jobs.ingestion.task.task import Task, guarded_answer
 from jobs.storage.stored_path import Place, parquet_source
 from schemas.contract.tables import TABLES
@@ -22,7 +22,7 @@ from udfs.rows.rejected_again import records_of_rejected
 BATCH_ROWS = 32_768
 
 
-def retried(assignment: Assignment, path: Place) -> Answer:
+def retried(assignment: IngestInput, path: Place) -> IngestResult:
     """Rows of the cluster in a file of `rejected_records`. Rows that are decoded now are retracted there. The output of
     one file is in log order, that of files of several runs together would not be."""
     return closed(guarded_answer(assignment, partial(retry_steps, batches_of(path))))

@@ -16,8 +16,8 @@ from jobs.engine.task import Closing
 from jobs.ingestion.task.broken_lines import NO_LINES, sort_out_lines, with_lines, without_lines
 from jobs.ingestion.task.copies import Copy
 from jobs.ingestion.task.damaged_bytes import sort_out
-from jobs.ingestion.task.messages import Answer, Assignment, Counts
-from jobs.ingestion.task.plan import Unit
+from jobs.ingestion.task.messages import Counts, IngestInput, IngestResult
+from jobs.ingestion.task.plan import PartitionSpan
 from jobs.ingestion.task.stored_rows import KnownRows, known_rows
 from jobs.ingestion.task.windows import note_offsets, read_offsets, runs_of, windows
 from jobs.output.failure import Failure, os_error_line
@@ -44,17 +44,19 @@ Steps = Callable[["Task"], Iterator[None]]
 
 
 def answer(
-    assignment: Assignment, steps: Callable[[Sequence[Unit], "Task"], Iterator[None]], units: tuple[Unit, ...]
-) -> Answer | Closing[Answer]:
+    assignment: IngestInput,
+    steps: Callable[[Sequence[PartitionSpan], "Task"], Iterator[None]],
+    units: tuple[PartitionSpan, ...],
+) -> IngestResult | Closing[IngestResult]:
     return guarded_answer(assignment, partial(steps, units))
 
 
-def unit_steps(units: Iterable[Unit], task: "Task") -> Iterator[None]:
+def unit_steps(units: Iterable[PartitionSpan], task: "Task") -> Iterator[None]:
     for unit in units:
         yield from task.take_on(unit)
 
 
-def guarded_answer(assignment: Assignment, steps: Steps) -> Answer | Closing[Answer]:
+def guarded_answer(assignment: IngestInput, steps: Steps) -> IngestResult | Closing[IngestResult]:
     """Does the share and writes table files; returns a failure if that is not possible."""
     pa.set_cpu_count(1)
     keep_memory()
@@ -78,13 +80,13 @@ def is_below(name: str, root: Place) -> bool:
 
 
 class Task:
-    def __init__(self, assignment: Assignment) -> None:
+    def __init__(self, assignment: IngestInput) -> None:
         self.assignment = assignment
         self.files = RowFiles(assignment.root, assignment.run_id)
-        self.answer = Answer()
+        self.answer = IngestResult()
         self.shaper = Shaper()
 
-    def take_on(self, unit: Unit) -> Iterator[None]:
+    def take_on(self, unit: PartitionSpan) -> Iterator[None]:
         is_alone = len(unit.copies) == 1
         piece_bytes = PIECE_BYTES if is_alone else PIECE_BYTES_OF_COPIES
         copies = [Copy(spans, piece_bytes) for spans in unit.copies]
@@ -111,7 +113,9 @@ class Task:
                 self.write(name, rows, counts)
             yield
 
-    def merge(self, copies: list[Copy], unit: Unit, counts: Counts) -> Generator[None, None, list[RejectedRange]]:
+    def merge(
+        self, copies: list[Copy], unit: PartitionSpan, counts: Counts
+    ) -> Generator[None, None, list[RejectedRange]]:
         """The ranges that no copy replaces."""
         known = self.known_rows(unit.partition, unit.first)
         decoded: list[tuple[int, int]] = []
@@ -207,19 +211,19 @@ class Task:
         self.answer.num_rows[name] = self.answer.num_rows.get(name, 0) + rows.num_rows
         self.files.write(name, rows, counts.partition)
 
-    def closed(self, wait: Waiting) -> Answer:
+    def closed(self, wait: Waiting) -> IngestResult:
         try:
             wait()
         except (Failure, OSError) as error:
             return self.failed(error)
         return self.answer
 
-    def failed(self, error: Failure | OSError) -> Answer:
+    def failed(self, error: Failure | OSError) -> IngestResult:
         self.files.abandon()
         if isinstance(error, Failure):
-            return Answer(failure=(error.code, str(error)))
+            return IngestResult(failure=(error.code, str(error)))
         root = self.assignment.root
-        return Answer(failure=(failure_code(error, root), os_error_line(error, root)))
+        return IngestResult(failure=(failure_code(error, root), os_error_line(error, root)))
 
 
 def reach_of(ranges: Iterable[RejectedRange]) -> int:

@@ -24,7 +24,7 @@ from jobs.queries.definitions.tables import duckdb_view_of
 from jobs.queries.definitions.views import Named, named_in
 from jobs.queries.engines.absent_tables import say_absent
 from jobs.queries.files.table_files import Files, files_at, opened_at, unreadable
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from jobs.queries.statements import only_reads
 from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.any_warehouse import reading
@@ -76,7 +76,7 @@ class DuckDBEngine:
         return words[-1:] == [";"]
 
     @contextmanager
-    def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
+    def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], QueryResult]]:
         warehouse = reading(self.place)
         say_absent(statements, warehouse.readable_versions())
         with scope_of(warehouse, statements) as answer:
@@ -84,7 +84,7 @@ class DuckDBEngine:
 
 
 @contextmanager
-def scope_of(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
+def scope_of(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[Callable[[str], QueryResult]]:
     """Answers to these statements, over the warehouse as its newest run left it."""
     named = named_in(statements)
     versions = warehouse.readable_versions(named.tables)
@@ -186,9 +186,9 @@ class Session:
     uris: frozenset[str]
     stored: "tuple[StoredTable, ...]" = ()
 
-    def answer(self, statement: str) -> Answer:
+    def answer(self, statement: str) -> QueryResult:
         self.run(lambda: self.connection.execute(statement))
-        return Answer([name for name, *_ in self.connection.description or ()], self.rows())
+        return QueryResult([name for name, *_ in self.connection.description or ()], self.rows())
 
     def rows(self) -> Iterator[Row]:
         """As they come, so that a result may be larger than memory."""

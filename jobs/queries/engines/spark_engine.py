@@ -13,7 +13,7 @@ from jobs.queries.definitions.functions import function_statement
 from jobs.queries.definitions.views import named_in
 from jobs.queries.engines.absent_tables import say_absent
 from jobs.queries.engines.catalog import register
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from jobs.queries.statements import Token, check_reading, statements_of, tokens_of
 from jobs.spark.quiet_java import keep_errors_to_us, quiet_java
 from jobs.warehouses.any_warehouse import reading
@@ -52,7 +52,7 @@ class SparkEngine:
         return words[-1:] == [Token("mark", ";")]
 
     @contextmanager
-    def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], Answer]]:
+    def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], QueryResult]]:
         spark, warehouse, versions = self.opened()
         say_absent(statements, versions)
         bring_into_scope(spark, warehouse, versions, statements)
@@ -61,9 +61,9 @@ class SparkEngine:
         finally:
             forget(spark)
 
-    def register(self, database: str | None) -> Answer:
+    def register(self, database: str | None) -> QueryResult:
         spark, warehouse, versions = self.opened()
-        return Answer(*register(spark, warehouse, versions, database))
+        return QueryResult(*register(spark, warehouse, versions, database))
 
     def opened(self) -> "tuple[SparkSession, Warehouse, dict[str, int]]":
         # Before Spark, which takes seconds to start.
@@ -117,13 +117,15 @@ def forget(spark: "SparkSession") -> None:
         spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")
 
 
-def answer(spark: "SparkSession", statement: str) -> Answer:
+def answer(spark: "SparkSession", statement: str) -> QueryResult:
     from pyspark.errors import PySparkException
 
     try:
         frame = spark.sql(statement)
         # Part by part, so that a result may be larger than memory; one part ahead, so that two cores work.
-        return Answer(frame.columns, readable(frame.toLocalIterator(prefetchPartitions=True)) if frame.columns else ())
+        return QueryResult(
+            frame.columns, readable(frame.toLocalIterator(prefetchPartitions=True)) if frame.columns else ()
+        )
     except PySparkException as error:
         raise failure(error) from None
 

@@ -46,7 +46,7 @@ class LogFile:
 
 
 @dataclass(frozen=True)
-class Piece:
+class RowGroup:
     """A row group with rows of the partition; `is_mixed`: also with other rows."""
 
     path: Place
@@ -66,7 +66,7 @@ class Wanted:
     after_run: str | None = None
 
 
-def pieces(files: Sequence[LogFile], wanted: Wanted, opened: "Opened") -> list[Piece]:
+def pieces(files: Sequence[LogFile], wanted: Wanted, opened: "Opened") -> list[RowGroup]:
     """Sorted by their first offsets."""
     found = []
     for file in files:
@@ -93,7 +93,7 @@ def bounds_of(column: pq.ColumnChunkMetaData) -> Bounds:
     return (found.min, found.max) if found is not None and found.has_min_max else None
 
 
-def piece_of(path: Place, group: int, num_rows: int, bounds: Mapping[str, Bounds], wanted: Wanted) -> Piece | None:
+def piece_of(path: Place, group: int, num_rows: int, bounds: Mapping[str, Bounds], wanted: Wanted) -> RowGroup | None:
     is_mixed = False
     for name, value in (("cluster", wanted.cluster), (PARTITION, wanted.partition)):
         found = bounds[name]
@@ -106,7 +106,7 @@ def piece_of(path: Place, group: int, num_rows: int, bounds: Mapping[str, Bounds
             return None
         is_mixed |= runs[0] <= wanted.after_run  # type: ignore[operator]
     first, last = bounds[OFFSET] or (LEAST, MOST)
-    return Piece(path, group, int(first), int(last), num_rows, is_mixed)  # type: ignore[call-overload]
+    return RowGroup(path, group, int(first), int(last), num_rows, is_mixed)  # type: ignore[call-overload]
 
 
 @dataclass
@@ -123,7 +123,7 @@ class Opened:
             self.footers[path] = pq.read_metadata(parquet_source(path))
         return self.footers[path]
 
-    def read(self, piece: Piece, columns: Sequence[str], wanted: Wanted) -> pa.Table:
+    def read(self, piece: RowGroup, columns: Sequence[str], wanted: Wanted) -> pa.Table:
         if not piece.is_mixed:
             return self.row_group(piece, columns).select(list(columns))
         rows = self.shared_row_group(piece, columns)
@@ -134,7 +134,7 @@ class Opened:
             mask = pc.and_(mask, pc.greater(rows.column(RUN), wanted.after_run))
         return rows.filter(mask, null_selection_behavior="drop").select(list(columns))
 
-    def row_group(self, piece: Piece, columns: Sequence[str]) -> pa.Table:
+    def row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         needed = {path for name in columns for path in READ_AS.get(name, (name,))}
         needed |= {"cluster", PARTITION, RUN} if piece.is_mixed else set()
         repeated = [name for name in REPEATED if name in needed]
@@ -142,7 +142,7 @@ class Opened:
         with pq.ParquetFile(source, metadata=self.footer(piece.path), read_dictionary=repeated) as file:
             return file.read_row_group(piece.group, columns=sorted(needed), use_threads=False)
 
-    def shared_row_group(self, piece: Piece, columns: Sequence[str]) -> pa.Table:
+    def shared_row_group(self, piece: RowGroup, columns: Sequence[str]) -> pa.Table:
         key = (piece.path, piece.group, tuple(columns))
         rows = self.kept.pop(key, None)
         if rows is None:
@@ -163,7 +163,7 @@ class TableRows:
     opened: Opened
     wanted: Wanted
     columns: Sequence[str]
-    pieces: list[Piece]
+    pieces: list[RowGroup]
     waiting: pa.Table | None = None
     num_read: int = 0
 
@@ -203,7 +203,7 @@ def times_of(rows: pa.Table) -> np.ndarray:
     return np.asarray(rows.column("record_time").cast(pa.int64()).fill_null(LEAST).to_numpy())
 
 
-def ends_of_windows(found: Sequence[Piece], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:
+def ends_of_windows(found: Sequence[RowGroup], most_rows: int, stops: Sequence[int] = ()) -> Iterator[int]:
     """Last offsets of windows of about this many rows. No window extends past one of the stops."""
     ends, held = set(stops), 0
     for piece in sorted(found, key=lambda piece: piece.last):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pyarrow.compute as pc
 
-from jobs.replaying.log.files import EPOCH, OFFSET, LogFile, Opened, Piece, Wanted, bounds_of, pieces
+from jobs.replaying.log.files import EPOCH, OFFSET, LogFile, Opened, RowGroup, Wanted, bounds_of, pieces
 
 
 def epoch_begins(
@@ -27,7 +27,7 @@ def epoch_begins(
     return found
 
 
-def begins_of(piece: Piece, wanted: Wanted, opened: Opened) -> dict[int, int]:
+def begins_of(piece: RowGroup, wanted: Wanted, opened: Opened) -> dict[int, int]:
     """Mostly from the footer alone: a row group is of one partition, and leaders rarely change."""
     if not piece.is_mixed and (epoch := only_epoch(piece, opened)) is not None:
         return {epoch: piece.first}
@@ -37,7 +37,7 @@ def begins_of(piece: Piece, wanted: Wanted, opened: Opened) -> dict[int, int]:
     return {epoch: int(offsets[epochs == epoch].min()) for epoch in np.unique(epochs).tolist()}
 
 
-def only_epoch(piece: Piece, opened: Opened) -> int | None:
+def only_epoch(piece: RowGroup, opened: Opened) -> int | None:
     group = opened.footer(piece.path).row_group(piece.group)
     for place in range(group.num_columns):
         column = group.column(place)

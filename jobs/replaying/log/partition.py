@@ -13,7 +13,7 @@ from jobs.replaying.log.files import (
     OFFSET,
     LogFile,
     Opened,
-    Piece,
+    RowGroup,
     TableRows,
     Wanted,
     ends_of_windows,
@@ -102,12 +102,12 @@ class PartitionLog:
     opened: Opened = field(default_factory=Opened)
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     doubled: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    found: dict[str, list[Piece]] = field(default_factory=dict)
+    found: dict[str, list[RowGroup]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.found = {name: pieces(files, self.wanted, self.opened) for name, files in self.files.items()}
 
-    def all_pieces(self, names: Sequence[str]) -> list[Piece]:
+    def all_pieces(self, names: Sequence[str]) -> list[RowGroup]:
         return [piece for name in names for piece in self.found.get(name, ())]
 
     def rows(self, name: str, columns: Sequence[str]) -> TableRows:

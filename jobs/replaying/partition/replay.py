@@ -22,8 +22,8 @@ from jobs.replaying.partition.handovers import MOVES, OWNERSHIP, WAITING, Handov
 from jobs.replaying.partition.rebalance_costs import Costs
 from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups, of_groups, without_groups
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.replaying.task.messages import Share
-from jobs.replaying.task.replay_messages import Assignment, Progress
+from jobs.replaying.task.messages import PartitionSlice
+from jobs.replaying.task.replay_messages import Progress, ReplayInput
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.group_questions import Questions
@@ -52,8 +52,8 @@ class PartitionReplay:
     """`progress`: of the whole partition, from the survey of its log. `through`: the last offset that earlier runs
     replayed; -1 if none did, or if the partition is replayed from the beginning."""
 
-    assignment: Assignment
-    share: Share
+    assignment: ReplayInput
+    share: PartitionSlice
     log: PartitionLog
     survey: Survey
     progress: Progress

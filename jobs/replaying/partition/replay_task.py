@@ -12,16 +12,16 @@ from jobs.replaying.log.partition import PartitionLog
 from jobs.replaying.log.slices import Slice
 from jobs.replaying.partition.replay import PartitionReplay
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.replaying.task.messages import Answer, Share, serialized
-from jobs.replaying.task.replay_messages import Assignment, Progress
-from udfs.log.coverage import Coverage, Stretch
+from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, serialized
+from jobs.replaying.task.replay_messages import Progress, ReplayInput
+from udfs.log.coverage import Coverage, KnownSpan
 from udfs.log.damage import damage_up_to
 from udfs.log.leader_epochs import LeaderEpochs
 from udfs.log.offset_ranges import Range
 from udfs.topics.end_offsets import fingerprint
 
 
-def partitions_to_replay(assignment: Assignment, new_rows: Mapping[int, int]) -> list[int]:
+def partitions_to_replay(assignment: ReplayInput, new_rows: Mapping[int, int]) -> list[int]:
     """Partitions with new records, and those that depend on something outside the log that has changed."""
     found = set(assignment.covered) - set(assignment.earlier)
     for partition, earlier in assignment.earlier.items():
@@ -34,7 +34,7 @@ def partitions_to_replay(assignment: Assignment, new_rows: Mapping[int, int]) ->
 
 
 def replay_share(
-    assignment: Assignment, share: Share, files: HistoryFiles, opened: Opened, into: Answer[Progress]
+    assignment: ReplayInput, share: PartitionSlice, files: HistoryFiles, opened: Opened, into: LogTaskResult[Progress]
 ) -> None:
     earlier = assignment.earlier.get(share.partition)
     if earlier is not None:
@@ -53,12 +53,12 @@ def replay_share(
 
 
 def replay_from(
-    assignment: Assignment,
-    share: Share,
+    assignment: ReplayInput,
+    share: PartitionSlice,
     log: PartitionLog,
     earlier: Progress | None,
     files: HistoryFiles,
-    into: Answer[Progress],
+    into: LogTaskResult[Progress],
 ) -> bool:
     progress = progress_from(assignment, share.partition, earlier, assignment.covered.get(share.partition, ()))
     through = -1 if earlier is None or earlier.through_offset is None else earlier.through_offset
@@ -77,7 +77,7 @@ def replay_from(
     return True
 
 
-def note_damage(assignment: Assignment, partition: int, coverage: Coverage, opened: Opened) -> None:
+def note_damage(assignment: ReplayInput, partition: int, coverage: Coverage, opened: Opened) -> None:
     """Each damaged range is inside one covered range."""
     damage = assignment.damage.get(partition, ())
     log = log_of(assignment, partition, opened, None) if damage else None
@@ -89,7 +89,7 @@ def note_damage(assignment: Assignment, partition: int, coverage: Coverage, open
         )
 
 
-def rules_text(assignment: Assignment, progress: Progress) -> str:
+def rules_text(assignment: ReplayInput, progress: Progress) -> str:
     topics = {each.topic for each in progress.sightings}
     rules = assignment.rules.of_partition(progress.partition, topics, progress.unnamed_topic_ids)
     reached = max((each.last_offset for each in progress.coverage.stretches), default=-1)
@@ -99,20 +99,20 @@ def rules_text(assignment: Assignment, progress: Progress) -> str:
     return replace(rules, damage=damage).text() + seen
 
 
-def log_of(assignment: Assignment, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+def log_of(assignment: ReplayInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
     return PartitionLog(Wanted(assignment.cluster, partition, after_run), assignment.files, opened)
 
 
 def progress_from(
-    assignment: Assignment, partition: int, earlier: Progress | None, covered: Sequence[Range]
+    assignment: ReplayInput, partition: int, earlier: Progress | None, covered: Sequence[Range]
 ) -> Progress:
-    stretches = [Stretch(first, last) for first, last in covered]
+    stretches = [KnownSpan(first, last) for first, last in covered]
     coverage, epochs = Coverage(stretches), LeaderEpochs()
     if earlier is None:
         return Progress(partition, assignment.through_run_id, "", coverage, epochs, [], [])
     before = earlier.coverage
     for place, known in enumerate(before.stretches):
-        stretches[place] = Stretch(**{**vars(known), "last_offset": stretches[place].last_offset})
+        stretches[place] = KnownSpan(**{**vars(known), "last_offset": stretches[place].last_offset})
     coverage.gap_firsts, coverage.gap_lasts = list(before.gap_firsts), list(before.gap_lasts)
     coverage.last_offset, coverage.last_time = before.last_offset, before.last_time
     epochs = LeaderEpochs({number: replace(each) for number, each in earlier.epochs.of.items()})
@@ -124,7 +124,7 @@ def progress_from(
 
 
 def begins_anew(
-    assignment: Assignment,
+    assignment: ReplayInput,
     earlier: Progress,
     new: PartitionLog,
     whole: Callable[[], PartitionLog],
@@ -150,7 +150,7 @@ def goes_on_deleting(new: PartitionLog, whole: Callable[[], PartitionLog], throu
     return bool(pc.any(pc.is_in(times, value_set=whole().deletion_times(through))).as_py())
 
 
-def rests_on_the_same(assignment: Assignment, earlier: Progress, covered: Sequence[Range]) -> bool:
+def rests_on_the_same(assignment: ReplayInput, earlier: Progress, covered: Sequence[Range]) -> bool:
     if any(topic_id in assignment.sure_names for topic_id in earlier.unnamed_topic_ids):
         return False
     if rules_text(assignment, earlier) != earlier.rules:

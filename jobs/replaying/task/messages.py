@@ -33,7 +33,7 @@ P = TypeVar("P", bound=Reached)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told(Generic[P]):
+class RunInput(Generic[P]):
     """The input of all tasks of a run."""
 
     cluster: str
@@ -54,7 +54,7 @@ class Told(Generic[P]):
 
 
 @dataclass(frozen=True)
-class Share:
+class PartitionSlice:
     """An offsets partition, or those groups of a large one that belong to one of `num_slices`."""
 
     partition: int
@@ -63,7 +63,7 @@ class Share:
 
 
 @dataclass
-class Answer(Generic[P]):
+class LogTaskResult(Generic[P]):
     # By table; several for open and closed rows.
     files: list[tuple[str, DataFile]] = field(default_factory=list)
     num_rows: dict[str, int] = field(default_factory=dict)
@@ -92,4 +92,4 @@ def deserialized(content: bytes) -> pa.Table:
 
 
 # What a task does with each of its shares: it writes files, and adds the outcome to the answer.
-Work = Callable[[Any, Share, HistoryFiles, Opened, Answer[Any]], None]
+Work = Callable[[Any, PartitionSlice, HistoryFiles, Opened, LogTaskResult[Any]], None]

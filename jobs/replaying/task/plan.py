@@ -7,11 +7,11 @@ from typing import Any
 
 from jobs.engine.task import PlanRow, TaskSpec
 from jobs.replaying.log.files import LogFile, Opened, Wanted, pieces
-from jobs.replaying.task.messages import Share, Told
+from jobs.replaying.task.messages import PartitionSlice, RunInput
 
 # More groups than this at once would take gigabytes of memory in a worker. Every group has at least one record.
 MOST_GROUP_RECORDS = 100_000
-Given = tuple[Told[Any], Sequence[Share]]
+Given = tuple[RunInput[Any], Sequence[PartitionSlice]]
 # More tasks than workers: a worker that finishes early takes another task.
 TASKS_PER_WORKER = 3
 
@@ -31,7 +31,7 @@ def rows_by_partition(
     return found
 
 
-def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_workers: int) -> list[Share]:
+def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_workers: int) -> list[PartitionSlice]:
     """Offsets partitions. A partition is cut into slices if it has too many groups or would keep the other workers
     waiting."""
     found = []
@@ -39,14 +39,14 @@ def shares(sizes: Mapping[int, int], group_records: Mapping[int, int], num_worke
         for_memory = -(-group_records[partition] // MOST_GROUP_RECORDS)
         for_workers = round(size * num_workers / max(sum(sizes.values()), 1))
         number = max(1, for_memory, for_workers)
-        found += [Share(partition, each, number) for each in range(number)]
+        found += [PartitionSlice(partition, each, number) for each in range(number)]
     return found
 
 
-def buckets(found: Sequence[Share], sizes: Mapping[int, int], num_tasks: int) -> list[list[Share]]:
+def buckets(found: Sequence[PartitionSlice], sizes: Mapping[int, int], num_tasks: int) -> list[list[PartitionSlice]]:
     """Groups neighboring partitions into tasks, so that a file has few partitions. Each slice is read separately."""
     limit = max(1, -(-sum(sizes.values()) // max(num_tasks, 1)))
-    together: list[list[Share]] = []
+    together: list[list[PartitionSlice]] = []
     held = limit
     for share in found:
         size = sizes[share.partition] // share.num_slices
@@ -58,7 +58,7 @@ def buckets(found: Sequence[Share], sizes: Mapping[int, int], num_tasks: int) ->
     return together
 
 
-def told_of(told: Told[Any], shares: Sequence[Share]) -> Told[Any]:
+def told_of(told: RunInput[Any], shares: Sequence[PartitionSlice]) -> RunInput[Any]:
     """What the task for these shares needs to know."""
     partitions = {share.partition for share in shares}
 
@@ -75,9 +75,9 @@ def told_of(told: Told[Any], shares: Sequence[Share]) -> Told[Any]:
     return replace(told, files=overlapping(told.files), held=overlapping(told.held), **told.of_partitions(partitions))
 
 
-def task_spec(told: Told[Any], shares: Sequence[Share], sizes: Mapping[int, int]) -> TaskSpec[Given]:
+def task_spec(told: RunInput[Any], shares: Sequence[PartitionSlice], sizes: Mapping[int, int]) -> TaskSpec[Given]:
     return TaskSpec((told_of(told, shares), shares), tuple(plan_row(each, sizes[each.partition]) for each in shares))
 
 
-def plan_row(share: Share, num_records: int) -> PlanRow:
+def plan_row(share: PartitionSlice, num_records: int) -> PlanRow:
     return PlanRow(share.partition, share.number, num_records=num_records // share.num_slices)

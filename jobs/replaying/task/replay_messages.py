@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jobs.replaying.task.messages import Reached, Told
+from jobs.replaying.task.messages import Reached, RunInput
 from udfs.groups.history.reading_ends import Setting
-from udfs.log.coverage import Coverage, Stretch
+from udfs.log.coverage import Coverage, KnownSpan
 from udfs.log.damage import Damage
 from udfs.log.leader_epochs import Epoch, LeaderEpochs
 from udfs.log.offset_ranges import Range
@@ -134,7 +134,11 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
     """`row` has times as microseconds."""
     gaps = [np.array(row[name], np.int64) for name in ("gap_firsts", "gap_lasts")]
     coverage = Coverage(
-        [Stretch(**each) for each in row["stretches"]], [gaps[0]], [gaps[1]], row["through_offset"], row["through_time"]
+        [KnownSpan(**each) for each in row["stretches"]],
+        [gaps[0]],
+        [gaps[1]],
+        row["through_offset"],
+        row["through_time"],
     )
     epochs = {
         each["partition_leader_epoch"]: Epoch(**{name: each[name] for name in Epoch.__dataclass_fields__})
@@ -149,7 +153,7 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assignment(Told[Progress]):
+class ReplayInput(RunInput[Progress]):
     covered: Mapping[int, Sequence[Range]]
     # Topic names by id.
     names: Mapping[str, str]

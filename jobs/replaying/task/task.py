@@ -14,17 +14,19 @@ from jobs.output.failure import Failure, os_error_line
 from jobs.processes.freed_memory import keep_memory
 from jobs.replaying.log.files import Opened
 from jobs.replaying.tables.history_files import HistoryFiles
-from jobs.replaying.task.messages import Answer, Share, Told, Work
+from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, RunInput, Work
 from jobs.warehouses.table_files import Waiting
 from schemas.words.exit_codes import ExitCode
 
 
-def answer(work: Work, told: Told[Any], shares: Sequence[Share]) -> Answer[Any] | Closing[Answer[Any]]:
+def answer(
+    work: Work, told: RunInput[Any], shares: Sequence[PartitionSlice]
+) -> LogTaskResult[Any] | Closing[LogTaskResult[Any]]:
     """A failure that a user can act on is a result too: an engine would report an exception as a crash."""
     pa.set_cpu_count(1)
     keep_memory()
     files = HistoryFiles(told.root, told.run_id)
-    found: Answer[Any] = Answer()
+    found: LogTaskResult[Any] = LogTaskResult()
     opened = Opened()
     try:
         for share in shares:
@@ -37,7 +39,9 @@ def answer(work: Work, told: Told[Any], shares: Sequence[Share]) -> Answer[Any] 
     return Closing(partial(closed_answer, told, files, wait, found))
 
 
-def closed_answer(told: Told[Any], files: HistoryFiles, wait: Waiting, found: Answer[Any]) -> Answer[Any]:
+def closed_answer(
+    told: RunInput[Any], files: HistoryFiles, wait: Waiting, found: LogTaskResult[Any]
+) -> LogTaskResult[Any]:
     try:
         wait()
     except BaseException as error:
@@ -45,14 +49,16 @@ def closed_answer(told: Told[Any], files: HistoryFiles, wait: Waiting, found: An
     return found
 
 
-def failed(told: Told[Any], files: HistoryFiles, error: BaseException) -> Answer[Any]:
+def failed(told: RunInput[Any], files: HistoryFiles, error: BaseException) -> LogTaskResult[Any]:
     files.abandon()
     if isinstance(error, Failure):
-        return Answer(failure=(error.code, str(error)))
+        return LogTaskResult(failure=(error.code, str(error)))
     if isinstance(error, OSError):
-        return Answer(failure=(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, told.root)))
+        return LogTaskResult(failure=(ExitCode.UNUSABLE_WAREHOUSE, os_error_line(error, told.root)))
     raise error
 
 
-def answer_to(work: Work, given: tuple[Told[Any], Sequence[Share]]) -> Answer[Any] | Closing[Answer[Any]]:
+def answer_to(
+    work: Work, given: tuple[RunInput[Any], Sequence[PartitionSlice]]
+) -> LogTaskResult[Any] | Closing[LogTaskResult[Any]]:
     return answer(work, *given)

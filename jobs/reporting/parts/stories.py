@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jobs.answers.events.rebalance import Told, lines
+from jobs.answers.events.rebalance import EventStory, lines
 from jobs.answers.events.story import sentence
 from jobs.answers.events.timeline import Event, rebalance
 from jobs.answers.short_ids import Shortened
@@ -39,7 +39,7 @@ def story(rebalances: Sequence[Row], moves: Sequence[Row], members: Sequence[Row
             own = [dict(row) for row in moves if row["assignment_offset"] == event.offset]
             before = events[place - 1] if place else None
             after = events[place + 1] if place + 1 < len(events) else None
-            episodes.append(episode(Told(event, before, after, changed(event, stays), own)))
+            episodes.append(episode(EventStory(event, before, after, changed(event, stays), own)))
     return episodes
 
 
@@ -64,7 +64,7 @@ def about(stay: Row | None, change: str) -> dict[str, Any]:
     return found if change == "left" else found | {"leave_kind": None}
 
 
-def episode(told: Told) -> Episode:
+def episode(told: EventStory) -> Episode:
     row, at = told.event.row, told.event.row["start_time"]
     members = [row["member_id"] for row in told.members]
     members += [move[name] for move in told.moves for name in ("from_member_id", "to_member_id") if move[name]]

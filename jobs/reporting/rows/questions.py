@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from jobs.queries.definitions.dialects import text_literal
 from jobs.queries.definitions.views import named_in
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from jobs.reporting.rows.listings import Row
 from jobs.warehouses.warehouse import Warehouse
 
@@ -100,6 +100,6 @@ def tables_asked() -> list[str]:
     return named_in([*questions(OVERVIEW).values(), *questions(GROUPS).values()]).tables
 
 
-def rows_of(answer: Callable[[str], Answer], statement: str) -> list[Row]:
+def rows_of(answer: Callable[[str], QueryResult], statement: str) -> list[Row]:
     names, rows = answer(statement)
     return [dict(zip(names, row, strict=True)) for row in rows]

@@ -3,7 +3,7 @@
 import pytest
 
 from jobs import capture
-from jobs.capture import Told, ticks
+from jobs.capture import NewMessages, ticks
 
 
 class Clock:
@@ -57,7 +57,7 @@ def test_a_series_stays_on_its_grid(
 
 
 def test_what_is_told_again_and_again_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    told = Told()
+    told = NewMessages()
     for lines in (["a", "b", "a"], ["a"], ["b"], [], ["b"]):
         for line in lines:
             told(line)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jobs.engine.facts import text_of, typed
-from jobs.ingestion.task.messages import Answer, Counts
+from jobs.ingestion.task.messages import Counts, IngestResult
 from jobs.sources.log_span import SpanFacts
 from schemas.words.records import RejectReason
 from udfs.framing.log_bytes.framed_records import Claim, Rejected
@@ -68,8 +68,8 @@ class Odd(Generic[T]):
         ),
         (Odd[int], Odd([])),
         (
-            Answer,
-            Answer(
+            IngestResult,
+            IngestResult(
                 num_rows={"offset_commits": 3},
                 facts=[SpanFacts("a b", 0, 9, 3, first_offset=2)],
                 counts=[Counts(3, read=4, gaps=1)],
@@ -96,4 +96,4 @@ def test_numbers_of_numpy_become_plain_ones() -> None:
 
 
 def test_what_goes_another_way_is_left_out() -> None:
-    assert "files" not in json.loads(text_of(Answer(), leave_out=("files",)))
+    assert "files" not in json.loads(text_of(IngestResult(), leave_out=("files",)))

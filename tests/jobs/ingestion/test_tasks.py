@@ -6,15 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs.ingestion.task.plan import LARGEST_TASK, Part, Unit, size_of, tasks
+from jobs.ingestion.task.plan import LARGEST_TASK, CopySpan, PartitionSpan, size_of, tasks
 from jobs.sources.segment_files import Span
 
 MB = 1 << 20
 
 
-def units_of(sizes: list[int]) -> list[Unit]:
+def units_of(sizes: list[int]) -> list[PartitionSpan]:
     return [
-        Unit(number, ((Part(Span(Path(f"{number}.log"), 0, size), 0, None, is_newest=True),),), 0, 1, False)
+        PartitionSpan(
+            number, ((CopySpan(Span(Path(f"{number}.log"), 0, size), 0, None, is_newest=True),),), 0, 1, False
+        )
         for number, size in enumerate(sizes)
     ]
 

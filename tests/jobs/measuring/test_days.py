@@ -15,7 +15,7 @@ from jobs import cli
 from jobs.measuring.task import write_points
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.engines.spark_engine import SparkEngine
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from schemas.contract.views import VIEWS
 from tests.builders.tables.lag_histories import SECOND, history_of, random_model
 from tests.builders.tables.random_gate import random_gate
@@ -53,7 +53,7 @@ def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 @contextmanager
-def engine(name: str, root: Path, statements: list[str]) -> Iterator[Callable[[str], Answer]]:
+def engine(name: str, root: Path, statements: list[str]) -> Iterator[Callable[[str], QueryResult]]:
     engines = {"duckdb": DuckDBEngine(str(root)), "spark": SparkEngine(str(root), is_debug=False)}
     with engines[name].scope(statements) as answer:
         yield answer

@@ -19,7 +19,7 @@ from jobs.queries.definitions.tables import table_definitions
 from jobs.queries.definitions.views import view_definitions
 from jobs.queries.engines import spark_engine
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from jobs.warehouses.warehouse import reading
 from schemas.contract.history_functions import FUNCTIONS
 from schemas.contract.tables import USER_TABLES
@@ -63,7 +63,7 @@ FROM group_state_intervals AS state, LATERAL lag_at(group_id, from_time, cluster
 WHERE state.group_id = 'classic-killed'
 """
 
-Both = dict[str, Callable[[str], Answer]]
+Both = dict[str, Callable[[str], QueryResult]]
 
 
 class Place(NamedTuple):
@@ -94,16 +94,16 @@ def both(place: Place, spark: "SparkSession") -> Iterator[Both]:
         spark_engine.forget(spark)
 
 
-def lines(answer: Answer) -> list[str]:
+def lines(answer: QueryResult) -> list[str]:
     """Without an order, as the entries of maps have none: Java hands them out by their hashes."""
     found = map(json.loads, row_lines(answer.names, answer.rows, Format.JSON))
     return sorted(json.dumps(row, sort_keys=True) for row in found)
 
 
-def answers(both: Both, statement: str) -> tuple[Answer, Answer]:
+def answers(both: Both, statement: str) -> tuple[QueryResult, QueryResult]:
     ours, theirs = (both[name](statement) for name in ("duckdb", "spark"))
     assert list(ours.names) == list(theirs.names)
-    return Answer(ours.names, list(ours.rows)), Answer(theirs.names, list(theirs.rows))
+    return QueryResult(ours.names, list(ours.rows)), QueryResult(theirs.names, list(theirs.rows))
 
 
 def assert_same(both: Both, statement: str) -> int:
@@ -174,9 +174,9 @@ def test_the_definitions_of_each_engine_give_the_same_rows_where_nothing_else_is
         for name in names:
             result = bare.execute(f"SELECT * FROM {name}")
             columns = [column for column, *_ in result.description]
-            assert lines(Answer(columns, result.fetchall())) == expected[name]
+            assert lines(QueryResult(columns, result.fetchall())) == expected[name]
             frame = spark.sql(f"SELECT * FROM printed.{name}")
-            assert lines(Answer(frame.columns, frame.collect())) == expected[name]
+            assert lines(QueryResult(frame.columns, frame.collect())) == expected[name]
     finally:
         spark.sql("USE default")
         spark.sql("DROP DATABASE printed CASCADE")

@@ -17,7 +17,7 @@ from jobs.output.failure import Failure
 from jobs.output.rows import Format, row_lines
 from jobs.queries.definitions.tables import in_duckdb
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from jobs.storage.places import storage_at
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
@@ -32,7 +32,7 @@ from tests.builders.warehouses.odd_values import ABSENT, EMPTY, odd_warehouse
 __all__ = ["elsewhere"]
 
 ROOT = Path(__file__).parents[3]
-Answers = Callable[[str], Answer]
+Answers = Callable[[str], QueryResult]
 # Conditions that DuckDB leaves to the dataset, and others that it keeps: of each type, NULL, nested fields, lists.
 CONDITIONS = """
 SELECT * FROM ownership_intervals WHERE is_open
@@ -75,7 +75,7 @@ def both(local: Warehouse, place: str) -> Iterator[tuple[Answers, Answers]]:
         yield here, there
 
 
-def lines(answer: Answer) -> list[str]:
+def lines(answer: QueryResult) -> list[str]:
     return sorted(row_lines(answer.names, answer.rows, Format.JSON))
 
 

@@ -11,7 +11,7 @@ import pytest
 from jobs.output.rows import Format, row_lines
 from jobs.queries.engines import spark_engine
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
-from jobs.queries.results import Answer
+from jobs.queries.results import QueryResult
 from jobs.reporting.report import report_of
 from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.questions import group_statements, overview_statements, row_statements
@@ -28,7 +28,7 @@ OF_CLUSTER = overview_statements(CLUSTER) | {f"rows of {name}": text for name, t
 # Asked of all groups at once below; the page shows them of one group each.
 OF_GROUPS = list(group_statements(CLUSTER, ()))
 
-Both = dict[str, Callable[[str], Answer]]
+Both = dict[str, Callable[[str], QueryResult]]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def groups(page: Element) -> list[str]:
     return [part.one("h3").words for part in page.all("section", class_="group")]
 
 
-def lines(answer: Answer) -> list[str]:
+def lines(answer: QueryResult) -> list[str]:
     """Sums of fractions differ in their last digits by the order in which they are added."""
     names, rows = answer
     found = [[round(value, 9) if isinstance(value, float) else value for value in row] for row in rows]

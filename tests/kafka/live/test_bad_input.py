@@ -15,7 +15,7 @@ import jobs.broker.fetch
 from jobs.broker.cluster import OPEN_SECONDS
 from jobs.ingestion.live.plan import LivePlan
 from jobs.ingestion.live.source import LiveSource
-from jobs.ingestion.task.messages import Answer
+from jobs.ingestion.task.messages import IngestResult
 from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.jobs.ingested import history, ingest, rows, spawned
@@ -259,7 +259,7 @@ def test_a_broker_that_starts_again_meanwhile(tmp_path: Path, monkeypatch: pytes
         starting = threading.Timer(OPEN_SECONDS, broker.restart, [{}])
         real = LiveSource.read_units
 
-        def read_units(live: LiveSource, plan: LivePlan) -> list[Answer]:
+        def read_units(live: LiveSource, plan: LivePlan) -> list[IngestResult]:
             answers = real(live, plan) if is_read else []
             kill(broker)
             starting.start()

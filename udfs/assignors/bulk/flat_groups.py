@@ -29,7 +29,7 @@ MOST_OF_A_KIND = 1 << 20
 
 
 @dataclass(frozen=True)
-class Stretches:
+class GroupSizes:
     """How many elements of a flat array each group has."""
 
     sizes: Numbers
@@ -52,14 +52,14 @@ class Listed:
     """Topics to assign, group by group, in some order."""
 
     topics: Positions
-    of_group: Stretches
+    of_group: GroupSizes
     counts: Numbers  # of each of the topics
 
     @cached_property
-    def partitions(self) -> Stretches:
+    def partitions(self) -> GroupSizes:
         """The partitions of each group."""
         totals = np.bincount(self.of_group.group, weights=self.counts, minlength=len(self.of_group.sizes))
-        return Stretches(totals.astype(np.int64))
+        return GroupSizes(totals.astype(np.int64))
 
     @cached_property
     def topic_of_partition(self) -> Numbers:
@@ -78,12 +78,12 @@ class Listed:
 @dataclass(frozen=True)
 class Flat:
     members: list[str]
-    of_members: Stretches
+    of_members: GroupSizes
     topics: list[str]
-    of_topics: Stretches
+    of_topics: GroupSizes
     counts: Numbers
     subscribed: Positions  # topics as they are listed
-    of_subscribed: Stretches
+    of_subscribed: GroupSizes
     # Members and topics are global.
     owned: Rows
 
@@ -138,7 +138,7 @@ class Flat:
 
     def listed(self, topics: Positions) -> Listed:
         sizes = np.bincount(self.of_topics.group[topics], minlength=len(self.of_topics.sizes))
-        return Listed(topics, Stretches(sizes), self.counts[topics])
+        return Listed(topics, GroupSizes(sizes), self.counts[topics])
 
     def local_members(self, members: Positions) -> Codes:
         return np.asarray(self.of_members.within[members], dtype=np.int32)
@@ -235,11 +235,11 @@ def flat_server(problems: Sequence[ServerProblem]) -> ServerGroups:
 
 def shapes(
     problems: Sequence[Problem] | Sequence[ServerProblem],
-) -> tuple[list[str], Stretches, list[str], Stretches, Positions, Stretches]:
-    of_members = Stretches(np.array([len(problem.members) for problem in problems]))
-    of_topics = Stretches(np.array([len(problem.topics) for problem in problems]))
+) -> tuple[list[str], GroupSizes, list[str], GroupSizes, Positions, GroupSizes]:
+    of_members = GroupSizes(np.array([len(problem.members) for problem in problems]))
+    of_topics = GroupSizes(np.array([len(problem.topics) for problem in problems]))
     listed = [problem.topics_of_class[0] for problem in problems]
-    of_subscribed = Stretches(np.array([len(each) for each in listed]))
+    of_subscribed = GroupSizes(np.array([len(each) for each in listed]))
     return (
         list(chain.from_iterable(problem.members for problem in problems)),
         of_members,
@@ -250,7 +250,7 @@ def shapes(
     )
 
 
-def joined(rows: Sequence[Rows], of_members: Stretches, of_topics: Stretches) -> Rows:
+def joined(rows: Sequence[Rows], of_members: GroupSizes, of_topics: GroupSizes) -> Rows:
     sizes = np.array([len(each) for each in rows])
     return Rows(
         np.concatenate([each.members for each in rows]) + np.repeat(of_members.starts, sizes).astype(np.int32),
@@ -273,7 +273,7 @@ def are_claims_odd(groups: Flat, claims: Rows) -> NDArray[np.bool_]:
     return odd | (groups.of_topics.sizes >= MOST_OF_A_KIND)
 
 
-def counted(chosen: NDArray[np.bool_], of_group: Stretches) -> Numbers:
+def counted(chosen: NDArray[np.bool_], of_group: GroupSizes) -> Numbers:
     """For each element how many of its group are chosen up to it."""
     so_far = np.cumsum(chosen)
     before: Numbers = so_far[of_group.starts] - chosen[of_group.starts]
@@ -302,14 +302,14 @@ def grown(capacity: Numbers | int, sizes: Numbers) -> Numbers:
     return np.asarray(1 << np.ceil(np.log2(wanted)).astype(np.int64), dtype=np.int64)
 
 
-def put_orders(hashes: Hashes, of_group: Stretches, capacity: Numbers | int = DEFAULT_CAPACITY) -> Positions:
+def put_orders(hashes: Hashes, of_group: GroupSizes, capacity: Numbers | int = DEFAULT_CAPACITY) -> Positions:
     """How a map of each group walks distinct keys that were put as they stand."""
     tables = grown(capacity, of_group.sizes)
     buckets = (hashes ^ (hashes >> np.uint32(16))) & (tables - 1).astype(np.uint32)[of_group.group]
     return order_of(of_group.group, buckets)
 
 
-def crowded(hashes: Hashes, of_group: Stretches, fewest: Numbers) -> NDArray[np.bool_]:
+def crowded(hashes: Hashes, of_group: GroupSizes, fewest: Numbers) -> NDArray[np.bool_]:
     """Groups in whose map a chain may have been so long that it doubled a small table early, or became a tree.
 
     `fewest`: how many of the keys the smallest of the maps holds that the answer depends on.
@@ -323,7 +323,7 @@ def crowded(hashes: Hashes, of_group: Stretches, fewest: Numbers) -> NDArray[np.
     return np.asarray(chains.reshape(groups, -1).max(axis=1) > FULL_CHAIN_COMPUTED, dtype=np.bool_)
 
 
-def sorted_in_groups(names: Sequence[str], texts: Texts, of_group: Stretches) -> Positions:
+def sorted_in_groups(names: Sequence[str], texts: Texts, of_group: GroupSizes) -> Positions:
     """The texts of each group in Java's order: by eight characters from where a group's texts begin to differ."""
     if not len(names):
         return np.empty(0, np.intp)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.bulk.flat_groups import Groups, Listed, Stretches, are_claims_odd, counted, order_of
+from udfs.assignors.bulk.flat_groups import Groups, GroupSizes, Listed, are_claims_odd, counted, order_of
 from udfs.assignors.bulk.range_and_roundrobin import Answered
 from udfs.assignors.questions.partition_numbers import NOBODY
 from udfs.assignors.questions.problems import Numbers, Rows
@@ -147,7 +147,7 @@ def give(groups: Groups, listed: Listed, kept: Kept, quotas: Quotas) -> tuple[Gi
     waiting = np.bincount(group, minlength=len(members.sizes))
     certain = np.bincount(members.group[in_turn], minlength=len(members.sizes))
     fits = (certain <= free) & (free <= waiting)
-    of_seats = Stretches(waiting)
+    of_seats = GroupSizes(waiting)
     receivers = by_id[seats[order[of_seats.within < free[of_seats.group]]]]
     # Where seats are short nothing is said of the group.
     is_answered = fits[listed.partitions.group[numbers]]

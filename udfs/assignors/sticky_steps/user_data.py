@@ -28,7 +28,7 @@ class Lists:
 
 
 @dataclass(frozen=True)
-class Found:
+class UserDataLists:
     """Where lists stand in the bytes of all: their members, names and partitions."""
 
     members: Numbers
@@ -82,7 +82,7 @@ def by_member(members: Numbers) -> Positions:
     return packed & (1 << bits) - 1
 
 
-def read_lists(raw: Bytes) -> tuple[Found, Numbers, Positions]:
+def read_lists(raw: Bytes) -> tuple[UserDataLists, Numbers, Positions]:
     """The lists, the generations, and the members whose data has to be read alone: garbage, or very many lists."""
     members = np.flatnonzero(raw.sizes)
     ends = raw.starts + raw.sizes
@@ -121,10 +121,10 @@ def read_lists(raw: Bytes) -> tuple[Found, Numbers, Positions]:
     if len(unread):
         read = ~np.isin(columns[0], unread)
         columns = [column[read] for column in columns]
-    return Found(*columns), generations, unread
+    return UserDataLists(*columns), generations, unread
 
 
-def topic_numbers(raw: Bytes, found: Found, names: Sequence[str]) -> Numbers | None:
+def topic_numbers(raw: Bytes, found: UserDataLists, names: Sequence[str]) -> Numbers | None:
     """Which of the names each list is of, -1 for none; None where two names have one key."""
     table = Bytes([name.encode() for name in names])
     longest = int(table.sizes.max(initial=0))

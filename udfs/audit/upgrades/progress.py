@@ -105,23 +105,25 @@ def rows_of(group_id: str, state: State, facts: Facts) -> Iterator[Upgrade]:
         eager = {each for each, eager in way.are_eager.items() if eager or way.turned_back is not None}
         left = [member for member in state.classic.members if member.member_id in eager]
         done = tuple(each for each in members if each.member_id not in eager)
-        told = Told(way, done, tuple(map(who_of_classic, left)), tuple(against_claiming(left)))
+        told = MigrationProgress(way, done, tuple(map(who_of_classic, left)), tuple(against_claiming(left)))
         yield row(group_id, state, Migration.EAGER_TO_COOPERATIVE, told)
     if members or state.to_consumer is not None:
         blockers = tuple(against_consumer_protocol(state.classic, facts)) if members else ()
-        yield row(group_id, state, Migration.CLASSIC_TO_CONSUMER, Told(state.to_consumer, (), members, blockers))
+        yield row(
+            group_id, state, Migration.CLASSIC_TO_CONSUMER, MigrationProgress(state.to_consumer, (), members, blockers)
+        )
     if state.to_classic is not None:
-        yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, Told(state.to_classic, members))
+        yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, MigrationProgress(state.to_classic, members))
 
 
 def rows_of_consumer_group(group_id: str, state: State, members: Mapping[str, ConsumerMember]) -> Iterator[Upgrade]:
     classic = tuple(who(each, member) for each, member in members.items() if member.versions is not None)
     native = tuple(who(each, member) for each, member in members.items() if member.versions is None)
     if state.to_consumer is not None:
-        told = Told(state.to_consumer, native, classic, tuple(against_classic_members(members)))
+        told = MigrationProgress(state.to_consumer, native, classic, tuple(against_classic_members(members)))
         yield row(group_id, state, Migration.CLASSIC_TO_CONSUMER, told)
     if state.to_classic is not None:
-        yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, Told(state.to_classic, classic, native))
+        yield row(group_id, state, Migration.CONSUMER_TO_CLASSIC, MigrationProgress(state.to_classic, classic, native))
 
 
 def who_of_classic(member: ClassicMember) -> Who:
@@ -133,7 +135,7 @@ def who(member_id: str, member: ConsumerMember) -> Who:
 
 
 @dataclass(frozen=True)
-class Told:
+class MigrationProgress:
     """`way` None: it has not begun."""
 
     way: Way | None
@@ -142,7 +144,7 @@ class Told:
     blockers: tuple[Blocker, ...] = ()
 
 
-def row(group_id: str, state: State, migration: Migration, told: Told) -> Upgrade:
+def row(group_id: str, state: State, migration: Migration, told: MigrationProgress) -> Upgrade:
     way = told.way
     phase, why = (MigrationPhase.NOT_STARTED, ()) if way is None else phase_of(way, state.last_time)
     blockers = (*why, *told.blockers)

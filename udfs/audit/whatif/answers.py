@@ -22,7 +22,7 @@ PARTITION_MASK = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
-class Answer:
+class WhatIfAnswer:
     """Before and after, by positions of members and topics."""
 
     members: Sequence[str]
@@ -55,7 +55,7 @@ class Changes:
     num_stopped: Numbers
 
 
-def changes(answers: Sequence[Answer]) -> Changes:
+def changes(answers: Sequence[WhatIfAnswer]) -> Changes:
     """For many answers at once: an array call costs more than the work for a small answer."""
     before, of_answer = together(answers, [answer.before for answer in answers])
     after, _ = together(answers, [answer.after for answer in answers])
@@ -71,7 +71,7 @@ def changes(answers: Sequence[Answer]) -> Changes:
     return Changes(owned, moved, owned - kept)
 
 
-def together(answers: Sequence[Answer], rows: Sequence[Rows]) -> tuple[Rows, Numbers]:
+def together(answers: Sequence[WhatIfAnswer], rows: Sequence[Rows]) -> tuple[Rows, Numbers]:
     """Members and topics numbered across all answers; and the answer of each row."""
     of_answer = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
     first_member = np.cumsum([0, *(len(answer.members) for answer in answers)])[of_answer]
@@ -89,19 +89,21 @@ def keys(rows: Rows) -> Numbers:
     return rows.topics.astype(np.int64) << 32 | (rows.partitions.astype(np.int64) & PARTITION_MASK)
 
 
-def answers(questions: Sequence[Question], protocol: GroupProtocol, assignor: str) -> list[Answer | AssignorFailed]:
+def answers(
+    questions: Sequence[Question], protocol: GroupProtocol, assignor: str
+) -> list[WhatIfAnswer | AssignorFailed]:
     match protocol:
         case GroupProtocol.CLASSIC:
             problems = [question.of_leader for question in questions]
             ask = at_rest if assignor == "cooperative-sticky" else one_round(OF_LEADERS[assignor])
             return [
-                found if isinstance(found, AssignorFailed) else Answer(of.members, of.topics, of.owned, found)
+                found if isinstance(found, AssignorFailed) else WhatIfAnswer(of.members, of.topics, of.owned, found)
                 for of, found in zip(problems, ask(problems), strict=True)
             ]
         case GroupProtocol.CONSUMER:
             servers = [question.of_coordinator for question in questions]
             return [
-                found if isinstance(found, AssignorFailed) else Answer(of.members, of.topics, of.targets, found)
+                found if isinstance(found, AssignorFailed) else WhatIfAnswer(of.members, of.topics, of.targets, found)
                 for of, found in zip(servers, answers_of_coordinators(OF_COORDINATORS[assignor], servers), strict=True)
             ]
         case GroupProtocol.SHARE:
@@ -119,7 +121,9 @@ def at_rest(problems: Sequence[Problem]) -> list[Rows | AssignorFailed]:
     asked = dict(enumerate(problems))
     for _ in range(MOST_ROUNDS):
         given = {place: rows for place in asked if not isinstance(rows := found[place], AssignorFailed)}
-        rounds = [Answer(asked[at].members, asked[at].topics, asked[at].owned, rows) for at, rows in given.items()]
+        rounds = [
+            WhatIfAnswer(asked[at].members, asked[at].topics, asked[at].owned, rows) for at, rows in given.items()
+        ]
         is_at_rest = changes(rounds).num_moved == 0
         asked = {
             at: replace(asked[at], owned=each_once(rows))
@@ -140,7 +144,7 @@ def each_once(rows: Rows) -> Rows:
     return rows if len(first) == len(rows) else rows.take(np.sort(first))
 
 
-def shared(question: Question, assignor: str) -> Answer | AssignorFailed:
+def shared(question: Question, assignor: str) -> WhatIfAnswer | AssignorFailed:
     spec = question.spec(GroupProtocol.SHARE, assignor)
     try:
         lists = dict(known_assignor(spec).answer(spec))
@@ -149,4 +153,4 @@ def shared(question: Question, assignor: str) -> Answer | AssignorFailed:
     names = {topic.name: place for place, topic in enumerate(spec.topics)}
     given: list[Owned] = [tuple((topic, (each,)) for topic, each in lists[member.member_id]) for member in spec.members]
     before, after = owned_rows([member.target for member in spec.members], names), owned_rows(given, names)
-    return Answer([member.member_id for member in spec.members], list(names), before, after)
+    return WhatIfAnswer([member.member_id for member in spec.members], list(names), before, after)

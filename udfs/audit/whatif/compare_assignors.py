@@ -11,7 +11,7 @@ from udfs.assignors.questions.specs import GroupProtocol
 from udfs.assignors.registry import OF_LEADERS
 from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
-from udfs.audit.whatif.answers import Answer, answers, changes
+from udfs.audit.whatif.answers import WhatIfAnswer, answers, changes
 from udfs.audit.whatif.limits import left_out, why_refused
 from udfs.audit.whatif.questions import Question
 
@@ -81,9 +81,9 @@ def rows_of_choice(
                 asked.append(place)
             else:
                 yield place, refused(question, protocol, assignor, why)
-    possible: list[tuple[int, Answer]] = []
+    possible: list[tuple[int, WhatIfAnswer]] = []
     for place, answer in zip(asked, answers([questions[each] for each in asked], protocol, assignor), strict=True):
-        if isinstance(answer, Answer):
+        if isinstance(answer, WhatIfAnswer):
             possible.append((place, answer))
         else:
             yield place, refused(questions[place], protocol, assignor, f"Kafka's assignor fails: {answer}")

@@ -17,7 +17,7 @@ from unittest import mock
 
 import pyarrow as pa
 
-from jobs.replaying.log.files import REPEATED, Opened, Piece, Wanted, offsets_of
+from jobs.replaying.log.files import REPEATED, Opened, RowGroup, Wanted, offsets_of
 from jobs.replaying.log.partition import PartitionLog
 from jobs.replaying.log.topic_names import COLUMNS, sightings
 from jobs.replaying.partition import replay_task
@@ -26,8 +26,8 @@ from jobs.replaying.partition.replay_task import partitions_to_replay, replay_sh
 from jobs.replaying.run import progress_of_all
 from jobs.replaying.tables.earlier_rows import EarlierRows
 from jobs.replaying.tables.history_files import by_openness
-from jobs.replaying.task.messages import Answer, Share, deserialized
-from jobs.replaying.task.replay_messages import Assignment, Progress, Rules, progress_of
+from jobs.replaying.task.messages import LogTaskResult, PartitionSlice, deserialized
+from jobs.replaying.task.replay_messages import Progress, ReplayInput, Rules, progress_of
 from jobs.replaying.task.warehouse_state import PROGRESS, WRITTEN, with_micros
 from jobs.replaying.whole_tables import whole_tables
 from schemas.contract.tables import TABLES
@@ -52,7 +52,7 @@ class MemoryOpened(Opened):
         super().__init__()
         self.runs = runs
 
-    def read(self, piece: Piece, columns: Sequence[str], wanted: Wanted) -> pa.Table:
+    def read(self, piece: RowGroup, columns: Sequence[str], wanted: Wanted) -> pa.Table:
         return self.runs[piece.group][str(piece.path)].select(list(columns))
 
 
@@ -68,9 +68,9 @@ class MemoryLog(PartitionLog):
             pieces.sort(key=lambda piece: (piece.first, piece.last))
 
 
-def piece_of(name: str, run: int, rows: pa.Table) -> Piece:
+def piece_of(name: str, run: int, rows: pa.Table) -> RowGroup:
     offsets = offsets_of(rows)
-    return Piece(Path(name), run, int(offsets.min()), int(offsets.max()), rows.num_rows, is_mixed=False)
+    return RowGroup(Path(name), run, int(offsets.min()), int(offsets.max()), rows.num_rows, is_mixed=False)
 
 
 @dataclass
@@ -117,7 +117,7 @@ class MemoryRuns:
     def num_seen(self) -> int:
         return int(self.earlier[PARTITION].through_run_id) + 1 if self.earlier else 0
 
-    def assignment(self) -> Assignment:
+    def assignment(self) -> ReplayInput:
         known = {each.key: each for each in self.snapshots.sightings()}
         for progress in self.earlier.values():
             merge(known, progress.sightings)
@@ -127,15 +127,15 @@ class MemoryRuns:
                     merge(known, [each for each in sightings(tables[name], name) if each.topic_id is not None])
         run = str(len(self.runs) - 1)
         covered = {PARTITION: joined(self.ranges)}
-        return Assignment(
+        return ReplayInput(
             cluster=CLUSTER, run_id=run, through_run_id=run, earlier=self.earlier, covered=covered,
             names=names_of(known.values()), rules=self.rules,
         )  # fmt: skip
 
-    def answer(self, assignment: Assignment) -> tuple[Answer[Progress], Written]:
-        answer, written, opened = Answer[Progress](), Written(), MemoryOpened(self.runs)
+    def answer(self, assignment: ReplayInput) -> tuple[LogTaskResult[Progress], Written]:
+        answer, written, opened = LogTaskResult[Progress](), Written(), MemoryOpened(self.runs)
         for number in range(self.num_slices):
-            share = Share(PARTITION, number, self.num_slices)
+            share = PartitionSlice(PARTITION, number, self.num_slices)
             replay_share(assignment, share, written, opened, answer)  # type: ignore[arg-type]
         if answer.transactions:
             together = merged([deserialized(content) for _, content in answer.transactions])
@@ -150,7 +150,7 @@ class MemoryRuns:
             if is_open or name in WRITTEN.renewed
         }
 
-    def take(self, answer: Answer[Progress], written: Written) -> None:
+    def take(self, answer: LogTaskResult[Progress], written: Written) -> None:
         """New rows take the place of those that may have changed; of all, where it was done from its beginning."""
         self.num_anew += bool(answer.whole)
         kept = {
@@ -174,7 +174,7 @@ class MemoryRuns:
 
 @contextmanager
 def in_memory(held: Mapping[str, pa.Table]) -> Iterator[None]:
-    def log_of(assignment: Assignment, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+    def log_of(assignment: ReplayInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
         return MemoryLog(Wanted(CLUSTER, partition, after_run), {}, opened)
 
     def read(self: EarlierRows, name: str) -> pa.Table:
