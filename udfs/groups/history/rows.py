@@ -96,20 +96,21 @@ def arrow_rows(table: Table, rows: Sequence[Row], topics: TopicCodes, cluster: s
 
 def values_by_name(table: Table, rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
     """The values of each field, in the order of the rows, which several places may have made."""
-    made_by = set(zip(map(itemgetter(0), rows), map(len, rows), strict=True))
-    for fields, size in made_by:
-        if fields.table != table.name or size != len(fields.names) + 1:
-            raise ValueError(
-                f"a row for {table.name} has {size - 1} values, expected {len(fields.names)} for the fields of "
-                f"{fields.table}: {', '.join(fields.names)}"
-            )
-    names = rows[0][0].names
-    if len(made_by) > 1:
-        picks = {fields: itemgetter(*(fields.names.index(name) + 1 for name in names)) for fields, _ in made_by}
-        columns = list(zip(*[picks[row[0]](row) for row in rows], strict=True))
-    else:
-        columns = list(zip(*rows, strict=True))[1:]
-    return dict(zip(names, columns, strict=True))
+    made_by, sizes = set(map(itemgetter(0), rows)), set(map(len, rows))
+    tables, names = {fields.table for fields in made_by}, rows[0][0].names
+    # The fields of every row of a table are the same, so all rows have the same size.
+    if tables != {table.name} or sizes != {len(names) + 1}:
+        found = f"{sorted(size - 1 for size in sizes)} values of {', '.join(sorted(tables))}"
+        raise ValueError(f"rows for {table.name}: found {found}, expected {len(names)}: {', '.join(names)}")
+    if any(fields.names != names for fields in made_by):
+        rows = [in_order_of(names, row) for row in rows]
+    return dict(zip(names, list(zip(*rows, strict=True))[1:], strict=True))
+
+
+def in_order_of(names: tuple[str, ...], row: Row) -> Row:
+    fields, *values = row
+    of_row = dict(zip(fields.names, values, strict=True))
+    return (fields, *map(of_row.__getitem__, names))
 
 
 def spread(tps: Sequence[int | frozenset[int]]) -> tuple[Numbers, Numbers | None]:
