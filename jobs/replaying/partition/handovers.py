@@ -163,8 +163,14 @@ class Handovers:
     ) -> tuple[pa.Table, pa.Table]:
         is_open = pa.array(~is_settled | waits)
         moves = replaced(moves, "is_open", is_open)
-        columns = [*moves.columns, pa.array(is_settled), pa.array(waits), last.cast(pa.timestamp("us", "UTC"))]
-        return moves, pa.table(columns, schema=table_schema(TABLES[WAITING])).filter(is_open)
+        columns = {
+            **{name: moves.column(name) for name in moves.column_names},
+            "is_settled": pa.array(is_settled),
+            "is_awaiting_commit": pa.array(waits),
+            "last_commit_time": last.cast(pa.timestamp("us", "UTC")),
+        }
+        schema = table_schema(TABLES[WAITING])
+        return moves, pa.table([columns[name] for name in schema.names], schema).filter(is_open)
 
 
 @dataclass(frozen=True)
