@@ -14,7 +14,7 @@ from udfs.groups.history.rows import Rows
 from udfs.groups.modern import modern_groups
 from udfs.groups.readers.classic_records import TYPE
 from udfs.groups.readers.pause_collector import uncollected
-from udfs.groups.readers.records import Moment, Record
+from udfs.groups.readers.records import ImpossibleLog, Moment, Record
 
 # One handler per record type, for values and tombstones. It changes only the group's current state.
 HANDLERS: dict[int, Callable[[Group, Record], None]] = {TYPE: classic_groups.take, **modern_groups.HANDLERS}
@@ -103,11 +103,11 @@ class Fold:
             for record, handler in zip(operation, handlers, strict=True):
                 handler(group, record)
             settle(group, before, operation, at)
-        except Exception as failure:
-            # No content of a log may end the run. The anomaly names the records, and the replay continues.
-            told = f"{type(failure).__name__}: {failure}"
+        except ImpossibleLog as why:
+            # No content of a log may end the run: the anomaly names the records, and the replay continues. Any other
+            # error is one of this program.
             first = operation[0].offset
-            group.anomaly(operation[-1], AnomalyKind.IMPOSSIBLE_ORDER, Severity.CRITICAL, told, first)
+            group.anomaly(operation[-1], AnomalyKind.IMPOSSIBLE_ORDER, Severity.CRITICAL, str(why), first)
         if (before is None) != (group.now is None):
             self.note(group_id, at)
 

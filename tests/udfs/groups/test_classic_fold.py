@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from tests.builders.groups.classic_log import Row, created, member, replayed, tombstone, value
 from tests.builders.groups.named_rows import named_rows
 from udfs.groups import fold as folding
@@ -25,23 +23,6 @@ def record(offset: int, content: ClassicValue | None = EMPTY) -> Record:
 
 def new_fold(states: dict[str, str] | None = None) -> Fold:
     return Fold(Context(TopicCodes()), states or {})
-
-
-def test_a_handler_that_fails_ends_neither_the_run_nor_other_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(group: Group, _: Record) -> None:
-        if group.group_id == "bad":
-            raise ValueError("no such thing")
-        folding.classic_groups.take(group, _)
-
-    monkeypatch.setitem(folding.HANDLERS, TYPE, fail)
-    fold, still = new_fold(), Rows()
-    fold.take([("bad", record(4)), ("good", record(5))])
-    fold.finish(still)
-    (finding,) = named_rows(fold.context.rows, "replay_anomalies")
-    names = ("group_id", "kind", "severity", "record_offset")
-    assert [finding[name] for name in names] == ["bad", "impossible_order", "critical", 4]
-    assert "no such thing" in finding["message"]
-    assert [row["group_id"] for row in named_rows(still, "group_state_intervals")] == ["good"]
 
 
 def test_an_operation_that_a_chunk_cuts_is_one() -> None:

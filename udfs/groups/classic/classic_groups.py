@@ -19,7 +19,7 @@ from udfs.groups.history.departures import classic_departure
 from udfs.groups.history.group import Group
 from udfs.groups.history.intervals import MemberStretch, StateStretch
 from udfs.groups.readers.classic_records import NOTHING, TYPE, ClassicMember, ClassicValue
-from udfs.groups.readers.records import Moment, Record
+from udfs.groups.readers.records import ImpossibleLog, Moment, Record
 
 KEY = "2"
 CONSUMER = "consumer"
@@ -54,13 +54,17 @@ def settle(group: Group, before: Classic | None, operation: list[Record], at: Mo
     mine = [record for record in operation if record.type == TYPE]
     # Every record must be marked as seen, also those after one that is not exact.
     found = [group.is_exact(KEY, record) for record in mine]
-    is_exact = all(found)
+    is_exact = bool(mine) and all(found)
     now: Classic | None = group.now
     if now is None:
         if before is not None:
             was_emptied = any(record.value is not None and not record.value.members for record in mine)
-            delete(group, before, mine[-1], at, is_exact, was_emptied=was_emptied)
+            # Records of another group type may have replaced it and deleted that group, all in one operation.
+            delete(group, before, operation[-1], at, is_exact, was_emptied=was_emptied)
         return
+    if not mine:
+        types = ", ".join(map(str, sorted({record.type for record in operation})))
+        raise ImpossibleLog(f"tombstones of record types {types} for a classic group, which has only type {TYPE}")
     check_value(group, now.value, mine[-1])
     passed = frozenset(record.value.generation for record in mine[:-1] if record.value is not None)
     round_ = new_round(group, before, now, mine[-1], at.time, is_exact, passed)

@@ -65,11 +65,14 @@ def write_rebalance(
 
 
 def unpersisted(round_: Round) -> int | None:
-    """Rebalances since the previous value that left no value: every join phase adds one to the generation."""
+    """Rebalances since the previous value that left no value: every join phase adds one to the generation. None: not
+    known, or generations are not numbers that a coordinator writes."""
     if not round_.is_exact:
         return None
     last = 0 if round_.before is None else round_.before.value.generation
     now = round_.now.value.generation
+    if last < 0:
+        return None
     return None if now <= last else now - last - 1 - sum(1 for passed in round_.passed if last < passed < now)
 
 

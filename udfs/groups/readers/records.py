@@ -5,6 +5,10 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 
+class ImpossibleLog(Exception):
+    """Records contradict each other in a way that no coordinator writes. The message is for people."""
+
+
 class Record(NamedTuple):
     """One record of one group. `value` is None for a tombstone, else an object of the class for its type. `member` is
     the member id in the key (for type 16 the regular expression); None if the key has none."""
