@@ -42,8 +42,8 @@ from udfs.audit.classic.variants import (
     tried,
 )
 from udfs.audit.classic_rows import audited_rows
-from udfs.groups.readers.classic_records import NO_BATCH, filled, micros, shared
 from udfs.groups.readers.pause_collector import uncollected
+from udfs.groups.readers.record_columns import NO_BATCH, filled, micros, one_piece, shared
 
 TABLE: Final = "classic_group_metadata"
 # The tombstones that a conversion to the classic protocol writes.
@@ -209,7 +209,7 @@ def downgrades(tables: Mapping[str, pa.Table]) -> frozenset[Operation]:
     gone = rows.filter(pc.and_(rows["is_tombstone"], pc.equal(rows["group_type"], CONSUMER)))
     if not gone.num_rows:
         return frozenset()
-    gone = gone.unify_dictionaries().combine_chunks()
+    gone = one_piece(gone)
     batches = filled(gone, "batch_first_offset", NO_BATCH)
     return frozenset(zip(shared(gone["group_id"]), batches, micros(gone["record_time"]), strict=True))
 

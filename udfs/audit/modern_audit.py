@@ -1,16 +1,16 @@
 """The audit of consumer, share and streams groups: compares every target assignment with what Kafka's assignor
 gives."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from schemas.records.registry import GROUP_TYPES
 from udfs.audit.checks.audit_results import Audited, Latest
 from udfs.audit.checks.facts import Facts
-from udfs.audit.modern.events import ClassicGroup, modern_events
 from udfs.audit.modern.group import (
     COMPLETIONS,
     EPOCH_TYPES,
@@ -22,9 +22,16 @@ from udfs.audit.modern.group_json import from_plain, plain
 from udfs.audit.modern.latest_assignment import latest_of_group
 from udfs.audit.modern.rows import Draft, audited
 from udfs.audit.modern_targets import drafted
-from udfs.groups.readers.classic_records import TYPE as CLASSIC_TYPE
+from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
+from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.modern_records import modern_records
+from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes
+
+CLASSIC_TABLE = "classic_group_metadata"
+# Tasks of streams groups cannot be recomputed, so their topologies are not needed.
+TOPOLOGIES_TABLE = "streams_group_topologies"
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class ModernAudit:
     def take(self, tables: Mapping[str, pa.Table]) -> list[Audited]:
         drafts = [
             draft
-            for group_id, record in modern_events(tables, self.codes)
+            for group_id, record in events(tables, self.codes)
             if (draft := self.followed(group_id, record)) is not None
         ]
         return audited(drafts, self.facts)
@@ -91,8 +98,7 @@ class ModernAudit:
         return drafted(group_id, group, record, self.codes, self.facts)
 
     def on_classic(self, group_id: str, record: Record) -> None:
-        value: ClassicGroup | None = record.value
-        if value is None:
+        if record.value is None:
             self.converted[group_id] = Converted(record.batch, record.time)
         else:
             self.groups[group_id] = None
@@ -111,6 +117,26 @@ class ModernAudit:
             made.missing, made.is_converted = None, True
         self.groups[group_id] = made
         return made
+
+
+@uncollected()
+def events(tables: Mapping[str, pa.Table], codes: TopicCodes) -> list[tuple[str, Record]]:
+    """Records of these groups, and of classic groups that they may have been, sorted by offset."""
+    followed = {name: rows for name, rows in tables.items() if name != TOPOLOGIES_TABLE}
+    found = [*modern_records(followed, codes), *classic_values(tables.get(CLASSIC_TABLE))]
+    return sorted(found, key=lambda each: each[1].offset)
+
+
+def classic_values(rows: pa.Table | None) -> Iterator[tuple[str, Record]]:
+    """Type 2; the value of a record is how many members the group has."""
+    if rows is None or not rows.num_rows:
+        return
+    read = ClassicColumns(rows)
+    sizes = np.diff(read.starts).tolist()
+    for size, (group_id, offset, time, batch, epoch, is_dead) in zip(
+        sizes, zip(*read.places, strict=True), strict=True
+    ):
+        yield group_id, Record(offset, time, batch, epoch, CLASSIC_TYPE, None, None if is_dead else size)
 
 
 def latest_of(group_id: str, state: Any, facts: Facts) -> Latest | None:

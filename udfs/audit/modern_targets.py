@@ -11,7 +11,6 @@ from udfs.audit.checks.confirm_inputs import Used, why_unconfirmed
 from udfs.audit.checks.facts import Facts
 from udfs.audit.defects.target_defects import known_defect
 from udfs.audit.modern.assignor_votes import voted
-from udfs.audit.modern.events import NOTHING, Subscriber
 from udfs.audit.modern.group import ModernGroup, Newest
 from udfs.audit.modern.questions import Asked, Question, Unanswerable, asked, question, seen_of
 from udfs.audit.modern.recorded_targets import recorded_targets
@@ -27,6 +26,8 @@ from udfs.audit.modern.variants import (
     recomputed,
     variants,
 )
+from udfs.groups.readers.modern_values import About
+from udfs.groups.readers.recorded_lists import joined
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes
 
@@ -78,7 +79,7 @@ def complete(group: ModernGroup, epoch: int) -> None:
 def answered(
     group: ModernGroup,
     record: Record,
-    abouts: Mapping[str, Subscriber | None],
+    abouts: Mapping[str, About | None],
     metadata_hash: int | None,
     codes: TopicCodes,
     facts: Facts,
@@ -170,7 +171,7 @@ def tries(group: ModernGroup, told: Question, names: list[str], metadata_hash: i
 def found_topics(
     group: ModernGroup, asked_: Asked, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
 ) -> Iterator[Found]:
-    partitions = np.concatenate([held.partitions for held in (NOTHING, *asked_.after, *asked_.before)])
+    partitions = joined((*asked_.after, *asked_.before)).partitions
     if len(partitions) and (partitions.min() < 0 or partitions.max() > MOST_INFERRED):
         raise Unanswerable("a target has a partition that no topic has")
     key = (metadata_hash, asked_.names)

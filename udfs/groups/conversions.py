@@ -13,8 +13,9 @@ from udfs.groups.modern.modern_groups import advance, seen_whole
 from udfs.groups.modern.modern_groups import settle as settle_modern
 from udfs.groups.modern.rebalances import assigned_to, close
 from udfs.groups.modern.state import Base, Modern, Placed, Start
-from udfs.groups.readers.classic_records import TYPE as CLASSIC_TYPE
+from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.modern_values import Target, TargetEpoch
+from udfs.groups.readers.recorded_lists import Partitions
 from udfs.groups.readers.records import Moment, Record
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
@@ -96,7 +97,7 @@ def codes_by_name(now: Modern, topics: TopicCodes) -> dict[str, int]:
     """Codes of topics with ids: classic groups know only names."""
     owned = [by_role for member in now.members.values() for by_role in (member.assigned, member.pending)]
     shares = [share for by_role in (*owned, *now.targets.values()) for share in by_role.values()]
-    codes = {tp >> SHIFT for share in shares for tp in share if isinstance(tp, int)}
+    codes = {tp >> SHIFT for share in shares if isinstance(share, Partitions) for tp in share.tps}
     return {name: code for code in codes if (name := topics.topics[code][0]) is not None}
 
 

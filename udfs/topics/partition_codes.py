@@ -1,6 +1,6 @@
 """Topic partitions as whole numbers, since a replay compares sets of them all the time."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 # A topic partition is the topic's code and, in the lower bits, the partition.
@@ -47,8 +47,11 @@ class TopicCodes:
         return [(*self.topics[code], [tp & PARTITION_MASK for tp in some]) for code, some in found]
 
     def from_plain(self, plain: Iterable[tuple[str | None, str | None, list[int]]]) -> frozenset[int]:
-        return frozenset(
-            self.code(self.names.get(topic_id, name) if topic_id else name, topic_id) << SHIFT | partition
-            for name, topic_id, partitions in plain
-            for partition in partitions
-        )
+        return frozenset(self.listed(plain))
+
+    def listed(self, plain: Iterable[tuple[str | None, str | None, list[int]]]) -> Iterator[int]:
+        """In their order."""
+        for name, topic_id, partitions in plain:
+            code = self.code(self.names.get(topic_id, name) if topic_id else name, topic_id) << SHIFT
+            for partition in partitions:
+                yield code | partition & PARTITION_MASK

@@ -18,6 +18,7 @@ from tests.builders.groups.modern_log import (
     target,
 )
 from udfs.groups.readers.modern_values import Current, Target, Topology
+from udfs.groups.readers.recorded_lists import Tasks
 from udfs.groups.readers.records import Record
 from udfs.log.gaps import Gaps
 from udfs.topics.partition_codes import PARTITION_MASK
@@ -48,10 +49,10 @@ def as_tasks(value: Any) -> Any:
     return value
 
 
-def tasks_of(tps: Any) -> dict[str | None, frozenset[tuple[str, int]]]:
-    numbers = {tp & PARTITION_MASK for tp in tps}
+def tasks_of(share: Any) -> dict[str | None, Tasks]:
+    numbers = {tp & PARTITION_MASK for tp in share.tps}
     shares = {"active": numbers, "standby": {each + 100 for each in numbers}}
-    return {role: frozenset((SUBTOPOLOGY, each) for each in shares.get(role, ())) for role in ROLES}
+    return {role: Tasks((SUBTOPOLOGY, each) for each in shares.get(role, ())) for role in ROLES}
 
 
 class Member:

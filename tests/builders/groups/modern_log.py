@@ -12,6 +12,7 @@ from typing import Any
 
 from schemas.tables.history import TABLES
 from tests.builders.groups.named_rows import named_rows
+from udfs.assignors.questions.specs import Topic
 from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, fields_of
@@ -25,6 +26,7 @@ from udfs.groups.readers.modern_values import (
     Topics,
     Topology,
 )
+from udfs.groups.readers.recorded_lists import Partitions, Tasks
 from udfs.groups.readers.records import Record
 from udfs.log.gaps import Gaps
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
@@ -81,17 +83,17 @@ def completed(number: int, record_type: int = 6) -> Written:
 
 
 def target(member: str, *partitions: int, topic: int = ORDERS, record_type: int = 7) -> Written:
-    return record_type, member, Target({None: tps(partitions, topic)})
+    return record_type, member, Target({None: listed(partitions, topic)})
 
 
 def owns(
     member: str, at_epoch: int, *partitions: int, revoking: Iterable[int] = (), state: str | None = None,
     previous: int | None = None, topic: int = ORDERS, record_type: int = 8,
 ) -> Written:  # fmt: skip
-    pending = tps(revoking, topic)
-    told = state or ("UNREVOKED_PARTITIONS" if pending else "STABLE")
+    pending = listed(revoking, topic)
+    told = state or ("UNREVOKED_PARTITIONS" if len(pending) else "STABLE")
     before = at_epoch if previous is None else previous
-    return record_type, member, Current(at_epoch, before, told, {None: tps(partitions, topic)}, {None: pending})
+    return record_type, member, Current(at_epoch, before, told, {None: listed(partitions, topic)}, {None: pending})
 
 
 def waits(member: str, at_epoch: int, *partitions: int, previous: int | None = None) -> Written:
@@ -103,7 +105,14 @@ def pattern(text: str, *topics: str) -> Written:
 
 
 def topics_known(*topics: str, record_type: int = 15) -> Written:
-    return record_type, None, Topics(topics)
+    return record_type, None, Topics(tuple(Topic(name, 0) for name in topics))
+
+
+def topics_counted(record_type: int, **counts: int) -> Written:
+    """Of share groups: so many partitions that can be assigned, from 0 on."""
+    topics = tuple(Topic(name, count) for name, count in counts.items())
+    assignable = tuple(tuple(range(count)) for count in counts.values())
+    return record_type, None, Topics(topics, assignable if record_type == 15 else None)
 
 
 def topology(number: int = 0, **sources: Sequence[str]) -> Written:
@@ -112,11 +121,11 @@ def topology(number: int = 0, **sources: Sequence[str]) -> Written:
 
 def tasks(record_type: int, member: str, roles: Mapping[str, Iterable[tuple[str, int]]], *current: Any) -> Written:
     """Type 21, or with epoch, previous epoch and state type 22."""
-    by_role = {role: frozenset(roles.get(role, ())) for role in ("active", "standby", "warmup")}
+    by_role = {role: Tasks(roles.get(role, ())) for role in ("active", "standby", "warmup")}
     if record_type == 21:
         return 21, member, Target(by_role)
     at_epoch, previous, state = current
-    return 22, member, Current(at_epoch, previous, state, by_role, dict.fromkeys(by_role, frozenset()))
+    return 22, member, Current(at_epoch, previous, state, by_role, dict.fromkeys(by_role, Tasks()))
 
 
 def dead(record_type: int, member: str | None = None) -> Written:
@@ -128,7 +137,11 @@ def leaves(member: str, *, types: tuple[int, int, int] = (8, 7, 5)) -> list[Writ
 
 
 def tps(partitions: Iterable[int], topic: int = ORDERS) -> frozenset[int]:
-    return frozenset(topic | partition for partition in partitions)
+    return listed(partitions, topic).tps
+
+
+def listed(partitions: Iterable[int], topic: int = ORDERS) -> Partitions:
+    return Partitions.of(topic | partition for partition in partitions)
 
 
 class History:

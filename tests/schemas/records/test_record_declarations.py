@@ -4,7 +4,8 @@ folds."""
 from schemas.contract.tables import TABLES
 from schemas.records.registry import GROUP_TYPES, REGISTRY, types_by_group_type, types_of
 from schemas.words.records import GroupType
-from udfs.audit.modern import events, group
+from udfs.audit import modern_audit
+from udfs.audit.modern import group
 from udfs.decoding.decode import CONTROL
 from udfs.groups import fold
 from udfs.groups.readers import modern_records
@@ -44,5 +45,4 @@ def test_each_type_of_groups_has_one_handler_in_both_folds() -> None:
     assert {number for name in modern_records.VALUES for number in types_of(name)} == modern
     # The audit of assignments has a way of its own for epochs of targets, and needs no topology.
     followed = {*group.HANDLERS, *group.COMPLETIONS}
-    assert followed == {number for name in events.VALUES for number in types_of(name)}
-    assert modern - followed == {23}
+    assert modern - followed == {*types_of(modern_audit.TOPOLOGIES_TABLE)} == {23}

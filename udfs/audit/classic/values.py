@@ -1,18 +1,17 @@
-"""Reads type 2 values for the audit, column by column. The replay makes sets of lists; here lists keep their order."""
+"""Type 2 values as the audit takes them: the columns of a window, with topics numbered by name."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from udfs.assignors.java.iteration_order import Positions
 from udfs.assignors.questions.problems import ABSENT, Codes, Numbers
 from udfs.audit.checks.recorded_assignments import Flags
-from udfs.groups.readers.classic_records import NO_BATCH, array, filled, micros, shared
-from udfs.rows.typed_arrays import bounds_of
+from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.record_columns import PartitionLists
 
 # For subscriptions that cannot be read.
 NO_VERSION: Final = -1
@@ -69,88 +68,46 @@ class Values:
 
 def values_of(rows: pa.Table) -> Values:
     """From rows of `classic_group_metadata`, in their order."""
-    rows = rows.unify_dictionaries().combine_chunks()
-    lists = array(rows, "members")
-    bounds = bounds_of(lists).astype(np.intp)
-    items = lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
-    subscription, assignment = items.field("subscription"), items.field("assignment")
-    is_read, is_assignment_read = flags(subscription.is_valid()), flags(assignment.is_valid())
-    is_omitted = flags(pc.equal(pc.binary_length(items.field("assignment_bytes")), 0).fill_null(False))
-    names: dict[str, int] = {}
-    subscribed_starts, subscribed = coded_lists(subscription.field("topics"), names)
-    owned = listing(subscription.field("owned_partitions"), names)
-    assigned = listing(assignment.field("partitions"), names)
-    # Sorted by name, so that nothing depends on the other names in the window.
-    topics = sorted(names)
-    place = np.zeros(max(1, len(names)), np.int32)
-    place[[names[name] for name in topics]] = np.arange(len(topics))
+    read = ClassicColumns(rows)
+    places = read.places
+    # Numbered by name, so that nothing depends on the other names in the window.
+    topics = sorted({*read.topics.names, *read.claimed.names, *read.assigned.names})
+    numbers = {name: number for number, name in enumerate(topics)}
     return Values(
-        group_ids=shared(rows["group_id"]),
-        offsets=array(rows, "record_offset").to_pylist(),
-        times=micros(rows["record_time"]),
-        batches=filled(rows, "batch_first_offset", NO_BATCH),
-        is_tombstone=array(rows, "is_tombstone").to_pylist(),
-        protocol_types=shared(rows["protocol_type"]),
-        generations=array(rows, "generation").to_pylist(),
-        protocols=shared(rows["protocol"]),
-        leaders=shared(rows["leader"]),
-        state_times=micros(rows["current_state_time"]),
-        starts=bounds - bounds[0],
-        member_ids=shared(items.field("member_id")),
-        instances=shared(items.field("group_instance_id")),
-        client_ids=shared(items.field("client_id")),
-        racks=masked(shared(subscription.field("rack_id")), is_read),
-        versions=np.where(is_read, integers(subscription.field("version"), NO_VERSION), NO_VERSION),
-        # Negative partition numbers are ignored.
-        generation_ids=np.maximum(integers(subscription.field("generation_id"), ABSENT), ABSENT),
-        user_data=masked(subscription.field("user_data").to_pylist(), is_read),
-        is_assignment_read=is_assignment_read | is_omitted,
-        is_omitted=is_omitted,
-        has_assignment_data=is_assignment_read & flags(pc.greater(pc.binary_length(assignment.field("user_data")), 0)),
+        group_ids=places.group_ids,
+        offsets=places.offsets,
+        times=places.times,
+        batches=places.batches,
+        is_tombstone=places.are_tombstones,
+        protocol_types=read.column("protocol_type"),
+        generations=read.column("generation"),
+        protocols=read.column("protocol"),
+        leaders=read.column("leader"),
+        state_times=read.state_times,
+        starts=read.starts,
+        member_ids=read.of_member("member_id"),
+        instances=read.of_member("group_instance_id"),
+        client_ids=read.of_member("client_id"),
+        racks=read.subscribed("rack_id"),
+        versions=read.subscribed_number("version", NO_VERSION),
+        # Numbers below 0 are ignored.
+        generation_ids=np.maximum(read.subscribed_number("generation_id", ABSENT), ABSENT),
+        user_data=read.subscribed("user_data"),
+        is_assignment_read=read.is_assignment_read | read.is_omitted,
+        is_omitted=read.is_omitted,
+        has_assignment_data=read.has_assigned_data,
         topics=topics,
-        subscribed_starts=subscribed_starts,
-        subscribed=place[subscribed],
-        owned=replace(owned, topics=place[owned.topics]),
-        assigned=replace(assigned, topics=place[assigned.topics]),
-    )  # fmt: skip
-
-
-def flags(column: pa.BooleanArray) -> Flags:
-    return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.bool_)
-
-
-def integers(column: pa.Array, absent: int) -> Numbers:
-    return np.asarray(column.fill_null(absent).to_numpy(zero_copy_only=False), dtype=np.int64)
-
-
-def masked(values: Sequence[Any], is_valid: Flags) -> Sequence[Any]:
-    if is_valid.all():
-        return values
-    return [value if valid else None for value, valid in zip(values, is_valid.tolist(), strict=True)]
-
-
-def coded_lists(lists: pa.ListArray, names: dict[str, int]) -> tuple[Positions, Codes]:
-    """Texts as numbers of `names`; new ones are added to it."""
-    bounds = bounds_of(lists).astype(np.intp)
-    return bounds - bounds[0], coded(lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0])), names)
-
-
-def coded(texts: pa.Array, names: dict[str, int]) -> Codes:
-    encoded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
-    codes = np.array([names.setdefault(name, len(names)) for name in encoded.dictionary.to_pylist()] or [0], np.int32)
-    found: Codes = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
-    return found
-
-
-def listing(lists: pa.ListArray, names: dict[str, int]) -> Listing:
-    of_member = bounds_of(lists).astype(np.intp)
-    entries = lists.values.slice(int(of_member[0]), int(of_member[-1] - of_member[0]))
-    topics = coded(entries.field("topic"), names)
-    partitions = entries.field("partitions")
-    of_topic = bounds_of(partitions).astype(np.intp)
-    flat = partitions.values.to_numpy(zero_copy_only=False)[of_topic[0] : of_topic[-1]]
-    return Listing(
-        (of_topic - of_topic[0])[of_member - of_member[0]],
-        np.repeat(topics, np.diff(of_topic)),
-        np.asarray(flat, dtype=np.int32),
+        subscribed_starts=read.topics.starts,
+        subscribed=renumbered(read.topics.names, read.topics.texts, numbers),
+        owned=listing(read.claimed, numbers),
+        assigned=listing(read.assigned, numbers),
     )
+
+
+def listing(lists: PartitionLists, numbers: Mapping[str, int]) -> Listing:
+    return Listing(lists.starts, renumbered(lists.names, lists.topics, numbers), lists.partitions)
+
+
+def renumbered(names: Sequence[str], places: Codes, numbers: Mapping[str, int]) -> Codes:
+    found: Codes = np.array([numbers[name] for name in names] or [0], np.int32)[places]
+    return found

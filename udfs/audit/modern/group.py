@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from schemas.records.registry import types_of
 from schemas.words.records import GroupType
 from udfs.assignors.java.timeline_map import room_of_put
-from udfs.audit.modern.events import NOTHING, Held, ListedTopics, Owned, Subscriber
-from udfs.audit.modern.owner_watch import Change, Watch, pairs_of, watch_changes, watch_needs, watch_owned
+from udfs.audit.modern.owner_watch import Change, Watch, held, watch_changes, watch_needs, watch_owned
+from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Topics
+from udfs.groups.readers.recorded_lists import ByRole, partitions_of
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes
 
@@ -27,16 +28,16 @@ HAS_GAP = "records are missing between group epochs {} and {}"
 
 @dataclass(slots=True)
 class Member:
-    about: Subscriber | None = None
+    about: About | None = None
     epoch: int = 0
-    assigned: Held = NOTHING
-    pending: Held = NOTHING
+    assigned: ByRole = field(default_factory=dict)
+    pending: ByRole = field(default_factory=dict)
 
 
 class Bump(NamedTuple):
     """The group at a new epoch. A target may be for this epoch although the group has changed since (KIP-1263)."""
 
-    members: Mapping[str, Subscriber | None]
+    members: Mapping[str, About | None]
     metadata_hash: int | None
 
 
@@ -64,10 +65,10 @@ class Operation:
     joined: list[str] = field(default_factory=list)
     room: int = 0
     # By static instance: the member that left, and its subscription.
-    departed: dict[str, tuple[str, Subscriber]] = field(default_factory=dict)
+    departed: dict[str, tuple[str, About]] = field(default_factory=dict)
     changes: dict[str, Change] = field(default_factory=dict)
     # Targets before the consecutive target records of this computation.
-    replaced: dict[str, Held | None] = field(default_factory=dict)
+    replaced: dict[str, ByRole | None] = field(default_factory=dict)
     first_target_offset: int | None = None
     # Its last record, and the first record after which no record is missing.
     last_offset: int = -1
@@ -86,11 +87,11 @@ class ModernGroup:
     # In the order in which the coordinator added them to its map; and the largest capacity the map ever needed.
     members: dict[str, Member] = field(default_factory=dict)
     room: int = 0
-    targets: dict[str, Any] = field(default_factory=dict)
+    targets: dict[str, ByRole] = field(default_factory=dict)
     # Targets at the newest target epoch, by the current ids of members.
-    base: dict[str, Any] = field(default_factory=dict)
+    base: dict[str, ByRole] = field(default_factory=dict)
     patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    listed: ListedTopics | None = None
+    listed: Topics | None = None
     # Names of topics by id, as far as the group's own records show them.
     names: dict[str, str] = field(default_factory=dict)
     bumps: dict[int, Bump] = field(default_factory=dict)
@@ -141,22 +142,23 @@ class ModernGroup:
         member = self.members.get(member_id)
         return None if member is None else member.epoch
 
-    def members_of(self, epoch: int) -> tuple[Mapping[str, Subscriber | None], int | None]:
+    def members_of(self, epoch: int) -> tuple[Mapping[str, About | None], int | None]:
         """The members when the epoch began, and the hash of the topics then."""
         bump = self.bumps.get(epoch)
         if bump is None or epoch == self.epoch:
             return {member_id: member.about for member_id, member in self.members.items()}, self.metadata_hash
         return bump.members, bump.metadata_hash
 
-    def targets_before(self) -> dict[str, Any]:
+    def targets_before(self) -> dict[str, ByRole]:
         """Targets before this computation's own records."""
         found = {**self.targets, **self.operation.replaced}
-        return {member_id: held for member_id, held in found.items() if held is not None}
+        return {member_id: target for member_id, target in found.items() if target is not None}
 
 
 def on_group(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     """Types 3, 11 and 17."""
-    epoch, metadata_hash, *_ = record.value
+    value: GroupEpoch = record.value
+    epoch, metadata_hash = value.epoch, value.metadata_hash
     if group.epoch is None:
         # If records are missing, a group may first appear at its second epoch, with one member and no target.
         last_first = FIRST_EPOCH if metadata_hash is None else FIRST_EPOCH_HASHED
@@ -181,11 +183,11 @@ def on_member(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     if record.value is None:
         gone = group.members.pop(member_id, None)
         if gone is not None:
-            group.watch.move(member_id, pairs_of(gone.assigned, gone.pending), [])
+            group.watch.move(member_id, held(gone.assigned, gone.pending), ())
         if gone is not None and gone.about is not None and gone.about.group_instance_id is not None:
             group.operation.departed[gone.about.group_instance_id] = member_id, gone.about
         return
-    about: Subscriber = record.value
+    about: About = record.value
     old_id, old = group.operation.departed.get(about.group_instance_id or "", (None, None))
     member = put(group, member_id)
     group.operation.changes.setdefault(member_id, Change(member.about, old))
@@ -211,28 +213,28 @@ def on_target(group: ModernGroup, record: Record, _: TopicCodes) -> None:
         group.targets.pop(member_id, None)
         return
     group.operation.replaced.setdefault(member_id, group.targets.get(member_id))
-    group.targets[member_id] = record.value
+    group.targets[member_id] = record.value.assigned
 
 
 def on_owned(group: ModernGroup, record: Record, codes: TopicCodes) -> None:
     """Types 8, 14 and 22."""
     member_id = str(record.member)
     before = group.members.get(member_id)
-    had = [] if before is None else pairs_of(before.assigned, before.pending)
+    had: frozenset[int] = frozenset() if before is None else held(before.assigned, before.pending)
     if record.value is None:
-        group.watch.move(member_id, had, [])
+        group.watch.move(member_id, had, ())
         if before is not None:
             before = put(group, member_id)
-            before.epoch, before.assigned, before.pending = GONE, NOTHING, NOTHING
+            before.epoch, before.assigned, before.pending = GONE, {}, {}
         return
-    owned: Owned = record.value
+    owned: Current = record.value
     member = put(group, member_id)
     member.epoch, member.assigned, member.pending = owned.epoch, owned.assigned, owned.pending
-    group.watch.move(member_id, had, pairs_of(owned.assigned, owned.pending))
+    group.watch.move(member_id, had, held(owned.assigned, owned.pending))
     if group.group_type == GroupType.CONSUMER and group.missing is None:
         watch_owned(group.watch, member_id, owned, had, group.epoch_of, codes)
-        names = [codes.topics[code][0] for code in set(owned.assigned.topics.tolist())]
-        watch_needs(group.watch, member_id, owned, member.about, group.targets.get(member_id, NOTHING), names)
+        names = [codes.topics[code][0] for code in set(partitions_of(owned.assigned).topics.tolist())]
+        watch_needs(group.watch, member_id, owned, member.about, group.targets.get(member_id, {}), names)
 
 
 def on_topics(group: ModernGroup, record: Record, _: TopicCodes) -> None:
@@ -248,7 +250,7 @@ def on_pattern(group: ModernGroup, record: Record, _: TopicCodes) -> None:
     if record.value is None:
         group.patterns.pop(pattern, None)
     else:
-        group.patterns[pattern] = record.value
+        group.patterns[pattern] = record.value.topics
 
 
 Handler = Callable[[ModernGroup, Record, TopicCodes], None]

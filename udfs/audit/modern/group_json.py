@@ -1,16 +1,15 @@
 """Stores a consumer, share or streams group between runs, as JSON."""
 
 from collections.abc import Mapping
-from itertools import groupby
 from typing import Any
 
-import numpy as np
-
+from schemas.words.history import TaskRole
 from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.modern.events import NOTHING, Held, ListedTopics, Subscriber, Tasks
 from udfs.audit.modern.group import Bump, Member, ModernGroup, Newest
-from udfs.audit.modern.owner_watch import Watch, pairs_of
+from udfs.audit.modern.owner_watch import Watch, held
+from udfs.groups.readers.modern_values import About, Topics
+from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, partitions_of
 from udfs.topics.partition_codes import TopicCodes
 
 # Fields that JSON can store as they are.
@@ -27,7 +26,8 @@ def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
         "room": group.room,
         "watch": [group.watch.renamed, group.watch.issues, group.watch.faults],
         "members": [
-            [member_id, each.about, each.epoch, plain_held(each.assigned, codes), plain_held(each.pending, codes)]
+            [member_id, subscriber(each.about), each.epoch, plain_target(each.assigned, codes),
+             plain_target(each.pending, codes)]
             for member_id, each in group.members.items()
         ],
         "targets": {each: plain_target(target, codes) for each, target in group.targets.items()},
@@ -40,7 +40,8 @@ def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
         "listed": None if listed is None else [[[each.name, each.partitions, each.topic_id, each.racks]
                                                 for each in listed.topics],
                                                listed.assignable, listed.is_early],
-        "bumps": [[epoch, bump.members, bump.metadata_hash] for epoch, bump in group.bumps.items()
+        "bumps": [[epoch, {each: subscriber(about) for each, about in bump.members.items()}, bump.metadata_hash]
+                  for epoch, bump in group.bumps.items()
                   if group.target_epoch is None or epoch > group.target_epoch],
         "variant": None if group.variant is None else group.variant[:3],
         "newest": group.newest,
@@ -56,12 +57,12 @@ def from_plain(found: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
     group.room = found["room"]
     for member_id, about, epoch, assigned, pending in found["members"]:
         group.members[member_id] = Member(
-            subscriber(about), epoch, held_of(assigned, codes), held_of(pending, codes)
+            about_of(about), epoch, target_of(assigned, codes), target_of(pending, codes)
         )  # fmt: skip
     renamed, issues, faults = found["watch"]
     group.watch = Watch({}, renamed, issues, faults)
     for each, member in group.members.items():
-        group.watch.move(each, [], pairs_of(member.assigned, member.pending))
+        group.watch.move(each, (), held(member.assigned, member.pending))
     group.targets = {each: target_of(target, codes) for each, target in found["targets"].items()}
     group.base = {
         each: group.targets[each] if target is None else target_of(target, codes)
@@ -70,7 +71,7 @@ def from_plain(found: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
     group.patterns = {each: tuple(topics) for each, topics in found["patterns"].items()}
     group.listed = listed_of(found["listed"])
     group.bumps = {
-        epoch: Bump({each: subscriber(about) for each, about in members.items()}, metadata_hash)
+        epoch: Bump({each: about_of(about) for each, about in members.items()}, metadata_hash)
         for epoch, members, metadata_hash in found["bumps"]
     }
     if found["variant"] is not None:
@@ -82,15 +83,25 @@ def from_plain(found: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
     return group
 
 
-def subscriber(about: list[Any] | None) -> Subscriber | None:
-    return None if about is None else Subscriber(about[0], about[1], tuple(about[2]), *about[3:])
+def subscriber(about: About | None) -> list[Any] | None:
+    """What the audit needs of it."""
+    if about is None:
+        return None
+    return [about.group_instance_id, about.rack_id, about.topics or (), about.regex, about.assignor, about.is_classic]
 
 
-def listed_of(found: list[Any] | None) -> ListedTopics | None:
+def about_of(found: list[Any] | None) -> About | None:
+    if found is None:
+        return None
+    instance, rack, topics, regex, assignor, is_classic = found
+    return About(instance, rack, None, None, None, tuple(topics), regex, assignor, is_classic)
+
+
+def listed_of(found: list[Any] | None) -> Topics | None:
     if found is None:
         return None
     topics, assignable, is_early = found
-    return ListedTopics(
+    return Topics(
         tuple(
             Topic(name, count, topic_id, None if racks is None else tuple(tuple(each) for each in racks))
             for name, count, topic_id, racks in topics
@@ -100,25 +111,15 @@ def listed_of(found: list[Any] | None) -> ListedTopics | None:
     )
 
 
-def plain_target(target: Held | Tasks, codes: TopicCodes) -> Any:
-    return {"tasks": target.active} if isinstance(target, Tasks) else plain_held(target, codes)
+def plain_target(share: ByRole, codes: TopicCodes) -> Any:
+    """Topics by id with their partitions, in the record's order; of streams groups the active tasks."""
+    tasks = share.get(TaskRole.ACTIVE)
+    if isinstance(tasks, Tasks):
+        return {"tasks": tasks.listed}
+    return [[topic_id, partitions] for _, topic_id, partitions in partitions_of(share).plain(codes)]
 
 
-def target_of(found: Any, codes: TopicCodes) -> Held | Tasks:
+def target_of(found: Any, codes: TopicCodes) -> ByRole:
     if isinstance(found, Mapping):
-        return Tasks(tuple((subtopology, partition) for subtopology, partition in found["tasks"]))
-    return held_of(found, codes)
-
-
-def plain_held(held: Held, codes: TopicCodes) -> list[Any]:
-    """Topics by id with their partitions, in the record's order."""
-    pairs = zip(held.topics.tolist(), held.partitions.tolist(), strict=True)
-    return [[codes.topics[code][1], [each for _, each in some]] for code, some in groupby(pairs, key=lambda p: p[0])]
-
-
-def held_of(found: list[Any], codes: TopicCodes) -> Held:
-    if not found:
-        return NOTHING
-    sizes = [len(partitions) for _, partitions in found]
-    topics = np.repeat(np.array([codes.of_id(topic_id) for topic_id, _ in found], np.int64), sizes)
-    return Held(topics, np.array([each for _, partitions in found for each in partitions], np.int32))
+        return {TaskRole.ACTIVE: Tasks((subtopology, partition) for subtopology, partition in found["tasks"])}
+    return {None: Partitions.from_plain([(None, topic_id, partitions) for topic_id, partitions in found], codes)}

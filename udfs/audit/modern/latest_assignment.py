@@ -6,9 +6,9 @@ from schemas.words.assignments import PartitionCountsSource
 from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import Member, Owned, Topic
 from udfs.audit.checks.audit_results import Latest
-from udfs.audit.modern.events import NOTHING, Held
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.questions import member_order, subscription
+from udfs.groups.readers.recorded_lists import Partitions, partitions_of
 from udfs.topics.partition_codes import TopicCodes
 
 
@@ -36,20 +36,20 @@ def latest_of_group(group_id: str, group: ModernGroup | None, codes: TopicCodes)
 
 def member_of(group: ModernGroup, member_id: str, names: Mapping[str, str], codes: TopicCodes) -> Member:
     about = group.members[member_id].about
-    has = owned(group.targets.get(member_id, NOTHING), names, codes)
+    has = owned(partitions_of(group.targets.get(member_id, {})), names, codes)
     if about is None:
         return Member(member_id, owned=has, target=has)
     return Member(
         member_id,
         about.group_instance_id,
-        about.rack_id,
+        about.rack_id or None,
         subscription(group, about),
         owned=has,
         target=has,
     )
 
 
-def owned(held: Held, names: Mapping[str, str], codes: TopicCodes) -> Owned:
+def owned(held: Partitions, names: Mapping[str, str], codes: TopicCodes) -> Owned:
     found: dict[str, list[int]] = {}
     for code, partition in zip(held.topics.tolist(), held.partitions.tolist(), strict=True):
         name, topic_id = codes.topics[code]

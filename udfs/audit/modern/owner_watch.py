@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from udfs.audit.modern.events import Held, Owned, Subscriber
 from udfs.audit.modern.record_signatures import (
-    UNRELEASED,
     changed_assignor,
     classic_alone,
     cleared_pattern,
@@ -15,24 +13,24 @@ from udfs.audit.modern.record_signatures import (
     unsubscribed,
     waits_for_itself,
 )
+from udfs.groups.readers.modern_values import UNRELEASED, About, Current
+from udfs.groups.readers.recorded_lists import ByRole, partitions_of
 from udfs.topics.partition_codes import TopicCodes
 
-# Code of a topic, and partition.
-Tp = tuple[int, int]
 MOST_KEPT = 10
 
 
 @dataclass
 class Watch:
     # It follows from what the members have, so it need not be stored.
-    owners: dict[Tp, set[str]] = field(default_factory=dict)
+    owners: dict[int, set[str]] = field(default_factory=dict)
     # Static ids that members changed, by the member that had them.
     renamed: dict[str, str] = field(default_factory=dict)
     # Since the newest target: issues, and partitions that two members owned at the same time.
     issues: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
-    def move(self, member_id: str, had: Iterable[Tp], has: Iterable[Tp]) -> None:
+    def move(self, member_id: str, had: Iterable[int], has: Iterable[int]) -> None:
         for tp in had:
             self.owners.get(tp, set()).discard(member_id)
         for tp in has:
@@ -51,12 +49,12 @@ class Watch:
 class Change:
     """A member's type 5 record in an operation: its previous subscription, and the static member that it replaces."""
 
-    before: Subscriber | None
-    replaced: Subscriber | None
+    before: About | None
+    replaced: About | None
 
 
 def watch_changes(
-    watch: Watch, changes: Mapping[str, Change], abouts: Mapping[str, Subscriber | None], is_bumped: bool
+    watch: Watch, changes: Mapping[str, Change], abouts: Mapping[str, About | None], is_bumped: bool
 ) -> None:
     for member_id, change in changes.items():
         now = abouts.get(member_id)
@@ -75,31 +73,31 @@ def watch_changes(
 def watch_owned(
     watch: Watch,
     member_id: str,
-    owned: Owned,
-    had: Iterable[Tp],
+    owned: Current,
+    had: Iterable[int],
     epoch_of: Callable[[str], int | None],
     codes: TopicCodes,
 ) -> None:
     """`had`: what the member had before; `epoch_of`: the epochs of the group's members."""
-    for tp in sorted({*pairs_of(owned.assigned, owned.pending)}.difference(had)):
+    for tp in sorted(held(owned.assigned, owned.pending).difference(had)):
         for other in sorted(watch.owners[tp] - {member_id}):
             epoch = epoch_of(other)
             if epoch is not None and len(watch.faults) < MOST_KEPT:
-                name, topic_id = codes.topics[tp[0]]
-                watch.faults.append(f"{name or topic_id}-{tp[1]}: {other} and {member_id}")
+                watch.faults.append(f"{codes.told(tp)}: {other} and {member_id}")
                 watch.note(owned_twice(owned.epoch, epoch))
 
 
 def watch_needs(
-    watch: Watch, member_id: str, owned: Owned, about: Subscriber | None, target: Held, names: Iterable[str | None]
+    watch: Watch, member_id: str, owned: Current, about: About | None, target: ByRole, names: Iterable[str | None]
 ) -> None:
-    """`names`: of the topics that it was assigned."""
+    """`names`: of the topics that it was assigned. A state that is inferred proves no defect."""
     watch.note(unsubscribed(list(names), about))
-    if owned.state == UNRELEASED:
-        missing = set(pairs_of(target)) - set(pairs_of(owned.assigned))
+    if owned.state == UNRELEASED and not owned.is_state_inferred:
+        missing = held(target) - held(owned.assigned)
         owners = [owner for tp in missing for owner in watch.owners.get(tp) or (None,)]
         watch.note(waits_for_itself(owned.state, owners, member_id))
 
 
-def pairs_of(*held: Held) -> list[Tp]:
-    return [tp for each in held for tp in zip(each.topics.tolist(), each.partitions.tolist(), strict=True)]
+def held(*shares: ByRole) -> frozenset[int]:
+    """All partitions of them. Streams groups have none."""
+    return frozenset().union(*(partitions_of(share).tps for share in shares))

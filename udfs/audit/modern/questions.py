@@ -14,9 +14,10 @@ from udfs.assignors.questions.problems import Codes, Numbers, Rows
 from udfs.assignors.questions.server_problems import ServerProblem
 from udfs.assignors.questions.specs import Release
 from udfs.audit.checks.moves import GONE
-from udfs.audit.modern.events import NOTHING, Held, Subscriber
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.subscribed_topics import Found, Seen
+from udfs.groups.readers.modern_values import About
+from udfs.groups.readers.recorded_lists import ByRole, Partitions, joined, partitions_of
 from udfs.topics.ids import bits_of
 from udfs.topics.partition_codes import TopicCodes
 
@@ -40,10 +41,10 @@ class Asked:
     """Members are in the order in which the coordinator sees them; those in `written` have a record of this epoch."""
 
     members: tuple[str, ...]
-    abouts: tuple[Subscriber, ...]
+    abouts: tuple[About, ...]
     subscriptions: tuple[tuple[str, ...], ...]
-    before: tuple[Held, ...]
-    after: tuple[Held, ...]
+    before: tuple[Partitions, ...]
+    after: tuple[Partitions, ...]
     written: tuple[str, ...]
     is_mixed: bool
 
@@ -52,7 +53,7 @@ class Asked:
         return tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(self.subscriptions))))
 
 
-def asked(group: ModernGroup, abouts: Mapping[str, Subscriber | None]) -> Asked:
+def asked(group: ModernGroup, abouts: Mapping[str, About | None]) -> Asked:
     missing = [member_id for member_id, about in abouts.items() if about is None]
     if missing:
         raise Unanswerable(f"member {missing[0]}: what it subscribes to is missing")
@@ -65,23 +66,22 @@ def asked(group: ModernGroup, abouts: Mapping[str, Subscriber | None]) -> Asked:
         members,
         ordered,
         tuple(subscription(group, about) for about in ordered),
-        tuple(before.get(each, NOTHING) for each in members),
-        tuple(group.targets.get(each, NOTHING) for each in members),
+        tuple(partitions_of(before.get(each, {})) for each in members),
+        tuple(partitions_of(group.targets.get(each, {})) for each in members),
         tuple(each for each in written if each in known),
         are_mixed(ordered),
     )
 
 
-def subscription(group: ModernGroup, about: Subscriber) -> tuple[str, ...]:
+def subscription(group: ModernGroup, about: About) -> tuple[str, ...]:
     """A pattern that is not resolved yet matches nothing."""
-    if about.regex is None:
-        return tuple(dict.fromkeys(about.names))
-    return tuple(dict.fromkeys((*about.names, *group.patterns.get(about.regex, ()))))
+    matched = () if about.regex is None else group.patterns.get(about.regex, ())
+    return tuple(dict.fromkeys((*(about.topics or ()), *matched)))
 
 
-def are_mixed(abouts: Sequence[Subscriber]) -> bool:
+def are_mixed(abouts: Sequence[About]) -> bool:
     patterns = {about.regex for about in abouts}
-    return patterns != {None} and (len(patterns) > 1 or any(about.names for about in abouts))
+    return patterns != {None} and (len(patterns) > 1 or any(about.topics for about in abouts))
 
 
 def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[str]) -> list[str]:
@@ -179,15 +179,16 @@ def question(
     found: Found,
     codes: TopicCodes,
     assignable: Mapping[str, tuple[int, ...]] | None,
-    base: Mapping[str, Held],
+    base: Mapping[str, ByRole],
 ) -> Question:
     """Topics are numbered by what the group subscribes to. The others have no partitions that could be assigned."""
     numbers = {topic.name: place for place, topic in enumerate(found.topics)}
     by_id = {topic.topic_id: place for place, topic in enumerate(found.topics) if topic.topic_id is not None}
     labels, ids = [topic.name for topic in found.topics], [topic.topic_id for topic in found.topics]
     of_code = np.full(len(codes.topics), -1, np.int64)
-    all_held: tuple[Held, ...] = (NOTHING, *asked_.before, *asked_.after, *base.values())
-    for code in np.unique(np.concatenate([held.topics for held in all_held])).tolist():
+    previous = {member_id: partitions_of(target) for member_id, target in base.items()}
+    all_held = (*asked_.before, *asked_.after, *previous.values())
+    for code in np.unique(joined(all_held).topics).tolist():
         name, topic_id = codes.topics[code]
         if str(topic_id) not in by_id:
             by_id[str(topic_id)] = len(labels)
@@ -209,20 +210,18 @@ def question(
         [np.array([numbers[name] for name in listed], np.int32) for listed in classes],
         rows_of(asked_.before, of_code),
         rows_of(asked_.after, of_code),
-        base_rows(asked_, base, of_code),
+        base_rows(asked_, previous, of_code),
         assignable_rows(assignable, numbers),
     )
 
 
-def rows_of(held: Sequence[Held], of_code: NDArray[np.int64]) -> Rows:
-    sizes = [len(each.topics) for each in held]
-    topics = np.concatenate([each.topics for each in held]) if held else np.empty(0, np.int64)
-    partitions = np.concatenate([each.partitions for each in held]) if held else np.empty(0, np.int32)
-    members = np.repeat(np.arange(len(held), dtype=np.int32), sizes)
-    return Rows(members, of_code[topics].astype(np.int32), partitions.astype(np.int32))
+def rows_of(held: Sequence[Partitions], of_code: NDArray[np.int64]) -> Rows:
+    together = joined(held)
+    members = np.repeat(np.arange(len(held), dtype=np.int32), [len(each) for each in held])
+    return Rows(members, of_code[together.topics].astype(np.int32), together.partitions)
 
 
-def base_rows(asked_: Asked, base: Mapping[str, Held], of_code: NDArray[np.int64]) -> Rows:
+def base_rows(asked_: Asked, base: Mapping[str, Partitions], of_code: NDArray[np.int64]) -> Rows:
     places = {member_id: place for place, member_id in enumerate(asked_.members)}
     rows = rows_of(list(base.values()), of_code)
     places_now = np.array([places.get(member_id, GONE) for member_id in base], np.int32)
@@ -239,11 +238,10 @@ def assignable_rows(assignable: Mapping[str, tuple[int, ...]] | None, numbers: M
 
 
 def seen_of(group: ModernGroup, asked_: Asked, codes: TopicCodes, time: int | None) -> Seen:
-    held = (NOTHING, *asked_.after)
-    topics, partitions = (np.concatenate(column) for column in zip(*held, strict=True))
-    found, which = np.unique(topics, return_inverse=True)
+    together = joined(asked_.after)
+    found, which = np.unique(together.topics, return_inverse=True)
     most = np.full(len(found), -1, np.int64)
-    np.maximum.at(most, which, partitions)
+    np.maximum.at(most, which, together.partitions)
     ids = [str(codes.topics[code][1]) for code in found.tolist()]
     unnamed = {
         topic_id: code

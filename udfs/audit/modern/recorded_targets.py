@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from schemas.words.history import TaskRole
 from udfs.assignors.questions.problems import Rows
 from udfs.audit.checks.recorded_assignments import UNKNOWN, Recorded
-from udfs.audit.modern.events import Held, Tasks
 from udfs.audit.modern.group import ModernGroup
+from udfs.groups.readers.recorded_lists import ByRole, Tasks, partitions_of
 from udfs.topics.partition_codes import TopicCodes
 
 
@@ -29,11 +30,13 @@ def recorded_targets(group: ModernGroup, codes: TopicCodes) -> Recorded:
     )
 
 
-def pairs(target: Held | Tasks, codes: TopicCodes) -> Iterator[tuple[str, int]]:
-    """Tasks are stored by subtopology."""
-    if isinstance(target, Tasks):
-        yield from target.active
+def pairs(target: ByRole, codes: TopicCodes) -> Iterator[tuple[str, int]]:
+    """Active tasks by subtopology."""
+    tasks = target.get(TaskRole.ACTIVE)
+    if isinstance(tasks, Tasks):
+        yield from tasks.listed
         return
-    for code, partition in zip(target.topics.tolist(), target.partitions.tolist(), strict=True):
+    own = partitions_of(target)
+    for code, partition in zip(own.topics.tolist(), own.partitions.tolist(), strict=True):
         name, topic_id = codes.topics[code]
         yield name or str(topic_id), partition

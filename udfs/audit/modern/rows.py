@@ -244,7 +244,7 @@ def checks_of(draft: Draft, recorded: Recorded, numbers: Numbers, facts: Facts) 
         racks = {
             name: known[-1].topic.racks for name, known in facts.topics.items() if known[-1].topic.racks is not None
         }
-        member_racks = [about.rack_id for about in draft.answer.asked.abouts]
+        member_racks = [about.rack_id or None for about in draft.answer.asked.abouts]
         yield from check_texts.asked_for(rule, recorded, member_racks, racks)
 
 

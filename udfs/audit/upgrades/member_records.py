@@ -1,4 +1,4 @@
-"""Reads from the records of groups what upgrades need: of each member only how it takes part."""
+"""Of the records of groups what upgrades need: of each member only how it takes part."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -8,13 +8,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.words.records import GroupType
-from udfs.groups.readers.classic_records import NO_BATCH, NO_EPOCH, array, filled, masked, micros, shared
+from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
+from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.modern_records import modern_records
+from udfs.groups.readers.modern_values import About
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import Record
-from udfs.rows.typed_arrays import bounds_of
+from udfs.topics.partition_codes import TopicCodes
 
-CLASSIC_TYPE, EPOCH_TYPE, MEMBER_TYPE = 2, 3, 5
-VERSION_BYTES = 2
+CLASSIC_TABLE, EPOCHS_TABLE, MEMBERS_TABLE = "classic_group_metadata", "group_metadata", "group_member_metadata"
+EPOCH_TYPE, MEMBER_TYPE = 3, 5
 
 
 class ClassicMember(NamedTuple):
@@ -54,106 +57,48 @@ class ConsumerMember(NamedTuple):
 
 
 def upgrade_records(tables: Mapping[str, pa.Table]) -> list[tuple[str, Record]]:
-    """Types 2, 3 and 5, by offset; the `value` of type 3 is the group epoch."""
-    found: list[tuple[str, Record]] = []
+    """Types 2, 3 and 5, by offset."""
+    ours = {name: of_consumers(tables[name]) for name in (EPOCHS_TABLE, MEMBERS_TABLE) if name in tables}
     with uncollected():
-        for name, read in READERS.items():
-            rows = tables.get(name)
-            if rows is not None and (ours := of_consumers(rows)).num_rows:
-                found += read(ours.unify_dictionaries().combine_chunks())
+        found = [(group_id, with_member(record)) for group_id, record in modern_records(ours, TopicCodes())]
+        classic = tables.get(CLASSIC_TABLE)
+        if classic is not None and classic.num_rows:
+            found += classic_values(ClassicColumns(classic))
         return sorted(found, key=lambda each: each[1].offset)
 
 
-def placed(rows: pa.Table) -> Iterator[tuple[str, int, int | None, int, int, bool]]:
-    return zip(
-        shared(rows["group_id"]), array(rows, "record_offset").to_pylist(), micros(rows["record_time"]),
-        filled(rows, "batch_first_offset", NO_BATCH), filled(rows, "partition_leader_epoch", NO_EPOCH),
-        array(rows, "is_tombstone").to_pylist(), strict=True,
-    )  # fmt: skip
+def with_member(record: Record) -> Record:
+    if record.type != MEMBER_TYPE or record.value is None:
+        return record
+    about: About = record.value
+    member = ConsumerMember(about.group_instance_id, about.client_id, about.client_host, about.offered_versions)
+    return record._replace(value=member)
 
 
-def classic_values(rows: pa.Table) -> Iterator[tuple[str, Record]]:
+def classic_values(read: ClassicColumns) -> Iterator[tuple[str, Record]]:
     values = zip(
-        shared(rows["protocol_type"]), array(rows, "generation").to_pylist(), shared(rows["protocol"]),
-        classic_members(array(rows, "members")), strict=True,
-    )  # fmt: skip
-    for (group_id, offset, time, batch, epoch, is_dead), value in zip(placed(rows), values, strict=True):
+        *(read.column(name) for name in ("protocol_type", "generation", "protocol")), classic_members(read), strict=True
+    )
+    for (group_id, offset, time, batch, epoch, is_dead), value in zip(
+        zip(*read.places, strict=True), values, strict=True
+    ):
         told = None if is_dead else ClassicValue(*value)
         yield group_id, Record(offset, time, batch, epoch, CLASSIC_TYPE, None, told)
 
 
-def classic_members(lists: pa.ListArray) -> list[tuple[ClassicMember, ...]]:
-    bounds = bounds_of(lists)
-    items = lists.values.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
-    subscription, assignment = items.field("subscription"), items.field("assignment")
+def classic_members(read: ClassicColumns) -> list[tuple[ClassicMember, ...]]:
     columns = (
-        *(shared(items.field(name)) for name in ("member_id", "group_instance_id", "client_id", "client_host")),
-        masked(subscription.field("version").to_pylist(), subscription.is_valid()),
-        masked(subscription.field("generation_id").to_pylist(), subscription.is_valid()),
-        are_filled(subscription, "owned_partitions"),
-        are_blank(subscription),
-        are_filled(assignment, "partitions"),
-        are_filled(assignment, "user_data"),
+        *(read.of_member(name) for name in ("member_id", "group_instance_id", "client_id", "client_host")),
+        *(read.subscribed(name) for name in ("version", "generation_id")),
+        read.has_claimed.tolist(),
+        read.has_blank_data.tolist(),
+        read.has_partitions.tolist(),
+        read.has_assigned_data.tolist(),
     )
     members = list(map(ClassicMember._make, zip(*columns, strict=True)))
-    return [tuple(members[first:last]) for first, last in pairwise((bounds - bounds[0]).tolist())]
-
-
-def are_filled(parent: pa.StructArray, name: str) -> list[bool]:
-    """Whether the list, or the bytes, are not empty."""
-    field = parent.field(name)
-    size = pc.binary_length(field) if pa.types.is_binary(field.type) else pc.list_value_length(field)
-    found: list[bool] = pc.and_(parent.is_valid(), pc.greater(size, 0).fill_null(False)).to_pylist()
-    return found
-
-
-def are_blank(subscription: pa.StructArray) -> list[bool]:
-    size = pc.binary_length(subscription.field("user_data"))
-    found: list[bool] = pc.and_(subscription.is_valid(), pc.equal(size, 0).fill_null(False)).to_pylist()
-    return found
-
-
-def group_epochs(rows: pa.Table) -> Iterator[tuple[str, Record]]:
-    for (group_id, offset, time, batch, epoch, is_dead), value in zip(
-        placed(rows), array(rows, "group_epoch").to_pylist(), strict=True
-    ):
-        yield group_id, Record(offset, time, batch, epoch, EPOCH_TYPE, None, None if is_dead else value)
-
-
-def consumer_members(rows: pa.Table) -> Iterator[tuple[str, Record]]:
-    columns = zip(
-        shared(rows["member_id"]), shared(rows["group_instance_id"]), shared(rows["client_id"]),
-        shared(rows["client_host"]), offered_versions(array(rows, "classic_member")), strict=True,
-    )  # fmt: skip
-    for (group_id, offset, time, batch, epoch, is_dead), (member, *value) in zip(placed(rows), columns, strict=True):
-        told = None if is_dead else ConsumerMember(*value)
-        yield group_id, Record(offset, time, batch, epoch, MEMBER_TYPE, member, told)
-
-
-def offered_versions(members: pa.StructArray) -> list[tuple[int, ...] | None]:
-    if members.null_count == len(members):
-        return [None] * len(members)
-    protocols = members.field("supported_protocols")
-    versions = [
-        tuple(
-            int.from_bytes(each["metadata"][:VERSION_BYTES], "big", signed=True)
-            for each in offered or ()
-            if len(each["metadata"] or b"") >= VERSION_BYTES
-        )
-        for offered in protocols.to_pylist()
-    ]
-    return masked(versions, members.is_valid())
+    return [tuple(members[first:last]) for first, last in pairwise(read.starts.tolist())]
 
 
 def of_consumers(rows: pa.Table) -> pa.Table:
     """Without share and streams groups."""
-    if "group_type" not in rows.column_names:
-        return rows
     return rows.filter(pc.equal(rows["group_type"].cast(pa.string()), GroupType.CONSUMER.value))
-
-
-READERS = {
-    "classic_group_metadata": classic_values,
-    "group_metadata": group_epochs,
-    "group_member_metadata": consumer_members,
-}

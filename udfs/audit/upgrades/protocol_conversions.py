@@ -7,8 +7,9 @@ members still use the classic protocol. Offline, the group is empty in between, 
 from collections.abc import Sequence
 
 from udfs.audit.upgrades.cooperative_migrations import note_progress, take_value
-from udfs.audit.upgrades.member_records import CLASSIC_TYPE, EPOCH_TYPE, MEMBER_TYPE, ConsumerMember
+from udfs.audit.upgrades.member_records import EPOCH_TYPE, MEMBER_TYPE, ConsumerMember
 from udfs.audit.upgrades.progress_state import State, Way
+from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.records import Record
 
 # Epochs of a group's first records: 2 since 4.3.
@@ -59,7 +60,7 @@ def take_member(state: State, members: dict[str, ConsumerMember], member_id: str
 
 
 def is_first_epoch(record: Record) -> bool:
-    return record.type == EPOCH_TYPE and record.value in FIRST_EPOCHS
+    return record.type == EPOCH_TYPE and record.value is not None and record.value.epoch in FIRST_EPOCHS
 
 
 def turn_back(state: State, first: Record, last: Record) -> None:

@@ -18,7 +18,8 @@ from udfs.groups.classic.rounds import GROUP_TYPE, Classic, Round, replaced_ids
 from udfs.groups.history.departures import classic_departure
 from udfs.groups.history.group import Group
 from udfs.groups.history.intervals import MemberStretch, StateStretch
-from udfs.groups.readers.classic_records import NOTHING, TYPE, ClassicMember, ClassicValue
+from udfs.groups.readers.classic_columns import TYPE
+from udfs.groups.readers.classic_records import NOTHING, ClassicMember, ClassicValue
 from udfs.groups.readers.records import ImpossibleLog, Moment, Record
 
 KEY = "2"

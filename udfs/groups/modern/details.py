@@ -51,7 +51,7 @@ def member_changes(member_id: str, before: About, about: About) -> list[Change]:
 
 
 def pattern_changes(pattern: str, before: Sequence[str] | None, after: Sequence[str]) -> list[Change]:
-    if before == after:
+    if before is not None and {*before} == {*after}:
         return []
     added, removed = sorted({*after} - {*(before or ())}), sorted({*(before or ())} - {*after})
     texts = [f"pattern {pattern} {'matches' if before is None else 'now matches'} {listed(added)}"] if added else []

@@ -19,7 +19,7 @@ from udfs.groups.history.reading_ends import (
 from udfs.groups.modern.moves import gained, stopped
 from udfs.groups.modern.state import AWAY, KEY_OF_OWNED, NOTHING, Member, Modern, Place, Placed
 from udfs.groups.modern.streams_tasks import partitions_of, subtopology_of
-from udfs.groups.readers.modern_values import ByRole
+from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Moment, Record
 from udfs.topics.partition_codes import TopicCodes
 
@@ -41,8 +41,7 @@ def placed(now: Modern, member: Member, topics: TopicCodes) -> Placed:
 
 
 def expanded(now: Modern, by_role: ByRole, topics: TopicCodes) -> dict[str | None, frozenset[int]]:
-    is_streams = now.group_type == GroupType.STREAMS
-    return {role: partitions_of(share, now.topology, topics, is_streams) for role, share in by_role.items()}
+    return {role: partitions_of(share, now.topology, topics) for role, share in by_role.items()}
 
 
 def places(of: Placed) -> Iterator[tuple[Place, str]]:

@@ -13,7 +13,7 @@ from udfs.groups.modern.details import target_changes
 from udfs.groups.modern.moves import COUNTED_ROLES, claim_stops, milliseconds, open_stops, tell_stops
 from udfs.groups.modern.owners import expanded
 from udfs.groups.modern.state import NOTHING, Base, Member, Modern, Rebalance, Start
-from udfs.groups.readers.modern_values import ByRole
+from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Moment
 from udfs.topics.partition_codes import TopicCodes
 

@@ -23,6 +23,7 @@ from udfs.groups.readers.modern_values import (
     Topics,
     Topology,
 )
+from udfs.groups.readers.recorded_lists import has_some
 from udfs.groups.readers.records import Record
 
 Handler = Callable[[Group, Record], None]
@@ -165,7 +166,7 @@ def on_target(group: Group, record: Record) -> None:
         return
     value: Target = record.value
     now.targets[member_id] = value.assigned
-    if any(value.assigned.values()):
+    if has_some(value.assigned):
         now.with_tasks.add(member_id)
     else:
         now.with_tasks.discard(member_id)
@@ -219,7 +220,7 @@ def on_topics(group: Group, record: Record) -> None:
     now = taken(group, record)
     if now is None:
         return
-    value = Topics(()) if record.value is None else record.value
+    value = Topics() if record.value is None else record.value
     now.operation.evidence += details.listed_topics_changes(now, value)
     now.topics = value
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from schemas.words.records import GroupType
 from udfs.groups.history.change_details import Change
 from udfs.groups.history.reading_ends import ReadingEnd
-from udfs.groups.readers.modern_values import STABLE, About, ByRole, Topics, Topology
+from udfs.groups.readers.modern_values import STABLE, About, Topics, Topology
+from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record
 
 AWAY = -2
@@ -144,7 +145,7 @@ class Modern:
     metadata_hash: int | None = None
     validated_topology_epoch: int | None = None
     topology: Topology | None = None
-    topics: Topics = field(default_factory=lambda: Topics(()))
+    topics: Topics = field(default_factory=Topics)
     configs: tuple[tuple[str, str], ...] | None = None
     patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     members: dict[str, Member] = field(default_factory=dict)

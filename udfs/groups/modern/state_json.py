@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from schemas.words.records import GroupType
+from udfs.assignors.questions.specs import Topic
 from udfs.groups.history import change_details
 from udfs.groups.history.change_details import Change
 from udfs.groups.history.reading_ends import ReadingEnd
@@ -14,7 +15,8 @@ from udfs.groups.history.unclear_details import Silent, settled
 from udfs.groups.modern.owners import placed
 from udfs.groups.modern.record_handlers import count_assignor, count_member
 from udfs.groups.modern.state import Base, Cause, Member, Modern, Placed, Rebalance, Start, Stop
-from udfs.groups.readers.modern_values import About, ByRole, Topics, Topology
+from udfs.groups.readers.modern_values import About, Topics, Topology
+from udfs.groups.readers.recorded_lists import ByRole, Partitions, Share, Tasks, has_some
 from udfs.topics.partition_codes import TopicCodes
 
 # Fields that JSON can store as they are.
@@ -30,10 +32,11 @@ SILENT = ReadingEnd._fields.index("silent_offset")
 
 
 def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
+    counts = now.topics.counts()
     return {
         **{name: getattr(now, name) for name in PLAIN},
         "topology": now.topology,
-        "topics": now.topics,
+        "topics": [list(counts), list(counts.values())],
         "configs": now.configs,
         "patterns": now.patterns,
         "members": {each: plain_member(now, member, topics) for each, member in now.members.items()},
@@ -55,7 +58,7 @@ def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
     if found["topology"] is not None:
         epoch, sources = found["topology"]
         now.topology = Topology(epoch, {each: tuple(names) for each, names in sources.items()})
-    now.topics = Topics(*map(tuple, found["topics"]))
+    now.topics = Topics(tuple(Topic(name, count or 0) for name, count in zip(*found["topics"], strict=True)))
     now.configs = None if found["configs"] is None else tuple((name, value) for name, value in found["configs"])
     now.carried = [change_details.from_plain(each) for each in now.carried]
     now.causes = [
@@ -86,7 +89,7 @@ def count(now: Modern) -> None:
     for member_id, member in now.members.items():
         count_assignor(now, member.about, 1)
         count_member(now, member_id, member)
-    now.with_tasks = {member_id for member_id, share in now.targets.items() if any(share.values())}
+    now.with_tasks = {member_id for member_id, share in now.targets.items() if has_some(share)}
 
 
 def plain_member(now: Modern, member: Member, topics: TopicCodes) -> dict[str, Any]:
@@ -151,16 +154,16 @@ def settled_changes(changes: Iterable[list[Any]], silent: Silent) -> list[Change
 def plain_roles(by_role: ByRole, topics: TopicCodes) -> list[Any]:
     """Tasks are stored by subtopology and partition, partitions by topic."""
     return [
-        [role, sorted(share) if role is not None else topics.plain(share)]  # type: ignore[arg-type]
+        [role, share.plain(topics) if isinstance(share, Partitions) else share.listed]
         for role, share in by_role.items()
     ]
 
 
 def from_plain_roles(found: list[Any], topics: TopicCodes) -> ByRole:
-    by_role: Mapping[str | None, Any] = {
-        role: frozenset((subtopology, partition) for subtopology, partition in share)
-        if role is not None
-        else topics.from_plain(share)
-        for role, share in found
-    }
-    return by_role
+    return {role: share_of(role, listed, topics) for role, listed in found}
+
+
+def share_of(role: str | None, listed: list[Any], topics: TopicCodes) -> Share:
+    if role is None:
+        return Partitions.from_plain(listed, topics)
+    return Tasks((subtopology, partition) for subtopology, partition in listed)

@@ -1,22 +1,20 @@
 """Tasks of streams groups as the topic partitions that they read."""
 
-from collections.abc import Iterable
-from typing import cast
-
-from udfs.groups.readers.modern_values import Share, Task, Topology
+from udfs.groups.readers.modern_values import Topology
+from udfs.groups.readers.recorded_lists import Partitions, Share
 from udfs.topics.partition_codes import SHIFT, TopicCodes
 
 
-def partitions_of(share: Share, topology: Topology | None, topics: TopicCodes, is_streams: bool) -> frozenset[int]:
+def partitions_of(share: Share, topology: Topology | None, topics: TopicCodes) -> frozenset[int]:
     """A task reads its partition of every source and repartition topic of its subtopology. The log does not record
     which topics a pattern matches, nor which topics have fewer partitions than the task's number."""
-    if not is_streams:
-        return cast(frozenset[int], share)
+    if isinstance(share, Partitions):
+        return share.tps
     if topology is None:
         return frozenset()
     return frozenset(
         topics.of_name(topic) << SHIFT | partition
-        for subtopology, partition in cast(Iterable[Task], share)
+        for subtopology, partition in share.tasks
         for topic in topology.sources.get(subtopology, ())
     )
 

@@ -1,40 +1,48 @@
-"""Reads records of consumer, share and streams groups from decoded tables, column by column. Nested lists are flattened
-once per table and never become Python objects one by one."""
+"""The one reader of records of consumer, share and streams groups: from decoded tables, column by column. The replay,
+the audit and the progress of migrations take the same values. Lists keep their order."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.records.registry import types_by_group_type
 from schemas.words.history import TaskRole
-from udfs.groups.readers.classic_records import array, shared, shared_sets
+from schemas.words.records import GroupType, TopicState
+from udfs.assignors.questions.specs import Topic
 from udfs.groups.readers.modern_values import (
     STABLE,
+    UNRELEASED,
+    UNREVOKED,
     About,
-    ByRole,
     Current,
     GroupEpoch,
     Pattern,
-    Share,
     Target,
     TargetEpoch,
     Topics,
     Topology,
 )
-from udfs.groups.readers.negative_partitions import negative_partitions, some_of, without_negative
+from udfs.groups.readers.negative_partitions import negative_partitions, some_of
 from udfs.groups.readers.pause_collector import uncollected
+from udfs.groups.readers.record_columns import (
+    array,
+    flags,
+    flat,
+    masked,
+    one_piece,
+    partition_lists,
+    places_of,
+    plain,
+    text_lists,
+    texts_of,
+)
+from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, has_some, shared_partitions
 from udfs.groups.readers.records import Record
-from udfs.topics.partition_codes import SHIFT, TopicCodes
+from udfs.topics.partition_codes import TopicCodes
 
-# Archives may have no batches. Then records with equal times are one operation.
-NO_BATCH = -1
-NO_LEADER_EPOCH = -1
-
-TP_BYTES = 8
 Values = Callable[[pa.Table, TopicCodes], Iterator[Any]]
 # Fields with partitions, and the field of their items that says what the partitions belong to.
 PARTITION_COLUMNS = {
@@ -45,8 +53,11 @@ PARTITION_COLUMNS = {
         (f"{role}_tasks{phase}" for role in TaskRole for phase in ("", "_pending_revocation")), "subtopology_id"
     ),
 }
-# Topics that exist and can be assigned.
-LISTED_STATES = ("subscribed", "initialized")
+# Topics that exist and can be assigned. Of share groups only initialized ones are.
+LISTED_STATES = (TopicState.SUBSCRIBED, TopicState.INITIALIZED)
+TOPIC_FIELDS = ("state", "topic_name", "topic_id", "num_partitions", "partitions", "partition_metadata")
+# Of the subscription that a classic member offered, in its first bytes.
+VERSION_BYTES = 2
 # Keys apart from the group.
 KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
 
@@ -54,34 +65,29 @@ KEY_COLUMNS = {"group_regular_expressions": "regular_expression"}
 def modern_records(tables: Mapping[str, pa.Table], topics: TopicCodes) -> list[tuple[str, Record]]:
     """Sorted by offset."""
     with uncollected():
-        return sorted(records_of(tables, VALUES, topics), key=lambda each: each[1].offset)
+        return sorted(records_of(tables, topics), key=lambda each: each[1].offset)
 
 
-def records_of(
-    tables: Mapping[str, pa.Table], values: Mapping[str, Values], topics: TopicCodes
-) -> Iterator[tuple[str, Record]]:
+def records_of(tables: Mapping[str, pa.Table], topics: TopicCodes) -> Iterator[tuple[str, Record]]:
     """Table by table."""
-    for name, of_table in values.items():
+    for name, values in VALUES.items():
         table = tables.get(name)
         if table is not None and table.num_rows:
-            yield from table_records(name, table.unify_dictionaries().combine_chunks(), of_table, topics)
+            yield from table_records(name, one_piece(table), values, topics)
 
 
 def table_records(name: str, table: pa.Table, values: Values, topics: TopicCodes) -> Iterator[tuple[str, Record]]:
     types = {str(group_type): number for group_type, number in types_by_group_type(name).items()}
     rows = table.num_rows
-    group_types = plain(table, "group_type") if "group_type" in table.column_names else [next(iter(types))] * rows
+    has_types = "group_type" in table.column_names
+    group_types = column(table, "group_type") if has_types else [next(iter(types))] * rows
     key = KEY_COLUMNS.get(name, "member_id")
-    members = plain(table, key) if key in table.column_names else [None] * rows
-    times = table.column("record_time").cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
-    batches = pc.fill_null(table.column("batch_first_offset"), NO_BATCH).to_pylist()
-    epochs = pc.fill_null(table.column("partition_leader_epoch"), NO_LEADER_EPOCH).to_pylist()
+    members = column(table, key) if key in table.column_names else [None] * rows
     left_out = left_out_of(table)
-    for row, (group, offset, time, batch, epoch, group_type, member, dead, value) in enumerate(zip(
-        plain(table, "group_id"), plain(table, "record_offset"), times, batches, epochs, group_types, members,
-        plain(table, "is_tombstone"), values(table, topics), strict=True,
+    for row, (group, offset, time, batch, epoch, is_dead, group_type, member, value) in enumerate(zip(
+        *places_of(table), group_types, members, values(table, topics), strict=True
     )):  # fmt: skip
-        told = None if dead else value
+        told = None if is_dead else value
         yield group, Record(offset, time, batch, epoch, types[group_type], member, told, left_out.get(row))
 
 
@@ -95,109 +101,122 @@ def left_out_of(table: pa.Table) -> dict[int, str]:
     return {row: "; ".join(told) for row, told in found.items()}
 
 
-def plain(table: pa.Table, name: str) -> list[Any]:
-    """Equal texts become one object."""
-    column = table.column(name)
-    if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type):
-        return shared(column)
-    found: list[Any] = column.to_pylist()
-    return found
+def column(table: pa.Table, name: str) -> list[Any]:
+    return plain(array(table, name))
 
 
 def group_epochs(table: pa.Table, _: TopicCodes) -> Iterator[GroupEpoch]:
     names = ("group_epoch", "metadata_hash", "validated_topology_epoch")
-    return map(GroupEpoch, *(plain(table, name) for name in names), configs(table))
+    return map(GroupEpoch, *(column(table, name) for name in names), configs(table))
 
 
 def configs(table: pa.Table) -> Iterator[tuple[tuple[str, str], ...] | None]:
-    for each in plain(table, "last_assignment_configs"):
+    for each in column(table, "last_assignment_configs"):
         yield None if each is None else tuple(sorted((of["key"], of["value"]) for of in each))
 
 
 def target_epochs(table: pa.Table, _: TopicCodes) -> Iterator[TargetEpoch]:
-    return map(TargetEpoch, plain(table, "assignment_epoch"))
+    return map(TargetEpoch, column(table, "assignment_epoch"))
 
 
 def abouts(table: pa.Table, _: TopicCodes) -> Iterator[About]:
     names = ("group_instance_id", "rack_id", "client_id", "client_host", "rebalance_timeout_ms")
+    subscribed, classic = array(table, "subscribed_topic_names"), array(table, "classic_member")
     return map(
         About,
-        *(plain(table, name) for name in names),
-        words(table, "subscribed_topic_names"),
+        *(column(table, name) for name in names),
+        masked(texts_of(text_lists(subscribed)), flags(subscribed.is_valid())),
         # NULL and empty both mean none.
-        (regex or None for regex in plain(table, "subscribed_topic_regex")),
-        (assignor or None for assignor in plain(table, "server_assignor")),
-        array(table, "classic_member").is_valid().to_pylist(),
-        plain(table, "topology_epoch"),
-        session_timeouts(array(table, "classic_member")),
+        (regex or None for regex in column(table, "subscribed_topic_regex")),
+        (assignor or None for assignor in column(table, "server_assignor")),
+        classic.is_valid().to_pylist(),
+        column(table, "topology_epoch"),
+        pc.struct_field(classic, "session_timeout_ms").to_pylist(),
+        offered_versions(classic),
     )
 
 
-def session_timeouts(classic_members: pa.StructArray) -> list[int | None]:
-    found: list[int | None] = pc.struct_field(classic_members, "session_timeout_ms").to_pylist()
-    return found
+def offered_versions(classic_members: pa.StructArray) -> list[tuple[int, ...] | None]:
+    if classic_members.null_count == len(classic_members):
+        return [None] * len(classic_members)
+    versions = [
+        tuple(
+            int.from_bytes(each["metadata"][:VERSION_BYTES], "big", signed=True)
+            for each in offered or ()
+            if len(each["metadata"] or b"") >= VERSION_BYTES
+        )
+        for offered in classic_members.field("supported_protocols").to_pylist()
+    ]
+    return masked(versions, flags(classic_members.is_valid()))
 
 
 def targets(table: pa.Table, topics: TopicCodes) -> Iterator[Target]:
-    tasks = {
-        TaskRole.ACTIVE: "active_tasks",
-        TaskRole.STANDBY: "standby_tasks",
-        TaskRole.WARMUP: "warmup_tasks",
-    }
+    tasks = {role: f"{role}_tasks" for role in TaskRole}
     return map(Target, by_role(table, topics, "topic_partitions", tasks))
 
 
 def currents(table: pa.Table, topics: TopicCodes) -> Iterator[Current]:
-    tasks = {TaskRole.ACTIVE: "active_tasks", TaskRole.STANDBY: "standby_tasks", TaskRole.WARMUP: "warmup_tasks"}
-    pending_tasks = {role: f"{name}_pending_revocation" for role, name in tasks.items()}
+    tasks = {role: f"{role}_tasks" for role in TaskRole}
+    pending_tasks = {role: f"{role}_tasks_pending_revocation" for role in TaskRole}
     assigned = by_role(table, topics, "assigned_partitions", tasks)
     pending = by_role(table, topics, "partitions_pending_revocation", pending_tasks)
     waiting = partitions(array(table, "partitions_pending_assignment"), topics)
     return map(
-        current, plain(table, "member_epoch"), plain(table, "previous_member_epoch"), plain(table, "member_state"),
-        plain(table, "target_member_epoch"), assigned, pending, waiting,
+        current, column(table, "member_epoch"), column(table, "previous_member_epoch"), column(table, "member_state"),
+        column(table, "target_member_epoch"), assigned, pending, waiting,
     )  # fmt: skip
 
 
 def current(
     epoch: int | None, previous: int | None, state: str | None, target_epoch: int | None, assigned: ByRole,
-    pending: ByRole, waiting: frozenset[int],
+    pending: ByRole, waiting: Partitions,
 ) -> Current:  # fmt: skip
     """Records of 3.7 have a target epoch and, instead of the member's state, what it waits for."""
-    if state is None and target_epoch is not None:
-        if any(pending.values()):
-            state = "UNREVOKED_PARTITIONS"
-        else:
-            state = "UNRELEASED_PARTITIONS" if waiting or epoch != target_epoch else STABLE
-    return Current(epoch or 0, -1 if previous is None else previous, state, assigned, pending)
+    is_inferred = state is None and target_epoch is not None
+    if is_inferred and has_some(pending):
+        state = UNREVOKED[0]
+    elif is_inferred:
+        state = UNRELEASED if waiting.tps or epoch != target_epoch else STABLE
+    return Current(epoch or 0, -1 if previous is None else previous, state, assigned, pending, is_inferred)
 
 
 def patterns(table: pa.Table, _: TopicCodes) -> Iterator[Pattern]:
-    return map(Pattern, (each or () for each in words(table, "topics")))
+    return map(Pattern, texts_of(text_lists(array(table, "topics"))))
 
 
 def known_topics(table: pa.Table, _: TopicCodes) -> Iterator[Topics]:
-    """In share groups only initialized topics, since only these are assigned."""
     bounds, items = flat(array(table, "topics"))
-    names, states, numbers = (items.field(each).to_pylist() for each in ("topic_name", "state", "num_partitions"))
-    of_share = pc.list_value_length(items.field("partitions")).to_pylist()
-    for first, last in pairwise(bounds):
-        told = range(first, last)
-        known = {names[at] or "": numbers[at] or of_share[at] for at in told if states[at] in LISTED_STATES}
-        yield Topics(tuple(sorted(known)), tuple(known[name] for name in sorted(known)))
+    states, *fields = (items.field(name).to_pylist() for name in TOPIC_FIELDS)
+    rows = list(zip(*fields, strict=True))
+    is_share = [each == GroupType.SHARE for each in column(table, "group_type")]
+    is_early = array(table, "epoch").is_valid().to_pylist()
+    for share, early, (first, last) in zip(is_share, is_early, pairwise(bounds.tolist()), strict=True):
+        listed = [rows[at] for at in range(first, last) if states[at] in LISTED_STATES]
+        assignable = tuple(tuple(of_topic or ()) for *_, of_topic, _ in listed) if share else None
+        yield Topics(tuple(topic(*each) for each in listed), assignable, early)
+
+
+def topic(
+    name: str | None, topic_id: str | None, count: int | None, partitions: Sequence[int] | None, metadata: Any
+) -> Topic:
+    """Records of share groups name partitions but not how many a topic has. So the highest named one counts."""
+    if count is None:
+        count = max(partitions or (), default=-1) + 1
+    racks: dict[int, tuple[str, ...]] = {each["partition"]: tuple(each["racks"] or ()) for each in metadata or ()}
+    return Topic(name or "", count, topic_id, tuple(racks.get(at, ()) for at in range(count)) if racks else None)
 
 
 def topologies(table: pa.Table, _: TopicCodes) -> Iterator[Topology]:
     bounds, items = flat(array(table, "subtopologies"))
     ids = items.field("subtopology_id").to_pylist()
-    sources = lists(items.field("source_topics"))
+    sources = texts_of(text_lists(items.field("source_topics")))
     repartition_bounds, repartition = flat(items.field("repartition_source_topics"))
     names = repartition.field("name").to_pylist()
-    for epoch, first, last in zip(plain(table, "epoch"), bounds[:-1], bounds[1:], strict=True):
+    for epoch, first, last in zip(column(table, "epoch"), bounds[:-1], bounds[1:], strict=True):
         yield Topology(
             epoch,
             {
-                ids[at]: (*(sources[at] or ()), *names[repartition_bounds[at] : repartition_bounds[at + 1]])
+                ids[at]: (*sources[at], *names[repartition_bounds[at] : repartition_bounds[at + 1]])
                 for at in range(first, last)
             },
         )
@@ -220,51 +239,22 @@ def by_role(
 ) -> Iterator[ByRole]:
     """Streams groups have tasks in three roles, other groups have partitions."""
     owned = partitions(array(table, of_partitions), topics)
-    is_streams = [each == "streams" for each in plain(table, "group_type")]
+    is_streams = [each == GroupType.STREAMS for each in column(table, "group_type")]
     if not any(is_streams):
-        for tps in owned:
-            yield {None: tps}
+        for own in owned:
+            yield {None: own}
         return
     by_task = {str(role): tasks(array(table, name)) for role, name in of_tasks.items()}
-    for row, (tps, streams) in enumerate(zip(owned, is_streams, strict=True)):
-        yield {role: shares[row] for role, shares in by_task.items()} if streams else {None: tps}
+    for row, (own, streams) in enumerate(zip(owned, is_streams, strict=True)):
+        yield {role: shares[row] for role, shares in by_task.items()} if streams else {None: own}
 
 
-def partitions(lists_of_topics: pa.ListArray, topics: TopicCodes) -> list[frozenset[int]]:
-    bounds, items = flat(lists_of_topics)
-    inner, numbers = flat(items.field("partitions"))
-    encoded = items.field("topic_id").dictionary_encode()
-    of_id = np.array([topics.of_id(topic_id) for topic_id in encoded.dictionary.to_pylist()], np.int64)
-    codes = of_id[encoded.indices.to_numpy(zero_copy_only=False)] if len(of_id) else np.zeros(0, np.int64)
-    number = numbers.to_numpy(zero_copy_only=False)
-    tps, places = without_negative(np.repeat(codes, np.diff(inner)) << SHIFT | number, number, inner[bounds])
-    return shared_sets(tps.astype(np.int64).tobytes(), (places * TP_BYTES).tolist(), {b"": frozenset()})
+def partitions(lists_of_topics: pa.ListArray, topics: TopicCodes) -> list[Partitions]:
+    return shared_partitions(partition_lists(lists_of_topics, "topic_id"), topics.of_id)
 
 
-def tasks(lists_of_tasks: pa.ListArray) -> list[Share]:
-    bounds, items = flat(lists_of_tasks)
-    inner, numbers = flat(items.field("partitions"))
-    ids = np.repeat(np.array(items.field("subtopology_id").to_pylist(), object), np.diff(inner)).tolist()
-    pairs = list(zip(ids, numbers.to_pylist(), strict=True))
-    ends = inner[bounds].tolist()
-    return [frozenset(pair for pair in pairs[first:last] if pair[1] >= 0) for first, last in pairwise(ends)]
-
-
-def words(table: pa.Table, name: str) -> list[tuple[str, ...] | None]:
-    return [None if each is None else tuple(sorted(each)) for each in lists(array(table, name))]
-
-
-def lists(found: pa.ListArray) -> list[list[str] | None]:
-    bounds, items = flat(found)
-    values = shared(items)
-    bounds = bounds.tolist()
-    return [
-        values[first:last] if is_there else None
-        for first, last, is_there in zip(bounds[:-1], bounds[1:], found.is_valid().to_pylist(), strict=True)
-    ]
-
-
-def flat(found: pa.ListArray) -> tuple[Any, Any]:
-    """Bounds of each row in the flattened items. A NULL list is empty."""
-    sizes = pc.fill_null(pc.list_value_length(found), 0).to_numpy(zero_copy_only=False)
-    return np.append(0, np.cumsum(sizes)), found.flatten()
+def tasks(lists_of_tasks: pa.ListArray) -> list[Tasks]:
+    lists = partition_lists(lists_of_tasks, "subtopology_id")
+    names = (lists.names[subtopology] for subtopology in lists.topics.tolist())
+    listed = list(zip(names, lists.partitions.tolist(), strict=True))
+    return [Tasks(listed[first:last]) for first, last in pairwise(lists.starts.tolist())]

@@ -1,19 +1,16 @@
-"""The values of records of consumer, share and streams groups as a replay reads them: the values of `Record`.
-
-Partitions are grouped by role (`TaskRole` in streams groups, else None): as topic partitions (see `topic_codes`), in
-streams groups as tasks, pairs of subtopology and partition.
-"""
+"""The values of records of consumer, share and streams groups, the same for all that reads them: the values of
+`Record`. Lists keep their order."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-Task = tuple[str, int]
-Share = frozenset[int] | frozenset[Task]
-ByRole = Mapping[str | None, Share]
+from udfs.assignors.questions.specs import Topic
+from udfs.groups.readers.recorded_lists import ByRole
 
 # The names of member states in the decoded tables. Records of 3.7 have no state: it follows from their other fields.
 STABLE = "STABLE"
 UNREVOKED = ("UNREVOKED_PARTITIONS", "UNREVOKED_TASKS")
+UNRELEASED = "UNRELEASED_PARTITIONS"
 
 
 class GroupEpoch(NamedTuple):
@@ -34,14 +31,15 @@ class About(NamedTuple):
     client_id: str | None
     client_host: str | None
     rebalance_timeout_ms: int | None = None
-    # In order; None for streams.
+    # None for streams.
     topics: tuple[str, ...] | None = None
     regex: str | None = None
     assignor: str | None = None
     is_classic: bool = False
     topology_epoch: int | None = None
-    # Only members with the classic protocol have it.
+    # Only members with the classic protocol have it, and versions of the subscriptions that they offered.
     session_timeout_ms: int | None = None
+    offered_versions: tuple[int, ...] | None = None
 
 
 class TargetEpoch(NamedTuple):
@@ -64,21 +62,28 @@ class Current(NamedTuple):
     state: str | None
     assigned: ByRole
     pending: ByRole
+    # Records of 3.7 do not say the state: it follows from their other fields.
+    is_state_inferred: bool = False
 
 
 class Topics(NamedTuple):
-    """Types 4, 9, 15 and 18: names of the topics that can be assigned, and their numbers of partitions; None: the
-    record has no number."""
+    """Types 4, 9, 15 and 18: the topics that can be assigned."""
 
-    topics: tuple[str, ...]
-    num_partitions: tuple[int | None, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    # Of share groups, by topic: the partitions that can be assigned. Their records do not say how many a topic has.
+    assignable: tuple[tuple[int, ...], ...] | None = None
+    # Written by the early access version (3.7), which had other assignors.
+    is_early: bool = False
 
     def counts(self) -> dict[str, int | None]:
-        return dict(zip(self.topics, self.num_partitions or (None,) * len(self.topics), strict=True))
+        """By name, how many partitions can be assigned; None: the record has no number."""
+        sizes = (topic.partitions or None for topic in self.topics)
+        known = sizes if self.assignable is None else map(len, self.assignable)
+        return {topic.name: count for topic, count in zip(self.topics, known, strict=True)}
 
 
 class Pattern(NamedTuple):
-    """Type 16: the topics that the pattern matches, in order."""
+    """Type 16: the topics that the pattern matches."""
 
     topics: tuple[str, ...]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from udfs.sentences.name_lists import listed
 
@@ -16,7 +17,9 @@ MOST_NAMED = 10
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def without_negative(tps: Numbers, partitions: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
+def without_negative(
+    tps: Numbers, partitions: NDArray[np.int32], places: NDArray[np.intp]
+) -> tuple[Numbers, NDArray[np.intp]]:
     """Topic partitions, and where each list begins and ends among them. `partitions`: the partition number of each."""
     is_real = partitions >= 0
     if is_real.all():

@@ -6,9 +6,21 @@ import pytest
 
 from tests.builders.groups.classic_log import Row, created, member, value
 from tests.builders.groups.classic_log import replayed as replayed_classic
-from tests.builders.groups.modern_log import Log, about, completed, epoch, history, leaves, owns, pattern, target, waits
+from tests.builders.groups.modern_log import (
+    Log,
+    about,
+    completed,
+    epoch,
+    history,
+    leaves,
+    owns,
+    pattern,
+    target,
+    topics_counted,
+    waits,
+)
 from udfs.groups.history.change_details import Change, departed, detail, joined, member_name
-from udfs.groups.readers.modern_values import GroupEpoch, Topics
+from udfs.groups.readers.modern_values import GroupEpoch
 
 TWO = (member("a", "t0 t1"), member("b", "t2"))
 NAMES = ("trigger", "trigger_detail")
@@ -192,10 +204,10 @@ def test_more_partitions_are_told_by_targets_where_only_a_hash_changed() -> None
 def test_partitions_are_counted_by_the_records_that_list_topics() -> None:
     """Type 4, to 4.0."""
     log = Log()
-    log.write(0, about("a"), (4, None, Topics(("orders",), (12,))), epoch(2), target("a", 0), completed(2),
+    log.write(0, about("a"), topics_counted(4, orders=12), epoch(2), target("a", 0), completed(2),
               owns("a", 2, 0, previous=0))  # fmt: skip
-    log.write(100, (4, None, Topics(("orders",), (24,))), epoch(3, None), completed(3), owns("a", 3, 0, previous=2))
-    log.write(200, (4, None, Topics((), ())), epoch(4, None), target("a"), completed(4), owns("a", 4, previous=3))
+    log.write(100, topics_counted(4, orders=24), epoch(3, None), completed(3), owns("a", 3, 0, previous=2))
+    log.write(200, topics_counted(4), epoch(4, None), target("a"), completed(4), owns("a", 4, previous=3))
     # That the group's first record lists a topic does not mean that the topic is new.
     assert of_modern(log, *NAMES) == [
         ("group_created", "member a (client-a, 127.0.0.1) joined"),
@@ -207,9 +219,9 @@ def test_partitions_are_counted_by_the_records_that_list_topics() -> None:
 def test_a_share_group_gets_what_was_initialized_under_an_epoch_of_the_same_hash() -> None:
     log = Log()
     log.write(0, about("a", record_type=10), epoch(2, record_type=11), completed(2, 12), owns("a", 2, record_type=14))
-    log.write(100, (15, None, Topics(("orders",), (1,))), epoch(3, record_type=11), target("a", 0, record_type=13),
+    log.write(100, topics_counted(15, orders=1), epoch(3, record_type=11), target("a", 0, record_type=13),
               completed(3, 12), owns("a", 3, 0, record_type=14))  # fmt: skip
-    log.write(200, (15, None, Topics(("orders",), (2,))))
+    log.write(200, topics_counted(15, orders=2))
     log.write(300, epoch(4, record_type=11), target("a", 0, 1, record_type=13), completed(4, 12),
               owns("a", 4, 0, 1, record_type=14))  # fmt: skip
     assert of_modern(log, *NAMES)[1:] == [

@@ -15,6 +15,7 @@ from tests.builders.groups.modern_log import (
     topics_known,
     topology,
 )
+from udfs.groups.readers.recorded_lists import Tasks
 
 STATES = ("state", "generation_or_epoch", "from_time", "to_time")
 SHARE_LEAVING = (14, 13, 10)
@@ -118,7 +119,7 @@ def test_a_streams_groups_tasks_go_through_revoking_too() -> None:
               tasks(21, "b", {"active": [("0", 0)]}), tasks(21, "a", {"active": [("1", 0)]}), completed(4, 20),
               tasks(22, "b", {}, 4, 0, "UNRELEASED_TASKS"))  # fmt: skip
     record_type, member, current = tasks(22, "a", {"active": [("1", 0)]}, 3, 3, "UNREVOKED_TASKS")
-    pending = {"active": frozenset({("0", 0)}), "standby": frozenset(), "warmup": frozenset()}
+    pending = {"active": Tasks([("0", 0)]), "standby": Tasks(), "warmup": Tasks()}
     log.write(500, (record_type, member, current._replace(pending=pending)))
     log.write(600, tasks(22, "a", {"active": [("1", 0)]}, 4, 3, "STABLE"))
     log.write(700, tasks(22, "b", {"active": [("0", 0)], "standby": [("1", 1)]}, 4, 4, "STABLE"))

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from schemas.contract.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
+from udfs.assignors.questions.specs import Topic
 from udfs.groups.readers.modern_records import modern_records
 from udfs.groups.readers.modern_values import (
     About,
@@ -17,6 +18,7 @@ from udfs.groups.readers.modern_values import (
     Topics,
     Topology,
 )
+from udfs.groups.readers.recorded_lists import Partitions, Tasks, partitions_of
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import SHIFT, TopicCodes
 
@@ -61,7 +63,7 @@ def test_what_archives_do_not_tell_is_one_batch_and_epoch() -> None:
 
 def test_a_tombstone_has_no_value() -> None:
     assert values("current_member_assignments", {"is_tombstone": True}, {"member_epoch": 1}) == [
-        None, Current(1, -1, None, {None: frozenset()}, {None: frozenset()})
+        None, Current(1, -1, None, {None: Partitions()}, {None: Partitions()})
     ]  # fmt: skip
 
 
@@ -84,17 +86,25 @@ def test_epochs() -> None:
     assert values("target_assignment_metadata", {"assignment_epoch": 4}) == [TargetEpoch(4)]
 
 
-def test_members_want_what_they_want_in_any_order() -> None:
+def test_members_subscribe_in_the_order_of_their_record() -> None:
     row = {"group_instance_id": "i", "rack_id": "r", "client_id": "c", "client_host": "/h", "rebalance_timeout_ms": 7,
            "subscribed_topic_names": ["b", "a"], "subscribed_topic_regex": "", "server_assignor": ""}  # fmt: skip
     classic = {
         **row,
-        "classic_member": {"session_timeout_ms": 1, "supported_protocols": []},
+        "classic_member": {
+            "session_timeout_ms": 1,
+            "supported_protocols": [
+                {"name": "range", "metadata": b"\0\3rest"},
+                {"name": "sticky", "metadata": b"\0\0"},
+                {"name": "unreadable", "metadata": b"\0"},
+            ],
+        },
         "server_assignor": "range",
     }
     first, second = values("group_member_metadata", row, classic)
-    assert first == About("i", "r", "c", "/h", 7, ("a", "b"), None, None, False, None)
-    assert (second.is_classic, second.assignor) == (True, "range")
+    assert first == About("i", "r", "c", "/h", 7, ("b", "a"), None, None, False, None)
+    assert (second.is_classic, second.assignor, second.session_timeout_ms) == (True, "range", 1)
+    assert (first.offered_versions, second.offered_versions) == (None, (3, 0))
 
 
 def test_streams_members_subscribe_to_no_topics() -> None:
@@ -107,8 +117,10 @@ def test_partitions_go_by_the_topics_id() -> None:
            "assigned_partitions": [named("id-of-b", 5, 3), named("id-of-a", 0)],
            "partitions_pending_revocation": [named("id-of-a", 1)]}  # fmt: skip
     first, second = values("current_member_assignments", row, {"member_epoch": 3, "assigned_partitions": []})
-    assert first == Current(2, 1, "UNREVOKED_PARTITIONS", {None: {B | 3, B | 5, A}}, {None: {A | 1}})
-    assert second.assigned == {None: frozenset()}
+    assert first == Current(
+        2, 1, "UNREVOKED_PARTITIONS", {None: Partitions.of([B | 5, B | 3, A])}, {None: Partitions.of([A | 1])}
+    )
+    assert second.assigned == {None: Partitions()}
     assert CODES.name(A) == "a"
 
 
@@ -118,13 +130,15 @@ def test_tasks_stand_by_role() -> None:
            "active_tasks_pending_revocation": [task("0", 9)], "standby_tasks_pending_revocation": [],
            "warmup_tasks_pending_revocation": []}  # fmt: skip
     share, streams = values("current_member_assignments", {"group_type": "share", "member_epoch": 1}, row)
-    assert share.assigned == {None: frozenset()}
-    assert streams.assigned == {"active": {("0", 0), ("0", 1), ("1", 0)}, "standby": {("1", 2)}, "warmup": set()}
-    assert streams.pending == {"active": {("0", 9)}, "standby": set(), "warmup": set()}
+    assert share.assigned == {None: Partitions()}
+    assert streams.assigned == {
+        "active": Tasks([("0", 0), ("0", 1), ("1", 0)]), "standby": Tasks([("1", 2)]), "warmup": Tasks()
+    }  # fmt: skip
+    assert streams.pending == {"active": Tasks([("0", 9)]), "standby": Tasks(), "warmup": Tasks()}
     target = {"group_type": "streams", "active_tasks": [task("0", 4)], "standby_tasks": [], "warmup_tasks": []}
     assert values("target_assignment_members", target, {"topic_partitions": [named("id-of-a", 2)]}) == [
-        Target({"active": {("0", 4)}, "standby": frozenset(), "warmup": frozenset()}),  # type: ignore[dict-item]
-        Target({None: frozenset({A | 2})}),
+        Target({"active": Tasks([("0", 4)]), "standby": Tasks(), "warmup": Tasks()}),
+        Target({None: Partitions.of([A | 2])}),
     ]
 
 
@@ -135,16 +149,23 @@ def test_partitions_below_0_are_left_out_and_told() -> None:
          "partitions_pending_revocation": [named("id-of-b", 5, -7)], "member_epoch": 3},
         {"assigned_partitions": [named("id-of-b", 4)], "member_epoch": 3},
     )  # fmt: skip
-    assert (of_partitions.value.assigned, of_partitions.value.pending) == ({None: {B | 2}}, {None: {B | 5}})
+    value = of_partitions.value
+    assert [partitions_of(share).tps for share in (value.assigned, value.pending)] == [{B | 2}, {B | 5}]
+    # The audit compares lists as they were written.
+    assert partitions_of(value.assigned).topics.tolist() == [B >> SHIFT, B >> SHIFT, A >> SHIFT]
+    assert partitions_of(value.assigned).partitions.tolist() == [-1, 2, -(2**31)]
     assert of_partitions.left_out == (
         "assigned_partitions id-of-a--2147483648, id-of-b--1; partitions_pending_revocation id-of-b--7"
     )
-    assert (sound.value.assigned, sound.left_out) == ({None: {B | 4}}, None)
+    assert (sound.value.assigned, sound.left_out) == ({None: Partitions.of([B | 4])}, None)
     ((_, of_tasks),) = read(
         "target_assignment_members",
         {"group_type": "streams", "active_tasks": [task("0", 1, -1)], "standby_tasks": [task("1", -3)]},
     )
-    assert of_tasks.value.assigned == {"active": {("0", 1)}, "standby": set(), "warmup": set()}
+    assert of_tasks.value.assigned == {
+        "active": Tasks([("0", 1), ("0", -1)]), "standby": Tasks([("1", -3)]), "warmup": Tasks()
+    }  # fmt: skip
+    assert [share.tasks for share in of_tasks.value.assigned.values()] == [{("0", 1)}, set(), set()]
     assert of_tasks.left_out == "active_tasks 0--1; standby_tasks 1--3"
 
 
@@ -157,6 +178,7 @@ def test_members_of_3_7_tell_their_state_by_their_target_epoch() -> None:
     some = [named("id-of-a", 0)]
     told = values("current_member_assignments", row(2, 2, [], []), row(1, 2, some, []), row(2, 2, [], some),
                   row(1, 2, [], []))  # fmt: skip
+    assert {value.is_state_inferred for value in told} == {True}
     assert [value.state for value in told] == [
         "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNRELEASED_PARTITIONS"
     ]  # fmt: skip
@@ -165,7 +187,7 @@ def test_members_of_3_7_tell_their_state_by_their_target_epoch() -> None:
 def test_patterns_go_by_their_text() -> None:
     row = {"regular_expression": "a.*", "topics": ["b", "a"], "metadata_version": 1, "resolved_time": 0}
     ((_, record),) = read("group_regular_expressions", row)
-    assert (record.type, record.member, record.value) == (16, "a.*", Pattern(("a", "b")))
+    assert (record.type, record.member, record.value) == (16, "a.*", Pattern(("b", "a")))
 
 
 def test_of_share_groups_only_initialized_topics_count() -> None:
@@ -180,8 +202,24 @@ def test_of_share_groups_only_initialized_topics_count() -> None:
     ]  # fmt: skip
     found = read("group_partition_metadata", *rows)
     assert [(record.type, record.value) for _, record in found] == [
-        (15, Topics(("b", "c"), (1, 2))), (4, Topics(("a",), (12,))), (15, Topics(()))
-    ]  # fmt: skip
+        (15, Topics((Topic("c", 2, "x"), Topic("b", 1, "x")), ((0, 1), (0,)))),
+        (4, Topics((Topic("a", 12, "x"),))),
+        (15, Topics((), ())),
+    ]
+    assert [record.value.counts() for _, record in found] == [{"c": 2, "b": 1}, {"a": 12}, {}]
+
+
+def test_topics_have_the_racks_of_their_partitions_and_the_number_that_is_known() -> None:
+    listed = {"state": "subscribed", "topic_id": "x", "topic_name": "a", "num_partitions": 2,
+              "partition_metadata": [{"partition": 1, "racks": ["r"]}]}  # fmt: skip
+    initialized = {"state": "initialized", "topic_id": "x", "topic_name": "a", "partitions": [5, 3]}
+    first, second = values(
+        "group_partition_metadata", {"topics": [listed]}, {"group_type": "share", "epoch": 1, "topics": [initialized]}
+    )
+    assert first == Topics((Topic("a", 2, "x", ((), ("r",))),))
+    assert second == Topics((Topic("a", 6, "x"),), ((5, 3),), is_early=True)
+    # What can be assigned is less than what there must be.
+    assert second.counts() == {"a": 2}
 
 
 def test_a_subtopology_reads_its_source_and_its_repartition_topics() -> None:
@@ -214,5 +252,5 @@ def test_texts_may_come_as_dictionaries_and_tables_in_slices() -> None:
         {"current_member_assignments": pa.concat_tables([coded.slice(3, 1), coded.slice(1, 2)])}, CODES
     )
     assert [(group, record.offset, record.value.assigned) for group, record in found] == [
-        ("g", at, {None: {A | at}}) for at in (1, 2, 3)
+        ("g", at, {None: Partitions.of([A | at])}) for at in (1, 2, 3)
     ]

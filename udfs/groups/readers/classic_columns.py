@@ -1,0 +1,133 @@
+"""The one reader of type 2 values: column by column, since a log may have hundreds of thousands of them, each with all
+members of the group. The replay, the audit and the progress of migrations each take the columns that they need. Lists
+keep their order."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from udfs.groups.readers.negative_partitions import negative_partitions, some_of
+from udfs.groups.readers.record_columns import (
+    Flags,
+    PartitionLists,
+    Places,
+    TextLists,
+    array,
+    flags,
+    flat,
+    masked,
+    micros,
+    one_piece,
+    partition_lists,
+    places_of,
+    plain,
+    text_lists,
+)
+
+TYPE = 2
+# From this version on, a subscription contains the partitions that the member owns.
+OWNED_SINCE = 1
+
+
+class ClassicColumns:
+    """Rows of `classic_group_metadata`, in their order. A column is read when it is first asked for. It needs neither
+    `subscription_bytes` nor `payload_json` of members."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self.rows = one_piece(rows)
+        # Where the members of each value begin, and where the last one's end.
+        self.starts, self.items = flat(array(self.rows, "members"))
+        self.subscription, self.assignment = self.items.field("subscription"), self.items.field("assignment")
+        self.is_subscription_read = flags(self.subscription.is_valid())
+        self.is_assignment_read = flags(self.assignment.is_valid())
+
+    # -- of each value
+
+    @property
+    def places(self) -> Places:
+        return places_of(self.rows)
+
+    def column(self, name: str) -> list[Any]:
+        return plain(array(self.rows, name))
+
+    @property
+    def state_times(self) -> list[int | None]:
+        return micros(self.rows["current_state_time"])
+
+    @property
+    def left_out(self) -> dict[int, str]:
+        """By row: partition numbers below 0 that its members name, as text."""
+        fields = {"claims": ("subscription", "owned_partitions"), "has": ("assignment", "partitions")}
+        found: dict[int, list[str]] = {}
+        for verb, (payload, field) in fields.items():
+            for at, told in negative_partitions(self.items.field(payload).field(field), "topic").items():
+                row = int(np.searchsorted(self.starts, at, side="right")) - 1
+                found.setdefault(row, []).append(f"{self.items.field('member_id')[at].as_py()} {verb} {some_of(told)}")
+        return {row: some_of(told) for row, told in found.items()}
+
+    # -- of each member, those of all values one after another
+
+    def of_member(self, name: str) -> list[Any]:
+        return plain(self.items.field(name))
+
+    def subscribed(self, name: str) -> list[Any]:
+        """A field of the subscription; None if that cannot be read."""
+        return masked(plain(self.subscription.field(name)), self.is_subscription_read)
+
+    def subscribed_number(self, name: str, absent: int) -> NDArray[np.int64]:
+        found = self.subscription.field(name).fill_null(absent).to_numpy(zero_copy_only=False)
+        return np.where(self.is_subscription_read, found.astype(np.int64), absent)
+
+    @cached_property
+    def topics(self) -> TextLists:
+        """Subscribed topics."""
+        return text_lists(self.subscription.field("topics"))
+
+    @property
+    def can_claim(self) -> Flags:
+        """Whether the subscription can be read, and its version has a list of owned partitions."""
+        return self.is_subscription_read & flags(pc.greater_equal(self.subscription.field("version"), OWNED_SINCE))
+
+    @cached_property
+    def claimed(self) -> PartitionLists:
+        """What members claimed to own when they joined."""
+        return partition_lists(self.subscription.field("owned_partitions"), "topic")
+
+    @cached_property
+    def assigned(self) -> PartitionLists:
+        return partition_lists(self.assignment.field("partitions"), "topic")
+
+    @cached_property
+    def is_omitted(self) -> Flags:
+        """The leader's assignment did not name the member: zero bytes."""
+        return flags(pc.equal(pc.binary_length(self.items.field("assignment_bytes")), 0))
+
+    # -- whether a list, or bytes, of a member are empty; false if the payload cannot be read
+
+    @property
+    def has_claimed(self) -> Flags:
+        return are_filled(self.subscription, "owned_partitions")
+
+    @property
+    def has_partitions(self) -> Flags:
+        return are_filled(self.assignment, "partitions")
+
+    @property
+    def has_assigned_data(self) -> Flags:
+        return are_filled(self.assignment, "user_data")
+
+    @property
+    def has_blank_data(self) -> Flags:
+        """User data of zero bytes: some libraries write this."""
+        size = pc.binary_length(self.subscription.field("user_data"))
+        return self.is_subscription_read & flags(pc.equal(size, 0))
+
+
+def are_filled(parent: pa.StructArray, name: str) -> Flags:
+    field = parent.field(name)
+    size = pc.binary_length(field) if pa.types.is_binary(field.type) else pc.list_value_length(field)
+    return flags(parent.is_valid()) & flags(pc.greater(size, 0))
