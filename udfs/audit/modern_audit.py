@@ -11,15 +11,10 @@ import pyarrow as pa
 from schemas.records.registry import GROUP_TYPES
 from udfs.audit.checks.audit_results import Audited, Latest
 from udfs.audit.checks.facts import Facts
-from udfs.audit.modern.group import (
-    COMPLETIONS,
-    EPOCH_TYPES,
-    NOT_FOLLOWED,
-    ModernGroup,
-    apply,
-)
+from udfs.audit.modern.group import NOT_FOLLOWED, ModernGroup
 from udfs.audit.modern.group_json import from_plain, plain
 from udfs.audit.modern.latest_assignment import latest_of_group
+from udfs.audit.modern.notes import COMPLETIONS, follow
 from udfs.audit.modern.rows import Draft, audited
 from udfs.audit.modern_targets import drafted
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
@@ -88,10 +83,9 @@ class ModernAudit:
             return None
         if record.type in COMPLETIONS:
             return self.completed(group_id, group, record)
-        if record.type in EPOCH_TYPES and record.value is None:
+        follow(group, record, self.codes)
+        if group.is_deleted:
             self.groups[group_id] = None
-        else:
-            apply(group, record, self.codes)
         return None
 
     def completed(self, group_id: str, group: ModernGroup, record: Record) -> Draft | None:

@@ -26,6 +26,7 @@ from udfs.audit.modern.variants import (
     recomputed,
     variants,
 )
+from udfs.groups.modern.record_handlers import on_target_epoch
 from udfs.groups.readers.modern_values import About
 from udfs.groups.readers.recorded_lists import joined
 from udfs.groups.readers.records import Record
@@ -39,11 +40,8 @@ def completed_epoch(group: ModernGroup, record: Record) -> int | None:
     """The epoch of the target that the record completes; None: it deletes the target."""
     group.begin(record)
     group.look()
-    if record.value is None:
-        group.target_epoch = None
-        return None
-    epoch: int = record.value.epoch
-    return epoch
+    on_target_epoch(group, record)
+    return None if record.value is None else group.target_epoch
 
 
 def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts) -> Draft | None:
@@ -67,7 +65,6 @@ def drafted(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes
 
 
 def complete(group: ModernGroup, epoch: int) -> None:
-    group.target_epoch = epoch
     group.base = dict(group.targets)
     group.bumps = {each: bump for each, bump in group.bumps.items() if each > epoch}
     group.watch.forget()
@@ -146,7 +143,7 @@ def why_unknown(group: ModernGroup, assignor: str) -> str | None:
     """Why the assignor's answer is unknown."""
     if group.group_type == GroupType.CONSUMER and assignor not in BUILT_IN:
         return f"{assignor}: not one of Kafka's assignors"
-    if group.listed is not None and group.listed.is_early:
+    if group.topics is not None and group.topics.is_early:
         return "written by 3.7, whose assignors are not known"
     return None
 
@@ -162,7 +159,7 @@ def why_not_confirmed(found: Found, told: Question, record: Record, facts: Facts
 
 def tries(group: ModernGroup, told: Question, names: list[str], metadata_hash: int | None) -> Iterator[Variant]:
     last = None if group.variant is None else Variant(*group.variant)
-    has_topics = group.listed is not None and group.listed.assignable is None
+    has_topics = group.topics is not None and group.topics.assignable is None
     for name in names:
         releases = lines_of(name, algorithm_of(told), metadata_hash is not None, has_topics)
         yield from variants(told, name, releases, last)
@@ -188,8 +185,8 @@ def found_topics(
 
 def asking(group: ModernGroup, asked_: Asked, found: Found, codes: TopicCodes) -> Question:
     assignable = None
-    if group.group_type == GroupType.SHARE and (group.listed is not None or group.metadata_hash is not None):
-        listed = group.listed
+    if group.group_type == GroupType.SHARE and (group.topics is not None or group.metadata_hash is not None):
+        listed = group.topics
         assignable = {} if listed is None else {
             topic.name: partitions for topic, partitions in zip(listed.topics, listed.assignable or (), strict=True)
         }  # fmt: skip

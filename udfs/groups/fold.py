@@ -12,12 +12,16 @@ from udfs.groups.history.group import Context, Group
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.history.rows import Rows
 from udfs.groups.modern import modern_groups
+from udfs.groups.readers import modern_records
 from udfs.groups.readers.classic_columns import TYPE
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import ImpossibleLog, Moment, Record
 
-# One handler per record type, for values and tombstones. It changes only the group's current state.
-HANDLERS: dict[int, Callable[[Group, Record], None]] = {TYPE: classic_groups.take, **modern_groups.HANDLERS}
+# By record type, for values and tombstones. It changes only the group's current state.
+HANDLERS: Mapping[int, Callable[[Group, Record], None]] = {
+    TYPE: classic_groups.take,
+    **dict.fromkeys(modern_records.HANDLERS, modern_groups.take),
+}
 
 CLASSIC_OR_NOTHING = {Classic, type(None)}
 

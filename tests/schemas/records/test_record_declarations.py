@@ -1,13 +1,14 @@
-"""What is declared of each record type, and what follows it: its table, the table's columns, and the handlers of both
-folds."""
+"""What is declared of each record type, and what follows it: its table, the table's columns, and its reader,
+its handler and what both folds note of it."""
 
 from schemas.contract.tables import TABLES
 from schemas.records.registry import GROUP_TYPES, REGISTRY, types_by_group_type, types_of
 from schemas.words.records import GroupType
 from udfs.audit import modern_audit
-from udfs.audit.modern import group
+from udfs.audit.modern import notes as audit_notes
 from udfs.decoding.decode import CONTROL
 from udfs.groups import fold
+from udfs.groups.modern import notes as replay_notes
 from udfs.groups.readers import modern_records
 from udfs.rows.column_sources import BY_RECORD_TYPE
 
@@ -39,10 +40,14 @@ def test_a_row_of_a_table_of_groups_tells_its_type() -> None:
         assert len(types) == 1 or "group_type" in {column.name for column in TABLES[name].columns}
 
 
-def test_each_type_of_groups_has_one_handler_in_both_folds() -> None:
+def test_each_type_of_groups_has_one_reader_and_one_handler_and_both_folds_note_it() -> None:
     modern = {*GROUP_TYPES} - {2}
     assert {*fold.HANDLERS} == {*GROUP_TYPES}
-    assert {number for name in modern_records.VALUES for number in types_of(name)} == modern
-    # The audit of assignments has a way of its own for epochs of targets, and needs no topology.
-    followed = {*group.HANDLERS, *group.COMPLETIONS}
+    assert {*modern_records.KINDS} == {REGISTRY[number].table for number in modern}
+    assert {*modern_records.HANDLERS} == modern
+    assert len({kind.values for kind in modern_records.KINDS.values()}) == len(modern_records.KINDS)
+    assert len({*modern_records.HANDLERS.values()}) == len(modern_records.KINDS)
+    assert {*replay_notes.NOTES} == modern
+    # When a target is complete, the audit recomputes it. It needs no topology.
+    followed = {*audit_notes.NOTES, *audit_notes.COMPLETIONS}
     assert modern - followed == {*types_of(modern_audit.TOPOLOGIES_TABLE)} == {23}

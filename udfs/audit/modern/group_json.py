@@ -6,8 +6,9 @@ from typing import Any
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import Topic
-from udfs.audit.modern.group import Bump, Member, ModernGroup, Newest
+from udfs.audit.modern.group import Bump, ModernGroup, Newest
 from udfs.audit.modern.owner_watch import Watch, held
+from udfs.groups.modern.state import Member
 from udfs.groups.readers.modern_values import About, Topics
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, partitions_of
 from udfs.topics.partition_codes import TopicCodes
@@ -19,7 +20,7 @@ PLAIN = ("missing", "epoch", "metadata_hash", "target_epoch", "names", "inferred
 def plain(group: ModernGroup, codes: TopicCodes) -> dict[str, Any]:
     """Only between operations: a half-read operation cannot be stored."""
     group.settle()
-    listed = group.listed
+    listed = group.topics
     return {
         "group_type": group.group_type,
         **{name: getattr(group, name) for name in PLAIN},
@@ -57,8 +58,8 @@ def from_plain(found: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
     group.room = found["room"]
     for member_id, about, epoch, assigned, pending in found["members"]:
         group.members[member_id] = Member(
-            about_of(about), epoch, target_of(assigned, codes), target_of(pending, codes)
-        )  # fmt: skip
+            about_of(about), epoch, assigned=target_of(assigned, codes), pending=target_of(pending, codes)
+        )
     renamed, issues, faults = found["watch"]
     group.watch = Watch({}, renamed, issues, faults)
     for each, member in group.members.items():
@@ -69,7 +70,7 @@ def from_plain(found: dict[str, Any] | None, codes: TopicCodes) -> ModernGroup |
         for each, target in found["base"].items()
     }
     group.patterns = {each: tuple(topics) for each, topics in found["patterns"].items()}
-    group.listed = listed_of(found["listed"])
+    group.topics = listed_of(found["listed"])
     group.bumps = {
         epoch: Bump({each: about_of(about) for each, about in members.items()}, metadata_hash)
         for epoch, members, metadata_hash in found["bumps"]

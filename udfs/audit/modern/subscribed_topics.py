@@ -106,9 +106,9 @@ def fits(known: KnownTopic, topic_id: str, count: int) -> bool:
 
 def recorded(group: ModernGroup, metadata_hash: int | None, seen: Seen) -> tuple[Topic, ...] | None:
     """From type 4, which coordinators kept up to date until they used hashes instead."""
-    if group.listed is None or group.listed.assignable is not None or metadata_hash is not None:
+    if group.topics is None or group.topics.assignable is not None or metadata_hash is not None:
         return None
-    told = {topic.name: topic for topic in group.listed.topics}
+    told = {topic.name: topic for topic in group.topics.topics}
     return tuple(told.get(name) or Topic(name, ABSENT) for name in seen.names)
 
 

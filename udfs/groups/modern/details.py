@@ -13,7 +13,7 @@ from udfs.groups.history.change_details import (
     subscription,
     topic_changes,
 )
-from udfs.groups.modern.state import Base, Member, Modern
+from udfs.groups.modern.state import Base, Member
 from udfs.groups.readers.modern_values import About, GroupEpoch, Topics
 from udfs.topics.partition_codes import TopicCodes
 
@@ -60,23 +60,23 @@ def pattern_changes(pattern: str, before: Sequence[str] | None, after: Sequence[
     return [Change(RebalanceTrigger.REGEX_RESOLVED, PLAIN, text) for text in texts]
 
 
-def listed_topics_changes(now: Modern, listed_now: Topics) -> list[Change]:
-    needs_trigger = now.group_type != GroupType.SHARE
-    return topic_changes(now.topics.counts(), listed_now.counts(), *LISTED[now.group_type], needs_trigger=needs_trigger)
+def listed_topics_changes(group_type: GroupType, before: Topics, after: Topics) -> list[Change]:
+    needs_trigger = group_type != GroupType.SHARE
+    return topic_changes(before.counts(), after.counts(), *LISTED[group_type], needs_trigger=needs_trigger)
 
 
 def other_topology(before: int, after: int) -> Change:
     return Change(SUBSCRIPTION, PLAIN, f"topology epoch {before} → {after}")
 
 
-def epoch_changes(now: Modern, value: GroupEpoch) -> list[Change]:
+def epoch_changes(before: GroupEpoch, value: GroupEpoch) -> list[Change]:
     """For streams groups: the topology that the coordinator validated, and its settings for assignments."""
     found = []
-    validated, before = value.validated_topology_epoch, now.validated_topology_epoch
-    if validated is not None and validated >= 0 and validated != before:
+    validated = value.validated_topology_epoch
+    if validated is not None and validated >= 0 and validated != before.validated_topology_epoch:
         found.append(Change(METADATA, PLAIN, f"all topics of topology epoch {validated} are there"))
-    settings, wanted = dict(now.configs or ()), dict(value.configs or ())
-    for name in sorted(wanted) if now.configs is not None else ():
+    settings, wanted = dict(before.configs or ()), dict(value.configs or ())
+    for name in sorted(wanted) if before.configs is not None else ():
         if settings.get(name) != wanted[name]:
             text = f"{name} {shown(settings.get(name))} → {wanted[name]}"
             found.append(Change(RebalanceTrigger.ASSIGNOR_CHANGED, PLAIN, text))

@@ -1,4 +1,5 @@
-"""A consumer, share or streams group as its coordinator has it, and what is remembered of it between operations."""
+"""A consumer, share or streams group as its coordinator has it, for the replay and the audit; and what the replay
+remembers of it between operations."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -39,12 +40,33 @@ class Member:
     pending: ByRole = field(default_factory=dict)
     # Epoch, state and time before the tombstone of what it owned.
     before_gone: tuple[int, str | None, int | None] | None = None
-    # What the ledger has for it, by phase and role.
+    # Of a replay: what the ledger has for it, by phase and role.
     shown: Placed = field(default_factory=dict)
 
     @property
     def group_instance_id(self) -> str | None:
         return None if self.about is None else self.about.group_instance_id
+
+
+@dataclass
+class CoordinatorGroup:
+    """The group after any of its records (see `modern_handlers`). Epochs are None if records are missing."""
+
+    group_type: GroupType
+    epoch: int | None = None
+    # -1: its record was deleted.
+    target_epoch: int | None = None
+    metadata_hash: int | None = None
+    validated_topology_epoch: int | None = None
+    topology: Topology | None = None
+    # None: no record lists them.
+    topics: Topics | None = None
+    configs: tuple[tuple[str, str], ...] | None = None
+    patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # In the order in which the coordinator added them to its map.
+    members: dict[str, Member] = field(default_factory=dict)
+    targets: dict[str, ByRole] = field(default_factory=dict)
+    is_deleted: bool = False
 
 
 class Base(NamedTuple):
@@ -136,20 +158,9 @@ class Operation:
 
 
 @dataclass
-class Modern:
-    """Epochs are None if records are missing."""
+class Modern(CoordinatorGroup):
+    """The group with what a replay remembers of it."""
 
-    group_type: GroupType
-    epoch: int | None = None
-    target_epoch: int | None = None
-    metadata_hash: int | None = None
-    validated_topology_epoch: int | None = None
-    topology: Topology | None = None
-    topics: Topics = field(default_factory=Topics)
-    configs: tuple[tuple[str, str], ...] | None = None
-    patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    members: dict[str, Member] = field(default_factory=dict)
-    targets: dict[str, ByRole] = field(default_factory=dict)
     # Counted as records are read, so that the cost of a member's record does not grow with the group.
     unsettled: set[str] = field(default_factory=set)
     away: set[str] = field(default_factory=set)

@@ -12,8 +12,8 @@ from udfs.groups.history import change_details
 from udfs.groups.history.change_details import Change
 from udfs.groups.history.reading_ends import ReadingEnd
 from udfs.groups.history.unclear_details import Silent, settled
+from udfs.groups.modern.notes import count_assignor, count_member
 from udfs.groups.modern.owners import placed
-from udfs.groups.modern.record_handlers import count_assignor, count_member
 from udfs.groups.modern.state import Base, Cause, Member, Modern, Placed, Rebalance, Start, Stop
 from udfs.groups.readers.modern_values import About, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Share, Tasks, has_some
@@ -32,7 +32,7 @@ SILENT = ReadingEnd._fields.index("silent_offset")
 
 
 def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
-    counts = now.topics.counts()
+    counts = {} if now.topics is None else now.topics.counts()
     return {
         **{name: getattr(now, name) for name in PLAIN},
         "topology": now.topology,

@@ -3,15 +3,26 @@ the audit and the progress of migrations take the same values. Lists keep their 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.records.registry import types_by_group_type
+from schemas.records.registry import types_by_group_type, types_of
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType, TopicState
 from udfs.assignors.questions.specs import Topic
+from udfs.groups.modern.record_handlers import (
+    on_current,
+    on_group,
+    on_member,
+    on_pattern,
+    on_target,
+    on_target_epoch,
+    on_topics,
+    on_topology,
+)
+from udfs.groups.modern.state import CoordinatorGroup
 from udfs.groups.readers.modern_values import (
     STABLE,
     UNRELEASED,
@@ -44,6 +55,8 @@ from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes
 
 Values = Callable[[pa.Table, TopicCodes], Iterator[Any]]
+# Applies a record and returns what it replaced.
+Handler = Callable[[CoordinatorGroup, Record], Any]
 # Fields with partitions, and the field of their items that says what the partitions belong to.
 PARTITION_COLUMNS = {
     "topic_partitions": "topic_id",
@@ -70,10 +83,10 @@ def modern_records(tables: Mapping[str, pa.Table], topics: TopicCodes) -> list[t
 
 def records_of(tables: Mapping[str, pa.Table], topics: TopicCodes) -> Iterator[tuple[str, Record]]:
     """Table by table."""
-    for name, values in VALUES.items():
+    for name, kind in KINDS.items():
         table = tables.get(name)
         if table is not None and table.num_rows:
-            yield from table_records(name, one_piece(table), values, topics)
+            yield from table_records(name, one_piece(table), kind.values, topics)
 
 
 def table_records(name: str, table: pa.Table, values: Values, topics: TopicCodes) -> Iterator[tuple[str, Record]]:
@@ -222,16 +235,25 @@ def topologies(table: pa.Table, _: TopicCodes) -> Iterator[Topology]:
         )
 
 
-VALUES: dict[str, Callable[[pa.Table, TopicCodes], Iterator[Any]]] = {
-    "group_metadata": group_epochs,
-    "group_partition_metadata": known_topics,
-    "group_member_metadata": abouts,
-    "target_assignment_metadata": target_epochs,
-    "target_assignment_members": targets,
-    "current_member_assignments": currents,
-    "group_regular_expressions": patterns,
-    "streams_group_topologies": topologies,
+class Kind(NamedTuple):
+    """How the rows of a table are read, and what their records do to the group."""
+
+    values: Values
+    handler: Handler
+
+
+# By the table that a record type declares. Whoever follows groups takes both from here.
+KINDS: Mapping[str, Kind] = {
+    "group_metadata": Kind(group_epochs, on_group),
+    "group_partition_metadata": Kind(known_topics, on_topics),
+    "group_member_metadata": Kind(abouts, on_member),
+    "target_assignment_metadata": Kind(target_epochs, on_target_epoch),
+    "target_assignment_members": Kind(targets, on_target),
+    "current_member_assignments": Kind(currents, on_current),
+    "group_regular_expressions": Kind(patterns, on_pattern),
+    "streams_group_topologies": Kind(topologies, on_topology),
 }
+HANDLERS = {number: kind.handler for table, kind in KINDS.items() for number in types_of(table)}
 
 
 def by_role(

@@ -17,7 +17,7 @@ from udfs.groups.fold import Fold
 from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, arrow_rows
 from udfs.groups.readers.classic_records import classic_records
-from udfs.groups.readers.modern_records import VALUES, modern_records
+from udfs.groups.readers.modern_records import KINDS, modern_records
 from udfs.topics.partition_codes import TopicCodes
 
 History = dict[str, list[dict[str, Any]]]
@@ -30,7 +30,7 @@ ANSWER_MS = 50
 def decoded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pa.Table]:
     warehouse: Path = tmp_path_factory.mktemp("sample") / "warehouse"
     ingest(warehouse, "--source", f"segments:{ROOT / 'data' / 'sample'}")
-    names = (*VALUES, "classic_group_metadata")
+    names = (*KINDS, "classic_group_metadata")
     return {name: DeltaTable(warehouse / name).to_pyarrow_table() for name in names}
 
 
