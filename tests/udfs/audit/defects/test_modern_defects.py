@@ -153,6 +153,15 @@ def test_19449_not_where_another_one_still_has_it() -> None:
     assert defect_after(log, owns("b", 2, state="UNRELEASED_PARTITIONS")) is None
 
 
+def test_19449_not_by_a_state_that_its_record_does_not_say() -> None:
+    """Records of 3.7: the member waits, as its other fields show, but for what is not certain."""
+    log = pair()
+    log.write(2, owns("a", 2, orders=[0, 1, 2]))
+    table, columns = owns("b", 2, orders=[3])
+    inferred = {"member_state": None, "target_member_epoch": 3}
+    assert defect_after(log, (table, columns | inferred)) is None
+
+
 # -- subscriptions
 
 

@@ -295,6 +295,18 @@ def test_a_pattern_resolved_again_to_the_same_topics_is_no_change() -> None:
     assert history(log).told("rebalances", "trigger")[1:] == ["regex_resolved", "metadata_changed"]
 
 
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_pattern_resolved_to_the_same_topics_in_another_order_is_no_change(is_cut: bool) -> None:
+    log = of_one()
+    log.write(50, pattern("o.*", "orders", "other"), epoch(3))
+    log.write(60, completed(3))
+    cut = len(log.records) if is_cut else None
+    log.write(100, pattern("o.*", "other", "orders"))
+    log.write(200, epoch(4, 8), completed(4))
+    triggers = history(log, cut=cut).told("rebalances", "trigger")
+    assert triggers == ["group_created", "regex_resolved", "metadata_changed"]
+
+
 def test_who_joins_by_pattern_alone_sets_off_the_rebalance_when_the_pattern_is_resolved() -> None:
     log = of_one()
     log.write(100, about("b", topics=(), regex="o.*"), owns("b", 2, previous=0))
