@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from jobs.gating.declarations.metric_files import Metrics
-from jobs.gating.declarations.sql_text import Parameters, portable_text
+from jobs.gating.declarations.sql_text import Parameters
 from jobs.gating.declarations.suites import Expectation, Suite
 from jobs.gating.findings import Finding
 from jobs.gating.measuring import Frame
+from jobs.queries.definitions.dialects import portable_text
 from schemas.words.gate import FindingKind, SuiteVerdict
 from schemas.words.history import Severity
 from udfs.sentences.counts import counted

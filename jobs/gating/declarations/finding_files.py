@@ -11,7 +11,8 @@ from datetime import datetime
 from functools import cache
 
 from jobs.gating.declarations.rule_files import FINDINGS, shipped_files
-from jobs.gating.declarations.sql_text import Parameters, portable_text, time_literal
+from jobs.gating.declarations.sql_text import Parameters, time_literal
+from jobs.queries.definitions.dialects import portable_text
 from schemas.words.gate import FindingKind
 
 

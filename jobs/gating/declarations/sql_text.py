@@ -1,4 +1,4 @@
-"""Writes values into portable SQL: text and times in a form that every engine reads the same way."""
+"""Writes parameters into portable SQL: text and times in a form that every engine reads the same way."""
 
 import re
 from collections.abc import Mapping
@@ -7,26 +7,11 @@ from datetime import datetime, timedelta
 
 from jobs.configuration.settings import Settings
 from jobs.output.failure import Failure
-from jobs.queries.definitions.dialects import text_literal
+from jobs.queries.definitions.dialects import portable_text
 from schemas.words.exit_codes import ExitCode
 
-# Engines read these differently inside quotes: for Spark a backslash is an escape and ${…} a variable.
-UNEVEN = re.compile(r"[^ -~]|[\\$]")
 PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 UNITS = {"_ms": timedelta(milliseconds=1), "_hours": timedelta(hours=1), "_days": timedelta(days=1)}
-
-
-def portable_text(text: str) -> str:
-    """Any text, such as a group id, as SQL that every engine reads the same way."""
-    parts: list[str] = []
-    end = 0
-    for found in UNEVEN.finditer(text):
-        # Outside ASCII, only control characters are read differently.
-        if found[0] > "\x7f" and found[0].isprintable():
-            continue
-        parts += [text_literal(text[end : found.start()]), f"chr({ord(found[0])})"]
-        end = found.end()
-    return " || ".join([part for part in (*parts, text_literal(text[end:])) if part != "''"] or ["''"])
 
 
 def time_literal(time: datetime) -> str:

@@ -17,6 +17,26 @@ def text_literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def portable_text(text: str) -> str:
+    """Any text, such as a group id, as SQL that every engine reads the same way, and a page can show.
+
+    Inside quotes a backslash is an escape for Spark, and ${…} a variable. A function call for each such character would
+    be nested too deeply for DuckDB if a name has a thousand of them: one call decodes the whole text."""
+    if not any(map(is_uneven, text)):
+        return text_literal(text)
+    return f"url_decode({text_literal(''.join(map(url_encoded, text)))})"
+
+
+def is_uneven(character: str) -> bool:
+    return character in "\\$" or not character.isprintable()
+
+
+def url_encoded(character: str) -> str:
+    if character in "%+" or is_uneven(character):
+        return "".join(f"%{byte:02X}" for byte in character.encode(errors="replace"))
+    return character
+
+
 def comments(view: str, comment: str, columns: Iterable[Column]) -> list[str]:
     """As DuckDB has them: in statements of their own."""
     return [

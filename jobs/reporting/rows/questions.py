@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 
-from jobs.queries.definitions.dialects import text_literal
+from jobs.queries.definitions.dialects import portable_text
 from jobs.queries.definitions.views import named_in
 from jobs.queries.results import QueryResult
 from jobs.reporting.rows.listings import Row
@@ -66,8 +66,8 @@ def name_statement(cluster: str) -> str:
 
 def filled(statement: str, cluster: str, groups: Sequence[str] = (), most: int = 0) -> str:
     """In one pass: a name that looks like a place is a name."""
-    names = ", ".join(map(text_literal, groups)) or "NULL"
-    values = {"cluster": text_literal(cluster), "groups": names, "most": str(most)}
+    names = ", ".join(map(portable_text, groups)) or "NULL"
+    values = {"cluster": portable_text(cluster), "groups": names, "most": str(most)}
     return PLACE.sub(lambda place: values[place[1]], statement).strip()
 
 

@@ -8,20 +8,20 @@ are names, those of later releases too, until they are known to be words.
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from jobs.output.failure import Failure, visible
+from jobs.queries.definitions.dialects import portable_text
 from jobs.reporting.rows.listings import Row
 from schemas.words.exit_codes import ExitCode
 
 KEY_BYTES, LEAST_KEY = 32, 16
 HEX_DIGITS = 14
 PREFIX = "id-"
-# A longer run of words is no name that stands in a text.
-MOST_WORDS = 120
 
 WORDS = frozenset({
     "actor", "assignor", "assignor_after", "assignor_before", "burrow_rule", "burrow_verdict", "change", "confidence",
@@ -40,7 +40,8 @@ class Redaction:
         known = {name for name in names if name}
         self.real_names = {self.name(name): name for name in known}
         # As texts may have them.
-        self.spelled = {spelling: self.name(name) for name in known for spelling in spellings(name)}
+        self.spelled = {spelling: hashed for name in known for spelling, hashed in spellings(name, self.name(name))}
+        self.lengths = lengths_by_first_word(self.spelled)
 
     def name(self, text: str) -> str:
         """Kafka lets groups have no name: none stays none."""
@@ -59,11 +60,11 @@ class Redaction:
         """The longest name at each place goes first: `orders` is the beginning of `orders-eu`."""
         edges = [place for place in range(len(text) + 1) if is_edge(text, place)]
         done = 0
-        for first, start in enumerate(edges):
+        for start, next_edge in pairwise(edges):
             if start < done:
                 continue
-            ends = reversed(edges[first + 1 : first + 1 + MOST_WORDS])
-            end = next((end for end in ends if text[start:end] in self.spelled), None)
+            ends = [start + length for length in self.lengths.get(text[start:next_edge], ())]
+            end = next((end for end in ends if is_edge(text, end) and text[start:end] in self.spelled), None)
             if end is not None:
                 yield text[done:start]
                 yield self.spelled[text[start:end]]
@@ -114,10 +115,22 @@ def is_in_words(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def spellings(name: str) -> Iterator[str]:
-    """As it is, as SQL has it, without what could move text, and a host without Java's slash."""
+def spellings(name: str, hashed: str) -> Iterator[tuple[str, str]]:
+    """As it is, as SQL has it, without what could move text, and a host without Java's slash; each with what takes its
+    place."""
     for each in {name, name.removeprefix("/")} - {""}:
-        yield from {each, each.replace("'", "''"), visible(each)}
+        yield from ((spelling, hashed) for spelling in {each, each.replace("'", "''"), visible(each)})
+        # Where SQL has no plain literal of it.
+        yield portable_text(each), portable_text(hashed)
+
+
+def lengths_by_first_word(spelled: Iterable[str]) -> Mapping[str, Sequence[int]]:
+    """How long the spellings are that begin with a word, the longest first."""
+    found: dict[str, set[int]] = {}
+    for each in spelled:
+        end = next(place for place in range(1, len(each) + 1) if is_edge(each, place))
+        found.setdefault(each[:end], set()).add(len(each))
+    return {word: sorted(lengths, reverse=True) for word, lengths in found.items()}
 
 
 def key_of(file: Path | None) -> bytes:

@@ -12,9 +12,10 @@ from jobs.configuration.settings import Settings
 from jobs.docs_pages import metrics as metrics_page
 from jobs.gating.declarations.metric_files import FAILING, metric_files, parsed
 from jobs.gating.declarations.rule_files import RuleFile
-from jobs.gating.declarations.sql_text import Parameters, parameters, portable_text
+from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.measuring import Frame, measure
 from jobs.output.failure import Failure
+from jobs.queries.definitions.dialects import portable_text
 from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import USER_TABLES

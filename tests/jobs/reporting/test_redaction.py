@@ -126,7 +126,8 @@ def test_a_hash_is_an_hmac_of_the_name() -> None:
     assert Redaction(b"Jefe", ()).name("") == ""
 
 
-NAMES_OF_TEXTS = ("orders", "orders-eu", "it's", "/10.0.0.7", "<b>", "日本", "a\x1bb", "1")
+DOTS = ".".join("x" * 200)
+NAMES_OF_TEXTS = ("orders", "orders-eu", "it's", "/10.0.0.7", "<b>", "日本", "a\x1bb", "1", "a\\b'c", DOTS)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +141,8 @@ NAMES_OF_TEXTS = ("orders", "orders-eu", "it's", "/10.0.0.7", "<b>", "日本", "
         ("x <b>日本</b> 日本語", "x [<b>][日本]</b> 日本語"),
         ("said a\\x1bb, said a\x1bb", "said [a\x1bb], said [a\x1bb]"),
         ("1 of 12 moved", "[1] of 12 moved"),
+        ("WHERE g = url_decode('a%5Cb''c') OR g = url_decode('x')", "WHERE g = '[a\\b'c]' OR g = url_decode('x')"),
+        (f"{DOTS}-3 moved", f"[{DOTS}]-3 moved"),
     ],
 )
 def test_names_in_texts_are_replaced_the_longest_first(text: str, shown: str) -> None:

@@ -1,21 +1,19 @@
 """The SQL that the report shows gives the same rows by DuckDB and by Spark."""
 
 import json
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from jobs.output.rows import Format, row_lines
-from jobs.queries.engines import spark_engine
-from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.results import QueryResult
 from jobs.reporting.report import report_of
 from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.questions import group_statements, overview_statements, row_statements
 from jobs.warehouses.any_warehouse import reading
+from tests.jobs.reporting.both_engines import Both, both_engines
 from tests.jobs.reporting.parsed_pages import Element, parsed
 
 if TYPE_CHECKING:
@@ -28,16 +26,11 @@ OF_CLUSTER = overview_statements(CLUSTER) | {f"rows of {name}": text for name, t
 # Asked of all groups at once below; the page shows them of one group each.
 OF_GROUPS = list(group_statements(CLUSTER, ()))
 
-Both = dict[str, Callable[[str], QueryResult]]
-
 
 @pytest.fixture(scope="module")
 def both(audited_sample: Path, spark: "SparkSession") -> Iterator[Both]:
-    warehouse = reading(str(audited_sample))
-    with DuckDBEngine(str(audited_sample)).scope(["SHOW TABLES"]) as answer:
-        spark_engine.bring_into_scope(spark, warehouse, warehouse.readable_versions(), ["SHOW TABLES"])
-        yield {"duckdb": answer, "spark": partial(spark_engine.answer, spark)}
-        spark_engine.forget(spark)
+    with both_engines(audited_sample, spark, ["SHOW TABLES"]) as answers:
+        yield answers
 
 
 @pytest.fixture(scope="module")
