@@ -9,12 +9,16 @@ Answers are JSON lines; as CSV or a table they have a row for each member, in th
 
 import argparse
 import json
+import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from jobs.output.failure import Failure
+from jobs.output.progress import Activity, doing
 from jobs.output.rows import Format, print_rows, write_lines
 from schemas.words.exit_codes import ExitCode
 from udfs.assignors.answers import answer_to
@@ -38,8 +42,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def answers_of(file: str | None, defaults: Mapping[str, Any]) -> Iterator[Answer]:
-    for number, line in enumerate(lines_asked(file), 1):
-        yield answer_to(number, line, defaults)
+    size = size_of(file)
+    # What somebody types, or a program asks when it likes, is waited for.
+    with nullcontext(Activity("assign", 0.0)) if size is None else doing("assign") as activity:
+        activity.total, activity.unit = size or 0, "bytes"
+        for number, line in enumerate(lines_asked(file), 1):
+            yield answer_to(number, line, defaults)
+            activity.done += len(line)
+
+
+def size_of(file: str | None) -> int | None:
+    """In bytes; None: it is no file."""
+    with suppress(OSError, ValueError, AttributeError):
+        found = os.fstat(sys.stdin.fileno()) if file is None else os.stat(file)
+        return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return None
 
 
 def checked(answers: Iterator[Answer], failed: list[Answer]) -> Iterator[Answer]:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from jobs.command_line.commands import COMMANDS, EXAMPLES, JOBS, NAMES, SECTIONS, WITHOUT_PANDAS
+from jobs.command_line.commands import COMMANDS, EXAMPLES, JOBS, NAMES, READERS, SECTIONS, WITHOUT_PANDAS
 from jobs.command_line.help_text import HYPHENS, HelpText, commands_text, description_of
 from jobs.output.failure import Failure, guarded, say
 from jobs.processes.no_pandas import keep_pandas_out
@@ -76,6 +76,12 @@ def hold_standard_streams() -> None:
 def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     """`is_own_process` is False when another program calls this, which may need libraries that we keep out."""
     words = help_flags(arguments)
+    if list(words) == ["--version"]:
+        from jobs.command_line.version import version_line
+        from jobs.output.rows import write_lines
+
+        write_lines([version_line()])
+        return ExitCode.CLEAN
     is_completing = is_own_process and IS_COMPLETING in os.environ
     wanted = command_in(completed_words() if is_completing else words)
     parser, commands = parsers(wanted)
@@ -180,7 +186,7 @@ def progress_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
         return nullcontext()
     from jobs.output.progress import shown
 
-    return shown(is_quiet=parsed.quiet)
+    return shown(is_quiet=parsed.quiet, step=parsed.command if parsed.command in READERS else None)
 
 
 def is_local(parsed: argparse.Namespace) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from jobs.checks import row_checks, table_checks
 from jobs.checks.check import Finding, Status, findings
 from jobs.output.failure import say
+from jobs.output.progress import doing
 from jobs.output.rows import print_rows
 from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import place_of
@@ -34,9 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examined(root: Place) -> Sequence[Finding]:
-    checked = table_checks.opened(reading(root))
     checks = (*table_checks.CHECKS, *row_checks.CHECKS)
-    found = [finding for check in checks for finding in findings(check, checked)]
+    with doing("doctor"):
+        checked = table_checks.opened(reading(root))
+        found = [finding for check in checks for finding in findings(check, checked)]
     return sorted(found, key=lambda finding: ORDER.index(finding.status))
 
 

@@ -8,7 +8,8 @@ a record is, when it was written, its type, key and value.
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,12 +18,14 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.output.failure import Failure
+from jobs.output.live_line import LIVE
+from jobs.output.progress import Activity, doing, measure
 from jobs.output.rows import Format, print_rows, write_all
 from jobs.pages.record_rows import COLUMNS, record_rows
 from jobs.processes.freed_memory import keep_memory
 from jobs.processes.no_pandas import keep_pandas_out
 from jobs.processes.processors import cores
-from jobs.processes.turns import Turn, take_turns
+from jobs.processes.turns import SharedCounts, Turn, take_turns
 from jobs.sources.segment_files import (
     Span,
     chunks,
@@ -121,8 +124,15 @@ def run(arguments: argparse.Namespace) -> int:
 def dump_as_table(options: Options) -> Counts:
     """By one process: a table is as wide as its first rows, whatever span they are of."""
     counts, payload_texts = Counts(), PayloadTexts()
-    texts = (text for span in spans_to_read(options) for text in span_texts(span, options, counts, payload_texts))
-    print_rows(COLUMNS, record_rows(texts), options.format)
+    spans = spans_to_read(options)
+    with reading(spans) as activity:
+
+        def texts() -> Iterator[pa.Buffer]:
+            for span in spans:
+                yield from span_texts(span, options, counts, payload_texts)
+                activity.done += size_of(span)
+
+        print_rows(COLUMNS, record_rows(texts()), options.format)
     return counts
 
 
@@ -135,9 +145,30 @@ def dump_in_turns(options: Options, is_debug: bool) -> Counts:
     # Arrow's own threads would only compete for the same cores, and do not survive a fork.
     pa.set_cpu_count(1)
     keep_memory()
-    return Counts(
-        *take_turns(workers, lambda worker, turn: dump_share(options, spans[worker::workers], turn), is_debug)
-    )
+    LIVE.share()
+    done = SharedCounts(workers)
+
+    def share(worker: int, turn: Turn) -> tuple[int, int]:
+        return dump_share(options, spans[worker::workers], turn, lambda span: done.add(worker, size_of(span)))
+
+    @contextmanager
+    def waiting() -> Iterator[None]:
+        with reading(spans):
+            measure(done.count)
+            yield
+
+    return Counts(*take_turns(workers, share, is_debug, waiting))
+
+
+@contextmanager
+def reading(spans: Sequence[Span]) -> Iterator[Activity]:
+    with doing("dump") as activity:
+        activity.total, activity.unit = sum(map(size_of, spans)), "bytes"
+        yield activity
+
+
+def size_of(span: Span) -> int:
+    return span.end - span.start
 
 
 def spans_to_read(options: Options) -> list[Span]:
@@ -164,7 +195,7 @@ def following_offsets(files: Sequence[Path]) -> dict[Path, int | None]:
     return found
 
 
-def dump_share(options: Options, spans: list[Span], turn: Turn) -> tuple[int, int]:
+def dump_share(options: Options, spans: list[Span], turn: Turn, done: Callable[[Span], None]) -> tuple[int, int]:
     counts, payload_texts = Counts(), PayloadTexts()
     for span in spans:
         texts = span_texts(span, options, counts, payload_texts)
@@ -179,6 +210,7 @@ def dump_share(options: Options, spans: list[Span], turn: Turn) -> tuple[int, in
         for text in texts:
             write_all(text)
         turn.hand_on()
+        done(span)
     return counts.records, counts.rejected
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.command_line.flags import add_format_flag
+from jobs.command_line.flags import add_format_flag, add_quiet_flag
 from jobs.output.rows import Format
 from udfs.assignors.names import NAMES
 from udfs.assignors.questions.spec_values import SpecError, Value
@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format_flag(
         parser, Format.JSON, "output as JSON lines (the default), or CSV or a table with a row for each member"
     )
+    add_quiet_flag(parser)
 
 
 def release(text: str) -> str:

@@ -2,9 +2,10 @@
 
 import argparse
 
-from jobs.command_line.flags import add_format_flag, add_warehouse_flag
+from jobs.command_line.flags import add_format_flag, add_quiet_flag, add_warehouse_flag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
     add_format_flag(parser)
+    add_quiet_flag(parser)

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from jobs.command_line.flags import add_format_flag
+from jobs.command_line.flags import add_format_flag, add_quiet_flag
 from jobs.output.rows import Format
 
 
@@ -25,3 +25,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format_flag(
         parser, Format.JSON, "output as JSON lines (the default) or CSV with all fields, or a table of a few"
     )
+    add_quiet_flag(parser)

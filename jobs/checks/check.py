@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
@@ -56,6 +57,16 @@ class Checked:
         """Every file in the table's log, with its entry there."""
         folder = self.warehouse.path(table)
         return [(folder / file_path(row["path"]), row) for row in files_of(self.tables[table]).to_pylist()]
+
+    @property
+    def num_files(self) -> int:
+        return sum(len(files_of(delta)) for delta in self.tables.values())
+
+    @property
+    def num_rows(self) -> int:
+        """As their logs say."""
+        logs = (files_of(delta)["num_records"] for delta in self.tables.values())
+        return sum(pc.sum(numbers).as_py() or 0 for numbers in logs)
 
     def footers(self, table: str) -> Iterator[tuple[Place, pq.FileMetaData]]:
         """Footers of the files that can be read. Unreadable files are a separate finding."""

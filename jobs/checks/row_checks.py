@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from jobs.checks.check import REBUILD, Check, Checked, Finding, Status
 from jobs.checks.key_slices import MOST_ROWS, rows_by_partition, slices
+from jobs.output.progress import counting
 from jobs.storage.stored_path import Place, parquet_source
 from schemas.contract.tables import TABLES
 from schemas.tables import decoded_records
@@ -20,13 +21,16 @@ DECODED = [table.name for table in decoded_records.TABLES if table.name != REJEC
 
 
 def check_nulls(checked: Checked) -> Iterator[Finding]:
-    for name in checked.tables:
-        required = [column.name for column in TABLES[name].columns if not column.is_nullable]
-        for path, footer in checked.footers(name):
-            for column in required:
-                if nulls := num_nulls(path, footer, column):
-                    told = f"{nulls} NULLs in {path.name}, none were expected: Spark refuses to read the table"
-                    yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", told, checked.mend(name))
+    with counting(checked.num_files, "files") as activity:
+        for name in checked.tables:
+            required = [column.name for column in TABLES[name].columns if not column.is_nullable]
+            for path, footer in checked.footers(name):
+                for column in required:
+                    if nulls := num_nulls(path, footer, column):
+                        number = counted(nulls, "NULL")
+                        told = f"{number} in {path.name}, none were expected: Spark refuses to read the table"
+                        yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", told, checked.mend(name))
+                activity.done += 1
 
 
 def num_nulls(path: Place, footer: pq.FileMetaData, column: str) -> int:
@@ -44,17 +48,20 @@ def num_nulls(path: Place, footer: pq.FileMetaData, column: str) -> int:
 
 
 def check_keys(checked: Checked) -> Iterator[Finding]:
-    for name in checked.tables:
-        key = list(TABLES[name].key)
-        number, example = 0, ""
-        for rows in slices(checked, name, MOST_ROWS):
-            twice = repeated(rows, key)
-            if twice.num_rows and not number:
-                example = ", ".join(f"{column} {value}" for column, value in twice.slice(0, 1).to_pylist()[0].items())
-            number += twice.num_rows
-        if number:
-            told = f"{counted(number, 'key')} in several rows, the first: {example}"
-            yield Finding(Status.BROKEN, "keys", name, told, checked.mend(name))
+    with counting(checked.num_rows, "rows") as activity:
+        for name in checked.tables:
+            key = list(TABLES[name].key)
+            number, example = 0, ""
+            for rows in slices(checked, name, MOST_ROWS):
+                twice = repeated(rows, key)
+                if twice.num_rows and not number:
+                    first = twice.slice(0, 1).to_pylist()[0]
+                    example = ", ".join(f"{column} {value}" for column, value in first.items())
+                number += twice.num_rows
+                activity.done += rows.num_rows
+            if number:
+                told = f"{counted(number, 'key')} in several rows, the first: {example}"
+                yield Finding(Status.BROKEN, "keys", name, told, checked.mend(name))
 
 
 def repeated(rows: pa.Table, key: list[str]) -> pa.Table:

@@ -12,6 +12,7 @@ from deltalake import DeltaTable
 from jobs.checks.check import Check, Checked, Finding, Status, footer
 from jobs.checks.lock_holder import lock_holder
 from jobs.output.failure import say
+from jobs.output.progress import counting
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, file_damage, has_progress
 from jobs.storage.stored_path import Place, files_in, parquet_source, size_of, text_of
 from jobs.warehouses.delta_commits import CONTRACT_PROPERTY
@@ -139,12 +140,14 @@ def comment_of(field: pa.Field) -> bytes | None:
 
 
 def check_files(checked: Checked) -> Iterator[Finding]:
-    for name in checked.tables:
-        ran = clusters_with(checked.runs, TABLES[name].job)
-        for path, row in checked.files(name):
-            if told := damage(path, row):
-                mend = checked.mend(name, clusters_of(row, ran))
-                yield Finding(Status.BROKEN, "files", f"{TABLES[name].folder}/{path.name}", told, mend)
+    with counting(checked.num_files, "files") as activity:
+        for name in checked.tables:
+            ran = clusters_with(checked.runs, TABLES[name].job)
+            for path, row in checked.files(name):
+                if told := damage(path, row):
+                    mend = checked.mend(name, clusters_of(row, ran))
+                    yield Finding(Status.BROKEN, "files", f"{TABLES[name].folder}/{path.name}", told, mend)
+                activity.done += 1
 
 
 def check_progress(checked: Checked) -> Iterator[Finding]:

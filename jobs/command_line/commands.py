@@ -33,8 +33,10 @@ COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in
 
 # Commands with group or topic names as arguments. Kafka lets a name begin with a hyphen.
 NAMES = frozenset({"describe", "rebalances", "why", "owner", "diff", "offsets", "whatif"})
+# Commands of a single step.
+READERS = NAMES | {"groups"}
 # Commands that need no pandas unless they start Spark.
-WITHOUT_PANDAS = NAMES | {"groups", "assign", "doctor", "report"}
+WITHOUT_PANDAS = READERS | {"assign", "doctor", "report"}
 # Jobs that the local engine can run.
 JOBS = frozenset({"audit", "ingest", "replay", "assignments", "lag", "gate"})
 

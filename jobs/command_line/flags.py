@@ -103,6 +103,7 @@ def add_reader_flags(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
     add_cluster_flag(parser)
     add_format_flag(parser)
+    add_quiet_flag(parser)
 
 
 def add_wide_flag(parser: argparse.ArgumentParser) -> None:

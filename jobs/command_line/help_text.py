@@ -7,6 +7,9 @@ from pkgutil import get_data
 
 HYPHENS = "If a name begins with a hyphen, write two hyphens before it, and put flags before these: -- -name"
 NAME_WIDTH = 14
+MORE = """\
+groupscope COMMAND --help shows the flags of a command and more examples.
+groupscope --version shows the version."""
 
 
 def commands_text(sections: Mapping[str, Mapping[str, str]], examples: Sequence[str]) -> str:
@@ -16,7 +19,7 @@ def commands_text(sections: Mapping[str, Mapping[str, str]], examples: Sequence[
         for title, commands in sections.items()
     ]
     shown = "\n".join(["Examples:", *(f"  {example}" for example in examples)])
-    return "\n\n".join([*blocks, shown, "groupscope COMMAND --help shows the flags of a command and more examples."])
+    return "\n\n".join([*blocks, shown, MORE])
 
 
 def description_of(command: str) -> str:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+# Of each task, and the unit.
+Sizes = tuple[list[int], str]
+
+
 class Engine(ABC):
     """`name`: of the job, for Spark's pages. Spark starts when something needs it; with the local engine only inputs
     that only Spark can read need it."""
@@ -28,9 +32,12 @@ class Engine(ABC):
     def num_workers(self) -> int:
         """How many tasks run at the same time."""
 
-    def run(self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]]) -> list[Result]:
-        """Runs all tasks and returns their results in the order of the specs. If a worker dies, the run ends."""
-        sizes, unit = sizes_of(specs)
+    def run(
+        self, step: Step[Work, Result], specs: Sequence[TaskSpec[Work]], known: Sizes | None = None
+    ) -> list[Result]:
+        """Runs all tasks and returns their results in the order of the specs. If a worker dies, the run ends. `known`:
+        their sizes, if they read nothing of the log."""
+        sizes, unit = known or sizes_of(specs)
         with counting(sum(sizes), unit) as activity:
             return self.run_all(step, specs, Done(activity, sizes))
 
@@ -85,7 +92,7 @@ class Done:
         self.activity.done = sum(self.sizes[number] for number in numbers)
 
 
-def sizes_of(specs: Sequence[TaskSpec[Any]]) -> tuple[list[int], str]:
+def sizes_of(specs: Sequence[TaskSpec[Any]]) -> Sizes:
     """The size of each task: in records if known, else in bytes, else 1 per task."""
     for name, unit in SIZES.items():
         sizes = [spec.size(name) for spec in specs]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from jobs.output.interrupts import is_interrupted
+from jobs.output.live_line import LIVE
 from schemas.words.exit_codes import ExitCode
 
 # Characters: a statement of SQL may be long, and a path.
@@ -21,22 +22,6 @@ class Failure(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-class Live:
-    """The progress line on a terminal. Messages replace it."""
-
-    is_shown = False
-
-    def clear(self) -> None:
-        if self.is_shown:
-            self.is_shown = False
-            with suppress(OSError, AttributeError):
-                sys.stderr.write("\r\x1b[K")
-                sys.stderr.flush()
-
-
-LIVE = Live()
 
 
 def say(line: str) -> None:

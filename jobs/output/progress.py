@@ -5,21 +5,23 @@ A command names its current step by `with doing("replay")`, and the engine adds 
 thread prints, so that the time advances even during one long task.
 """
 
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
-from jobs.output.failure import LIVE, say
+from jobs.output.failure import say
+from jobs.output.live_line import LIVE, is_answer_on_terminal, is_answer_piped
 from jobs.output.table_layout import cut_to
-from jobs.output.terminal import STANDARD_ERROR, error_width, is_terminal
+from jobs.output.terminal import error_width, is_terminal
 from udfs.sentences.counts import counted
 
 SILENT_SECONDS = 3.0
 # On a terminal, and in a log.
 LIVE_SECONDS, LOG_SECONDS = 0.5, 30.0
+# An answer that waits so long for its reader is read by somebody.
+STALLED_SECONDS = 2.0
 # Before this, an estimate would jump.
 LEAST_SHARE = 0.02
 MINUTE, HOUR = 60, 3_600
@@ -33,8 +35,19 @@ class Activity:
     started: float
     total: int = 0
     unit: str = ""
-    done: int = 0
+    done: float = 0
     is_logged: bool = True
+    # Brings `total` and `done` up to date, for work that does not do so itself.
+    measure: "Callable[[Activity], None] | None" = None
+    # When more was last seen to be done, and how much that was.
+    advanced: float = 0.0
+    seen: float = 0
+
+    def look(self, now: float) -> None:
+        if self.measure is not None:
+            self.measure(self)
+        if self.done != self.seen:
+            self.advanced, self.seen = now, self.done
 
     def line(self, now: float) -> str:
         seconds = now - self.started
@@ -42,13 +55,15 @@ class Activity:
             return f"{self.name}: {length(seconds)} so far"
         share = min(self.done / self.total, 1.0)
         left = f", about {length(seconds / share - seconds)} left" if LEAST_SHARE <= share < 1 else ""
-        return f"{self.name}: {share:.0%} of {amount(self.total, self.unit)}, {length(seconds)} so far{left}"
+        of = f" of {amount(self.total, self.unit)}" if self.unit else ""
+        return f"{self.name}: {share:.0%}{of}, {length(seconds)} so far{left}"
 
 
 class Display:
     def __init__(self, *, is_quiet: bool) -> None:
         self.activities: list[Activity] = []
         self.is_quiet = is_quiet
+        self.is_paged = False
         self.ended, self.lock = threading.Event(), threading.Lock()
         self.thread: threading.Thread | None = None
 
@@ -64,19 +79,30 @@ class Display:
             self.thread.join()
 
     def watch(self) -> None:
-        is_live = is_terminal(STANDARD_ERROR)
+        is_live = is_terminal(LIVE.descriptor)
         last = time.monotonic()
         while not self.ended.wait(LIVE_SECONDS):
             # Only a running activity is shown.
             with self.lock:
                 now, activity = time.monotonic(), self.current()
-                if activity is None or now - activity.started < SILENT_SECONDS:
+                # A step of many short ones is not short.
+                if activity is None or now - self.activities[0].started < SILENT_SECONDS:
                     continue
+                activity.look(now)
                 if is_live:
-                    draw(activity.line(now))
+                    if self.is_free(activity, now):
+                        LIVE.draw(cut_to(activity.line(now), error_width(LIVE.descriptor) - 1))
                 elif activity.is_logged and now - last >= LOG_SECONDS:
                     last = now
                     say(activity.line(now))
+
+    def is_free(self, activity: Activity, now: float) -> bool:
+        """Whether the terminal is ours: an answer that is shown there is its own progress. One that goes into a pipe is
+        shown at somebody's own pace if nothing advances."""
+        if not LIVE.has_answered:
+            return True
+        self.is_paged |= is_answer_piped() and now - activity.advanced > STALLED_SECONDS
+        return not self.is_paged and not is_answer_on_terminal()
 
     def current(self) -> Activity | None:
         with suppress(IndexError):
@@ -89,12 +115,13 @@ display = Display(is_quiet=True)
 
 
 @contextmanager
-def shown(*, is_quiet: bool) -> Iterator[None]:
-    """Shows the progress of the command in this block."""
+def shown(*, is_quiet: bool, step: str | None = None) -> Iterator[None]:
+    """Shows the progress of the command in this block. `step`: its only one, if it names none itself."""
     global display  # noqa: PLW0603
     display = Display(is_quiet=is_quiet)
     try:
-        yield
+        with nullcontext() if step is None else doing(step):
+            yield
     finally:
         display.end()
         display = Display(is_quiet=True)
@@ -104,6 +131,7 @@ def shown(*, is_quiet: bool) -> Iterator[None]:
 def doing(name: str, *, is_logged: bool = True) -> Iterator[Activity]:
     """The current activity until the block ends. An activity inside it is shown instead."""
     activity = Activity(name, time.monotonic(), is_logged=is_logged)
+    LIVE.begin()
     display.activities.append(activity)
     display.start()
     try:
@@ -123,11 +151,10 @@ def counting(total: int, unit: str) -> Iterator[Activity]:
         yield activity
 
 
-def draw(line: str) -> None:
-    with suppress(OSError, AttributeError):
-        sys.stderr.write(f"\r{cut_to(line, error_width() - 1)}\x1b[K")
-        sys.stderr.flush()
-        LIVE.is_shown = True
+def measure(how: Callable[[Activity], None]) -> None:
+    """What is done of the current activity is asked for whenever it is shown."""
+    if (activity := display.current()) is not None:
+        activity.measure = how
 
 
 def amount(number: int, unit: str) -> str:

@@ -16,6 +16,7 @@ from itertools import chain, islice
 from typing import Any
 
 from jobs.output.failure import Failure, visible
+from jobs.output.live_line import LIVE
 from jobs.output.table_layout import cut_to, fitted, width_of, wrapped
 from jobs.output.terminal import BOLD, STANDARD_OUTPUT, is_terminal, painted, terminal_width
 from schemas.words.exit_codes import ExitCode
@@ -78,6 +79,8 @@ def write_lines(lines: Iterable[str]) -> None:
 
 def write_all(text: bytes | bytearray) -> None:
     view = memoryview(text)
+    if view:
+        LIVE.answer()
     try:
         while view:
             view = view[os.write(STANDARD_OUTPUT, view) :]

@@ -30,10 +30,10 @@ def terminal_width() -> int | None:
     return max(LEAST_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
 
 
-def error_width() -> int:
+def error_width(descriptor: int = STANDARD_ERROR) -> int:
     """Of standard error, if that is a terminal."""
     with suppress(OSError):
-        return max(LEAST_WIDTH, os.get_terminal_size(STANDARD_ERROR).columns or DEFAULT_WIDTH)
+        return max(LEAST_WIDTH, os.get_terminal_size(descriptor).columns or DEFAULT_WIDTH)
     return DEFAULT_WIDTH
 
 

@@ -4,13 +4,15 @@ The processes form a ring of pipes. The process that has the byte may write to s
 If a process dies, its pipes close. The others notice at their next turn and end too. There is no lock to clean up.
 """
 
+import mmap
 import os
 import select
 import struct
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from jobs.output.failure import Failure, guarded
+from jobs.output.progress import Activity
 from schemas.words.exit_codes import ExitCode
 
 TOKEN = b"."
@@ -39,8 +41,25 @@ class Turn:
 Work = Callable[[int, Turn], Result]
 
 
-def take_turns(workers: int, work: Work, is_debug: bool) -> Result:
-    """Runs `work(number, turn)` in each of the processes and returns the sums of their results."""
+Waiting = Callable[[], AbstractContextManager[object]]
+
+
+class SharedCounts:
+    """How much each of the processes has done, as all of them see it."""
+
+    def __init__(self, workers: int) -> None:
+        self.counts = memoryview(mmap.mmap(-1, 8 * workers)).cast("q")
+
+    def add(self, worker: int, number: int) -> None:
+        self.counts[worker] += number
+
+    def count(self, activity: Activity) -> None:
+        activity.done = sum(self.counts)
+
+
+def take_turns(workers: int, work: Work, is_debug: bool, waiting: Waiting = nullcontext) -> Result:
+    """Runs `work(number, turn)` in each of the processes and returns the sums of their results. `waiting`: what this
+    one does meanwhile, which may use threads: it begins after they are forked."""
     ring = [os.pipe() for _ in range(workers)]
     results = os.pipe()
     os.write(ring[0][1], TOKEN)
@@ -51,8 +70,9 @@ def take_turns(workers: int, work: Work, is_debug: bool) -> Result:
             os._exit(run_child(number, ring, results, work, is_debug))
         children.append(child)
     close_all([end for pipe in ring for end in pipe] + [results[1]])
-    told = read_results(results[0])
-    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    with waiting():
+        told = read_results(results[0])
+        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     if killed := [-code for code in codes if code < 0]:
         raise Failure(ExitCode.FAILED, f"a process was ended by signal {killed[0]}, the output is incomplete")
     if any(codes):

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from jobs.output.failure import Failure
+from jobs.output.progress import doing
 from jobs.output.rows import Row, print_rows, write_lines
 
 
@@ -33,7 +34,8 @@ def print_answers(engine: Engine, statements: Sequence[str], format: str) -> Non
             if number > 1 and format != "json":
                 write_lines([""])
             try:
-                print_answer(answer(statement), format)
+                with doing("sql"):
+                    print_answer(answer(statement), format)
             except Failure as failure:
                 place = f"statement {number}: " if len(statements) > 1 else ""
                 raise Failure(failure.code, f"{place}{failure}") from None

@@ -25,6 +25,8 @@ from jobs.warehouses.warehouse import Warehouse
 LEAST_FOR_WORKERS = 80
 # A worker that is done early takes another one.
 TASKS_PER_WORKER = 2
+# So that it shows how far thousands of them are.
+MOST_PER_TASK = 100
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,13 @@ def write_pages_of(task: PagesTask) -> PagesDone:
 
 
 def write_by_workers(pages: GroupPages, warehouse: Warehouse, folder: Place, engine: Engine) -> WrittenPages:
-    hands = pages.groups.dealt(engine.num_workers * TASKS_PER_WORKER)
+    most_tasks = -(-len(pages.groups.groups) // MOST_PER_TASK)
+    hands = pages.groups.dealt(max(engine.num_workers * TASKS_PER_WORKER, most_tasks))
     runs = warehouse.runs()
     tasks = [PagesTask(GroupPages(pages.about, pages.head, each), warehouse.root, runs, folder) for each in hands]
     step = Step(write_pages_of, PagesDone, unfinished="index.html is as it was")
-    done = engine.run(step, [TaskSpec(task, about="pages of groups") for task in tasks])
+    sizes = [len(hand.groups) for hand in hands], "groups"
+    done = engine.run(step, [TaskSpec(task, about="pages of groups") for task in tasks], sizes)
     for each in done:
         if each.failure is not None:
             raise Failure(*each.failure)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from jobs.output.progress import Activity
 from jobs.storage.stored_path import Place, delete, files_in, write_whole
 from jobs.storage.together import MOST_AT_ONCE
 
@@ -32,7 +33,7 @@ def write_pages(folder: Place, index: str, groups: Iterator[Page]) -> tuple[int,
     return len(written.names), written.num_bytes + write_index(folder, index, written.names)
 
 
-def write_group_pages(folder: Place, groups: Iterator[Page]) -> WrittenPages:
+def write_group_pages(folder: Place, groups: Iterator[Page], activity: Activity | None = None) -> WrittenPages:
     names: set[str] = set()
     num_bytes = 0
     with ThreadPoolExecutor(MOST_ON_DISK if isinstance(folder, Path) else MOST_AT_ONCE) as writers:
@@ -40,6 +41,8 @@ def write_group_pages(folder: Place, groups: Iterator[Page]) -> WrittenPages:
             for size in writers.map(lambda page: write_page(folder, page), some):
                 num_bytes += size
             names.update(file_of(page) for page in some)
+            if activity is not None:
+                activity.done += len(some)
     return WrittenPages(frozenset(names), num_bytes)
 
 

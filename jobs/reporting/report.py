@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from jobs.output.progress import counting
 from jobs.reporting.group_pages import About, GroupPages, part_text
 from jobs.reporting.page_files import ENDING, GROUPS_FOLDER, Page
 from jobs.reporting.pages import page, part_of_page
@@ -16,6 +17,7 @@ from jobs.reporting.parts.group_parts import AT_ONCE, FIRST_AT_ONCE, MOST_IN_FUL
 from jobs.reporting.parts.head import Head, head_of
 from jobs.reporting.parts.overview import SEVERITIES, GroupLine, counted_groups, group_lines, listings
 from jobs.reporting.rows.choices import GroupChoice
+from jobs.reporting.rows.listings import Row
 from jobs.reporting.rows.names import anchor
 from jobs.reporting.rows.questions import Answers, Ask, asking, name_statement, overview_statements, row_statements
 from jobs.reporting.rows.redaction import NoRedaction, Redaction
@@ -56,7 +58,8 @@ def report_of(
         about = About(warehouse.told, cluster, choice.words, basis, cluster)
         if key is not None:
             about = redacted(redaction, cluster, choice)
-        answers = {name: redaction.rows(choice.rows(rows)) for name, rows in ask(overview_statements(cluster)).items()}
+        asked = counted_answers(ask, overview_statements(cluster))
+        answers = {name: redaction.rows(choice.rows(rows)) for name, rows in asked}
         findings = shown_findings(answers, is_redacted=key is not None)
         lines = group_lines(answers["groups"], answers["topics"], findings)
         values = page_values(about, answers, findings, lines)
@@ -64,6 +67,13 @@ def report_of(
         index, num_inline = first_page(values, groups, ask, most_bytes)
         others = GroupPages(about, values["head"], groups.without(num_inline))
         yield Report(values["head"], len(answers["findings"]), len(lines), index, others, ask)
+
+
+def counted_answers(ask: Ask, statements: Mapping[str, str]) -> Iterator[tuple[str, list[Row]]]:
+    with counting(len(statements), "statements") as activity:
+        for name, statement in statements.items():
+            yield from ask({name: statement}).items()
+            activity.done += 1
 
 
 def groups_to_draw(
@@ -127,11 +137,13 @@ def first_page(values: Mapping[str, Any], groups: GroupsToDraw, ask: Ask, most: 
     hrefs = {group: f"{GROUPS_FOLDER}/{anchor(group)}{ENDING}" for group in groups.groups}
     room = most - len(page("index.html", {**values, "hrefs": hrefs, "inline": {}}).encode())
     inline: dict[str, Markup] = {}
-    for part in groups.parts(ask, AT_ONCE if len(groups.groups) <= AT_ONCE else FIRST_AT_ONCE):
-        text = part_text(part)
-        room -= len(text.encode())
-        if room < 0:
-            break
-        inline[part.group] = text
-        hrefs[part.group] = f"#{anchor(part.group)}"
+    with counting(len(groups.groups), "groups") as activity:
+        for part in groups.parts(ask, AT_ONCE if len(groups.groups) <= AT_ONCE else FIRST_AT_ONCE):
+            text = part_text(part)
+            room -= len(text.encode())
+            if room < 0:
+                break
+            inline[part.group] = text
+            hrefs[part.group] = f"#{anchor(part.group)}"
+            activity.done += 1
     return page("index.html", {**values, "hrefs": hrefs, "inline": inline}), len(inline)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from jobs.engine.engine import Engine
-from jobs.output.progress import doing
+from jobs.output.progress import counting, doing
 from jobs.processes.processors import default_workers
 from jobs.reporting.group_pages import LEAST_FOR_WORKERS, write_by_workers
 from jobs.reporting.page_files import INDEX, WrittenPages, write_group_pages, write_index
@@ -14,6 +14,7 @@ from jobs.reporting.report_folder import basis_of, unwritable
 from jobs.reporting.rows.choices import GroupChoice
 from jobs.storage.stored_path import Place
 from jobs.warehouses.warehouse import Warehouse
+from udfs.sentences.counts import counted
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,9 @@ class WrittenReport:
 
     @property
     def line(self) -> str:
-        pages = f", {self.num_pages:,} of them on pages of their own" if self.num_pages else ""
-        counts = f"{self.num_findings:,} findings, {self.num_groups:,} groups{pages}"
+        own = "a page of its own" if self.num_pages == 1 else "pages of their own"
+        pages = f", {self.num_pages:,} of them on {own}" if self.num_pages else ""
+        counts = f"{counted(self.num_findings, 'finding')}, {counted(self.num_groups, 'group')}{pages}"
         return f"{self.place}: {self.verdict}, {counts}, {self.num_bytes / 1e6:.1f} MB"
 
 
@@ -53,8 +55,10 @@ def write_report(
 
 
 def write_groups(report: Report, warehouse: Warehouse, folder: Place, engine: Engine | None) -> WrittenPages:
-    if len(report.others.groups.groups) < LEAST_FOR_WORKERS:
-        return write_group_pages(folder, report.groups)
+    number = len(report.others.groups.groups)
+    if number < LEAST_FOR_WORKERS:
+        with counting(number, "groups") as activity:
+            return write_group_pages(folder, report.groups, activity)
     with workers_of(engine) as workers:
         return write_by_workers(report.others, warehouse, folder, workers)
 

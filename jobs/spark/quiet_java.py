@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from jobs.output.failure import Failure
 from jobs.output.interrupts import quiet_interrupts
+from jobs.output.live_line import LIVE
 
 STANDARD_ERROR = 2
 SHOWN_BYTES = 4096
@@ -25,7 +26,7 @@ def quiet_java(is_debug: bool) -> Iterator[None]:
         yield
         return
     sys.stderr.flush()
-    kept = os.dup(STANDARD_ERROR)
+    kept = LIVE.descriptor = os.dup(STANDARD_ERROR)
     with tempfile.TemporaryFile() as said:
         os.dup2(said.fileno(), STANDARD_ERROR)
         try:
@@ -39,6 +40,7 @@ def quiet_java(is_debug: bool) -> Iterator[None]:
             os.write(kept, said.read())
             raise
         finally:
+            LIVE.descriptor = STANDARD_ERROR
             os.dup2(kept, STANDARD_ERROR)
             os.close(kept)
 

@@ -3,7 +3,8 @@
 import re
 
 PROGRESS = re.compile(
-    r"groupscope: [a-z :]+: (\d+% of [\d,]+ (MB|(record|task|statement|suite)s?), )?\d+ (s|min) so far"
+    r"groupscope: [A-Za-z :]+: (\d+%( of [\d,]+ (MB|(record|task|statement|suite|group|file|row)s?))?, )?"
+    r"\d+ (s|min) so far"
     r"(, about \d+ (s|min) left)?"
 )
 

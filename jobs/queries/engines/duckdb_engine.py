@@ -17,6 +17,7 @@ from duckdb import DuckDBPyConnection
 
 from jobs.command_line.suggestions import did_you_mean
 from jobs.output.failure import Failure
+from jobs.output.progress import Activity, measure
 from jobs.output.rows import Row
 from jobs.queries.definitions.dialects import text_literal
 from jobs.queries.definitions.functions import duckdb_macro
@@ -49,7 +50,9 @@ WRITING = frozenset({"COPY", "EXPORT", "INSERT"})
 HIDING = "JSON_EXECUTE_SERIALIZED_SQL"
 LOCKS = (
     "SET TimeZone = 'UTC'",
-    "SET enable_progress_bar = false",
+    # Its progress is asked for, and nothing printed by it.
+    "SET enable_progress_bar = true",
+    "SET enable_progress_bar_print = false",
     "SET python_enable_replacements = false",
     "SET enable_external_access = false",
     "SET lock_configuration = true",
@@ -79,13 +82,24 @@ class DuckDBEngine:
     def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], QueryResult]]:
         warehouse = reading(self.place)
         say_absent(statements, warehouse.readable_versions())
-        with scope_of(warehouse, statements) as answer:
+        with session_of(warehouse, statements) as session:
+
+            def answer(statement: str) -> Answer:
+                measure(session.count)
+                return session.answer(statement)
+
             yield answer
 
 
 @contextmanager
 def scope_of(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[Callable[[str], QueryResult]]:
     """Answers to these statements, over the warehouse as its newest run left it."""
+    with session_of(warehouse, statements) as session:
+        yield session.answer
+
+
+@contextmanager
+def session_of(warehouse: Warehouse, statements: Sequence[str]) -> "Iterator[Session]":
     named = named_in(statements)
     versions = warehouse.readable_versions(named.tables)
     is_stored = isinstance(warehouse.root, StoredPath)
@@ -100,8 +114,7 @@ def scope_of(warehouse: Warehouse, statements: Sequence[str]) -> Iterator[Callab
         for lock in LOCKS:
             connection.execute(lock)
         bring_into_scope(connection, warehouse, versions, files, stored, named)
-        session = Session(connection, worker, frozenset(uris_of(files)), tuple(stored.values()))
-        yield session.answer
+        yield Session(connection, worker, frozenset(uris_of(files)), tuple(stored.values()))
 
 
 def tokens_of(text: str) -> list[tuple[duckdb.token_type, str]]:
@@ -205,6 +218,11 @@ class Session:
             raise
         except duckdb.Error as error:
             raise self.failure(error) from None
+
+    def count(self, activity: Activity) -> None:
+        """Where DuckDB does not know how much there is to do, it says -1."""
+        percent = self.connection.query_progress()
+        activity.total, activity.done = (100, percent) if percent > 0 else (0, 0)
 
     def failure(self, error: duckdb.Error) -> Failure:
         unread = [failure for table in self.stored for failure in table.failures]

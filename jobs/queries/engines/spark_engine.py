@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobs.output.failure import Failure
+from jobs.output.progress import doing
 from jobs.output.rows import Row
 from jobs.queries.definitions.functions import function_statement
 from jobs.queries.definitions.views import named_in
@@ -55,7 +56,8 @@ class SparkEngine:
     def scope(self, statements: Sequence[str]) -> Iterator[Callable[[str], QueryResult]]:
         spark, warehouse, versions = self.opened()
         say_absent(statements, versions)
-        bring_into_scope(spark, warehouse, versions, statements)
+        with doing("opening tables"):
+            bring_into_scope(spark, warehouse, versions, statements)
         try:
             yield lambda statement: answer(spark, statement)
         finally:
@@ -73,7 +75,7 @@ class SparkEngine:
 
 
 def started(is_debug: bool) -> "SparkSession":
-    with quiet_java(is_debug):
+    with doing("starting Spark"), quiet_java(is_debug):
         spark = session()
     keep_errors_to_us()
     return spark

@@ -2,15 +2,12 @@
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
 from jobs.engine.engine import Done, sizes_of
 from jobs.engine.task import PlanRow, TaskSpec
 from jobs.output.progress import Activity
-from tests.audited_sample import ROOT, SAMPLE
-from tests.jobs.progress_lines import PROGRESS
 from tests.jobs.terminal.terminals import Shown, on_terminal
 
 
@@ -110,27 +107,3 @@ def test_quiet_shows_no_live_line() -> None:
     quiet = working(is_quiet=True)
     assert "so far" not in quiet.text
     assert quiet.screen == ["groupscope: a partition was not seen", "done"]
-
-
-# So fast that each step of a small audit is seen.
-IMPATIENT = """
-import sys, jobs.output.progress
-jobs.output.progress.SILENT_SECONDS, jobs.output.progress.LIVE_SECONDS = 0, 0.01
-from jobs.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-def test_every_step_of_an_audit_shows_how_far_it_is_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    words = ["audit", "--source", f"segments:{SAMPLE}", "--cluster", "sample", "--fail-on", "never"]
-    places = ["--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "report")]
-    shown = on_terminal([sys.executable, "-c", IMPATIENT, *words, *places], folder=ROOT)
-    assert shown.code == 0
-    drawn = [line for _, line in live_lines(shown)]
-    for line in drawn:
-        assert PROGRESS.fullmatch(f"groupscope: {line}"), line
-    assert {line.partition(":")[0] for line in drawn} == {"ingest", "replay", "assignments", "lag", "gate", "report"}
-    statements = [int(found[1]) for line in drawn if (found := re.match(r"gate: (\d+)% of \d+ statements", line))]
-    assert statements == sorted(statements)
-    assert len(set(statements)) > 3
-    assert not [line for line in shown.screen if re.search(r"\d s so far", line)]

@@ -1,0 +1,104 @@
+"""Commands on a real terminal, so impatient that every step of a small one is seen: what they show of how far they are,
+and what is left of it."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.audited_sample import ROOT, SAMPLE
+from tests.jobs.progress_lines import PROGRESS, beside_progress
+from tests.jobs.terminal.terminals import Shown, on_terminal
+
+IMPATIENT = """
+import sys, jobs.output.progress
+jobs.output.progress.SILENT_SECONDS, jobs.output.progress.LIVE_SECONDS, jobs.output.progress.LOG_SECONDS = 0, 0.01, 0.05
+jobs.output.progress.STALLED_SECONDS = 0.3
+from jobs.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+# A second of work, and one row.
+SLOW = "SELECT count(*) AS n FROM offset_commits AS a, range(20000) AS b WHERE hash(a.record_offset * b.range) > 0"
+LOGS = [str(file) for file in sorted(SAMPLE.glob("*/*.log"))]
+
+
+def impatient(*words: str) -> list[str]:
+    return [sys.executable, "-c", IMPATIENT, *words]
+
+
+def drawn(shown: Shown) -> list[str]:
+    return [line for _, text in shown.written for line in re.findall(r"\r([^\r\n\x1b]+)\x1b\[K", text)]
+
+
+def quietly(words: Sequence[str]) -> list[str]:
+    command = [sys.executable, "-m", "jobs.cli", *words, "--quiet"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("doctor",), r"doctor: \d+% of \d+ files, .*|doctor: \d+% of [\d,]+ rows, .*"),
+        (("report", "--report", "REPORT"), r"report: \d+% of \d+ groups, .*|report: \d+% of \d+ statements, .*"),
+        (("sql", SLOW), r"sql: [1-9]\d?%, \d+ s so far, about \d+ s left"),
+        (("groups",), r"groups: 0 s so far"),
+        # Of no group, so that nothing is printed.
+        (("dump", "--group", "^$", *LOGS * 10), r"dump: [1-9]\d*% of \d+ MB, .*"),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else "",
+)
+def test_what_may_take_long_shows_how_far_it_is_and_leaves_nothing_behind(
+    words: tuple[str, ...], expected: str, audited_sample: Path, tmp_path: Path
+) -> None:
+    command = [str(tmp_path) if word == "REPORT" else word for word in words]
+    command += [] if words[0] == "dump" else ["--warehouse", str(audited_sample)]
+    shown = on_terminal(impatient(*command), folder=ROOT)
+    assert shown.code == 0
+    lines = drawn(shown)
+    assert all(PROGRESS.fullmatch(f"groupscope: {line}") for line in lines)
+    found = {pattern: [line for line in lines if re.fullmatch(pattern, line)] for pattern in expected.split("|")}
+    assert all(found.values()), found
+    assert not [line for line in shown.screen if "so far" in line]
+
+
+def test_nothing_is_drawn_into_an_answer_of_several_processes() -> None:
+    shown = on_terminal(impatient("dump", *LOGS), folder=ROOT)
+    assert drawn(shown)
+    assert shown.screen == quietly(["dump", *LOGS])
+
+
+def test_standard_output_has_the_answer_alone_and_a_log_the_progress(audited_sample: Path) -> None:
+    words = ["sql", SLOW, "--format", "json", "--warehouse", str(audited_sample)]
+    done = subprocess.run(impatient(*words), cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == quietly(words)
+    assert len(done.stderr.splitlines()) > 2
+    assert beside_progress(done.stderr) == []
+    assert "\r" not in done.stderr
+
+
+def test_nothing_is_drawn_while_somebody_reads_the_answer_in_a_pager() -> None:
+    """The reader takes a little, says so on the terminal, waits, and takes the rest."""
+    reader = "(head -c 1000 > /dev/null; sleep 1.5; echo BEGIN; sleep 1.5; echo END; cat > /dev/null)"
+    shown = on_terminal(["bash", "-c", f"{shlex.join(impatient('dump', *LOGS))} | {reader}"], folder=ROOT)
+    assert drawn(shown)
+    assert "so far" not in shown.text.partition("BEGIN")[2].partition("END")[0]
+    assert "END" in shown.text
+
+
+def test_every_step_of_an_audit_shows_how_far_it_is_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    words = ["audit", "--source", f"segments:{SAMPLE}", "--cluster", "sample", "--fail-on", "never"]
+    places = ["--warehouse", str(tmp_path / "w"), "--report", str(tmp_path / "report")]
+    shown = on_terminal(impatient(*words, *places), folder=ROOT)
+    assert shown.code == 0
+    lines = drawn(shown)
+    for line in lines:
+        assert PROGRESS.fullmatch(f"groupscope: {line}"), line
+    assert {line.partition(":")[0] for line in lines} == {"ingest", "replay", "assignments", "lag", "gate", "report"}
+    statements = [int(found[1]) for line in lines if (found := re.match(r"gate: (\d+)% of \d+ statements", line))]
+    assert statements == sorted(statements)
+    assert len(set(statements)) > 3
+    assert not [line for line in shown.screen if re.search(r"\d s so far", line)]
