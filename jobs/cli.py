@@ -23,6 +23,8 @@ from schemas.words.exit_codes import ExitCode
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction["Parser"]
 
+# Without a command.
+FLAGS = ("--help", "--version")
 # Set by the scripts of `groupscope completion`, with the line to complete.
 IS_COMPLETING, COMPLETED_LINE = "_ARGCOMPLETE", "COMP_LINE"
 
@@ -162,11 +164,13 @@ def check_command(words: Sequence[str], wanted: str | None) -> None:
     first = words[0]
     if wanted is not None or first in ("-h", "--help"):
         return
-    if first.startswith("-"):
-        raise Failure(ExitCode.USAGE, f"{first}: a command was expected before flags; see groupscope --help")
     from jobs.command_line.suggestions import did_you_mean
 
-    raise Failure(ExitCode.USAGE, f"no command {first!r}{did_you_mean(first, COMMANDS)}; see groupscope --help")
+    if first.startswith("-"):
+        expected = f"a command was expected before flags{did_you_mean(first, FLAGS)}"
+        raise Failure(ExitCode.USAGE, f"{first}: {expected}; see groupscope --help")
+    meant = did_you_mean(first, [*COMMANDS, *FLAGS])
+    raise Failure(ExitCode.USAGE, f"no command {first!r}{meant}; see groupscope --help")
 
 
 def prepare_process(parsed: argparse.Namespace) -> None:

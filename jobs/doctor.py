@@ -20,6 +20,7 @@ from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import place_of
 from jobs.warehouses.warehouse import reading
 from schemas.words.exit_codes import ExitCode
+from udfs.sentences.counts import counted
 
 ORDER = list(Status)
 
@@ -30,7 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     number = sum(finding.status is Status.BROKEN for finding in found)
     if not number:
         return ExitCode.CLEAN
-    say(f"{arguments.warehouse}: cannot be relied on, broken findings: {number}")
+    broken = counted(number, "broken finding is", "broken findings are")
+    say(f"{arguments.warehouse}: do not use this warehouse until {broken} mended")
     return ExitCode.UNUSABLE_WAREHOUSE
 
 

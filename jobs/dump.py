@@ -85,10 +85,11 @@ def record_type(text: str) -> int:
     names = {record.name.lower(): number for number, record in REGISTRY.items()}
     number = int(text) if re.fullmatch("[0-9]{1,5}", text) else names.get(text.lower())
     if number not in REGISTRY:
-        raise Failure(
-            ExitCode.USAGE,
-            f"--type {text!r}: expected a number from 0 to {max(REGISTRY)} or a name such as OffsetCommit",
-        )
+        from jobs.command_line.suggestions import did_you_mean
+
+        meant = did_you_mean(text, [record.name for record in REGISTRY.values()])
+        expected = f"expected a number from 0 to {max(REGISTRY)} or a name such as OffsetCommit"
+        raise Failure(ExitCode.USAGE, f"--type {text!r}: {expected}{meant}")
     return number
 
 

@@ -11,12 +11,13 @@ import argparse
 import sys
 from dataclasses import asdict
 
+from jobs.command_line.suggestions import unknown
 from jobs.gating.options import check_matches, check_pattern
 from jobs.output.failure import Failure
 from jobs.output.rows import Format, print_rows, write_lines
 from jobs.reporting.report_folder import check_cluster, marks_of, report_place
 from jobs.reporting.rows.choices import GroupChoice
-from jobs.reporting.rows.redaction import Redaction, is_hash, key_of
+from jobs.reporting.rows.redaction import Key, Redaction, is_hash, key_of
 from jobs.reporting.write_report import write_report
 from jobs.storage.stored_path import Place
 from jobs.warehouses.any_warehouse import one_cluster, place_of, reading
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = place_of(report_place(arguments.report, arguments.warehouse))
     choice = GroupChoice(arguments.group, arguments.exclude_group)
     key = redaction_key(arguments)
-    check_report_before(folder, cluster, key, is_new_key=arguments.redact_key is None)
+    check_report_before(folder, cluster, key)
     report = write_report(warehouse, cluster, choice, folder, key)
     if arguments.format == Format.TABLE:
         write_lines([report.line])
@@ -49,16 +50,19 @@ def check_known(warehouse: Warehouse, cluster: str, pattern: str | None) -> None
         check_matches(pattern, set() if rows is None else set(rows.column("group_id").to_pylist()), cluster)
 
 
-def redaction_key(arguments: argparse.Namespace) -> bytes | None:
+def redaction_key(arguments: argparse.Namespace) -> Key | None:
     if arguments.redact_key is not None and not arguments.redact:
         raise Failure(ExitCode.USAGE, f"--redact-key {arguments.redact_key}: is for --redact, which is not there")
     return key_of(arguments.redact_key) if arguments.redact else None
 
 
-def check_report_before(folder: Place, cluster: str, key: bytes | None, *, is_new_key: bool) -> None:
+def check_report_before(folder: Place, cluster: str, key: Key | None) -> None:
     marks = marks_of(folder)
-    shown = None if key is None else Redaction(key, ()).name(cluster)
-    if key is not None and is_new_key and is_hash(marks.cluster):
+    shown = None if key is None else Redaction(key.secret, ()).name(cluster)
+    if key is not None and not key.is_kept and is_hash(marks.cluster):
+        if marks.key is not None:
+            told = "holds a report redacted with a key file; add --redact-key FILE, or choose another folder"
+            raise Failure(ExitCode.USAGE, f"--report {folder}: {told}")
         # Hashes of two keys say nothing about each other.
         shown = marks.cluster
     check_cluster(folder, marks, cluster, shown)
@@ -67,7 +71,7 @@ def check_report_before(folder: Place, cluster: str, key: bytes | None, *, is_ne
 def known_cluster(warehouse: Warehouse, wanted: str | None) -> str:
     known = warehouse.clusters()
     if wanted is not None and known and wanted not in known:
-        raise Failure(ExitCode.USAGE, f"--cluster {wanted}: not in the warehouse, which has {', '.join(known)}")
+        raise Failure(ExitCode.USAGE, unknown("cluster", wanted, known))
     return one_cluster(warehouse, wanted)
 
 

@@ -40,6 +40,8 @@ class About:
     # What its folder is known by from then on.
     mark: str
     is_redacted: bool = False
+    # Of its hashes.
+    has_kept_key: bool = False
 
 
 @dataclass(frozen=True)

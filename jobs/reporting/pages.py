@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from jobs.output.failure import visible
 from jobs.reporting.rows.listings import clock, moment
 from jobs.reporting.rows.names import MOST_IN_ROWS, cut, group_name
+from udfs.sentences.counts import counted
 
 # What a shell acts on there.
 IN_DOUBLE_QUOTES = '"$`\\!'
@@ -43,6 +44,7 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters["command"] = sql_command
     made.filters |= {"cut": cut, "name": group_name, "moment": moment, "clock": clock, "whole": whole, "lines": lines}
+    made.filters["counted"] = counted
     return made
 
 

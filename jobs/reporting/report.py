@@ -20,7 +20,7 @@ from jobs.reporting.rows.choices import GroupChoice
 from jobs.reporting.rows.listings import Row
 from jobs.reporting.rows.names import anchor
 from jobs.reporting.rows.questions import Answers, Ask, asking, name_statement, overview_statements, row_statements
-from jobs.reporting.rows.redaction import NoRedaction, Redaction
+from jobs.reporting.rows.redaction import Key, NoRedaction, Redaction
 from jobs.warehouses.warehouse import Warehouse
 
 # Of the first page: beyond it, groups have pages of their own.
@@ -50,14 +50,14 @@ def report_of(
     choice: GroupChoice,
     basis: str = "",
     most_bytes: int = MOST_BYTES,
-    key: bytes | None = None,
+    key: Key | None = None,
 ) -> Iterator[Report]:
     """`basis`: what the page says that it rests on; `key`: of the hashes that stand for names."""
     with asking(warehouse, cluster) as ask:
-        redaction = NoRedaction() if key is None else redaction_of(ask, cluster, key)
+        redaction = NoRedaction() if key is None else redaction_of(ask, cluster, key.secret)
         about = About(warehouse.told, cluster, choice.words, basis, cluster)
         if key is not None:
-            about = redacted(redaction, cluster, choice)
+            about = redacted(redaction, cluster, choice, key)
         asked = counted_answers(ask, overview_statements(cluster))
         answers = {name: redaction.rows(choice.rows(rows)) for name, rows in asked}
         findings = shown_findings(answers, is_redacted=key is not None)
@@ -99,10 +99,10 @@ def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
     return Redaction(key, [cluster, *(row["name"] for row in rows)])
 
 
-def redacted(redaction: Redaction, cluster: str, choice: GroupChoice) -> About:
+def redacted(redaction: Redaction, cluster: str, choice: GroupChoice, key: Key) -> About:
     """Paths and patterns hold names too."""
     words, name = None if choice.words is None else "some of the groups", redaction.name(cluster)
-    return About("WAREHOUSE", name, words, "", name, is_redacted=True)
+    return About("WAREHOUSE", name, words, "", name, is_redacted=True, has_kept_key=key.is_kept)
 
 
 def page_values(

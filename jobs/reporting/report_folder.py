@@ -21,7 +21,7 @@ DEFAULT, IN_WAREHOUSE = "report", "_report"
 EXPECTED = "a folder that can be written to was expected"
 # Enough of a page for its head, where the marks are.
 HEAD_BYTES = 8_192
-MARK = re.compile('<meta name="groupscope-(basis|cluster)" content="([^"]+)">')
+MARK = re.compile('<meta name="groupscope-(basis|cluster|key)" content="([^"]+)">')
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Marks:
 
     basis: str | None = None
     cluster: str | None = None
+    # Not None: its hashes are of a key in a file.
+    key: str | None = None
 
 
 def report_place(wanted: str | None, warehouse: str) -> str:

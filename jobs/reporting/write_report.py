@@ -12,6 +12,7 @@ from jobs.reporting.page_files import INDEX, WrittenPages, write_group_pages, wr
 from jobs.reporting.report import Report, report_of
 from jobs.reporting.report_folder import basis_of, unwritable
 from jobs.reporting.rows.choices import GroupChoice
+from jobs.reporting.rows.redaction import Key
 from jobs.storage.stored_path import Place
 from jobs.warehouses.warehouse import Warehouse
 from udfs.sentences.counts import counted
@@ -39,7 +40,7 @@ def write_report(
     cluster: str,
     choice: GroupChoice,
     folder: Place,
-    key: bytes | None = None,
+    key: Key | None = None,
     engine: Engine | None = None,
 ) -> WrittenReport:
     """`key`: of the hashes that stand for names; None: names as they are. `engine`: of the run that it is part of."""

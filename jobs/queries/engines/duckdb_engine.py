@@ -31,6 +31,7 @@ from jobs.storage.stored_path import StoredPath
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
+from schemas.contract.scalar_functions import SCALAR_FUNCTIONS
 from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
 from schemas.words.exit_codes import ExitCode
@@ -41,9 +42,10 @@ if TYPE_CHECKING:
 # The rest is for what Python, and other programs, hold.
 MOST_MEMORY = "50%"
 ROWS_AT_ONCE = 2_000
-ABSENT = re.compile(r"Table with name (\S+) does not exist")
+ABSENT = re.compile(r"(?P<kind>Table|Function) with name (?P<name>\S+) does not exist")
+QUOTED = re.compile('"([^"]+)"')
 # Its own tables, which nobody means here.
-OF_DUCKDB = re.compile(r'"(pg_|duckdb_|sqlite_|information_schema)')
+OF_DUCKDB = re.compile(r'"(pg_|duckdb_|sqlite_|information_schema|read_|parquet_)')
 # A clause of WITH, and what EXPLAIN ANALYZE runs, may be these too.
 WRITING = frozenset({"COPY", "EXPORT", "INSERT"})
 # Runs a statement that it is given as a text.
@@ -241,7 +243,18 @@ class Session:
 def told(error: duckdb.Error) -> str:
     """DuckDB goes on with the place in the text."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    hints = [line for line in lines[1:] if line.startswith("Did you mean") and not OF_DUCKDB.search(line)]
-    if lines and not hints and (absent := ABSENT.search(lines[0])):
-        hints = [did_you_mean(absent[1], [*USER_TABLES, *VIEWS]).strip()]
-    return " ".join([*lines[:1], *hints[:1]]).strip() or type(error).__name__
+    return " ".join([*lines[:1], *hints(lines)][:2]).strip() or type(error).__name__
+
+
+def hints(lines: Sequence[str]) -> Iterator[str]:
+    """What was meant: a name of ours rather than one of DuckDB's."""
+    absent = ABSENT.search(lines[0]) if lines else None
+    if absent is not None:
+        ours = [*USER_TABLES, *VIEWS] if absent["kind"] == "Table" else [*FUNCTIONS, *SCALAR_FUNCTIONS]
+        yield from filter(None, [did_you_mean(absent["name"], ours).strip()])
+    for line in lines[1:]:
+        if line.startswith("Did you mean") and not OF_DUCKDB.search(line):
+            yield line
+        if line.startswith("Candidate bindings"):
+            column = QUOTED.findall(lines[0])[-1:]
+            yield from filter(None, [did_you_mean(each, QUOTED.findall(line)).strip() for each in column])

@@ -10,6 +10,7 @@ from udfs.groups.group_partition import partition_for
 from udfs.groups.history.anomaly_rows import anomaly_row
 from udfs.groups.history.rows import Rows
 from udfs.groups.readers.records import Moment
+from udfs.sentences.counts import counted
 
 # A key begins with its type; then come the length and the text of the group id.
 NAME_AT = 4
@@ -66,4 +67,4 @@ def misplaced(
     expected = partition_for(group_id, number)
     if expected == partition:
         return None
-    return f"is in partition {partition}, of {number} partitions {expected} was expected", Confidence.CERTAIN
+    return f"is in partition {partition}, of {counted(number, 'partition')} {expected} was expected", Confidence.CERTAIN

@@ -104,6 +104,6 @@ def notices(newest: Mapping[str, Row], answers: Answers, choice: str | None) -> 
     if REPLAY in newest and not answers["groups"]:
         yield "The history holds no group."
     if not answers["snapshots"][0]["num_snapshots"]:
-        yield "There are no snapshots: lag is unknown, never zero. Take them by groupscope capture."
+        yield "There are no snapshots: lag is unknown, never zero. Take them with groupscope capture."
     if choice is not None:
         yield f"Only {choice}. The verdict and the exit code are those of the whole run."

@@ -9,6 +9,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -133,10 +134,18 @@ def lengths_by_first_word(spelled: Iterable[str]) -> Mapping[str, Sequence[int]]
     return {word: sorted(lengths, reverse=True) for word, lengths in found.items()}
 
 
-def key_of(file: Path | None) -> bytes:
+@dataclass(frozen=True)
+class Key:
+    """`is_kept`: it is in a file, so that another report can have the same hashes."""
+
+    secret: bytes
+    is_kept: bool
+
+
+def key_of(file: Path | None) -> Key:
     """That of the file; without one another key each time."""
     if file is None:
-        return secrets.token_bytes(KEY_BYTES)
+        return Key(secrets.token_bytes(KEY_BYTES), is_kept=False)
     try:
         key = file.read_bytes().strip()
     except OSError as error:
@@ -146,4 +155,4 @@ def key_of(file: Path | None) -> bytes:
     if len(key) < LEAST_KEY:
         told = f"has {len(key)} bytes, {LEAST_KEY} or more were expected, such as those of `openssl rand -hex 32`"
         raise Failure(ExitCode.USAGE, f"--redact-key {file}: {told}")
-    return key
+    return Key(key, is_kept=True)

@@ -13,15 +13,15 @@ from jobs.reporting.page_files import write_group_pages
 from jobs.reporting.parts.group_parts import GroupsToDraw
 from jobs.reporting.report import Report, report_of
 from jobs.reporting.rows.choices import GroupChoice
-from jobs.reporting.rows.redaction import NoRedaction
+from jobs.reporting.rows.redaction import Key, NoRedaction
 from jobs.warehouses.any_warehouse import reading
 from schemas.words.exit_codes import ExitCode
 
-KEY = b"0123456789abcdef"
+KEY = Key(b"0123456789abcdef", is_kept=True)
 
 
 @contextmanager
-def small_report(warehouse: Path, key: bytes | None = None) -> Iterator[Report]:
+def small_report(warehouse: Path, key: Key | None = None) -> Iterator[Report]:
     """Most groups have no room on its first page."""
     with report_of(reading(str(warehouse)), "sample", GroupChoice(), most_bytes=400_000, key=key) as report:
         yield report

@@ -114,10 +114,28 @@ def test_redacted_reports_of_one_folder_are_of_one_cluster_as_far_as_hashes_tell
         (("--redact", "--redact-key", str(tmp_path / "key")), 0),
         (("--redact", "--redact-key", str(tmp_path / "other")), 2),
         ((), 2),
-        (("--redact",), 0),
-        (("--redact",), 0),
+        # Others may compare its hashes: those of a key that nobody keeps would end that unseen.
+        (("--redact",), 2),
     ):
         assert cli.main([*words, *flags]) == code, flags
+
+
+def test_a_report_redacted_without_a_key_file_replaces_one_of_its_kind_and_none_of_a_key_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile_warehouse(tmp_path / "w", NAMES[:1])
+    (tmp_path / "key").write_bytes(KEY)
+    words = ["report", "--warehouse", str(tmp_path / "w"), "--redact"]
+    assert [cli.main([*words, "--report", str(tmp_path / "r")]) for _ in range(2)] == [0, 0]
+    kept = [*words, "--report", str(tmp_path / "kept")]
+    assert cli.main([*kept, "--redact-key", str(tmp_path / "key")]) == 0
+    before = (tmp_path / "kept" / "index.html").read_bytes()
+    capsys.readouterr()
+    assert cli.main(kept) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    expected = "holds a report redacted with a key file; add --redact-key FILE, or choose another folder"
+    assert line == f"groupscope: --report {tmp_path / 'kept'}: {expected}"
+    assert (tmp_path / "kept" / "index.html").read_bytes() == before
 
 
 def test_a_hash_is_an_hmac_of_the_name() -> None:

@@ -65,3 +65,36 @@ def test_a_table_that_there_is_not_is_told_with_what_may_be_meant(
 ) -> None:
     assert main(["sql", f"SELECT * FROM {name}", "--warehouse", str(folder / "warehouse")]) == 2
     assert capfd.readouterr().err == f"groupscope: Catalog Error: Table with name {name} does not exist!{hint}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["sql", "SELECT grop_id FROM findings"], "(did you mean group_id?)"),
+        (["sql", "SELECT * FROM owner_att('clicks', 1, 'now')"], "(did you mean owner_at?)"),
+        (["sql", "SELECT kafka_asign('{}')"], "(did you mean kafka_assign?)"),
+        (["report", "--cluster", "sampl"], 'did you mean "sample"? (1 cluster: sample)'),
+    ],
+)
+def test_what_was_misspelled_is_told_with_what_may_be_meant(
+    folder: Path, words: list[str], hint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--warehouse", str(folder / "warehouse")]) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.endswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["--verison"], "(did you mean --version?); see groupscope --help"),
+        (["version"], "(did you mean --version?); see groupscope --help"),
+        (["dump", "--type", "OffsetComit", "/dev/null"], "(did you mean OffsetCommit?)"),
+    ],
+)
+def test_what_was_misspelled_without_a_warehouse_too(
+    words: list[str], hint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.endswith(hint)

@@ -18,6 +18,7 @@ import numpy as np
 from udfs.assignors.questions.problems import Numbers, Rows
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.checks.recorded_assignments import Flags
+from udfs.sentences.counts import counted
 
 
 class ByLog(Enum):
@@ -60,7 +61,8 @@ def why_not(used: Used, time: int | None, facts: Facts) -> str | None:
     count = confirmed_count(used.name, used.least, time, facts)
     if count.partitions in (None, used.partitions):
         return count.why
-    return f"{used.name}: {used.partitions} partitions were taken, it had {count.partitions}"
+    taken = counted(used.partitions, "partition was", "partitions were")
+    return f"{used.name}: {taken} taken, it had {count.partitions}"
 
 
 def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Count:
@@ -86,7 +88,8 @@ def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Co
     if has_gone_between(before, after, facts):
         return Count(None, f"{name}: it was gone for a while between the snapshots before and after the record")
     if not agree(before, after):
-        told = f"{before.topic.partitions} partitions in the snapshot before, {after.topic.partitions} in the one after"
+        number = counted(before.topic.partitions, "partition")
+        told = f"{number} in the snapshot before, {after.topic.partitions} in the one after"
         return Count(None, f"{name}: {told}")
     return Count(before.topic.partitions)
 
@@ -102,7 +105,8 @@ def exceeds(before: KnownTopic, after: KnownTopic) -> bool:
 
 
 def contradicted(name: str, stale: KnownTopic) -> Count:
-    told = f"records name partition {stale.exceeded - 1}, a snapshot has {stale.topic.partitions} partitions"
+    number = counted(stale.topic.partitions, "partition")
+    told = f"records name partition {stale.exceeded - 1}, a snapshot has {number}"
     return Count(None, f"{name}: {told}")
 
 

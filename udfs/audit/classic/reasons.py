@@ -12,6 +12,7 @@ from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts
 from udfs.audit.classic.state import Before
 from udfs.audit.classic.variants import STICKY
+from udfs.sentences.counts import counted
 
 FOREIGN_TYPES: Final[Mapping[str, str]] = {
     CONNECT: "Kafka Connect shares connectors and tasks among its workers, no partitions",
@@ -83,7 +84,8 @@ def lacks_racks(generation: Generation, counts: Counts) -> bool:
 
 def drift(generation: Generation, num_different: int) -> str:
     """With the leader's library, if its client id shows it: other libraries have assignors of the same names."""
-    text = f"no release gives this: {num_different} partitions have another owner than expected"
+    others = counted(num_different, "partition has another owner", "partitions have another owner")
+    text = f"no release gives this: {others} than expected"
     leader = next((at for at, member in enumerate(generation.members) if member == generation.leader), None)
     if leader is None:
         return text

@@ -199,7 +199,9 @@ def judgement(draft: Draft, recorded: Recorded) -> Judged:
     if outcome.expected is None:
         return Judged(outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}")
     compared = compare(recorded.members, recorded.topics, recorded.rows, outcome.expected)
-    reason = f"{compared.num_different} partitions have other owners than {outcome.variant.assignor} gives them"
+    number = compared.num_different
+    others = "1 partition has another owner" if number == 1 else f"{number:,} partitions have other owners"
+    reason = f"{others} than {outcome.variant.assignor} gives"
     return Judged(Verdict.DRIFT, reason, compared.num_different, compared.differences)
 
 
