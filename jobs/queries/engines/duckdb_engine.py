@@ -86,7 +86,7 @@ class DuckDBEngine:
         say_absent(statements, warehouse.readable_versions())
         with session_of(warehouse, statements) as session:
 
-            def answer(statement: str) -> Answer:
+            def answer(statement: str) -> QueryResult:
                 measure(session.count)
                 return session.answer(statement)
 
