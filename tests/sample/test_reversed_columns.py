@@ -10,7 +10,7 @@ from deltalake import DeltaTable
 
 from schemas.contract.tables import TABLES
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def replayed(warehouse: Path, order: str) -> dict[str, pa.Table]:

@@ -12,7 +12,7 @@ from udfs.groups.history.group import Context, Group
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.history.rows import Rows
 from udfs.groups.modern import modern_groups
-from udfs.groups.readers import modern_records
+from udfs.groups.modern import records as modern_records
 from udfs.groups.readers.classic_columns import TYPE
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import ImpossibleLog, Moment, Record

@@ -6,8 +6,10 @@ from typing import Any, Final
 
 from schemas.records.registry import GROUP_TYPES
 from tests.builders.groups.modern_log import NAMED, ORDERS, PAYMENTS
+from udfs.assignors.questions.specs import Topic
 from udfs.groups.readers.classic_records import ClassicMember, ClassicValue
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Pattern, Target, TargetEpoch, Topics, Topology
+from udfs.groups.readers.recorded_lists import Partitions, Tasks
 from udfs.groups.readers.records import Record
 
 MEMBERS: Final = ("a", "b", "c", "")
@@ -56,9 +58,9 @@ class ImpossibleLog:
             **dict.fromkeys((3, 11, 17), self.group_epoch),
             **dict.fromkeys((4, 9, 15, 18), self.topics),
             **dict.fromkeys((6, 12, 20), lambda: TargetEpoch(self.any_of(EPOCHS))),
-            **dict.fromkeys((7, 13), lambda: Target({None: self.tps()})),
+            **dict.fromkeys((7, 13), lambda: Target(self.partitions())),
             21: lambda: Target(self.tasks()),
-            **dict.fromkeys((8, 14), lambda: self.current({None: self.tps()}, {None: self.tps()})),
+            **dict.fromkeys((8, 14), lambda: self.current(self.partitions(), self.partitions())),
             22: lambda: self.current(self.tasks(), self.tasks()),
             16: lambda: Pattern(self.names()),
             23: lambda: Topology(self.any_of(EPOCHS), {each: self.names() for each in self.some(("0", "1", ""))}),
@@ -70,24 +72,26 @@ class ImpossibleLog:
     def names(self) -> tuple[str, ...]:
         return tuple(self.some(("orders", "payments", "repartition", "")))
 
-    def tps(self) -> frozenset[int]:
+    def tps(self) -> list[int]:
         topics = (ORDERS, PAYMENTS, NAMED["orders"])
         numbers = (0, 1, 2, (1 << 31) - 1)
-        return frozenset(self.any_of(topics) | self.any_of(numbers) for _ in range(self.any_of(range(4))))
+        return [self.any_of(topics) | self.any_of(numbers) for _ in range(self.any_of(range(4)))]
+
+    def partitions(self) -> dict[str | None, Any]:
+        return {None: Partitions.of(self.tps())}
 
     def tasks(self) -> dict[str | None, Any]:
         def task() -> tuple[str, int]:
             return self.any_of(("0", "1", "")), self.any_of((0, 1))
 
-        return {role: frozenset(task() for _ in range(self.any_of((0, 1, 2)))) for role in ROLES}
+        return {role: Tasks(task() for _ in range(self.any_of((0, 1, 2)))) for role in ROLES}
 
     def group_epoch(self) -> GroupEpoch:
         configs = self.any_of((None, (), (("num.standby.replicas", "1"),)))
         return GroupEpoch(self.any_of(EPOCHS), self.any_of((None, 0, 7)), self.any_of((None, -1, 0, 1)), configs)
 
     def topics(self) -> Topics:
-        names = self.names()
-        return Topics(names, tuple(self.any_of((None, 0, 1, 3)) for _ in names))
+        return Topics(tuple(Topic(name, self.any_of((0, 1, 3))) for name in self.names()))
 
     def current(self, assigned: Any, pending: Any) -> Current:
         return Current(self.any_of(EPOCHS), self.any_of(EPOCHS), self.any_of(STATES), assigned, pending)
@@ -110,7 +114,7 @@ class ImpossibleLog:
 
     def classic_member(self, member_id: str) -> ClassicMember:
         def own() -> frozenset[int] | None:
-            own = self.tps()
+            own = frozenset(self.tps())
             return self.any_of((None, frozenset(), own, own))
 
         return ClassicMember(

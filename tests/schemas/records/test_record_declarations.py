@@ -9,7 +9,7 @@ from udfs.audit.modern import notes as audit_notes
 from udfs.decoding.decode import CONTROL
 from udfs.groups import fold
 from udfs.groups.modern import notes as replay_notes
-from udfs.groups.readers import modern_records
+from udfs.groups.modern import records
 from udfs.rows.column_sources import BY_RECORD_TYPE
 
 # As docs of Kafka's records and their generated classes name them; see also the tests against Kafka's jars.
@@ -43,10 +43,10 @@ def test_a_row_of_a_table_of_groups_tells_its_type() -> None:
 def test_each_type_of_groups_has_one_reader_and_one_handler_and_both_folds_note_it() -> None:
     modern = {*GROUP_TYPES} - {2}
     assert {*fold.HANDLERS} == {*GROUP_TYPES}
-    assert {*modern_records.KINDS} == {REGISTRY[number].table for number in modern}
-    assert {*modern_records.HANDLERS} == modern
-    assert len({kind.values for kind in modern_records.KINDS.values()}) == len(modern_records.KINDS)
-    assert len({*modern_records.HANDLERS.values()}) == len(modern_records.KINDS)
+    assert {*records.KINDS} == {REGISTRY[number].table for number in modern}
+    assert {*records.HANDLERS} == modern
+    assert len({kind.values for kind in records.KINDS.values()}) == len(records.KINDS)
+    assert len({*records.HANDLERS.values()}) == len(records.KINDS)
     assert {*replay_notes.NOTES} == modern
     # When a target is complete, the audit recomputes it. It needs no topology.
     followed = {*audit_notes.NOTES, *audit_notes.COMPLETIONS}

@@ -110,7 +110,7 @@ def test_an_error_of_ours_in_any_handler_ends_the_run(record_type: int, monkeypa
         history(log)
 
 
-@pytest.mark.parametrize("module", ["classic", "modern", "conversions"])
+@pytest.mark.parametrize("module", ["classic_groups", "modern_groups", "conversions"])
 def test_an_error_of_ours_in_what_follows_from_an_operation_ends_the_run(
     module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,9 +118,9 @@ def test_an_error_of_ours_in_what_follows_from_an_operation_ends_the_run(
         raise KeyError("no such thing")
 
     log = Log()
-    if module != "modern":
+    if module != "modern_groups":
         classic(log, 0, NOBODY)
-    if module != "classic":
+    if module != "classic_groups":
         log.write(1_000, epoch(2))
     monkeypatch.setattr(getattr(folding, module), "settle", fail)
     with pytest.raises(KeyError, match="no such thing"):
@@ -131,7 +131,7 @@ def test_a_contradiction_in_one_group_ends_neither_the_run_nor_other_groups(monk
     def fail(group: Group, record: Record) -> None:
         if group.group_id == "bad":
             raise Impossible("no coordinator does this")
-        folding.classic.take(group, record)
+        folding.classic_groups.take(group, record)
 
     monkeypatch.setitem(folding.HANDLERS, TYPE, fail)
     fold, still = Fold(Context(CODES), {}), Rows()

@@ -9,8 +9,8 @@ from schemas.words.history import AnomalyKind, Severity
 from udfs.groups.history.group import Group
 from udfs.groups.modern import details
 from udfs.groups.modern.record_handlers import Had
+from udfs.groups.modern.records import HANDLERS
 from udfs.groups.modern.state import AWAY, GONE, GROUP_KEY, KEY_OF_MEMBER, KEY_OF_OWNED, Member, Modern
-from udfs.groups.readers.modern_records import HANDLERS
 from udfs.groups.readers.modern_values import (
     STABLE,
     About,
