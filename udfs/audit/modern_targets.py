@@ -85,15 +85,14 @@ def answered(
     try:
         if group.group_type == GroupType.STREAMS:
             raise Unanswerable("tasks of streams groups: their assignor's order is not determined")
+        if not abouts:
+            raise Unanswerable("targets are left in the group, but no record of a member")
         asked_ = asked(group, abouts)
         if group.is_converted and abouts and all(about is not None and about.is_classic for about in abouts.values()):
             return carried_over(group, asked_, record, metadata_hash, codes, facts)
         return outcome_of(group, asked_, record, metadata_hash, codes, facts)
     except Unanswerable as why:
         return unanswered(asked_, group, codes, str(why))
-    except Exception as failure:
-        # No content of a log may end the run.
-        return unanswered(asked_, group, codes, f"{type(failure).__name__}: {failure}")
 
 
 def unanswered(asked_: Asked | None, group: ModernGroup, codes: TopicCodes, why: str) -> Answer:
@@ -176,6 +175,8 @@ def found_topics(
         yield group.confirmed[1]
         return
     for found in findings(group, metadata_hash, seen_of(group, asked_, codes, record.time), facts):
+        if any(topic.partitions < 0 for topic in found.topics):
+            raise Unanswerable("a record gives a topic fewer than 0 partitions")
         if sum(topic.partitions for topic in found.topics) > MOST_PARTITIONS:
             raise Unanswerable("more partitions than a cluster has")
         if found.source == PartitionCountsSource.METADATA_HASH:

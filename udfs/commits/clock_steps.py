@@ -8,7 +8,7 @@ from schemas.words.history import AnomalyKind
 from udfs.arrays.nullable import NONE, Numbers
 from udfs.commits.anomalies import CommitAnomalies, certain_rows
 from udfs.commits.frames import Frame
-from udfs.groups.history.group import CLOCK_STEP_US
+from udfs.groups.states.group import CLOCK_STEP_US
 
 
 def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:

@@ -1,22 +1,21 @@
 """Groups that continue as another group type: members and what they own survive an online conversion."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from schemas.words.history import LeaveKind, OwnershipEnd, OwnershipPhase, RebalanceOutcome, StateEnd
 from udfs.groups.classic import classic_groups
-from udfs.groups.classic.rounds import Classic
-from udfs.groups.history.group import Group
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.modern.members import leave_kind
 from udfs.groups.modern.modern_groups import advance, seen_whole
 from udfs.groups.modern.modern_groups import settle as settle_modern
 from udfs.groups.modern.rebalances import assigned_to, close
-from udfs.groups.modern.state import Base, Modern, Placed, Start
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.modern_values import Target, TargetEpoch
 from udfs.groups.readers.recorded_lists import Partitions
 from udfs.groups.readers.records import Moment, Record
+from udfs.groups.states.classic import Classic
+from udfs.groups.states.group import Group
+from udfs.groups.states.modern import Base, Modern, Placed, Start
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
 ENDS = (StateEnd.CONVERTED, LeaveKind.CONVERTED, OwnershipEnd.CONVERTED)
@@ -24,18 +23,18 @@ COPIED_TARGET_TYPE = 7
 COPIED_EPOCH_TYPE = 6
 
 
-def settle(group: Group, before: Any, operation: Sequence[Record], at: Moment) -> None:
+def settle(group: Group, before: Classic | Modern, operation: Sequence[Record], at: Moment) -> None:
     """Handles an operation that changed the type of this group."""
     now = group.now
-    if isinstance(before, Classic) and set(group.ledger.members) & now.members.keys():
+    if isinstance(before, Classic) and isinstance(now, Modern) and set(group.ledger.members) & now.members.keys():
         upgrade(group, before, now, operation, at)
-    elif isinstance(now, Classic) and now.value.members and group.ledger.members:
+    elif isinstance(before, Modern) and isinstance(now, Classic) and now.value.members and group.ledger.members:
         downgrade(group, before, now, operation, at)
     else:
         replace(group, before, list(operation), at)
 
 
-def replace(group: Group, before: Any, operation: list[Record], at: Moment) -> None:
+def replace(group: Group, before: Classic | Modern, operation: list[Record], at: Moment) -> None:
     """Offline: the group had no members. Its generation starts again, its offsets stay."""
     if isinstance(before, Modern) and before.rebalance is not None:
         close(group, before, RebalanceOutcome.SUPERSEDED, at)
@@ -133,7 +132,7 @@ def downgrade(group: Group, before: Modern, now: Classic, operation: Sequence[Re
         now.idle.update((tp, at.time) for tps in own.values() for tp in tps - given)
         kind = LeaveKind.STATIC_REPLACED if is_replaced else kind_of(before, member_id, at)
         ledger.leave(at, member_id, kind, now.value.generation)
-    classic_groups.adopt(group, at, is_rebalancing=has_left)
+    classic_groups.adopt(group, now, at, is_rebalancing=has_left)
 
 
 def kind_of(before: Modern, member_id: str, at: Moment) -> LeaveKind:

@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemas.words.history import AnomalyKind, LeaveKind, OwnershipEnd, Severity, StateEnd
 from udfs.groups import conversions
 from udfs.groups.classic import classic_groups
-from udfs.groups.classic.rounds import Classic
-from udfs.groups.history.group import Context, Group
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.history.rows import Rows
 from udfs.groups.modern import modern_groups
@@ -16,6 +14,9 @@ from udfs.groups.modern import records as modern_records
 from udfs.groups.readers.classic_columns import TYPE
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import ImpossibleLog, Moment, Record
+from udfs.groups.states.classic import Classic
+from udfs.groups.states.group import Context, Group
+from udfs.groups.states.modern import Modern
 
 # By record type, for values and tombstones. It changes only the group's current state.
 HANDLERS: Mapping[int, Callable[[Group, Record], None]] = {
@@ -23,10 +24,13 @@ HANDLERS: Mapping[int, Callable[[Group, Record], None]] = {
     **dict.fromkeys(modern_records.HANDLERS, modern_groups.take),
 }
 
-CLASSIC_OR_NOTHING = {Classic, type(None)}
 
-# From when to when the log has records of a group; None: still.
-Known = tuple[Moment, Moment | None]
+class Known(NamedTuple):
+    """A period in which the log has records of a group."""
+
+    since: Moment
+    # None: still.
+    until: Moment | None
 
 
 class Fold:
@@ -61,7 +65,7 @@ class Fold:
             group = self.group(group_id)
             time = group.time if last_time is None else max(last_time, group.time or last_time)
             at = Moment(last_offset, time)
-            if group.now is not None and not isinstance(group.now, Classic):
+            if isinstance(group.now, Modern):
                 modern_groups.hole(group, at)
             ends = (StateEnd.COVERAGE_HOLE, LeaveKind.COVERAGE_HOLE, OwnershipEnd.COVERAGE_HOLE)
             group.ledger.end_all(at, *ends, is_exact=False)
@@ -76,7 +80,7 @@ class Fold:
             if isinstance(group.now, Classic):
                 classic_groups.confirm(group, group.now)
             group.ledger.open_rows(open_rows)
-            if group.now is not None and not isinstance(group.now, Classic):
+            if isinstance(group.now, Modern):
                 modern_groups.open_rows(group, open_rows)
         return {group_id: self.state(group) for group_id, group in self.groups.items()}
 
@@ -119,9 +123,9 @@ class Fold:
         """Records that the group began or ceased to exist."""
         spans = self.known.setdefault(group_id, [])
         if self.groups[group_id].now is not None:
-            spans.append((at, None))
-        elif spans and spans[-1][1] is None:
-            spans[-1] = (spans[-1][0], at)
+            spans.append(Known(at, None))
+        elif spans and spans[-1].until is None:
+            spans[-1] = Known(spans[-1].since, at)
 
     def group(self, group_id: str) -> Group:
         found = self.groups.get(group_id)
@@ -134,21 +138,26 @@ class Fold:
         if not state:
             return Group(group_id, self.context, Ledger(group_id, rows))
         found = json.loads(state)
-        now: Any = None
+        now: Classic | Modern | None = None
         if found["kind"] is not None:
-            now = (Classic if found["kind"] == "classic" else modern_groups).from_plain(found["now"], topics)
+            read = Classic.from_plain if found["kind"] == "classic" else modern_groups.from_plain
+            now = read(found["now"], topics)
         self.known[group_id] = known_of(found)
         ledger = Ledger.from_plain(group_id, rows, found["ledger"], topics)
         return Group(group_id, self.context, ledger, found["time"], found["seen"], now)
 
     def state(self, group: Group) -> str:
         topics, now = self.context.topics, group.now
-        is_classic = isinstance(now, Classic)
+        kind, plain = None, None
+        if isinstance(now, Classic):
+            kind, plain = "classic", now.plain(topics)
+        elif isinstance(now, Modern):
+            kind, plain = "modern", modern_groups.plain(now, topics)
         spans = self.known.get(group.group_id)
         return json.dumps(
             {
-                "kind": None if now is None else "classic" if is_classic else "modern",
-                "now": None if now is None else now.plain(topics) if is_classic else modern_groups.plain(now, topics),
+                "kind": kind,
+                "now": plain,
                 "ledger": group.ledger.plain(topics),
                 "time": group.time,
                 "seen": group.seen,
@@ -162,15 +171,17 @@ def known_of(state: dict[str, Any]) -> list[Known]:
     if state["known"] is None:
         return []
     since, until = state["known"]
-    return [(Moment(*since), None if until is None else Moment(*until))]
+    return [Known(Moment(*since), None if until is None else Moment(*until))]
 
 
-def settle(group: Group, before: Any, operation: list[Record], at: Moment) -> None:
+def settle(group: Group, before: Classic | Modern | None, operation: list[Record], at: Moment) -> None:
     """Chooses by the group's type before and after the operation."""
-    kinds = {type(before), type(group.now)}
-    if kinds <= CLASSIC_OR_NOTHING:
+    now = group.now
+    if not isinstance(before, Modern) and not isinstance(now, Modern):
         classic_groups.settle(group, before, operation, at)
-    elif Classic not in kinds and len({each.group_type for each in (before, group.now) if each is not None}) == 1:
+    elif before is None or now is None or before.group_type == now.group_type:
+        # Not Classic: the other one is None or of the same type.
+        assert not isinstance(before, Classic)
         modern_groups.settle(group, before, operation, at)
     else:
         if isinstance(before, Classic):

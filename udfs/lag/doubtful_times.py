@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from udfs.arrays.nullable import NONE, Flags, Numbers
-from udfs.groups.history.group import CLOCK_STEP_US
+from udfs.groups.states.group import CLOCK_STEP_US
 
 STILL = np.iinfo(np.int64).max
 # Looks at this many records first, then at twice as many each time: the record is usually near.

@@ -13,13 +13,13 @@ from schemas.tables.state.replayed_log import READING_ENDS
 from schemas.words.history import GroupState
 from udfs.groups.fold import Fold
 from udfs.groups.history.departures import departures_table
-from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, arrow_rows
 from udfs.groups.history.unclear_details import unclear_details_table
 from udfs.groups.modern.records import modern_records
 from udfs.groups.readers.classic_records import classic_records
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.records import Record
+from udfs.groups.states.group import Context
 from udfs.topics.least_partitions import NamedPartitions, merged, named_by_groups
 from udfs.topics.names import Key, Sighting, merge, of_groups
 from udfs.topics.partition_codes import TopicCodes

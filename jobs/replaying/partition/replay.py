@@ -30,11 +30,11 @@ from udfs.commits.group_questions import Questions
 from udfs.commits.link_commits import Finished, OffsetReplay
 from udfs.commits.offset_endings import OffsetFacts, topic_deletions
 from udfs.groups.fold import Fold
-from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows
 from udfs.groups.history.unclear_details import Silent, settled_details
 from udfs.groups.modern.state_json import with_answers
 from udfs.groups.simple_groups import Live, Replayed, add_simple_groups
+from udfs.groups.states.group import Context
 from udfs.log.gaps import Gaps
 from udfs.topics.end_offsets import Awaited, still_awaited
 from udfs.topics.least_partitions import merged

@@ -12,9 +12,9 @@ from schemas.tables.decoded_records import CLASSIC_GROUP_METADATA
 from schemas.tables.history import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.groups.fold import Fold
-from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, arrow_rows
 from udfs.groups.readers.classic_records import classic_records
+from udfs.groups.states.group import Context
 from udfs.log.gaps import Gaps
 from udfs.topics.partition_codes import TopicCodes
 

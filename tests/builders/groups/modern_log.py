@@ -14,7 +14,6 @@ from schemas.tables.history import TABLES
 from tests.builders.groups.named_rows import named_rows
 from udfs.assignors.questions.specs import Topic
 from udfs.groups.fold import Fold
-from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, fields_of
 from udfs.groups.readers.modern_values import (
     About,
@@ -28,6 +27,7 @@ from udfs.groups.readers.modern_values import (
 )
 from udfs.groups.readers.recorded_lists import Partitions, Tasks
 from udfs.groups.readers.records import Record
+from udfs.groups.states.group import Context
 from udfs.log.gaps import Gaps
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 

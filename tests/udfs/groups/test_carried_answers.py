@@ -9,9 +9,9 @@ import pytest
 from tests.builders.groups.modern_log import CODES, GROUP, Log, about, completed, epoch, leaves, owns, target
 from tests.builders.groups.named_rows import named_rows
 from udfs.groups.fold import Fold
-from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows
 from udfs.groups.modern.state_json import with_answers
+from udfs.groups.states.group import Context
 
 SESSION: Final = 45_000
 # Of the tombstones of member a: types 8, 7, 5, and the group's epoch.

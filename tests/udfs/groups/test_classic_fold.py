@@ -2,16 +2,18 @@
 
 import json
 
+from schemas.words.records import GroupType
 from tests.builders.groups.classic_log import Row, created, member, replayed, tombstone, value
 from tests.builders.groups.named_rows import named_rows
 from udfs.groups import fold as folding
-from udfs.groups.classic.rounds import Classic
 from udfs.groups.fold import Fold
-from udfs.groups.history.group import Context, Group
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.history.rows import Rows
 from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
 from udfs.groups.readers.records import Moment, Record
+from udfs.groups.states.classic import Classic
+from udfs.groups.states.group import Context, Group
+from udfs.groups.states.modern import Modern
 from udfs.topics.partition_codes import TopicCodes
 
 EMPTY = ClassicValue("consumer", 1, None, None, None, ())
@@ -89,7 +91,7 @@ def test_names_of_any_kind_survive_a_cut() -> None:
 
 def test_a_value_for_a_group_of_another_type_replaces_it_and_is_told() -> None:
     context = Context(TopicCodes())
-    group = Group("g", context, Ledger("g", context.rows), now="a group of another type")
+    group = Group("g", context, Ledger("g", context.rows), now=Modern(GroupType.CONSUMER))
     folding.classic_groups.take(group, record(3))
     assert isinstance(group.now, Classic)
     (finding,) = named_rows(context.rows, "replay_anomalies")

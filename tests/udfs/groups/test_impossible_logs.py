@@ -9,11 +9,11 @@ from tests.builders.groups.modern_log import CODES, GROUP, Log, about, completed
 from tests.builders.groups.named_rows import named_rows
 from udfs.groups import fold as folding
 from udfs.groups.fold import Fold
-from udfs.groups.history.group import Context, Group
 from udfs.groups.history.rows import Rows, arrow_rows
 from udfs.groups.readers.classic_records import TYPE, ClassicValue
 from udfs.groups.readers.records import ImpossibleLog as Impossible
 from udfs.groups.readers.records import Record
+from udfs.groups.states.group import Context, Group
 
 LOGS = 150
 SOAK_LOGS = 20_000

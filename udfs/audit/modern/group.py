@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from udfs.audit.modern.owner_watch import Change, Watch, watch_changes
-from udfs.groups.modern.state import CoordinatorGroup
 from udfs.groups.readers.modern_values import About
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record
+from udfs.groups.states.modern import CoordinatorGroup
 
 BEGINS_LATER = "the group's first records are missing"
 NOT_FOLLOWED = "the record at offset {} cannot be followed: {}"

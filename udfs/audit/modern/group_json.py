@@ -8,9 +8,9 @@ from schemas.words.records import GroupType
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.modern.group import Bump, ModernGroup, Newest
 from udfs.audit.modern.owner_watch import Watch, held
-from udfs.groups.modern.state import Member
 from udfs.groups.readers.modern_values import About, Topics
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, partitions_of
+from udfs.groups.states.modern import Member
 from udfs.topics.partition_codes import TopicCodes
 
 # Fields that JSON can store as they are.

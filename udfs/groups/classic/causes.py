@@ -1,9 +1,9 @@
 """Why a classic group rebalanced and how its members left, as far as its values show."""
 
 from schemas.words.history import Confidence, LeaveKind, RebalanceMode, RebalanceTrigger
-from udfs.groups.classic.kip429_sets import RESET, GroupSets, union
 from udfs.groups.classic.rounds import Round
 from udfs.groups.readers.classic_records import ClassicMember
+from udfs.groups.states.kip429_sets import RESET, GroupSets, union
 
 Cause = tuple[RebalanceTrigger, Confidence]
 

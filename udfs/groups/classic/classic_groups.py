@@ -13,14 +13,15 @@ from schemas.words.history import (
     StateEnd,
 )
 from udfs.groups.classic import causes, conflicts, details, owners, rebalance_rows
-from udfs.groups.classic.kip429_sets import group_sets, is_reset
-from udfs.groups.classic.rounds import GROUP_TYPE, Classic, Round, replaced_ids
+from udfs.groups.classic.rounds import Round, replaced_ids
 from udfs.groups.history.departures import classic_departure
-from udfs.groups.history.group import Group
 from udfs.groups.history.intervals import MemberStretch, StateStretch
 from udfs.groups.readers.classic_columns import TYPE
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, ClassicValue
 from udfs.groups.readers.records import ImpossibleLog, Moment, Record
+from udfs.groups.states.classic import GROUP_TYPE, Classic
+from udfs.groups.states.group import Group
+from udfs.groups.states.kip429_sets import group_sets, is_reset
 
 KEY = "2"
 CONSUMER = "consumer"
@@ -56,8 +57,8 @@ def settle(group: Group, before: Classic | None, operation: list[Record], at: Mo
     # Every record must be marked as seen, also those after one that is not exact.
     found = [group.is_exact(KEY, record) for record in mine]
     is_exact = bool(mine) and all(found)
-    now: Classic | None = group.now
-    if now is None:
+    now = group.now
+    if not isinstance(now, Classic):
         if before is not None:
             was_emptied = any(record.value is not None and not record.value.members for record in mine)
             # Records of another group type may have replaced it and deleted that group, all in one operation.
@@ -75,11 +76,10 @@ def settle(group: Group, before: Classic | None, operation: list[Record], at: Mo
         rebalance(round_)
 
 
-def adopt(group: Group, at: Moment, *, is_rebalancing: bool = False) -> None:
+def adopt(group: Group, now: Classic, at: Moment, *, is_rebalancing: bool = False) -> None:
     """Continues a group that was converted to the classic protocol: the value is a copy, not a rebalance. The ledger
     already has what was converted. `is_rebalancing`: a member left with the conversion, so the others are asked to join
     again at once."""
-    now: Classic = group.now
     now.is_copied = True
     record = Record(now.offset, at.time, now.offset, now.leader_epoch, TYPE, None, now.value)
     round_ = new_round(group, None, now, record, at.time, True)

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from schemas.words.history import AnomalyKind, Severity
-from udfs.groups.classic.kip429_sets import GroupSets
 from udfs.groups.classic.rounds import Round
 from udfs.groups.readers.classic_records import NOTHING, Tps
+from udfs.groups.states.kip429_sets import GroupSets
 
 
 def told_of(round_: Round, tps: Iterable[int]) -> str:

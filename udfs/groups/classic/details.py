@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 
 from schemas.words.history import LeaveKind, RebalanceTrigger
 from udfs.groups.classic.causes import leave_kind
-from udfs.groups.classic.kip429_sets import GroupSets, union
 from udfs.groups.classic.owners import Handover
 from udfs.groups.classic.rounds import Round
 from udfs.groups.history.change_details import (
@@ -20,6 +19,7 @@ from udfs.groups.history.change_details import (
     subscription,
 )
 from udfs.groups.readers.classic_records import ClassicMember, ClassicValue
+from udfs.groups.states.kip429_sets import GroupSets, union
 
 MEMBERS_ONLY = (RebalanceTrigger.GROUP_CREATED, RebalanceTrigger.GROUP_EMPTIED)
 

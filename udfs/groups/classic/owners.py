@@ -10,14 +10,15 @@ from schemas.tables.history import PARTITION_MOVES
 from schemas.tables.state.replayed_log import READING_ENDS
 from schemas.words.history import Confidence, MoveKind, OwnershipEnd, OwnershipPhase
 from udfs.groups.classic.conflicts import told_of, two_owners
-from udfs.groups.classic.kip429_sets import GroupSets
 from udfs.groups.classic.reading_stops import Ends, reading_ends
-from udfs.groups.classic.rounds import GROUP_TYPE, Classic, Round, milliseconds
-from udfs.groups.history.group import Group
+from udfs.groups.classic.rounds import Round, milliseconds
 from udfs.groups.history.intervals import OwnerStretch
 from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd, known_end
 from udfs.groups.history.rows import Row, row_fields
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
+from udfs.groups.states.classic import GROUP_TYPE, Classic
+from udfs.groups.states.group import Group
+from udfs.groups.states.kip429_sets import GroupSets
 
 ASSIGNED, REVOKING = OwnershipPhase.ASSIGNED, OwnershipPhase.REVOKING
 MOVED, READY_TO_MIGRATE = MoveKind.MOVED, MoveKind.READY_TO_MIGRATE

@@ -4,11 +4,12 @@ owners."""
 from schemas.tables.history import GENERATION_MEMBERS, REBALANCES
 from schemas.words.history import Confidence, MemberChange, RebalanceOutcome
 from udfs.groups.classic import causes
-from udfs.groups.classic.kip429_sets import GroupSets, MemberSets, member_sets
 from udfs.groups.classic.owners import Handover
-from udfs.groups.classic.rounds import GROUP_TYPE, Round, milliseconds
+from udfs.groups.classic.rounds import Round, milliseconds
 from udfs.groups.history.rows import row_fields
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember
+from udfs.groups.states.classic import GROUP_TYPE
+from udfs.groups.states.kip429_sets import GroupSets, MemberSets, member_sets
 
 NO_SETS = MemberSets(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
 # These are unknown if an assignment cannot be read.

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from schemas.words.history import Confidence, RebalanceTrigger
 from udfs.groups.history.change_details import Change, departed, joined, restarted
-from udfs.groups.history.group import Group
 from udfs.groups.modern.details import name_of
 from udfs.groups.modern.members import commits_may_tell, leave_kind
-from udfs.groups.modern.state import Cause, Member, Modern, Rebalance, Start
 from udfs.groups.readers.records import Moment
+from udfs.groups.states.group import Group
+from udfs.groups.states.modern import Cause, Member, Modern, Rebalance, Start
 
 WANTED = (RebalanceTrigger.MEMBER_JOINED, RebalanceTrigger.SUBSCRIPTION_CHANGED)
 

@@ -13,8 +13,8 @@ from udfs.groups.history.change_details import (
     subscription,
     topic_changes,
 )
-from udfs.groups.modern.state import Base, Member
 from udfs.groups.readers.modern_values import About, GroupEpoch, Topics
+from udfs.groups.states.modern import Base, Member
 from udfs.topics.partition_codes import TopicCodes
 
 METADATA, SUBSCRIPTION = RebalanceTrigger.METADATA_CHANGED, RebalanceTrigger.SUBSCRIPTION_CHANGED

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from schemas.words.history import Confidence, LeaveKind
 from schemas.words.records import GroupType
 from udfs.groups.history.departures import modern_departure
-from udfs.groups.history.group import Group
 from udfs.groups.history.intervals import MemberStretch
 from udfs.groups.modern.moves import milliseconds
 from udfs.groups.modern.owners import member_timeouts, release_all
-from udfs.groups.modern.state import AWAY, GONE, Member, Modern, Place
 from udfs.groups.readers.modern_values import UNREVOKED
 from udfs.groups.readers.records import Moment
+from udfs.groups.states.group import Group
+from udfs.groups.states.modern import AWAY, GONE, Member, Modern, Place
 
 # A coordinator's timers may fire a little late, but never early, apart from steps of its clock.
 EARLY_MS = 100

@@ -13,7 +13,6 @@ from schemas.words.history import (
     StateEnd,
 )
 from schemas.words.records import GroupType
-from udfs.groups.history.group import Group
 from udfs.groups.history.intervals import StateStretch
 from udfs.groups.history.rows import Rows
 from udfs.groups.modern.causes import note_causes
@@ -21,9 +20,10 @@ from udfs.groups.modern.members import replaced_members, settle_departed, settle
 from udfs.groups.modern.notes import forget_seen, take
 from udfs.groups.modern.owners import settle_owners
 from udfs.groups.modern.rebalances import begin_target, close, close_if_reached, open_rebalance
-from udfs.groups.modern.state import GROUP_KEY, Modern, Operation, Start
 from udfs.groups.modern.state_json import from_plain, plain
 from udfs.groups.readers.records import Moment, Record
+from udfs.groups.states.group import Group
+from udfs.groups.states.modern import GROUP_KEY, Modern, Operation, Start
 
 __all__ = ["Modern", "from_plain", "hole", "open_rows", "plain", "settle", "take"]
 

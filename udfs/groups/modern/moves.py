@@ -3,11 +3,11 @@
 from schemas.tables.history import PARTITION_MOVES
 from schemas.tables.state.replayed_log import READING_ENDS
 from schemas.words.history import Confidence, MoveKind, RebalanceOutcome, TaskRole
-from udfs.groups.history.group import Group
 from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd, known_end
 from udfs.groups.history.rows import Row, Rows, row_fields
-from udfs.groups.modern.state import Modern, Place, Rebalance, Stop
 from udfs.groups.readers.records import Moment
+from udfs.groups.states.group import Group
+from udfs.groups.states.modern import Modern, Place, Rebalance, Stop
 
 # Rebalances of streams groups count only active tasks: the other roles stop nothing.
 COUNTED_ROLES = (None, TaskRole.ACTIVE)

@@ -6,11 +6,9 @@ from typing import Any
 
 from schemas.records.registry import GROUP_TYPES, types_of
 from schemas.words.history import AnomalyKind, Severity
-from udfs.groups.history.group import Group
 from udfs.groups.modern import details
 from udfs.groups.modern.record_handlers import Had
 from udfs.groups.modern.records import HANDLERS
-from udfs.groups.modern.state import AWAY, GONE, GROUP_KEY, KEY_OF_MEMBER, KEY_OF_OWNED, Member, Modern
 from udfs.groups.readers.modern_values import (
     STABLE,
     About,
@@ -24,6 +22,8 @@ from udfs.groups.readers.modern_values import (
 )
 from udfs.groups.readers.recorded_lists import has_some
 from udfs.groups.readers.records import Record
+from udfs.groups.states.group import Group
+from udfs.groups.states.modern import AWAY, GONE, GROUP_KEY, KEY_OF_MEMBER, KEY_OF_OWNED, Member, Modern
 
 # The group, its state after the record, the record, and what it replaced.
 Note = Callable[[Group, Modern, Record, Any], None]

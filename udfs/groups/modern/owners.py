@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 
 from schemas.words.history import AnomalyKind, LeaveKind, OwnershipEnd, OwnershipPhase, Severity, TaskRole
 from schemas.words.records import GroupType
-from udfs.groups.history.group import Group
 from udfs.groups.history.intervals import OwnerStretch
 from udfs.groups.history.reading_ends import (
     ReadingEnd,
@@ -17,10 +16,11 @@ from udfs.groups.history.reading_ends import (
     went_away,
 )
 from udfs.groups.modern.moves import gained, stopped
-from udfs.groups.modern.state import AWAY, KEY_OF_OWNED, NOTHING, Member, Modern, Place, Placed
 from udfs.groups.modern.streams_tasks import partitions_of, subtopology_of
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Moment, Record
+from udfs.groups.states.group import Group
+from udfs.groups.states.modern import AWAY, KEY_OF_OWNED, NOTHING, Member, Modern, Place, Placed
 from udfs.topics.partition_codes import TopicCodes
 
 

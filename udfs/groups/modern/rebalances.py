@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from schemas.tables.history import GENERATION_MEMBERS, REBALANCES
 from schemas.words.history import Confidence, MemberChange, RebalanceMode, RebalanceOutcome, RebalanceTrigger
 from udfs.groups.history.change_details import PLAIN, Change, other_assignor
-from udfs.groups.history.group import Group
 from udfs.groups.history.rows import Row, Rows, row_fields
 from udfs.groups.modern.causes import causes_after, causes_until, confidence, trigger
 from udfs.groups.modern.details import target_changes
 from udfs.groups.modern.moves import COUNTED_ROLES, claim_stops, milliseconds, open_stops, tell_stops
 from udfs.groups.modern.owners import expanded
-from udfs.groups.modern.state import NOTHING, Base, Member, Modern, Rebalance, Start
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Moment
+from udfs.groups.states.group import Group
+from udfs.groups.states.modern import NOTHING, Base, Member, Modern, Rebalance, Start
 from udfs.topics.partition_codes import TopicCodes
 
 

@@ -7,10 +7,10 @@ that means to each of them (`modern_notes`, `udfs.audit.modern.notes`).
 
 from typing import NamedTuple
 
-from udfs.groups.modern.state import GONE, CoordinatorGroup, Member
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Pattern, Target, TargetEpoch, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record
+from udfs.groups.states.modern import GONE, CoordinatorGroup, Member
 
 
 class Had(NamedTuple):

@@ -22,7 +22,6 @@ from udfs.groups.modern.record_handlers import (
     on_topics,
     on_topology,
 )
-from udfs.groups.modern.state import CoordinatorGroup
 from udfs.groups.readers.modern_values import (
     STABLE,
     UNRELEASED,
@@ -52,6 +51,7 @@ from udfs.groups.readers.record_columns import (
 )
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, has_some, shared_partitions
 from udfs.groups.readers.records import Record
+from udfs.groups.states.modern import CoordinatorGroup
 from udfs.topics.partition_codes import TopicCodes
 
 Values = Callable[[pa.Table, TopicCodes], Iterator[Any]]

@@ -14,9 +14,9 @@ from udfs.groups.history.reading_ends import ReadingEnd
 from udfs.groups.history.unclear_details import Silent, settled
 from udfs.groups.modern.notes import count_assignor, count_member
 from udfs.groups.modern.owners import placed
-from udfs.groups.modern.state import Base, Cause, Member, Modern, Placed, Rebalance, Start, Stop
 from udfs.groups.readers.modern_values import About, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Share, Tasks, has_some
+from udfs.groups.states.modern import Base, Cause, Member, Modern, Placed, Rebalance, Start, Stop
 from udfs.topics.partition_codes import TopicCodes
 
 # Fields that JSON can store as they are.

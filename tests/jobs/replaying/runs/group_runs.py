@@ -23,9 +23,9 @@ from tests.builders.groups.named_rows import named_rows
 from tests.builders.logs.short_logs import ShortLog, short_log
 from tests.jobs.replaying.runs.decoded_parts import ROOM, tables_of
 from udfs.groups.fold import Fold
-from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows
 from udfs.groups.readers.records import Record
+from udfs.groups.states.group import Context
 from udfs.log.gaps import Gaps
 from udfs.topics.partition_codes import TopicCodes
 

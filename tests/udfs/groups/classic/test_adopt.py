@@ -5,13 +5,13 @@ from dataclasses import replace
 from schemas.tables.history import TABLES
 from tests.builders.groups.named_rows import named_rows
 from udfs.groups.classic import classic_groups
-from udfs.groups.classic.rounds import Classic
-from udfs.groups.history.group import Context, Group
 from udfs.groups.history.intervals import MemberStretch, OwnerStretch
 from udfs.groups.history.ledger import Ledger
 from udfs.groups.history.rows import Rows
 from udfs.groups.readers.classic_records import TYPE, ClassicMember, ClassicValue
 from udfs.groups.readers.records import Moment, Record
+from udfs.groups.states.classic import Classic
+from udfs.groups.states.group import Context, Group
 from udfs.topics.partition_codes import TopicCodes
 
 SECOND = 1_000_000
@@ -35,7 +35,7 @@ def converted(*, is_rebalancing: bool = False) -> Group:
     group.ledger.join(MemberStretch(SECOND, 1, True, 1, "consumer", "a", None, "c", "/h", None, 3))
     group.ledger.own(OwnerStretch(SECOND, 1, True, 1, "consumer", 0, "a", 3, "assigned"))
     group.now = Classic(value(5, member("a", 0, 1), member("b")), 10, 0)
-    classic_groups.adopt(group, Moment(10, 10 * SECOND), is_rebalancing=is_rebalancing)
+    classic_groups.adopt(group, group.now, Moment(10, 10 * SECOND), is_rebalancing=is_rebalancing)
     return group
 
 

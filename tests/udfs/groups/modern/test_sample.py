@@ -14,10 +14,10 @@ from tests.builders.groups.named_rows import named
 from tests.jobs.ingested import ingest
 from tests.sample.story import ROOT, checked_in, epoch_ms
 from udfs.groups.fold import Fold
-from udfs.groups.history.group import Context
 from udfs.groups.history.rows import Rows, arrow_rows
 from udfs.groups.modern.records import KINDS, modern_records
 from udfs.groups.readers.classic_records import classic_records
+from udfs.groups.states.group import Context
 from udfs.topics.partition_codes import TopicCodes
 
 History = dict[str, list[dict[str, Any]]]

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from schemas.words.history import AnomalyKind, Severity
 from udfs.groups.history.anomaly_rows import anomaly_row
@@ -13,6 +12,8 @@ from udfs.groups.history.reading_ends import Setting
 from udfs.groups.history.rows import Rows
 from udfs.groups.history.unclear_details import UnclearDetail, is_unclear
 from udfs.groups.readers.records import Moment, Record
+from udfs.groups.states.classic import Classic
+from udfs.groups.states.modern import Modern
 from udfs.log.gaps import Gaps
 from udfs.topics.partition_codes import TopicCodes
 
@@ -54,8 +55,8 @@ class Group:
     time: int | None = None
     # By key (type and member), offset of its newest record: shows whether the next one is new or a copy of it.
     seen: dict[str, int] = field(default_factory=dict)
-    # What is known of the group beyond its ledger, by its type: of `classic` or `modern`.
-    now: Any = None
+    # What is known of the group beyond its ledger. None: no record of the group, so it may have only offsets.
+    now: Classic | Modern | None = None
 
     def moment(self, record: Record) -> Moment:
         """The place of the record with its history time, which never goes back."""
