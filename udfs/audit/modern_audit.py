@@ -11,7 +11,7 @@ import pyarrow as pa
 from schemas.records.registry import GROUP_TYPES
 from udfs.audit.checks.audit_results import Audited, Latest
 from udfs.audit.checks.facts import Facts
-from udfs.audit.modern.group import NOT_FOLLOWED, ModernGroup
+from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.group_json import from_plain, plain
 from udfs.audit.modern.latest_assignment import latest_of_group
 from udfs.audit.modern.notes import COMPLETIONS, follow
@@ -50,7 +50,7 @@ class ModernAudit:
         drafts = [
             draft
             for group_id, record in events(tables, self.codes)
-            if (draft := self.followed(group_id, record)) is not None
+            if (draft := self.on_record(group_id, record)) is not None
         ]
         return audited(drafts, self.facts)
 
@@ -61,16 +61,6 @@ class ModernAudit:
 
     def latest(self) -> dict[str, Latest | None]:
         return {group_id: latest_of_group(group_id, group, self.codes) for group_id, group in self.groups.items()}
-
-    def followed(self, group_id: str, record: Record) -> Draft | None:
-        try:
-            return self.on_record(group_id, record)
-        except Exception as failure:
-            # No content of a log may end the run. From here on, nothing counts as a certain difference.
-            group = self.groups.get(group_id)
-            if group is not None:
-                group.missing = NOT_FOLLOWED.format(record.offset, f"{type(failure).__name__}: {failure}")
-            return None
 
     def on_record(self, group_id: str, record: Record) -> Draft | None:
         if group_id not in self.groups:

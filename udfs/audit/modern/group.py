@@ -12,7 +12,6 @@ from udfs.groups.readers.records import Record
 from udfs.groups.states.modern import CoordinatorGroup
 
 BEGINS_LATER = "the group's first records are missing"
-NOT_FOLLOWED = "the record at offset {} cannot be followed: {}"
 HAS_HOLE = "records of this epoch are missing"
 HAS_GAP = "records are missing between group epochs {} and {}"
 

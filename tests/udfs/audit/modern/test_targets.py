@@ -396,15 +396,6 @@ def test_releases_that_answer_alike_are_told_by_what_the_group_writes() -> None:
     assert audit(log)[0].variant == "before 4.0.1, Java 18 and before"
 
 
-def test_a_record_that_cannot_be_followed_ends_no_run() -> None:
-    log = joined_twice()
-    log.write(2, about("c", ORDERS), epoch(3, SIX), target("c", orders=[0]), completed(3))
-    log.rows["group_metadata"][1]["group_epoch"] = None
-    rows = audit(log, known(orders=6))
-    assert (rows[0].verdict, rows[-1].verdict) == (Verdict.SAME, Verdict.NOT_RECOMPUTABLE)
-    assert str(rows[-1].reason).startswith("the record at offset 5 cannot be followed")
-
-
 def test_what_early_access_computed_is_not_known() -> None:
     log = TargetLog()
     table, columns = listed(orders=6)

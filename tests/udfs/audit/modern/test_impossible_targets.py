@@ -1,0 +1,98 @@
+"""Logs of targets that contradict themselves end no audit, and errors of this program end it."""
+
+import json
+
+import pytest
+
+from schemas.words.assignments import Verdict
+from tests.builders.groups.impossible_targets import ImpossibleTargets
+from tests.builders.groups.target_log import (
+    TargetLog,
+    about,
+    audit_once,
+    completed,
+    epoch,
+    known,
+    listed,
+    owns,
+    target,
+)
+from udfs.audit import modern_targets
+from udfs.audit.checks.audit_results import Audited
+from udfs.audit.checks.facts import Facts
+from udfs.audit.modern_audit import ModernAudit
+from udfs.groups.modern import records
+
+LOGS = 60
+SOAK_LOGS = 5_000
+
+
+def audited(seed: int) -> list[Audited]:
+    """In two runs."""
+    random = ImpossibleTargets(seed)
+    log = random.log(random.any_of((5, 15, 40, 80)))
+    facts = random.any_of((Facts(), Facts(default_assignor="uniform"), known(orders=3, payments=2)))
+    cut = random.any_of(range(log.offset + 1))
+    first = ModernAudit(facts, {})
+    rows = first.take(log.until(cut))
+    second = ModernAudit(facts, json.loads(json.dumps(first.states())))
+    rows += second.take(log.until(log.offset, cut))
+    second.latest()
+    return rows
+
+
+def assert_audited(seeds: range) -> None:
+    rows = [row for seed in seeds for row in audited(seed)]
+    assert {Verdict.SAME, Verdict.NOT_RECOMPUTABLE} <= {row.verdict for row in rows}
+
+
+def test_no_content_of_a_log_ends_the_audit() -> None:
+    assert_audited(range(LOGS))
+
+
+@pytest.mark.soak
+def test_no_content_of_many_logs_ends_the_audit() -> None:
+    assert_audited(range(LOGS, SOAK_LOGS))
+
+
+def test_targets_without_any_member_are_not_recomputed() -> None:
+    log = TargetLog()
+    log.write(0, epoch(2), listed(orders=2), target("a", orders=[0, 1]), completed(2))
+    (row,) = audit_once(log, Facts(default_assignor="uniform"))
+    assert (row.verdict, row.reason) == (
+        Verdict.NOT_RECOMPUTABLE, "targets are left in the group, but no record of a member",
+    )  # fmt: skip
+
+
+def test_a_topic_with_fewer_than_0_partitions_is_not_recomputed() -> None:
+    log = TargetLog()
+    log.write(0, about("a", ["orders"]), epoch(2), listed(orders=-2), target("a"), completed(2))
+    (row,) = audit_once(log, Facts(default_assignor="uniform"))
+    assert (row.verdict, row.reason) == (
+        Verdict.NOT_RECOMPUTABLE, "a record gives a topic fewer than 0 partitions",
+    )  # fmt: skip
+
+
+def whole_log() -> TargetLog:
+    log = TargetLog()
+    log.write(0, about("a", ["orders"]), epoch(2), listed(orders=2), target("a", orders=[0, 1]), completed(2),
+              owns("a", 2, orders=[0, 1]))  # fmt: skip
+    return log
+
+
+def fail(*_: object) -> None:
+    raise KeyError("no such thing")
+
+
+@pytest.mark.parametrize("record_type", [3, 4, 5, 7, 8])
+def test_an_error_of_ours_in_any_handler_ends_the_audit(record_type: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(records.HANDLERS, record_type, fail)
+    with pytest.raises(KeyError, match="no such thing"):
+        audit_once(whole_log(), Facts(default_assignor="uniform"))
+
+
+@pytest.mark.parametrize("name", ["asked", "recomputed", "findings", "known_defect"])
+def test_an_error_of_ours_in_an_answer_ends_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modern_targets, name, fail)
+    with pytest.raises(KeyError, match="no such thing"):
+        audit_once(whole_log(), Facts(default_assignor="uniform"))
