@@ -1,7 +1,8 @@
 """What the fold of groups asks about commits: what was committed when a member got or lost a partition, and how long
 the commits of a partition paused when it changed owners."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +52,23 @@ class Answers:
 
     @classmethod
     def unanswered(cls, count: int) -> "Answers":
-        return cls(*(np.full(count, NONE) for _ in range(4)), *(np.zeros(count, np.bool_) for _ in range(2)))
+        return cls(
+            committed=np.full(count, NONE),
+            last_commit_time=np.full(count, NONE),
+            next_commit_time=np.full(count, NONE),
+            newest_offset=np.full(count, NONE),
+            is_told=np.zeros(count, np.bool_),
+            is_settled=np.zeros(count, np.bool_),
+        )
+
+    def cut(self, sizes: Sequence[int]) -> Iterator["Answers"]:
+        """The answers to the first questions, to those after them, and so on: so many each."""
+        first = 0
+        for size in sizes:
+            some = slice(first, first + size)
+            yield Answers(**{field.name: getattr(self, field.name)[some] for field in fields(Answers)})
+            first += size
+        assert first == len(self.committed)
 
 
 class Asked:

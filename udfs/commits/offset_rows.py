@@ -17,6 +17,8 @@ from udfs.commits.frames import LIVE, Frame
 SCHEMA = table_schema(OFFSET_HISTORY)
 VIA = pa.array([str(CommitVia.PLAIN), str(CommitVia.TRANSACTION)])
 CONFIDENCE = pa.array([str(Confidence.CERTAIN), str(Confidence.LIKELY), str(Confidence.POSSIBLE)])
+# Their places there.
+CERTAIN, LIKELY, POSSIBLE = np.arange(3, dtype=np.int8)
 ENDS = list(OffsetEnd)
 END_NAMES = pa.array([str(end) for end in ENDS])
 # The record shows that the offset was removed, but not why: these reasons are inferred.
@@ -95,7 +97,9 @@ def closed_rows(
             "evidence_partition": every(partition, pa.int32(), size),
             "evidence_first_offset": pa.array(row.begun(frame.offset[row.first], "first_record_offset")),
             "evidence_last_offset": pa.array(to_offset),
-            "confidence": CONFIDENCE.take(pa.array(np.where(is_certain, CONCLUDED[ended_by], 2).astype(np.int8))),
+            "confidence": CONFIDENCE.take(
+                pa.array(np.where(is_certain, np.where(CONCLUDED[ended_by], LIKELY, CERTAIN), POSSIBLE))
+            ),
             "metadata": named(frame.texts, frame.text[row.first]),
         },
     )
@@ -160,7 +164,7 @@ def held_rows(state: pa.Table, hole: tuple[int, int | None] | None = None) -> pa
             "evidence_partition": live["offsets_partition"],
             "evidence_first_offset": live["first_record_offset"],
             "evidence_last_offset": live["last_offset"] if hole is None else to_offset,
-            "confidence": CONFIDENCE.take(pa.array(np.where(flags(live["is_certain"]), 0, 2))),
+            "confidence": CONFIDENCE.take(pa.array(np.where(flags(live["is_certain"]), CERTAIN, POSSIBLE))),
         },
     )
 

@@ -6,6 +6,7 @@ Questions of earlier runs are not asked again: their answers are in the rows tha
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,30 @@ OWNERSHIP, MOVES, WAITING = "ownership_intervals", "partition_moves", "replayed_
 OWNERSHIP_KEY = tuple(name for name in TABLES[OWNERSHIP].key if name != "topic_id")
 MOVES_KEY = TABLES[MOVES].key
 UNREAD = ("unread_low_ms", "unread_high_ms", "unread_basis")
+
+
+Of = TypeVar("Of")
+
+
+class Asked(NamedTuple, Generic[Of]):
+    """What is asked, or answered, about each of these."""
+
+    owner_starts: Of
+    owner_ends: Of
+    # Of the moves in `Handovers.compared`: what was committed.
+    compared_moves: Of
+    # Of all moves: times of the commits before and after.
+    moves: Of
+    # Ends of ownership of members that left (`Departures.stays`).
+    stay_ends: Of
+
+
+class Subject(NamedTuple):
+    """Rows that questions are about, one each, and the offsets at which they are asked."""
+
+    rows: pa.Table
+    offset: pa.ChunkedArray
+    is_about_times: bool
 
 
 @dataclass
@@ -67,46 +92,44 @@ class Handovers:
                 return False
         return True
 
-    def questions(self) -> Questions:
-        """Questions in this order: beginnings of ownership, ends of ownership, values of some moves, times of all
-        moves, ends of `stays` of members that left."""
-        ends, stays = self.owners.column("to_offset"), self.departures.stays
-        compared = self.moves.take(pa.array(self.compared))
-        asked = [
-            (self.owners, self.owners.column("from_offset")),
-            (self.owners, ends.fill_null(-1)),
-            (compared, compared.column("move_offset")),
-            (self.moves, self.moves.column("move_offset")),
-            (stays, stays.column("to_offset")),
-        ]
-        names = [rows.column("topic").fill_null("") for rows, _ in asked]
-        return Questions(
-            whole([rows.column("group_id") for rows, _ in asked]),
-            whole(names),
-            np.concatenate([rows.column("partition").to_numpy() for rows, _ in asked]),
-            np.concatenate([offsets.to_numpy() for _, offsets in asked]),
-            np.arange(sum(rows.num_rows for rows, _ in asked)) >= self.first_of_moves(),
+    def subjects(self) -> Asked[Subject]:
+        compared, stays = self.moves.take(pa.array(self.compared)), self.departures.stays
+        return Asked(
+            owner_starts=Subject(self.owners, self.owners.column("from_offset"), False),
+            owner_ends=Subject(self.owners, self.owners.column("to_offset").fill_null(-1), False),
+            compared_moves=Subject(compared, compared.column("move_offset"), False),
+            moves=Subject(self.moves, self.moves.column("move_offset"), True),
+            stay_ends=Subject(stays, stays.column("to_offset"), True),
         )
 
-    def first_of_moves(self) -> int:
-        """The first question about the times of a move."""
-        return int(2 * self.owners.num_rows + len(self.compared))
+    def questions(self) -> Questions:
+        """All in one, as `answers` takes them apart again."""
+        subjects = self.subjects()
+        return Questions(
+            whole([of.rows.column("group_id") for of in subjects]),
+            whole([of.rows.column("topic").fill_null("") for of in subjects]),
+            np.concatenate([of.rows.column("partition").to_numpy() for of in subjects]),
+            np.concatenate([of.offset.to_numpy() for of in subjects]),
+            np.concatenate([np.full(of.rows.num_rows, of.is_about_times) for of in subjects]),
+        )
 
-    def answered_owners(self, answers: Answers) -> pa.Table:
+    def answers(self, to_questions: Answers) -> Asked[Answers]:
+        return Asked(*to_questions.cut([of.rows.num_rows for of in self.subjects()]))
+
+    def answered_owners(self, answers: Asked[Answers]) -> pa.Table:
         """Rows of ownership_intervals."""
-        count = self.owners.num_rows
         is_named = np.asarray(self.owners.column("topic").is_valid().to_numpy())
-        committed = [answers.committed[start : start + count] for start in (0, count)]
-        starts = nullable(committed[0], is_named & (committed[0] != NONE))
+        at_start, at_end = answers.owner_starts.committed, answers.owner_ends.committed
+        starts = nullable(at_start, is_named & (at_start != NONE))
         is_ended = np.asarray(self.owners.column("to_offset").is_valid().to_numpy())
-        ends = nullable(committed[1], is_named & is_ended & (committed[1] != NONE))
+        ends = nullable(at_end, is_named & is_ended & (at_end != NONE))
         owners = replaced(self.owners, "start_offset", self.with_held_starts(starts))
         return replaced(owners, "end_offset", ends)
 
-    def timed_out(self, answers: Answers, gaps: Gaps) -> Flags:
+    def timed_out(self, answers: Asked[Answers], gaps: Gaps) -> Flags:
         """For each member that left."""
-        start = self.first_of_moves() + self.moves.num_rows
-        return self.departures.timed_out(answers.last_commit_time[start:], answers.newest_offset[start:], gaps)
+        of_stays = answers.stay_ends
+        return self.departures.timed_out(of_stays.last_commit_time, of_stays.newest_offset, gaps)
 
     def with_held_starts(self, starts: pa.Array) -> pa.Array:
         if not self.held_owners.num_rows:
@@ -116,10 +139,9 @@ class Handovers:
         is_held = pc.less_equal(self.owners.column("from_offset"), self.through).combine_chunks()
         return pc.if_else(is_held, held, starts)
 
-    def answered_moves(self, answers: Answers, timed_out: Flags) -> "AnsweredMoves":
-        moves, start = self.moves, self.first_of_moves()
-        end = start + moves.num_rows
-        last, after = answers.last_commit_time[start:end], answers.next_commit_time[start:end]
+    def answered_moves(self, answers: Asked[Answers], timed_out: Flags) -> "AnsweredMoves":
+        moves = self.moves
+        last, after = answers.moves.last_commit_time, answers.moves.next_commit_time
         is_named = np.asarray(moves.column("topic").is_valid().to_numpy())
         places = pa.nulls(moves.num_rows, pa.int32())
         if self.waiting.num_rows:
@@ -138,7 +160,7 @@ class Handovers:
         waits &= moves.column("move_offset").to_numpy() > self.last_hole
         fell_silent = self.departures.are_of(moves, self.ends.column("silent_offset"), timed_out)
         times = reading_times(moves, self.ends, fell_silent, last)
-        committed = self.compared_offsets(answers)
+        committed = self.compared_offsets(answers.compared_moves)
         unread = unread_columns(times, self.quiet, committed)
         moves = replaced(moves, "commit_gap_ms", gaps)
         for name in UNREAD:
@@ -153,9 +175,8 @@ class Handovers:
     def compared_offsets(self, answers: Answers) -> Numbers:
         """By move, the committed offset, if it matters."""
         found = np.full(self.moves.num_rows, NONE)
-        start = 2 * self.owners.num_rows
         is_named = self.moves.column("topic").is_valid().to_numpy()[self.compared]
-        found[self.compared] = np.where(is_named, answers.committed[start : start + len(self.compared)], NONE)
+        found[self.compared] = np.where(is_named, answers.committed, NONE)
         return found
 
     def split_moves(

@@ -182,10 +182,11 @@ class PartitionReplay:
         groups.open.take(opened)
 
     def write_rows(self, groups: GroupPass, handovers: Handovers, finished: Finished, touched: Collection[str]) -> None:
-        timed_out = handovers.timed_out(finished.answers, self.gaps)
-        answered = handovers.answered_moves(finished.answers, timed_out)
+        answers = handovers.answers(finished.answers)
+        timed_out = handovers.timed_out(answers, self.gaps)
+        answered = handovers.answered_moves(answers, timed_out)
         self.awaited = answered.awaited
-        owners = handovers.answered_owners(finished.answers)
+        owners = handovers.answered_owners(answers)
         for name, rows in ((OWNERSHIP, owners), (MOVES, answered.moves), (WAITING, answered.waiting)):
             self.write(name, rows)
         groups.closed.of[MEMBERSHIP] = [handovers.departures.told(groups.closed.table(MEMBERSHIP), timed_out)]

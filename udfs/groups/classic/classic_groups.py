@@ -222,10 +222,19 @@ def join(round_: Round, member: ClassicMember, time: int | None, is_exact: bool)
     offset = round_.at.offset
     round_.group.ledger.join(
         MemberStretch(
-            time, offset, is_exact, offset, GROUP_TYPE, member.member_id, member.group_instance_id, member.client_id,
-            member.client_host, member.rack_id, round_.now.value.generation,
+            from_time=time,
+            from_offset=offset,
+            is_from_exact=is_exact,
+            last_offset=offset,
+            group_type=GROUP_TYPE,
+            member_id=member.member_id,
+            group_instance_id=member.group_instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            rack_id=member.rack_id,
+            joined_generation=round_.now.value.generation,
         )
-    )  # fmt: skip
+    )
 
 
 def move_state(round_: Round) -> None:

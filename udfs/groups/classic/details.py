@@ -9,6 +9,7 @@ from udfs.groups.classic.rounds import Round
 from udfs.groups.history.change_details import (
     PLAIN,
     Change,
+    Gone,
     departed,
     joined,
     member_name,
@@ -41,7 +42,7 @@ def departures(round_: Round, left_ids: Iterable[str]) -> Iterator[Change]:
         of = round_.group.ledger.members.get(member_id)
         name = member_id if of is None else member_name(member_id, of.client_id, of.client_host, of.group_instance_id)
         kind, _ = leave_kind(round_, round_.members_before[member_id])
-        yield departed(name, kind, (member_id, round_.at.offset) if kind == LeaveKind.LEFT_OR_TIMED_OUT else None)
+        yield departed(name, kind, Gone(member_id, round_.at.offset) if kind == LeaveKind.LEFT_OR_TIMED_OUT else None)
 
 
 def subscriptions(round_: Round) -> Iterator[Change]:

@@ -22,6 +22,13 @@ LEFT = "left"
 PLAIN = ""
 
 
+class Gone(NamedTuple):
+    """A member that left or timed out, and the record without it. Commits may show which of the two it was."""
+
+    member_id: str
+    offset: int
+
+
 class Change(NamedTuple):
     """`text` is what members did, and `name` is one of them. Without a text, `name` is a sentence of its own."""
 
@@ -30,8 +37,8 @@ class Change(NamedTuple):
     name: str
     # Shown only if it is the trigger: any other trigger already explains it.
     needs_trigger: bool = False
-    # For a member that left or timed out: its id, and the record without it. Commits may show which of the two it was.
-    gone: tuple[str, int] | None = None
+    # If commits may show how a member left.
+    gone: Gone | None = None
 
 
 def detail(trigger: str, changes: Iterable[Change]) -> str | None:
@@ -69,8 +76,8 @@ def joined(name: str) -> Change:
     return Change(RebalanceTrigger.MEMBER_JOINED, JOINED, name)
 
 
-def departed(name: str, leave_kind: str | None, gone: tuple[str, int] | None = None) -> Change:
-    """`gone`: its id and the record without it, if commits may show whether it timed out."""
+def departed(name: str, leave_kind: str | None, gone: Gone | None = None) -> Change:
+    """`gone`: if commits may show whether it timed out."""
     return Change(RebalanceTrigger.MEMBER_LEFT, DEPARTED.get(leave_kind or "", LEFT), name, gone=gone)
 
 
@@ -80,8 +87,8 @@ def timed_out(change: Change) -> Change:
 
 def from_plain(fields: Sequence[Any]) -> Change:
     """From the form in JSON."""
-    *others, gone = fields
-    return Change(*others)._replace(gone=None if gone is None else (gone[0], gone[1]))
+    change = Change(*fields)
+    return change._replace(gone=None if change.gone is None else Gone(*change.gone))
 
 
 def restarted(instance: str | None, old_id: str, new_id: str) -> Change:

@@ -55,8 +55,7 @@ SCHEMA = pa.schema(
 
 
 def departures_table(departures: Sequence[Departure]) -> pa.Table:
-    columns = zip(*departures, strict=True) if departures else [()] * len(SCHEMA)
-    return pa.table([pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)], SCHEMA)
+    return pa.table({name: [getattr(each, name) for each in departures] for name in Departure._fields}, SCHEMA)
 
 
 def classic_departure(

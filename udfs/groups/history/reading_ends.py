@@ -60,6 +60,12 @@ class ReadingEnd(NamedTuple):
     silent_last_time: int | None = None
     silent_basis: str | None = None
 
+    def settled(self, is_silent: bool) -> "ReadingEnd":
+        """Once commits show whether the member was silent."""
+        if is_silent and self.silent_first_time is not None and self.silent_last_time is not None:
+            return ReadingEnd(self.stopped_time, self.silent_first_time, self.silent_last_time, self.silent_basis)
+        return ReadingEnd(self.stopped_time, self.first_time, self.last_time, self.basis)
+
 
 NOT_TOLD = (None,) * len(ReadingEnd._fields)
 

@@ -46,10 +46,11 @@ def settled_details(unclear: pa.Table, silent: Mapping[str, Silent]) -> dict[tup
     """By group and assignment: details in which a member timed out. `silent` is by group."""
     found: dict[tuple[str, int], str | None] = {}
     groups = {group_id for group_id, of in silent.items() if any(of.values())}
-    for group_id, offset, trigger, changes in zip(*(column.to_pylist() for column in unclear.columns), strict=True):
+    for row in unclear.to_pylist():
+        group_id = row["group_id"]
         if group_id in groups:
-            told = [from_plain(each) for each in json.loads(changes)]
-            found[group_id, offset] = detail(trigger, [settled(each, silent[group_id]) for each in told])
+            told = [settled(from_plain(each), silent[group_id]) for each in json.loads(row["changes"])]
+            found[group_id, row["assignment_offset"]] = detail(row["trigger"], told)
     return found
 
 

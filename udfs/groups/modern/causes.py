@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from schemas.words.history import Confidence, RebalanceTrigger
-from udfs.groups.history.change_details import Change, departed, joined, restarted
+from udfs.groups.history.change_details import Change, Gone, departed, joined, restarted
 from udfs.groups.modern.details import name_of
 from udfs.groups.modern.members import commits_may_tell, leave_kind
 from udfs.groups.readers.records import Moment
@@ -40,7 +40,7 @@ def evidence(group: Group, now: Modern, replaced: Mapping[str, str], at: Moment)
             if member_id in group.ledger.members and member_id not in replaced:
                 gone = operation.departed.get(member_id, Member())
                 kind = leave_kind(gone, is_known, at)
-                key = (member_id, at.offset) if commits_may_tell(now, kind) else None
+                key = Gone(member_id, at.offset) if commits_may_tell(now, kind) else None
                 found.append(departed(name_of(member_id, gone), kind, key))
         elif member_id in old_ids:
             found.append(restarted(member.group_instance_id, old_ids[member_id], member_id))

@@ -11,7 +11,7 @@ from udfs.groups.modern.owners import member_timeouts, release_all
 from udfs.groups.readers.modern_values import UNREVOKED
 from udfs.groups.readers.records import Moment
 from udfs.groups.states.group import Group
-from udfs.groups.states.modern import AWAY, GONE, Member, Modern, Place
+from udfs.groups.states.modern import AWAY, GONE, Member, Modern, Place, Standing
 
 # A coordinator's timers may fire a little late, but never early, apart from steps of its clock.
 EARLY_MS = 100
@@ -70,12 +70,12 @@ def note_departure(group: Group, now: Modern, member_id: str, member: Member, at
 def leave_kind(member: Member, is_exact: bool, at: Moment) -> LeaveKind:
     if not is_exact:
         return LeaveKind.UNKNOWN
-    epoch, state, since = member.before_gone or (member.epoch, member.state, member.since)
-    if epoch == AWAY:
+    was = member.before_gone or Standing(member.epoch, member.state, member.since)
+    if was.epoch == AWAY:
         return LeaveKind.STATIC_EXPIRED_LIKELY
     timeout = None if member.about is None else member.about.rebalance_timeout_ms
-    passed = milliseconds(since, at.time)
-    if state in UNREVOKED and timeout is not None and passed is not None:
+    passed = milliseconds(was.since, at.time)
+    if was.state in UNREVOKED and timeout is not None and passed is not None:
         late = max(LATE_MS, timeout // 10)
         if timeout - EARLY_MS <= passed <= timeout + late:
             return LeaveKind.REBALANCE_TIMEOUT_LIKELY
@@ -106,19 +106,18 @@ def settle_present(group: Group, now: Modern, at: Moment) -> None:
 
 
 def stretch(now: Modern, member_id: str, member: Member, is_exact: bool, at: Moment) -> MemberStretch:
-    instance, rack, client, host = (None,) * 4 if member.about is None else member.about[:4]
-    away = at.time if member.epoch == AWAY else None
+    about = member.about
     return MemberStretch(
-        at.time,
-        at.offset,
-        is_exact,
-        at.offset,
-        now.group_type,
-        member_id,
-        instance,
-        client,
-        host,
-        rack,
-        now.epoch,
-        away,
+        from_time=at.time,
+        from_offset=at.offset,
+        is_from_exact=is_exact,
+        last_offset=at.offset,
+        group_type=now.group_type,
+        member_id=member_id,
+        group_instance_id=None if about is None else about.group_instance_id,
+        client_id=None if about is None else about.client_id,
+        client_host=None if about is None else about.client_host,
+        rack_id=None if about is None else about.rack_id,
+        joined_generation=now.epoch,
+        away_since_time=at.time if member.epoch == AWAY else None,
     )

@@ -161,7 +161,7 @@ def end_of_gone(
     of = member_timeouts(group, now, member)
     match kind:
         case LeaveKind.STATIC_EXPIRED_LIKELY:
-            away = member.since if member.before_gone is None else member.before_gone[2]
+            away = member.since if member.before_gone is None else member.before_gone.since
             return went_away(at.time, of, away, now.deserted_since, since)
         case LeaveKind.REBALANCE_TIMEOUT_LIKELY:
             return overdue(at.time, of, since)

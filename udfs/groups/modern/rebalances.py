@@ -57,20 +57,20 @@ def new_rebalance(
 ) -> Rebalance:  # fmt: skip
     assignor = agreed_assignor(now)
     return Rebalance(
-        assignment_offset,
-        now.generation,
-        epoch,
-        now.start or Start(at.time, assignment_offset, False),
-        why,
-        [member_id for member_id in given if member_id not in now.base],
-        [member_id for member_id in now.base if member_id not in given],
-        len(now.base),
-        len(given),
+        assignment_offset=assignment_offset,
+        from_generation=now.generation,
+        to_generation=epoch,
+        start=now.start or Start(at.time, assignment_offset, False),
+        trigger=why,
+        members_joined=[member_id for member_id in given if member_id not in now.base],
+        members_departed=[member_id for member_id in now.base if member_id not in given],
+        num_members_before=len(now.base),
+        num_members_after=len(given),
         # Several members of a share group may have the same partition.
-        len(NOTHING.union(*(member.assigned for member in given.values()))),
-        now.assignor,
-        assignor,
-        group.detail(assignment_offset, why, all_changes(group, now, given, epoch, why)),
+        num_partitions=len(NOTHING.union(*(member.assigned for member in given.values()))),
+        assignor_before=now.assignor,
+        assignor_after=assignor,
+        detail=group.detail(assignment_offset, why, all_changes(group, now, given, epoch, why)),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Pattern, Target, TargetEpoch, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record
-from udfs.groups.states.modern import GONE, CoordinatorGroup, Member
+from udfs.groups.states.modern import GONE, CoordinatorGroup, Member, Standing
 
 
 class Had(NamedTuple):
@@ -86,7 +86,7 @@ def on_current(now: CoordinatorGroup, record: Record) -> Had:
     value: Current | None = record.value
     if value is None:
         if member is not None:
-            member.before_gone = (member.epoch, member.state, member.since)
+            member.before_gone = Standing(member.epoch, member.state, member.since)
             member.epoch, member.assigned, member.pending = GONE, {}, {}
         return before
     if member is None:

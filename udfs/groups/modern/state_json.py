@@ -16,7 +16,7 @@ from udfs.groups.modern.notes import count_assignor, count_member
 from udfs.groups.modern.owners import placed
 from udfs.groups.readers.modern_values import About, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Share, Tasks, has_some
-from udfs.groups.states.modern import Base, Cause, Member, Modern, Placed, Rebalance, Start, Stop
+from udfs.groups.states.modern import Base, Cause, Member, Modern, Placed, Rebalance, Standing, Start, Stop
 from udfs.topics.partition_codes import TopicCodes
 
 # Fields that JSON can store as they are.
@@ -28,7 +28,6 @@ PLAIN = (
 OF_REBALANCE = tuple(field.name for field in fields(Rebalance))
 UNREAD = ("unread_low_ms", "unread_high_ms", "longest_unread_ms")
 NO_TEXTS: Mapping[int, str | None] = {}
-SILENT = ReadingEnd._fields.index("silent_offset")
 
 
 def plain(now: Modern, topics: TopicCodes) -> dict[str, Any]:
@@ -74,10 +73,10 @@ def from_plain(found: dict[str, Any], topics: TopicCodes) -> Modern:
     now.start = None if found["start"] is None else Start(*found["start"])
     if found["rebalance"] is not None:
         now.rebalance = Rebalance(**{**found["rebalance"], "start": Start(*found["rebalance"]["start"])})
-    for tps, role, *stop in found["stops"]:
+    for tps, role, *values in found["stops"]:
         (tp,) = topics.from_plain([tps])
-        end = stop.pop()
-        now.stops[(tp, role)] = Stop(*stop)._replace(end=None if end is None else ReadingEnd(*end))
+        stop = Stop(*values)
+        now.stops[(tp, role)] = stop._replace(end=None if stop.end is None else ReadingEnd(*stop.end))
     now.members = {each: from_plain_member(now, member, topics) for each, member in found["members"].items()}
     count(now)
     return now
@@ -109,15 +108,24 @@ def plain_member(now: Modern, member: Member, topics: TopicCodes) -> dict[str, A
 
 
 def from_plain_member(now: Modern, found: dict[str, Any], topics: TopicCodes) -> Member:
-    about, gone = found["about"], found["before_gone"]
+    gone = found["before_gone"]
     member = Member(
-        None if about is None else About(*about)._replace(topics=None if about[5] is None else tuple(about[5])),
-        found["epoch"], found["state"], found["since"], from_plain_roles(found["assigned"], topics),
-        from_plain_roles(found["pending"], topics), None if gone is None else tuple(gone),
-    )  # fmt: skip
+        about=None if found["about"] is None else about_from_plain(found["about"]),
+        epoch=found["epoch"],
+        state=found["state"],
+        since=found["since"],
+        assigned=from_plain_roles(found["assigned"], topics),
+        pending=from_plain_roles(found["pending"], topics),
+        before_gone=None if gone is None else Standing(*gone),
+    )
     shown: Placed = {(phase, role): topics.from_plain(tps) for phase, role, tps in found["shown"] or ()}
     member.shown = placed(now, member, topics) if found["shown"] is None else shown
     return member
+
+
+def about_from_plain(values: Iterable[Any]) -> About:
+    about = About(*values)
+    return about._replace(topics=None if about.topics is None else tuple(about.topics))
 
 
 def with_answers(
@@ -129,12 +137,7 @@ def with_answers(
     if found["kind"] != "modern":
         return state
     now = found["now"]
-    for _, _, member_id, *_, end in now["stops"]:
-        if end is None or end[SILENT] is None:
-            continue
-        if silent.get((member_id, end[SILENT]), False):
-            end[1:SILENT] = end[SILENT + 1 :]
-        end[SILENT:] = [None] * len(end[SILENT:])
+    now["stops"] = [[tps, role, *settled_stop(Stop(*stop), silent)] for tps, role, *stop in now["stops"]]
     now["carried"] = settled_changes(now["carried"], silent)
     now["causes"] = [[*of, settled_changes(changes, silent)] for *of, changes in now["causes"]]
     rebalance = now["rebalance"]
@@ -145,6 +148,16 @@ def with_answers(
         values = low + cost[0], high + cost[1], max(longest, cost[2])
         rebalance.update(zip(UNREAD, values, strict=True))
     return json.dumps(found, separators=(",", ":"))
+
+
+def settled_stop(stop: Stop, silent: Silent) -> Stop:
+    """`stop`: in the form for JSON."""
+    if stop.end is None:
+        return stop
+    end = ReadingEnd(*stop.end)
+    if end.silent_offset is None:
+        return stop
+    return stop._replace(end=end.settled(silent.get((stop.member_id, end.silent_offset), False)))
 
 
 def settled_changes(changes: Iterable[list[Any]], silent: Silent) -> list[Change]:

@@ -27,6 +27,14 @@ Placed = dict[tuple[str, str | None], frozenset[int]]
 NOTHING: frozenset[int] = frozenset()
 
 
+class Standing(NamedTuple):
+    """What a member's newest record of what it owns said: its epoch, its state, and the time of the record."""
+
+    epoch: int
+    state: str | None
+    since: int | None
+
+
 @dataclass(slots=True)
 class Member:
     """`about` is None if its record is missing."""
@@ -38,8 +46,8 @@ class Member:
     since: int | None = None
     assigned: ByRole = field(default_factory=dict)
     pending: ByRole = field(default_factory=dict)
-    # Epoch, state and time before the tombstone of what it owned.
-    before_gone: tuple[int, str | None, int | None] | None = None
+    # Before the tombstone of what it owned.
+    before_gone: Standing | None = None
     # Of a replay: what the ledger has for it, by phase and role.
     shown: Placed = field(default_factory=dict)
 
