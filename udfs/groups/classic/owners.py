@@ -12,7 +12,7 @@ from schemas.words.history import Confidence, MoveKind, OwnershipEnd, OwnershipP
 from udfs.groups.classic.conflicts import told_of, two_owners
 from udfs.groups.classic.reading_stops import Ends, reading_ends
 from udfs.groups.classic.rounds import Round, milliseconds
-from udfs.groups.history.intervals import OwnerStretch
+from udfs.groups.history.intervals import Block, OwnerStretch
 from udfs.groups.history.reading_ends import NOT_TOLD, ReadingEnd, known_end
 from udfs.groups.history.rows import Row, row_fields
 from udfs.groups.readers.classic_records import NOTHING, ClassicMember, Tps
@@ -83,7 +83,7 @@ def stays_of(group: Group, before: Classic) -> list[tuple[str, Tps, Tps]]:
     return [(member_id, in_phase(of, ASSIGNED), in_phase(of, REVOKING)) for member_id, of in blocks]
 
 
-def in_phase(blocks: list[OwnerStretch], phase: OwnershipPhase) -> Tps:
+def in_phase(blocks: list[Block], phase: OwnershipPhase) -> Tps:
     return NOTHING.union(*[of.tp for of in blocks if of.phase == phase])
 
 
@@ -214,7 +214,7 @@ def claim_without_stay(round_: Round, done: Handover) -> None:
     if not missing:
         return
     ledger, now = round_.group.ledger, round_.now
-    missing = missing.difference(*[of.tp for of in ledger.stretches()])
+    missing = missing.difference(*[of.tp for blocks in ledger.blocks.values() for of in blocks])
     for member in now.value.members if missing else ():
         tps = (member.claimed or NOTHING) & missing
         if not tps:
@@ -284,7 +284,7 @@ def own(round_: Round, tps: Tps, member_id: str, is_exact: bool) -> None:
     round_.group.ledger.own_block(stretch(round_, tps, member_id, ASSIGNED, is_exact))
 
 
-def stretch(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_exact: bool) -> OwnerStretch:
+def stretch(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is_exact: bool) -> Block:
     offset, time = round_.at
     generation = round_.now.value.generation
     return OwnerStretch(time, offset, is_exact, offset, GROUP_TYPE, tps, member_id, generation, phase)

@@ -2,7 +2,7 @@
 types differ in how they record events; the consequences are written only here."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
@@ -12,23 +12,34 @@ from schemas.words.history import (
     OwnershipEnd,
     StateEnd,
 )
-from udfs.groups.history.intervals import MemberStretch, OwnerStretch, StateStretch, member_row, owner_row, state_row
+from udfs.groups.history.intervals import (
+    Block,
+    MemberStretch,
+    OwnerStretch,
+    Partition,
+    StateStretch,
+    member_row,
+    owner_row,
+    state_row,
+)
 from udfs.groups.history.rows import Rows
 from udfs.groups.readers.records import Moment
 from udfs.topics.partition_codes import TopicCodes
 
 # For each class, a function that returns all its fields.
-FIELDS = {of: attrgetter(*of.__dataclass_fields__) for of in (StateStretch, MemberStretch, OwnerStretch)}
+FIELDS: "dict[type[Any], attrgetter[tuple[Any, ...]]]" = {
+    of: attrgetter(*of.__dataclass_fields__) for of in (StateStretch, MemberStretch, OwnerStretch)
+}
 
 
-def values_of(of: StateStretch | MemberStretch | OwnerStretch) -> list[Any]:
+def values_of(of: StateStretch | MemberStretch | Partition | Block) -> list[Any]:
     return list(FIELDS[type(of)](of))
 
 
 TP = list(OwnerStretch.__dataclass_fields__).index("tp")
 
 
-def with_tp(of: OwnerStretch, tp: Any) -> list[Any]:
+def with_tp(of: Partition | Block, tp: Any) -> list[Any]:
     values = values_of(of)
     values[TP] = tp
     return values
@@ -41,9 +52,9 @@ class Ledger:
     state: StateStretch | None = None
     members: dict[str, MemberStretch] = field(default_factory=dict)
     # By partition and role, then by member. There is one member, except in share groups and in anomalies.
-    owners: dict[tuple[int, str | None], dict[str, OwnerStretch]] = field(default_factory=dict)
+    owners: dict[tuple[int, str | None], dict[str, Partition]] = field(default_factory=dict)
     # For classic groups instead: by member, its blocks.
-    blocks: dict[str, list[OwnerStretch]] = field(default_factory=dict)
+    blocks: dict[str, list[Block]] = field(default_factory=dict)
 
     # -- states
 
@@ -84,7 +95,7 @@ class Ledger:
 
     # -- owners
 
-    def own(self, new: OwnerStretch) -> None:
+    def own(self, new: Partition) -> None:
         """The member owns the partition from now on. The caller releases the previous owner."""
         key = (new.tp, new.role)
         of_members = self.owners.get(key)
@@ -106,7 +117,7 @@ class Ledger:
             member = self.members.get(member_id)
             self.rows.add(owner_row(self.group_id, of, member, time, at.offset, is_exact, why))
 
-    def own_block(self, new: OwnerStretch) -> None:
+    def own_block(self, new: Block) -> None:
         self.blocks.setdefault(new.member_id, []).append(new)
 
     def release_block(
@@ -136,21 +147,22 @@ class Ledger:
         for blocks in self.blocks.values():
             for of in blocks:
                 for tp in of.tp:
-                    self.own(replace(of, tp=tp))
+                    self.own(OwnerStretch(*with_tp(of, tp)))
         self.blocks = {}
 
     def gather(self) -> None:
         """The inverse of `spread`."""
         found: dict[tuple[Any, ...], set[int]] = {}
-        for of in self.stretches():
-            found.setdefault(tuple(with_tp(of, None)), set()).add(of.tp)
+        for of_members in self.owners.values():
+            for each in of_members.values():
+                found.setdefault(tuple(with_tp(each, None)), set()).add(each.tp)
         self.owners = {}
         for values, tps in found.items():
-            of = OwnerStretch(*values)
+            of: Block = OwnerStretch(*values)
             of.tp = frozenset(tps)
             self.own_block(of)
 
-    def stretches(self) -> Iterator[OwnerStretch]:
+    def stretches(self) -> Iterator[Partition | Block]:
         """All intervals of ownership."""
         for of_members in self.owners.values():
             yield from of_members.values()

@@ -77,10 +77,19 @@ def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
     group.ledger.enter(
         at,
         StateStretch(
-            at.time, at.offset, is_exact, at.offset, now.group_type, state, now.epoch, None, assignor(now),
-            len(now.members) if is_known else None, confidence,
+            from_time=at.time,
+            from_offset=at.offset,
+            is_from_exact=is_exact,
+            last_offset=at.offset,
+            group_type=now.group_type,
+            state=state,
+            generation_or_epoch=now.epoch,
+            protocol_type=None,
+            assignor=assignor(now),
+            num_members=len(now.members) if is_known else None,
+            confidence=confidence,
         ),
-    )  # fmt: skip
+    )
 
 
 def group_state(now: Modern) -> tuple[GroupState | None, Confidence]:
