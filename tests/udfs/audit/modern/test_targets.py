@@ -25,6 +25,7 @@ from tests.builders.groups.target_log import (
 from udfs.assignors.questions.specs import Topic
 from udfs.audit.checks.audit_results import Audited
 from udfs.audit.checks.facts import Facts, GroupRule
+from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.metadata_hash import group_hash
 
 ORDERS = ["orders"]
@@ -394,6 +395,17 @@ def test_releases_that_answer_alike_are_told_by_what_the_group_writes() -> None:
     log = TargetLog()
     log.write(0, about("a", ORDERS), listed(orders=6), epoch(1), target("a", orders=range(6)), completed(1))
     assert audit(log)[0].variant == "before 4.0.1, Java 18 and before"
+
+
+def test_the_map_of_members_makes_room_for_one_more_at_every_put() -> None:
+    """Kafka's map does so even for a key that it has (see `test_timeline_map`)."""
+    log, rooms = TargetLog(), []
+    for written in (about("a"), owns("a", 1), about("b"), dead("current_member_assignments", "b"), about("c")):
+        log.write(0, written)
+        fold = ModernAudit(Facts(), {})
+        fold.take(log.tables)
+        rooms.append(fold.states()[log.group]["room"])
+    assert rooms == [1, 2, 2, 3, 3]
 
 
 def test_what_early_access_computed_is_not_known() -> None:

@@ -521,6 +521,15 @@ def test_two_operations_of_one_batch_and_time_are_one() -> None:
     assert history(log).told("rebalances", "to_generation", "assignment_offset") == [(3, 9)]
 
 
+def test_a_member_that_is_known_does_not_join_again_by_a_record_that_kept_its_first_epoch() -> None:
+    log = of_one()
+    log.skip(1)
+    log.write(100, owns("a", 2, 0, previous=0))
+    found = history(log, gaps=Gaps([5], [5]))
+    # It may have given the partition up in the missing record.
+    assert found.told("ownership_intervals", "to_time", "is_to_exact", tp=("orders", 1)) == [(100, False)]
+
+
 def test_behind_a_hole_nothing_is_claimed() -> None:
     log = of_two()
     log.write(500, about("c"), epoch(4), target("c"), completed(4), owns("c", 4, previous=0))
