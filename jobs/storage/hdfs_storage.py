@@ -1,5 +1,7 @@
 """HDFS by hdfs-native, which reads HADOOP_CONF_DIR and Kerberos' tickets as Hadoop's own clients do."""
 
+import errno
+import io
 import re
 import socket
 import uuid
@@ -12,6 +14,7 @@ from urllib.parse import urlsplit
 from hdfs_native import Client, WriteOptions
 
 from jobs.storage.closes import Close, begin_close
+from jobs.storage.cut_files import PATIENCE_SECONDS, restore
 from jobs.storage.options import StorageOptions
 from jobs.storage.processes import once_a_process
 from jobs.storage.refusals import refusals_told
@@ -87,6 +90,14 @@ class HdfsStorage:
         with self.told(name):
             self.client.delete(self.path(name), False)
 
+    def restore(self, folder: str = "") -> None:
+        with self.told(folder):
+            cut = restore(self.client, self.path(folder))
+        if cut:
+            told = f"the name node does not know the length of this file again, tried for {PATIENCE_SECONDS:g} s"
+            place = self.place.removesuffix(self.path("")) + cut[0]
+            raise OSError(errno.EIO, f"{told}: check that all data nodes run", place)
+
     @property
     def delta_options(self) -> dict[str, str]:
         return self.options.of_hadoop()
@@ -153,8 +164,12 @@ class HdfsFile:
 
     def close(self) -> None:
         # Closed by its number, whatever its name is by then. It may have been deleted, or replaced by another one.
-        with suppress(FileNotFoundError), self.storage.told(self.name):
-            self.file.close()
+        try:
+            with suppress(FileNotFoundError), self.storage.told(self.name):
+                self.file.close()
+        finally:
+            # Else Python closes it once more when it frees it, and waits for minutes if the name node is gone by then.
+            io.RawIOBase.close(self.file)
 
     def is_readable(self) -> bool:
         """A file's length counts its last block before readers get it; the length of its located blocks does not."""
@@ -177,6 +192,6 @@ class HdfsFile:
         if self.closing is None:
             # Where nothing can be written any more it cannot be closed or removed either.
             with suppress(Exception):
-                self.file.close()
+                self.close()
         with suppress(OSError):
             self.storage.delete(self.begun)

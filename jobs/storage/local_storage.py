@@ -58,6 +58,9 @@ class LocalStorage:
     def delete(self, name: str) -> None:
         (self.root / name).unlink(missing_ok=True)
 
+    def restore(self, folder: str = "") -> None:
+        """A file that is there is whole."""
+
     @property
     def delta_options(self) -> dict[str, str]:
         return {}

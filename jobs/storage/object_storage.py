@@ -94,6 +94,9 @@ class ObjectStorage:
             with self.told(name):
                 obstore.delete(self.store, name)
 
+    def restore(self, folder: str = "") -> None:
+        """A file that is there is whole."""
+
     @property
     def delta_options(self) -> dict[str, str]:
         seconds = {"retry_timeout": self.options.retry_seconds, "connect_timeout": CONNECT_SECONDS}

@@ -68,6 +68,10 @@ class Storage(Protocol):
         """Nothing happens where there is no such file."""
         ...
 
+    def restore(self, folder: str = "") -> None:
+        """Files of a warehouse that a server lost the end of, where a server can: only on HDFS."""
+        ...
+
     @property
     def delta_options(self) -> dict[str, str]:
         """What delta-rs needs beside the URI of a table."""

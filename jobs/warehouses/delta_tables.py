@@ -52,6 +52,9 @@ class Change:
 
 
 def open_table(path: Place, version: int | None = None) -> DeltaTable | None:
+    if isinstance(path, StoredPath):
+        # To delta-rs an empty commit is one that changes nothing.
+        path.storage.restore(f"{path.file}/_delta_log".lstrip("/"))
     try:
         with delta_table_at(path) as (uri, options):
             return DeltaTable(uri, version=version, storage_options=options)

@@ -15,7 +15,7 @@ from jobs.output.failure import Failure, os_error_line
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.kept_files import KEPT
 from jobs.storage.storage_lock import StorageLock
-from jobs.storage.stored_path import Place, delete, names_in, text_of, write_whole
+from jobs.storage.stored_path import Place, StoredPath, delete, names_in, text_of, write_whole
 from jobs.storage.together import done_together
 from jobs.warehouses.delta_commits import clear, commit
 from jobs.warehouses.delta_tables import (
@@ -285,6 +285,8 @@ def writing(
     completes the work of a killed run."""
     KEPT.forget()
     with unusable_when_full(root):
+        if isinstance(root, StoredPath):
+            root.storage.restore(root.file)
         if may_be_new:
             prepare(root)
         else:

@@ -1,53 +1,123 @@
 """Runs commands, each in a fork of its own, which a test may kill; all use the one Spark that was started before them.
 
-A line in is a command's arguments and its environment as JSON; a line out is its exit code, or minus the signal that
-ended it."""
+A line in is a `Command` as JSON; a line out is its exit code, or minus the signal that ended it."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from jobs import cli
-from jobs.spark.session import quiet_session
+from jobs.storage import storage_lock
 from tests.jobs.ingested import ROOT
+
+# What ends a command that takes longer than it may.
+IN_TIME = signal.SIGALRM
+BEAT_SECONDS = 0.1
+WITHOUT_SPARK = "--without-spark"
+
+
+@dataclass(frozen=True)
+class Command:
+    """`seconds`: after which it is killed. `many_tasks`: also of a small log."""
+
+    words: list[str]
+    environment: dict[str, str]
+    seconds: float | None = None
+    many_tasks: bool = False
+
+    def run(self) -> int:
+        os.environ.update(self.environment)
+        # The lock of a dead run is taken over after a few of them.
+        storage_lock.BEAT_SECONDS = BEAT_SECONDS
+        if self.many_tasks:
+            make_tasks_small()
+        if self.seconds is not None:
+            # Nobody handles it, so it ends the process at once, as SIGKILL does.
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        return cli.main(self.words)
+
+
+def make_tasks_small() -> None:
+    # Here, since NumPy and Arrow start threads when they are loaded, and threads do not live on in a fork.
+    from jobs.ingestion.task import plan
+    from jobs.recomputing.run import Recomputation
+    from jobs.replaying.run import Replay
+
+    plan.SMALLEST_TASK = 1 << 10
+    Replay.least_records, Recomputation.least_records = 100, 10
 
 
 def main() -> None:
     # No storage is reached here: threads that do it would not live on in a fork.
-    context = quiet_session("tests", 2, is_debug=False).sparkContext
+    context = None if WITHOUT_SPARK in sys.argv else spark_context()
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as codes:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         for line in sys.stdin:
-            words, environment = json.loads(line)
+            command = Command(**json.loads(line))
             child = os.fork()
             if child == 0:
-                os.environ.update(environment)
-                # Of workers: Java has started before.
-                context.environment.update(environment)
-                os._exit(cli.main(words))
+                if context is not None:
+                    make_own(context, command)
+                os._exit(command.run())
             _, status = os.waitpid(child, 0)
+            if context is not None and os.WIFSIGNALED(status):
+                end_tasks(context)
             codes.write(f"{os.waitstatus_to_exitcode(status)}\n")
             codes.flush()
+
+
+def spark_context() -> Any:
+    from jobs.spark.session import quiet_session
+
+    return quiet_session("tests", 2, is_debug=False).sparkContext
+
+
+def make_own(context: Any, command: Command) -> None:
+    """In a fork: a connection to Java that is killed with it is no other's."""
+    # Of workers: Java has started before.
+    context.environment.update(command.environment)
+    context._gateway._gateway_client.thread_connection = threading.local()
+
+
+def end_tasks(context: Any) -> None:
+    """As they end with Spark, which usually dies with its driver."""
+    context.cancelAllJobs()
+    tracker = context._jsc.sc().statusTracker()
+    while any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()):
+        time.sleep(0.02)
 
 
 class ForkedRuns:
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
 
-    def run(self, words: Sequence[str | Path], environment: Mapping[str, str]) -> int:
+    def run(
+        self,
+        words: Sequence[str | Path],
+        environment: Mapping[str, str],
+        seconds: float | None = None,
+        *,
+        many_tasks: bool = False,
+    ) -> int:
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps([list(map(str, words)), dict(environment)]) + "\n")
+        command = Command(list(map(str, words)), dict(environment), seconds, many_tasks)
+        self.process.stdin.write(json.dumps(asdict(command)) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
 
 
 @contextmanager
-def forked_runs() -> Iterator[ForkedRuns]:
-    command = [sys.executable, "-m", "tests.faults.forked_runs"]
+def forked_runs(*flags: str) -> Iterator[ForkedRuns]:
+    command = [sys.executable, "-m", "tests.faults.forked_runs", *flags]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield ForkedRuns(process)
         assert process.stdin is not None

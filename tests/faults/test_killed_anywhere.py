@@ -1,8 +1,7 @@
-"""A run of any job, by either engine, on any storage, killed at any named step: the next run leaves the tables that an
-undisturbed one would."""
+"""A run of any job, by either engine, on any storage, killed at any named step or instant: the next run leaves the
+tables that an undisturbed one would."""
 
 import random
-import shutil
 import signal
 import uuid
 from collections.abc import Callable, Iterator
@@ -12,39 +11,23 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from jobs.storage import storage_lock
 from jobs.storage.options import StorageOptions
 from jobs.storage.places import storage_at
 from jobs.storage.stored_files import Storage
 from jobs.warehouses.failpoints import FAILPOINTS, VARIABLE
-from jobs.warehouses.lock import LOCK_FILE
-from jobs.warehouses.manifest import RUNS_FOLDER
-from schemas.contract.tables import TABLES
 from schemas.words.exit_codes import ExitCode
-from tests.builders.storages.kinds import copied, fetched
 from tests.builders.storages.s3_server import options_for
-from tests.faults.forked_runs import ForkedRuns, forked_runs
-from tests.jobs.ingested import ROOT, history, versions
-from tests.jobs.replayed_logs import ASSIGNMENTS, GATED, HISTORY, MEASURED, STATES, assert_same, told
+from tests.faults.forked_runs import IN_TIME, ForkedRuns, forked_runs
+from tests.faults.killed_runs import AUDIT, JOBS, Undisturbed, check_like, put, short_locks
 
 pytestmark = pytest.mark.spark
 
-# Where a run may be killed. A storage of `storages.py` is added by its name.
+# Where a run may be killed.
 STORAGES = ["local", "s3", "hdfs"]
 ENGINES = ["local", "spark"]
-# In the order in which they run.
-JOBS = ["ingest", "replay", "assignments", "lag", "gate"]
-POINTS = dict.fromkeys(JOBS, FAILPOINTS)
-# It has no tasks, which are what passes the first one.
-POINTS["gate"] = FAILPOINTS[1:]
-# Every step of a run of the local engine on a local disk is tried by tests of its job.
-WHERE = [(engine, kind) for kind in STORAGES for engine in ENGINES if (engine, kind) != ("local", "local")]
-# Of a step, a job and an engine.
-Check = Callable[[str, str, str], None]
-SAMPLE = ROOT / "data" / "sample"
-# With classic, consumer and share groups.
-FOLDERS = ("__consumer_offsets-2", "__consumer_offsets-4")
-TABLES_OF_JOBS = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED, *GATED)
+ANYWHERE = [(engine, kind) for kind in STORAGES for engine in ENGINES]
+# Every step of a first run of the local engine on a local disk is tried by tests of its job.
+ELSEWHERE = [(engine, kind) for engine, kind in ANYWHERE if (engine, kind) != ("local", "local")]
 
 
 @pytest.fixture(scope="module")
@@ -53,115 +36,154 @@ def runs() -> Iterator[ForkedRuns]:
         yield started
 
 
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    source = tmp_path_factory.mktemp("log")
-    for folder in FOLDERS:
-        shutil.copytree(SAMPLE / folder, source / folder)
-    return source
-
-
-@pytest.fixture(scope="module")
-def left(log: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """By job, the warehouse that it and those before it leave."""
-    found: dict[str, Path] = {}
-    for job in JOBS:
-        warehouse = tmp_path_factory.mktemp(job) / "w"
-        if found:
-            shutil.copytree(found[before(job)], warehouse)
-        assert cli.main([job, "--warehouse", str(warehouse), *words_of(job, log)]) == ExitCode.CLEAN
-        found[job] = warehouse
-    return found
-
-
-def before(job: str) -> str:
-    return JOBS[JOBS.index(job) - 1]
-
-
-def words_of(job: str, log: Path) -> list[str]:
-    snapshots = SAMPLE / "snapshots.jsonl"
-    words = {
-        "ingest": ["--source", f"segments:{log}", "--snapshots", str(snapshots)],
-        # How old the log is would be told by the hour.
-        "gate": ["--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never"],
-    }
-    return words.get(job, [])
+@pytest.fixture
+def chance(seed: int, request: pytest.FixtureRequest) -> random.Random:
+    """Other numbers for each test."""
+    return random.Random(f"{seed} {request.node.name}")
 
 
 @dataclass(frozen=True)
 class Place:
     """`environment`: what a run needs to reach it."""
 
-    kind: str
     storage: Storage
     environment: dict[str, str]
 
 
-@pytest.fixture
-def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    own, kind = uuid.uuid4().hex, str(request.param)
+def place_of(kind: str, request: pytest.FixtureRequest, folder: Path, patch: pytest.MonkeyPatch) -> Place:
+    own = uuid.uuid4().hex
     if kind == "local":
-        return Place(kind, storage_at(str(tmp_path / "w"), StorageOptions()), {})
+        return Place(storage_at(str(folder / "w"), StorageOptions()), {})
     if kind == "hdfs":
-        return Place(kind, storage_at(f"{request.getfixturevalue('hdfs')}/{own}/w", StorageOptions()), {})
+        return Place(storage_at(f"{request.getfixturevalue('hdfs')}/{own}/w", StorageOptions()), {})
     options = options_for(request.getfixturevalue("s3"))
     environment = {name.upper(): value for name, value in options.values}
     for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    return Place(kind, storage_at(f"s3://bucket/{own}/w", options), environment)
+        patch.setenv(name, value)
+    return Place(storage_at(f"s3://bucket/{own}/w", options), environment)
 
 
-def put(folder: Path, storage: Storage, beside: Path) -> None:
-    """Without the lock of local disks, a file, where other storages have a folder."""
-    copied(shutil.copytree(folder, beside, ignore=shutil.ignore_patterns(LOCK_FILE)), storage, "")
+@dataclass(frozen=True)
+class Killed:
+    """Runs of one job and engine on one storage that are killed, one after the other."""
+
+    runs: ForkedRuns
+    undisturbed: Undisturbed
+    place: Place
+    folder: Path
+    engine: str
+    job: str
+    is_later: bool
+
+    def begin(self) -> None:
+        before = self.undisturbed.before(self.job, is_later=self.is_later)
+        if before is not None:
+            put(before, self.place.storage, self.folder / "put")
+
+    @property
+    def words(self) -> list[str]:
+        words = [self.job, "--warehouse", self.place.storage.place]
+        words += self.undisturbed.words(self.job, is_later=self.is_later)
+        return [*words, "--report", str(self.folder / "report")] if self.job == AUDIT else words
+
+    def at(self, point: str, *, many_tasks: bool) -> None:
+        environment = {**self.place.environment, VARIABLE: point}
+        choice = ["--engine", self.engine, *(["--workers", "2"] if many_tasks else [])]
+        code = self.runs.run([*self.words, *choice], environment, many_tasks=many_tasks)
+        # A task of Spark has a process of its own, and so has each of many tasks.
+        is_task = point == "file_written" and (self.engine == "spark" or many_tasks)
+        assert code == (ExitCode.FAILED if is_task else -signal.SIGKILL)
+
+    def at_instants(self, chance: random.Random, kills: int) -> None:
+        """Each run finds what the one before left. One that is done leaves nothing to do for the others."""
+        longest = 2 * self.undisturbed.seconds[self.is_later] + 1
+        choice = ["--engine", self.engine, "--workers", "2"]
+        for _ in range(kills):
+            seconds, many_tasks = chance.uniform(0.2, longest), chance.random() < 0.5
+            code = self.runs.run([*self.words, *choice], self.place.environment, seconds, many_tasks=many_tasks)
+            if code == ExitCode.CLEAN:
+                return
+            assert code == -IN_TIME
+
+    def finish(self) -> None:
+        with short_locks():
+            assert cli.main(self.words) == ExitCode.CLEAN
+        whole = self.undisturbed.after(self.job, is_later=self.is_later)
+        check_like(self.place.storage, self.folder / "copy", whole)
 
 
 @pytest.fixture
-def check(
+def killed(
     runs: ForkedRuns,
-    log: Path,
-    left: dict[str, Path],
-    place: Place,
+    undisturbed: Undisturbed,
     tmp_path: Path,
+    request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
-) -> Check:
-    # The lock of a dead run is taken over after a few of them.
-    monkeypatch.setattr(storage_lock, "BEAT_SECONDS", 0.1)
+) -> Callable[..., Killed]:
+    """Of an engine, a kind of storage and a job, and whether it is the later run."""
 
-    def check_killed(point: str, job: str, engine: str) -> None:
-        if job != JOBS[0]:
-            put(left[before(job)], place.storage, tmp_path / "put")
-        words = [job, "--warehouse", place.storage.place, *words_of(job, log)]
-        code = runs.run([*words, "--engine", engine], {**place.environment, VARIABLE: point})
-        # A task of Spark has a process of its own.
-        is_task = engine == "spark" and point == "file_written"
-        assert code == (ExitCode.FAILED if is_task else -signal.SIGKILL)
-        assert cli.main(words) == ExitCode.CLEAN
-        check_like(fetched(place.storage, "", tmp_path / "copy"), left[job])
+    def begun(engine: str, kind: str, job: str, *, is_later: bool, name: str = "run") -> Killed:
+        (folder := tmp_path / name).mkdir()
+        found = Killed(runs, undisturbed, place_of(kind, request, folder, monkeypatch), folder, engine, job, is_later)
+        found.begin()
+        return found
 
-    return check_killed
+    return begun
 
 
-def check_like(copy: Path, whole: Path) -> None:
-    assert cli.main(["doctor", "--warehouse", str(copy)]) == ExitCode.CLEAN
-    assert versions(copy).keys() == versions(whole).keys()
-    assert history(copy) == history(whole)
-    made = [name for name in TABLES_OF_JOBS if (whole / TABLES[name].folder).exists()]
-    assert_same(told(whole, made), told(copy, made), str(copy))
-    assert [path.name for path in (copy / RUNS_FOLDER).iterdir() if not path.name.endswith("Z.json")] == []
-
-
-@pytest.mark.parametrize(("engine", "place"), WHERE, indirect=["place"])
+@pytest.mark.parametrize(("engine", "kind"), ELSEWHERE)
 @pytest.mark.parametrize("job", JOBS)
 def test_a_run_killed_at_some_step_is_finished_by_the_next(
-    check: Check, place: Place, engine: str, job: str, seed: int
+    killed: Callable[..., Killed],
+    undisturbed: Undisturbed,
+    engine: str,
+    kind: str,
+    job: str,
+    chance: random.Random,
 ) -> None:
-    point = random.Random(f"{seed} {place.kind} {engine} {job}").choice(POINTS[job])
-    check(point, job, engine)
+    is_later, many_tasks = chance.random() < 0.5, engine == "local" and chance.random() < 0.5
+    point = chance.choice(undisturbed.points(job, is_later=is_later))
+    run = killed(engine, kind, job, is_later=is_later)
+    run.at(point, many_tasks=many_tasks)
+    run.finish()
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(("engine", "place"), WHERE, indirect=["place"])
-@pytest.mark.parametrize(("job", "point"), [(job, point) for job in JOBS for point in POINTS[job]])
-def test_a_run_killed_at_any_step_is_finished_by_the_next(check: Check, engine: str, job: str, point: str) -> None:
-    check(point, job, engine)
+@pytest.mark.parametrize("is_later", [False, True])
+@pytest.mark.parametrize(("engine", "kind"), ANYWHERE)
+@pytest.mark.parametrize("job", JOBS)
+def test_a_run_killed_at_any_step_is_finished_by_the_next(
+    killed: Callable[..., Killed],
+    undisturbed: Undisturbed,
+    engine: str,
+    kind: str,
+    job: str,
+    is_later: bool,
+    chance: random.Random,
+) -> None:
+    points = undisturbed.points(job, is_later=is_later)
+    steps = [point for point in points if point in FAILPOINTS]
+    for point in (*steps, *chance.sample(points[len(steps) :], 2)):
+        run = killed(engine, kind, job, is_later=is_later, name=point)
+        run.at(point, many_tasks=engine == "local" and chance.random() < 0.5)
+        run.finish()
+
+
+def test_an_audit_killed_at_some_instants_is_finished_by_the_next(
+    killed: Callable[..., Killed], chance: random.Random
+) -> None:
+    run = killed("local", chance.choice(STORAGES), AUDIT, is_later=chance.random() < 0.5)
+    run.at_instants(chance, kills=2)
+    run.finish()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("is_later", [False, True])
+@pytest.mark.parametrize(("engine", "kind"), ANYWHERE)
+def test_an_audit_killed_at_many_instants_is_finished_by_the_next(
+    killed: Callable[..., Killed], engine: str, kind: str, is_later: bool, chance: random.Random
+) -> None:
+    for number in range(8):
+        run = killed(engine, kind, AUDIT, is_later=is_later, name=str(number))
+        run.at_instants(chance, kills=4)
+        run.finish()

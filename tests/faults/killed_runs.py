@@ -1,0 +1,124 @@
+"""Runs of every job that are killed or lose their storage, and what an undisturbed run leaves.
+
+A log is read twice: when it had half of its batches, and whole. So a run makes tables, and a later one changes them."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from jobs import cli
+from jobs.storage import storage_lock
+from jobs.storage.stored_files import Storage
+from jobs.warehouses.failpoints import FAILPOINTS
+from jobs.warehouses.lock import LOCK_FILE
+from jobs.warehouses.manifest import RUNS_FOLDER
+from schemas.contract.tables import TABLES
+from schemas.words.exit_codes import ExitCode
+from tests.builders.storages.kinds import copied, fetched
+from tests.faults.forked_runs import BEAT_SECONDS
+from tests.jobs.ingested import ROOT, history, versions
+from tests.jobs.replayed_logs import (
+    ASSIGNMENTS,
+    GATED,
+    HISTORY,
+    MEASURED,
+    STATES,
+    assert_same,
+    batch_ends,
+    told,
+    write_part,
+)
+
+# In the order in which they run.
+JOBS = ["ingest", "replay", "assignments", "lag", "gate"]
+AUDIT = "audit"
+SAMPLE = ROOT / "data" / "sample"
+SNAPSHOTS = SAMPLE / "snapshots.jsonl"
+# With classic, consumer and share groups.
+FOLDERS = ("__consumer_offsets-2", "__consumer_offsets-4")
+TABLES_OF_JOBS = (*HISTORY, *STATES, *ASSIGNMENTS, *MEASURED, *GATED)
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """Warehouses on a local disk, after each job of the first and of the later audit."""
+
+    folder: Path
+    seconds: dict[bool, float] = field(default_factory=dict)
+
+    def log(self, *, is_later: bool) -> Path:
+        return self.folder / ("whole" if is_later else "half")
+
+    def after(self, job: str, *, is_later: bool) -> Path:
+        return self.folder / f"{JOBS[-1] if job == AUDIT else job}-{is_later:d}" / "w"
+
+    def before(self, job: str, *, is_later: bool) -> Path | None:
+        number = 0 if job == AUDIT else JOBS.index(job)
+        if number:
+            return self.after(JOBS[number - 1], is_later=is_later)
+        return self.after(JOBS[-1], is_later=False) if is_later else None
+
+    def words(self, job: str, *, is_later: bool) -> list[str]:
+        source = ["--source", f"segments:{self.log(is_later=is_later)}", "--snapshots", str(SNAPSHOTS)]
+        # How old the log is would be told by the hour.
+        gate = ["--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never"]
+        return {"ingest": source, "gate": gate, AUDIT: [*source, *gate]}.get(job, [])
+
+    def points(self, job: str, *, is_later: bool) -> list[str]:
+        """The named steps of every job, and the commit of each table that this one changes."""
+        before = self.before(job, is_later=is_later)
+        old, new = {} if before is None else versions(before), versions(self.after(job, is_later=is_later))
+        changed = [folder.rpartition("/")[2] for folder, version in new.items() if old.get(folder) != version]
+        # The gate has no tasks, which are what passes the first one.
+        steps = FAILPOINTS[1:] if job == "gate" else FAILPOINTS
+        return [*steps, *(f"table_committed:{table}" for table in sorted(changed))]
+
+    def make(self) -> None:
+        for is_later in (False, True):
+            self.write_log(is_later=is_later)
+            begun = time.monotonic()
+            for job in JOBS:
+                warehouse, before = self.after(job, is_later=is_later), self.before(job, is_later=is_later)
+                if before is not None:
+                    shutil.copytree(before, warehouse)
+                words = [job, "--warehouse", str(warehouse), *self.words(job, is_later=is_later)]
+                assert cli.main(words) == ExitCode.CLEAN
+            self.seconds[is_later] = time.monotonic() - begun
+
+    def write_log(self, *, is_later: bool) -> None:
+        whole, half = self.log(is_later=True), self.log(is_later=False)
+        if is_later:
+            return
+        batches = {}
+        for folder in FOLDERS:
+            shutil.copytree(SAMPLE / folder, whole / folder)
+            batches[folder] = sum(len(batch_ends(segment.read_bytes())) for segment in (whole / folder).glob("*.log"))
+        write_part(whole, half, {folder: number // 2 for folder, number in batches.items()})
+
+
+def put(folder: Path, storage: Storage, beside: Path) -> None:
+    """Without the lock of local disks, a file, where other storages have a folder."""
+    copied(shutil.copytree(folder, beside, ignore=shutil.ignore_patterns(LOCK_FILE)), storage, "")
+
+
+@contextmanager
+def short_locks() -> Iterator[None]:
+    """The lock of a dead run is taken over after a few beats."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(storage_lock, "BEAT_SECONDS", BEAT_SECONDS)
+        yield
+
+
+def check_like(storage: Storage, copy: Path, whole: Path) -> None:
+    fetched(storage, "", copy)
+    assert cli.main(["doctor", "--warehouse", str(copy)]) == ExitCode.CLEAN
+    assert versions(copy).keys() == versions(whole).keys()
+    assert history(copy) == history(whole)
+    made = [name for name in TABLES_OF_JOBS if (whole / TABLES[name].folder).exists()]
+    assert_same(told(whole, made), told(copy, made), str(copy))
+    assert [path.name for path in (copy / RUNS_FOLDER).iterdir() if not path.name.endswith("Z.json")] == []
