@@ -54,7 +54,7 @@ class Change:
 def open_table(path: Place, version: int | None = None) -> DeltaTable | None:
     if isinstance(path, StoredPath):
         # To delta-rs an empty commit is one that changes nothing.
-        path.storage.restore(f"{path.file}/_delta_log".lstrip("/"))
+        path.storage.restore(path.file)
     try:
         with delta_table_at(path) as (uri, options):
             return DeltaTable(uri, version=version, storage_options=options)
