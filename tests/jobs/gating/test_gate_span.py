@@ -13,8 +13,11 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
+from jobs.configuration.settings import Settings, options_of
 from jobs.doctor import examined
 from jobs.gating.validated_spans import spans_table
+from jobs.storage.places import storage_at
+from jobs.storage.stored_files import read_whole
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.lock import locked
 from schemas.words.exit_codes import ExitCode
@@ -192,6 +195,10 @@ def test_a_warehouse_elsewhere_takes_spans_side_by_side(stored: str, results: di
     assert at_once(stored, results, [["--span", f"t:0:{number}:9"] for number in (1, 2, 1)]) == [0, 0, 0]
     assert gate(stored, "--group", "g", "--span", "t:0:2:9", "--result", results["passed"]) == ExitCode.CLEAN
     assert [row["from_offset"] for row in spans(stored)] == [1, 2]
+    log = storage_at(stored, options_of(Settings()))
+    # Each version is ours: delta-rs would say its name.
+    for version in range(3):
+        assert "engineInfo" not in read_whole(log, f"gate_spans/_delta_log/{version:020}.json").decode()
 
 
 SPAN = ["--group", "g", "--span", "t:0:1:2"]
