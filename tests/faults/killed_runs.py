@@ -79,8 +79,8 @@ class Undisturbed:
         return [*steps, *(f"table_committed:{table}" for table in sorted(changed))]
 
     def make(self) -> None:
+        self.write_logs()
         for is_later in (False, True):
-            self.write_log(is_later=is_later)
             begun = time.monotonic()
             for job in JOBS:
                 warehouse, before = self.after(job, is_later=is_later), self.before(job, is_later=is_later)
@@ -90,10 +90,8 @@ class Undisturbed:
                 assert cli.main(words) == ExitCode.CLEAN
             self.seconds[is_later] = time.monotonic() - begun
 
-    def write_log(self, *, is_later: bool) -> None:
+    def write_logs(self) -> None:
         whole, half = self.log(is_later=True), self.log(is_later=False)
-        if is_later:
-            return
         batches = {}
         for folder in FOLDERS:
             shutil.copytree(SAMPLE / folder, whole / folder)
