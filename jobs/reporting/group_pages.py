@@ -26,7 +26,7 @@ LEAST_FOR_WORKERS = 80
 # A worker that is done early takes another one.
 TASKS_PER_WORKER = 2
 # So that it shows how far thousands of them are.
-MOST_PER_TASK = 100
+MOST_PER_TASK = 200
 
 
 @dataclass(frozen=True)
