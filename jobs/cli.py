@@ -78,7 +78,7 @@ def hold_standard_streams() -> None:
 def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     """`is_own_process` is False when another program calls this, which may need libraries that we keep out."""
     words = help_flags(arguments)
-    if list(words) == ["--version"]:
+    if words[0] == "--version":
         from jobs.command_line.version import version_line
         from jobs.output.rows import write_lines
 

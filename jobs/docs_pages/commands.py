@@ -21,7 +21,12 @@ Generated from the parsers: each command with its arguments and flags. `groupsco
 
 After `make setup` the command is `.venv/bin/groupscope`. The jobs `audit`, `ingest`, `replay`, `assignments`, `lag` and
 `gate` are also scripts for spark-submit, `jobs/<job>.py`, with the same flags. Each command ends with one of these
-[exit codes](exit_codes.md), and each takes `--debug`, which shows the stack trace of a failure.
+[exit codes](exit_codes.md), and each takes `--debug`, which shows the stack trace of a failure. `groupscope --version`
+shows the version of Groupscope, the version of the tables that it writes, and the newest Kafka release that it knows.
+
+A command that takes longer than three seconds shows its progress on standard error: a live line on a terminal, a line
+every half minute in a log. It shows the time left where the amount of work is known. SQL that Spark runs has no such
+amount.
 
 A time (T) is ISO 8601 (UTC when it has no zone), epoch milliseconds, or `now`.
 """
