@@ -69,7 +69,9 @@ class Display:
 
     def start(self) -> None:
         if self.thread is None and not self.is_quiet:
-            self.thread = threading.Thread(target=self.watch, daemon=True)
+            # Here: by the time that the thread looks, a Java that starts may have taken standard error.
+            is_live = is_terminal(LIVE.descriptor)
+            self.thread = threading.Thread(target=self.watch, args=[is_live], daemon=True)
             self.thread.start()
 
     def end(self) -> None:
@@ -78,8 +80,7 @@ class Display:
         if self.thread is not None:
             self.thread.join()
 
-    def watch(self) -> None:
-        is_live = is_terminal(LIVE.descriptor)
+    def watch(self, is_live: bool) -> None:
         last = time.monotonic()
         while not self.ended.wait(LIVE_SECONDS):
             # Only a running activity is shown.
