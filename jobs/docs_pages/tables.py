@@ -14,15 +14,65 @@ from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, Stru
 
 PAGE = Path("docs/tables.md")
 
+WORDS = {
+    "offsets partition": "a partition of `__consumer_offsets`",
+    "copy": "segments or an archive with the same partition of the log: another replica, or an older state of it",
+    "archive": "records of `__consumer_offsets` that another tool has stored (`--source records:PATH`). It has no "
+    "batches, and may lack leader epochs and producers",
+    "release": "a release of Kafka, unless the comment says Groupscope",
+    "tombstone": "a record without a value, which deletes its key",
+    "history": "what `replay` works out from the decoded records: states, members, owners, rebalances, offsets",
+    "replay": "the command that works out the history. Only in `v_replay_spans`: consumers that read messages again",
+    "history time": "the time of a record; if the clock went back, the latest time before it. It never goes back "
+    "within a group",
+    "as-of time": "the time that an answer is about: the newest record or snapshot of the cluster that was known",
+    "`is_open`": "TRUE: a later run may change the row, because what it describes has not ended, or later records or "
+    "snapshots may complete it",
+    "evidence": "the records that a row is based on: `groupscope dump` shows them",
+    "in effect": "a commit takes effect when it is written; in a transaction, with the COMMIT marker. It is in effect "
+    "until a later commit replaces it or it is deleted",
+    "assignment": "which member has which partitions: of one generation (classic) or of one target assignment (other "
+    "types)",
+    "rebalance": "the way from one assignment to the next one",
+    "claim": "in classic groups: the partitions that a member reports as its own when it joins (`owned_partitions`)",
+    "withheld": "in cooperative rebalances: a partition that its owner must give up first. The next rebalance, a "
+    "follow-up, assigns it",
+    "stopped, unowned, unread": "a partition stops when its owner gives it up or loses it. It is unowned until a "
+    "member owns it again, and unread while no member reads it. How long it was unread is an estimate with two bounds",
+    "snapshot": "ends of the topics' logs, and settings, at one time: `groupscope capture` takes them",
+    "point": "the lag of one group on one partition at one snapshot: a row of `lag_points`",
+    "time lag": "how long ago the oldest unread message was written",
+    "reset": "committed offsets were moved or removed in another way than by reading messages",
+    "rewind": "a member committed a lower offset than before, and it was no reset",
+    "verdict": "lag verdict: whether a group reads a partition well (`group_verdicts`). Assignment verdict: whether "
+    "Kafka's assignor gives the same assignment (`assignment_audit`)",
+    "metric, slice": "a metric is one number about a table; a slice is a part of its rows, such as those of one group",
+    "expectation, suite": "an expectation is a condition that a metric must meet; a suite is a file of them",
+    "span, gated group": "a span is a range of messages whose data was validated before their commit (`groupscope gate "
+    "--span`). A gated group has spans. A failed span can be overridden: somebody lets it pass until a time",
+    "finding": "a problem that `audit` or `gate` reports; a waiver keeps it from counting until a date",
+}
+
 INTRODUCTION = f"""# Tables
 
-Generated from `schemas/`: every table of the warehouse and every view over them, version {CONTRACT_VERSION} of the
-contract (property `groupscope.contract_version`). Each table is a Delta table at `WAREHOUSE/<table>`, and its columns
-have these comments there. Views are in scope of `groupscope sql`; `--print-views` prints them for other engines.
+Generated from `schemas/`: all tables and views of the warehouse, with their columns. Each table is a Delta table at
+`WAREHOUSE/<table>`, and its columns have these comments there too. `groupscope sql` knows all views; for other engines
+`groupscope sql --print-views ENGINE` prints their SQL. These are the names and types of version {CONTRACT_VERSION};
+each table has the version as property `groupscope.contract_version`.
 
-Times are UTC with microseconds, and Kafka's have milliseconds. Unknown is NULL, never -1. Ids of topics are Kafka's 22
-characters. Events stand in the order of `offsets_partition, record_offset`, never of time. "null" says whether a column
-may be NULL; fields of structs may always be.
+- All times are UTC, and days are UTC days. In other engines, set the time zone of the session to UTC: some views cut
+  days by it. Columns have microseconds, but Kafka writes times in whole milliseconds.
+- An unknown value is NULL, never -1. Only numbers that mean something in Kafka are negative: a committed offset, a
+  generation of -1, member epochs -1 and -2, a topology epoch of -2.
+- "null" says whether a column may be NULL, and the comment says when. Fields of structs may always be NULL. A column of
+  a key may be NULL too: NULL then counts as one more value.
+- A comment that begins with a type of group, such as "Classic:" or "Streams:", or with "Only 3.7:" (records of that
+  release of Kafka) is about those; for others the column is NULL, unless the comment says more.
+- The order of events is `offsets_partition, record_offset`, never time: clocks of brokers can go back.
+- Topic ids have Kafka's form of 22 characters.
+- `SELECT * FROM dim_enum` lists the values of all columns with fixed values, and their meanings.
+
+**Words of this page**
 """
 
 
@@ -93,8 +143,9 @@ def column_lines(columns: Iterable[Column]) -> Iterator[str]:
 
 def page() -> str:
     shown: tuple[Table | View, ...] = (*USER_TABLES.values(), *VIEWS.values())
+    words = [f"- **{word}**: {meaning}." for word, meaning in WORDS.items()]
     contents = [f"- [{each.name}](#{each.name}): {each.comment}" for each in shown]
-    lines = [INTRODUCTION, *contents, ""]
+    lines = [INTRODUCTION, *words, "", "**Tables and views**", "", *contents, ""]
     for each in shown:
         lines += view_lines(each) if isinstance(each, View) else table_lines(each)
     return "\n".join(lines).rstrip("\n") + "\n"

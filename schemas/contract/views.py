@@ -43,109 +43,116 @@ VIEWS: dict[str, View] = {
     for view in (
         View(
             "v_decode_coverage",
-            "What of the log could be read: one row per kind of record, value version and outcome, malformed ones "
-            "first, then those unknown to this release. Did the broker upgrade change what we can read?",
+            "How many records of the log could be decoded: a row for each record type, value version and outcome. "
+            "Malformed records are first, then types and versions that this release of Groupscope does not know. Did "
+            "a broker upgrade change what can be read?",
             decode_coverage.COLUMNS,
             decode_coverage.READS,
             decode_coverage.SQL,
         ),
         View(
             "v_rebalances",
-            "Rebalances with cause, who joined and left, what moved and what it cost, costliest first. Why did this "
-            "group rebalance?",
+            "Rebalances: trigger, who joined and left, what moved, and how long partitions were unread, the longest "
+            "first. Why did this group rebalance?",
             rebalances.REBALANCES_COLUMNS,
             rebalances.REBALANCES_READS,
             rebalances.REBALANCES_SQL,
         ),
         View(
             "v_rebalance_causes",
-            "How often each cause set off rebalances of each group and what they cost, costliest first.",
+            "How often each trigger caused rebalances of each group, and how long partitions were unread, the longest "
+            "first.",
             rebalances.CAUSES_COLUMNS,
             rebalances.CAUSES_READS,
             rebalances.CAUSES_SQL,
         ),
         View(
             "v_rebalance_storms",
-            f"Runs of at least {rebalance_storms.FEWEST} rebalances of a group, each within {rebalance_storms.MINUTES} "
-            "minutes of the one before, densest first. Which groups had rebalance storms, and who set them off?",
+            f"Rebalance storms: {rebalance_storms.FEWEST} or more rebalances of a group, each within "
+            f"{rebalance_storms.MINUTES} minutes after the one before, those with the most per hour first. Which "
+            "groups had storms, and whose members caused them?",
             rebalance_storms.COLUMNS,
             rebalance_storms.READS,
             rebalance_storms.SQL,
         ),
         View(
             "v_assignment_audit",
-            "Recorded assignments beside what Kafka's own assignors give, worst first: what differs, by which known "
-            "defect, what nobody owns, what moved without need. Does the recorded assignment match what the assignor "
-            "should give?",
+            "Recorded assignments compared with those of Kafka's own assignors, worst first: differences, known "
+            "defects, partitions without an owner, unneeded moves. Does the recorded assignment match what the "
+            "assignor should give?",
             assignment_audit.COLUMNS,
             assignment_audit.READS,
             assignment_audit.SQL,
         ),
         View(
             "v_transactions_open",
-            "Transactions on offsets without a marker so far, oldest first. Is one hanging, and which groups wait?",
+            "Transactions that committed offsets and have no marker yet, oldest first. Is one hanging, and which "
+            "groups wait for it?",
             open_transactions.COLUMNS,
             open_transactions.READS,
             open_transactions.SQL,
         ),
         View(
             "rebalances_daily",
-            "Rebalances by day, group and cause, with the metrics of KIP-429 that a log can give, and how good they "
-            "are.",
+            "Rebalances by day, group and trigger, with the metrics of KIP-429 that a log can show. Comments say "
+            "whether a number is exact, likely or a bound.",
             daily_rebalances.COLUMNS,
             daily_rebalances.READS,
             daily_rebalances.SQL,
         ),
         View(
             "v_group_verdict",
-            "The verdict on each group and each of its partitions at the newest measurement, worst first, by our "
-            "rules and by Burrow's, since when, and how it changed. Which partitions do not advance, and since when?",
+            "The lag verdict on each group and partition at the newest as-of time, worst first: by the rules of "
+            "Groupscope and of Burrow, since when, and how often it changed. Which partitions do not advance, and "
+            "since when?",
             verdicts.COLUMNS,
             verdicts.READS,
             verdicts.SQL,
         ),
         View(
             "v_offset_resets",
-            "Offsets that were moved or removed otherwise than by reading on, costliest first, and who is likely "
-            "to have done it. Who or what moved offsets backwards or to the edges?",
+            "Resets: committed offsets that were moved or removed in another way than by reading messages, those with "
+            "the most messages first, and who is likely to have done it. Who or what moved offsets back, or to an "
+            "end of the log?",
             resets.COLUMNS,
             resets.READS,
             resets.SQL,
         ),
         View(
             "v_expiry_forecast",
-            "Committed offsets that expire if their groups stay as they are, the next ones first, with what "
-            "is at risk. Whose offsets expire before the next run?",
+            "Committed offsets that expire if their groups stay as they are, the soonest first, with the messages at "
+            "risk. Whose offsets expire before the next run?",
             expiry_forecast.COLUMNS,
             expiry_forecast.READS,
             expiry_forecast.SQL,
         ),
         View(
             "v_commit_volume",
-            "How much of each offsets partition each group's commits fill, most bytes first, and what one "
-            "commit each 5 s would save. Who fills __consumer_offsets?",
+            "How many records and bytes of each offsets partition the commits of each group take, most bytes first, "
+            "and what committing every 5 s would save. Who fills __consumer_offsets?",
             commit_volume.COLUMNS,
             commit_volume.READS,
             commit_volume.SQL,
         ),
         View(
             "v_offsets_topic_health",
-            "What each partition of the offsets topic holds, how much of it is live and what keeps the rest "
-            "from being compacted, the longest open transaction first. Is the topic compacting?",
+            "Each partition of the offsets topic: its records, how many of its commits are live, and what keeps "
+            "others from being compacted. Partitions with the longest open transaction are first. Is the topic "
+            "compacted?",
             offsets_topic.COLUMNS,
             offsets_topic.READS,
             offsets_topic.SQL,
         ),
         View(
             "v_inventory",
-            "Every group that exists, dead ones first. Which groups can be deleted?",
+            "Every group that exists, first those that are not in use (is_dead). Which groups can be deleted?",
             inventory.COLUMNS,
             inventory.READS,
             inventory.SQL,
         ),
         View(
             "topic_consumers",
-            "Which groups read each topic, with their clients: subscribed, committed or both. Which "
+            "Which groups read each topic, with their clients: by subscription, by commits or both. Which "
             "applications read this topic?",
             topic_consumers.COLUMNS,
             topic_consumers.READS,
@@ -153,66 +160,67 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "partition_coverage",
-            "Which partitions of each topic a group reads and which it leaves out, the most left out first; "
-            "topics that no group reads have a row without one.",
+            "Which partitions of each topic a group reads and which it leaves out, the most left out first. A topic "
+            "that no group reads has one row, with group_id NULL.",
             partition_coverage.COLUMNS,
             partition_coverage.READS,
             partition_coverage.SQL,
         ),
         View(
             "record_headroom",
-            "How near the largest records of each group come to the largest batch that the broker takes, "
-            "nearest first.",
+            "How near the records of each group are to the size of the largest batch that the broker accepts, nearest "
+            "first.",
             record_headroom.COLUMNS,
             record_headroom.READS,
             record_headroom.SQL,
         ),
         View(
             "v_replay_spans",
-            "Messages that were read again or skipped since offsets were moved, by topic and day, most first. "
-            "Which data was processed twice, or not at all?",
+            "Messages that are read again or skipped because offsets were moved, by topic and day, most messages "
+            "first. Which data was processed twice, or not at all?",
             replay_spans.COLUMNS,
             replay_spans.READS,
             replay_spans.SQL,
         ),
         View(
             "v_cluster_diff",
-            "Offsets of each group on one cluster beside those on every other one in the warehouse, missing "
-            "ones and the largest differences first. Did the migration carry the offsets over? Which offset of one "
-            "cluster is which of the other is unknown, but where both logs begin and end alike: see `basis`.",
+            "Committed offsets of each group on one cluster and on another, for all pairs of clusters in the "
+            "warehouse: missing offsets first, then the largest differences. Did the migration carry the offsets "
+            "over? Equal offsets mean equal messages only if both logs begin and end alike: see `basis`.",
             cluster_diff.COLUMNS,
             cluster_diff.READS,
             cluster_diff.SQL,
         ),
         View(
             "v_gate_spans",
-            "Validated spans beside the span before each: gaps, overlaps and their cause, rows expected and written; "
-            "failed ones first, then by offsets missed or repeated.",
+            "Validated spans, each compared with the span before it: gaps, overlaps and why, rows expected and "
+            "written. Failed spans are first, then those with the largest gap or overlap.",
             spans.COLUMNS,
             spans.READS,
             spans.SQL,
         ),
         View(
             "v_gate_coverage",
-            "How much of what each gated group and topic committed had been validated before, the smallest share "
-            "first. Was every committed span validated?",
+            "Which share of the committed messages of each gated group and topic had been validated before the "
+            "commit, the smallest share first. Was every committed span validated?",
             gated_commits.COVERAGE_COLUMNS,
             gated_commits.COVERAGE_READS,
             gated_commits.COVERAGE_SQL,
         ),
         View(
             "v_ungated_commits",
-            "Commits of gated groups of messages that no span covers which had passed before or was let through, most "
-            "messages first. Which commits bypassed the gate, and who owned the partition then?",
+            "Commits of gated groups that include messages without a span that had passed or was overridden before "
+            "the commit, most messages first. Which commits bypassed the gate, and who owned the partition at that "
+            "time?",
             gated_commits.UNGATED_COLUMNS,
             gated_commits.UNGATED_READS,
             gated_commits.UNGATED_SQL,
         ),
         View(
             "v_freshness_slo",
-            "Time lag of each group and topic by day beside the objective of the settings ([[groups]] "
-            "freshness_objective_s), those that missed it first, then the largest 95th percentile. Is the data fresh "
-            "enough?",
+            "Time lag of each group and topic by day, compared with the objective (freshness_objective_s in "
+            "[[groups]] of the settings). Missed objectives are first, then the largest 95th percentiles. Is the data "
+            "fresh enough?",
             daily_lag.FRESHNESS_COLUMNS,
             daily_lag.FRESHNESS_READS,
             daily_lag.FRESHNESS_SQL,
@@ -226,7 +234,7 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "expectation_daily",
-            "How often each expectation of the gate fails, by day, newest first. Does quality drift, and which "
+            "How often each expectation of the gate fails, by day, newest first. Does the quality change, and which "
             "expectations are too tight or too loose?",
             daily_expectations.COLUMNS,
             daily_expectations.READS,
@@ -234,7 +242,7 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "dim_enum",
-            "Every enumerated value, what it means, and the matching state of the client-side assignment proposal.",
+            "Every enumerated value of the tables, views and commands, and what it means.",
             enumerations.COLUMNS,
             enumerations.READS,
             enumerations.SQL,

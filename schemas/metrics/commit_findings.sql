@@ -1,4 +1,4 @@
--- Unusual commits: by a member that should not commit, or of an offset that cannot be right.
+-- Odd commits: outside of the log, backwards, without members, or for partitions that no member owned.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 -- num_commits: Number of these commits.

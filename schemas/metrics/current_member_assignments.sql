@@ -1,4 +1,4 @@
--- Record types 8, 14 and 22: what members own now, written when it changes.
+-- Record types 8, 14 and 22: what each member owns now, written when it changes.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (

@@ -1,4 +1,4 @@
--- Record types 4, 9, 15 and 18: topics of consumer (to 4.0), share and streams groups.
+-- Record types 4, 9, 15 and 18: topics of consumer groups (up to 4.0), share and streams groups.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (

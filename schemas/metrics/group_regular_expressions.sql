@@ -1,4 +1,4 @@
--- Record type 16: topics that subscribed patterns match; written again while cluster metadata changes.
+-- Record type 16: the topics that a subscribed pattern matches.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (

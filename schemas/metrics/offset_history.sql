@@ -1,6 +1,6 @@
--- Committed offsets, from when to when each was in force.
+-- Committed offsets, from when to when each was in effect.
 -- num_rows: Number of rows.
--- num_open: Offsets that are still in force.
+-- num_open: Offsets that are still in effect.
 -- num_commits: Number of commits in all rows.
 -- num_ended_by_hole: Offsets that ended in a range of the log that was never read.
 -- rows_failing_went_back: Offsets below the previous one that no row of offset_resets explains: messages were read again.

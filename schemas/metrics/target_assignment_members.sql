@@ -1,4 +1,4 @@
--- Record types 7, 13 and 21: targets by member, written for members whose target changed.
+-- Record types 7, 13 and 21: the target of each member, written for members whose target changed.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (

@@ -1,4 +1,4 @@
--- Record types 6, 12 and 20: the record that completes a target assignment.
+-- Record types 6, 12 and 20: the epoch of a new target assignment.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (

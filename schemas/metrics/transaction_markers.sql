@@ -1,4 +1,4 @@
--- Control records: they say whether transactional commits of the same producer before them hold.
+-- Control records (COMMIT, ABORT), which end a producer's transaction.
 -- num_rows: Number of rows.
 -- num_repeated_keys: Rows that repeat the key of another row.
 WITH judged AS (

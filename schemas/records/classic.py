@@ -41,7 +41,7 @@ VALUE = Message(
                     Kind.STRING,
                     "What kind of clients the group has: consumer, connect, sr; empty for none.",
                 ),
-                Field("generation", Kind.INT32, "The generation that this record completes."),
+                Field("generation", Kind.INT32, "The generation, written when its rebalance is complete."),
                 Field(
                     "protocol",
                     Kind.STRING,

@@ -27,7 +27,7 @@ SUBSCRIPTION = Message(
                 Field(
                     "generation_id",
                     Kind.INT32,
-                    "Generation in which it got them, -1 after a reset.",
+                    "Generation in which it got them; -1: the member has no generation.",
                     first=2,
                     default=-1,
                     since="3.4, KIP-792",

@@ -45,7 +45,7 @@ GROUP_METADATA = Message(
                 Field("epoch", Kind.INT32, "The group epoch."),
                 Field("metadata_hash", Kind.INT64, "Hash over the source topics."),
                 topology_epoch(
-                    "validated_topology_epoch", "Topology epoch whose topics were found in order.", 0, "4.2"
+                    "validated_topology_epoch", "Topology epoch whose topics the coordinator found valid.", 0, "4.2"
                 ),
                 Field(
                     "last_assignment_configs",
@@ -57,7 +57,7 @@ GROUP_METADATA = Message(
                 ),
                 topology_epoch(
                     "stored_description_topology_epoch",
-                    "Topology epoch whose description is stored; -2 is uncertain.",
+                    "Topology epoch whose description is stored; -2: the broker does not know whether it is.",
                     2,
                     "4.4",
                 ),
@@ -177,7 +177,7 @@ TOPIC_INFO = Struct(
     "topic_info",
     (
         Field("name", Kind.STRING, "The topic's name."),
-        Field("partitions", Kind.INT32, "How many partitions it must have; 0 is not enforced."),
+        Field("partitions", Kind.INT32, "How many partitions it must have; 0 is any number."),
         Field("replication_factor", Kind.INT16, "Its replication factor; 0 is the broker's default."),
         Field("topic_configs", Array(KEY_VALUE), "Its settings."),
     ),

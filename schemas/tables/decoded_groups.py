@@ -12,7 +12,8 @@ TOPIC_ID = Column("topic_id", Type.STRING, "The topic's id, 22 characters.")
 ASSIGNMENT_EPOCHS = Column(
     "assignment_epochs",
     ListOf(Type.INT),
-    "Epoch at which each partition was assigned, in the order of the partitions; NULL: not written (before 4.3).",
+    "Epoch at which each partition or task was assigned, in the order of the partitions; NULL: not written (before "
+    "4.3).",
 )
 TOPIC_ID_PARTITIONS = ListOf(StructOf((TOPIC_ID, PARTITIONS)))
 OWNED_PARTITIONS = ListOf(StructOf((TOPIC_ID, PARTITIONS, ASSIGNMENT_EPOCHS)))
@@ -23,9 +24,9 @@ KEY_VALUES = ListOf(StructOf((Column("key", Type.STRING, "Name."), Column("value
 
 # Early access of the consumer protocol (3.7) kept an assignor's own bytes beside each assignment.
 EARLY = (
-    Column("error", Type.INT, "Error code of the client-side assignor; NULL but in 3.7's records."),
-    Column("metadata_version", Type.INT, "Version of its metadata; NULL but in 3.7's records."),
-    Column("metadata_bytes", Type.BINARY, "Its metadata; NULL but in 3.7's records."),
+    Column("error", Type.INT, "Only 3.7: error code of the client-side assignor."),
+    Column("metadata_version", Type.INT, "Only 3.7: version of the client-side assignor's metadata."),
+    Column("metadata_bytes", Type.BINARY, "Only 3.7: metadata of the client-side assignor."),
 )
 
 GROUP_METADATA = decoded(
@@ -38,13 +39,19 @@ GROUP_METADATA = decoded(
         Column(
             "metadata_hash",
             Type.BIGINT,
-            "Hash over the subscribed topics; 0, in consumer groups also NULL: no topics; NULL before 4.1.",
+            "Hash of the subscribed topics (names, ids, partitions, racks). 0: no topics; consumer groups without "
+            "topics may have NULL too. NULL also before 4.1.",
         ),
-        Column("validated_topology_epoch", Type.INT, "Streams: topology epoch found in order; NULL: none."),
+        Column(
+            "validated_topology_epoch",
+            Type.INT,
+            "Streams: topology epoch that the coordinator found valid; NULL: none.",
+        ),
         Column(
             "stored_description_topology_epoch",
             Type.INT,
-            "Streams: topology epoch whose description is stored, -2 uncertain; NULL: none.",
+            "Streams: topology epoch whose description is stored; -2: the broker does not know whether it is. NULL: "
+            "none.",
         ),
         Column(
             "failed_description_topology_epoch",
@@ -52,12 +59,18 @@ GROUP_METADATA = decoded(
             "Streams: topology epoch whose description could not be stored; NULL: none.",
         ),
     ),
-    (Column("last_assignment_configs", KEY_VALUES, "Streams: settings of the last assignment; NULL: not written."),),
+    (
+        Column(
+            "last_assignment_configs",
+            KEY_VALUES,
+            "Streams: assignment settings of the last assignment; NULL: not written.",
+        ),
+    ),
 )
 
 GROUP_MEMBER_METADATA = decoded(
     "group_member_metadata",
-    "a member of a group, or its leaving",
+    "a member of a group, or the deletion of one",
     "Record types 5, 10 and 19: members of consumer, share and streams groups and what they subscribe to.",
     (
         *MEMBER,
@@ -65,8 +78,10 @@ GROUP_MEMBER_METADATA = decoded(
         Column("rack_id", Type.STRING, "The member's rack; NULL: none."),
         Column("client_id", Type.STRING, "Client id of the member's connection; NULL: tombstone."),
         Column("client_host", Type.STRING, "The member's address as Java prints it; NULL: tombstone."),
-        Column("subscribed_topic_regex", Type.STRING, "Pattern subscribed; NULL and empty both mean none."),
-        Column("rebalance_timeout_ms", Type.INT, "Time to give partitions or tasks up; NULL: none written."),
+        Column(
+            "subscribed_topic_regex", Type.STRING, "The pattern that the member subscribes to; NULL or empty: none."
+        ),
+        Column("rebalance_timeout_ms", Type.INT, "Time to give up partitions or tasks; NULL: not written."),
         Column("server_assignor", Type.STRING, "The assignor that the member asks for; NULL: none."),
         Column("topology_epoch", Type.INT, "Streams: epoch of the topology that the member runs; else NULL."),
         Column("process_id", Type.STRING, "Streams: the process that the member lives in; else NULL."),
@@ -90,15 +105,19 @@ GROUP_MEMBER_METADATA = decoded(
                             StructOf(
                                 (
                                     Column("name", Type.STRING, "Name of the assignor."),
-                                    Column("metadata", Type.BINARY, "The member's subscription for it."),
+                                    Column(
+                                        "metadata",
+                                        Type.BINARY,
+                                        "The member's subscription, as bytes, for this assignor.",
+                                    ),
                                 )
                             )
                         ),
-                        "Every protocol that the member offered.",
+                        "Assignors that the member offered when it joined.",
                     ),
                 )
             ),
-            "Of a member that speaks the classic protocol in a consumer group; else NULL.",
+            "Members that use the classic protocol in a consumer group; NULL: all others.",
         ),
         Column(
             "assignors",
@@ -108,13 +127,13 @@ GROUP_MEMBER_METADATA = decoded(
                         Column("name", Type.STRING, "Name of the client-side assignor."),
                         Column("minimum_version", Type.INT, "Lowest metadata version that it reads."),
                         Column("maximum_version", Type.INT, "Highest metadata version that it reads."),
-                        Column("reason", Type.INT, "Why the member asks for a new assignment."),
+                        Column("reason", Type.INT, "The assignor's own code for why it wants a new assignment."),
                         Column("version", Type.INT, "Version of the metadata."),
                         Column("metadata", Type.BINARY, "The assignor's metadata."),
                     )
                 )
             ),
-            "Client-side assignors of the member; NULL but in 3.7's records.",
+            "Only 3.7: client-side assignors of the member.",
         ),
     ),
 )
@@ -122,23 +141,29 @@ GROUP_MEMBER_METADATA = decoded(
 TARGET_ASSIGNMENT_METADATA = decoded(
     "target_assignment_metadata",
     "a completed target assignment, or its deletion",
-    "Record types 6, 12 and 20: the record that completes a target assignment.",
+    "Record types 6, 12 and 20: the epoch of a new target assignment, written after the targets of its members.",
     (
         *GROUP,
         Column("assignment_epoch", Type.INT, "Epoch of the target assignment; NULL: tombstone."),
         Column(
-            "assignment_time", Type.TIMESTAMP, "When the assignor finished; NULL: unknown (before 4.3, emptied group)."
+            "assignment_time",
+            Type.TIMESTAMP,
+            "When the assignor finished; NULL: before 4.3, or a group without members.",
         ),
     ),
 )
 
 TARGET_ASSIGNMENT_MEMBERS = decoded(
     "target_assignment_members",
-    "what one member must own, or that it is no longer a target",
-    "Record types 7, 13 and 21: targets by member, written for members whose target changed.",
+    "the partitions that one member must own, or the deletion of its target",
+    "Record types 7, 13 and 21: the target of each member, written for members whose target changed.",
     MEMBER,
     (
-        Column("topic_partitions", TOPIC_ID_PARTITIONS, "What the member must own; NULL: streams, tombstone."),
+        Column(
+            "topic_partitions",
+            TOPIC_ID_PARTITIONS,
+            "Partitions that the member must own; NULL: streams group or tombstone.",
+        ),
         Column("active_tasks", TASKS, "Streams: tasks that it must run; else NULL."),
         Column("standby_tasks", TASKS, "Streams: standby tasks that it must keep; else NULL."),
         Column("warmup_tasks", TASKS, "Streams: tasks that it must warm up; else NULL."),
@@ -148,28 +173,37 @@ TARGET_ASSIGNMENT_MEMBERS = decoded(
 
 CURRENT_MEMBER_ASSIGNMENTS = decoded(
     "current_member_assignments",
-    "what one member owns, or its leaving",
-    "Record types 8, 14 and 22: what members own now, written when it changes.",
+    "the partitions that one member owns, or the deletion of its assignment",
+    "Record types 8, 14 and 22: what each member owns now, written when it changes.",
     (
         *MEMBER,
-        Column("member_epoch", Type.INT, "Epoch that the member has reached; -1 left, -2 static and away for a while."),
-        Column("previous_member_epoch", Type.INT, "The member's epoch before this one, kept as written."),
+        Column(
+            "member_epoch",
+            Type.INT,
+            "Epoch that the member has reached; -1: it left; -2: a static member that is away for a while.",
+        ),
+        Column("previous_member_epoch", Type.INT, "The member's epoch before this one; -1, -2: as member_epoch."),
         Column(
             "member_state",
             Type.STRING,
-            "STABLE, UNREVOKED_PARTITIONS, UNRELEASED_PARTITIONS, streams UNREVOKED_TASKS, UNRELEASED_TASKS; UNKNOWN: "
-            "a code of no release; NULL: tombstone, 3.7's records.",
+            "STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS, in streams groups UNREVOKED_TASKS or "
+            "UNRELEASED_TASKS; UNKNOWN: a number that no release of Kafka writes. NULL: tombstone, or a record of "
+            "3.7.",
         ),
-        Column("target_member_epoch", Type.INT, "Epoch that the member is going to; NULL but in 3.7's records."),
+        Column("target_member_epoch", Type.INT, "Only 3.7: epoch that the member must reach."),
     ),
     (
-        Column("assigned_partitions", OWNED_PARTITIONS, "What the member owns; NULL: streams, tombstone."),
+        Column(
+            "assigned_partitions",
+            OWNED_PARTITIONS,
+            "Partitions that the member owns; NULL: streams group or tombstone.",
+        ),
         Column(
             "partitions_pending_revocation",
             OWNED_PARTITIONS,
-            "What it is asked to give up and still owns; NULL: share, streams, tombstone.",
+            "Partitions that it must give up and still owns; NULL: share or streams group, or tombstone.",
         ),
-        Column("partitions_pending_assignment", TOPIC_ID_PARTITIONS, "What it waits for; NULL but in 3.7's records."),
+        Column("partitions_pending_assignment", TOPIC_ID_PARTITIONS, "Only 3.7: partitions that the member waits for."),
         Column("active_tasks", OWNED_TASKS, "Streams: tasks that it runs; else NULL."),
         Column("standby_tasks", OWNED_TASKS, "Streams: standby tasks that it keeps; else NULL."),
         Column("warmup_tasks", OWNED_TASKS, "Streams: tasks that it warms up; else NULL."),
@@ -183,8 +217,12 @@ CURRENT_MEMBER_ASSIGNMENTS = decoded(
 GROUP_PARTITION_METADATA = decoded(
     "group_partition_metadata",
     "the subscribed topics as the coordinator sees them, or their deletion",
-    "Record types 4, 9, 15 and 18: topics of consumer (to 4.0), share and streams groups.",
-    (*GROUP, Column("epoch", Type.INT, "The group epoch that saw these topics; NULL but in 3.7's records.")),
+    "Record types 4, 9, 15 and 18: the topics of consumer groups (releases up to 4.0), share and streams groups, with "
+    "their partitions.",
+    (
+        *GROUP,
+        Column("epoch", Type.INT, "Only 3.7: the group epoch with these topics."),
+    ),
     (
         Column(
             "topics",
@@ -192,12 +230,14 @@ GROUP_PARTITION_METADATA = decoded(
                 StructOf(
                     (
                         Column(
-                            "state", Type.STRING, "subscribed, or of share state initializing, initialized, deleting."
+                            "state",
+                            Type.STRING,
+                            "subscribed; or a stage of a share group's state: initializing, initialized, deleting.",
                         ),
                         TOPIC_ID,
                         Column("topic_name", Type.STRING, "The topic's name."),
                         Column("num_partitions", Type.INT, "Partitions that the topic has; NULL: not written."),
-                        Column("partitions", ListOf(Type.INT), "Of share state: partitions meant; else NULL."),
+                        Column("partitions", ListOf(Type.INT), "Share state: the partitions in this stage; else NULL."),
                         Column(
                             "partition_metadata",
                             ListOf(
@@ -208,12 +248,13 @@ GROUP_PARTITION_METADATA = decoded(
                                     )
                                 )
                             ),
-                            "Racks by partition, empty when none is known; NULL: not written.",
+                            "Racks by partition; empty: no rack is known. NULL: not written.",
                         ),
                     )
                 )
             ),
-            "The topics in the record's order, initializing before initialized before deleting; NULL: tombstone.",
+            "The topics in the order of the record. A share group's state lists initializing topics first, then "
+            "initialized ones, then deleting ones. NULL: tombstone.",
         ),
     ),
 )
@@ -221,12 +262,13 @@ GROUP_PARTITION_METADATA = decoded(
 GROUP_REGULAR_EXPRESSIONS = decoded(
     "group_regular_expressions",
     "a resolved pattern of a consumer group, or its deletion",
-    "Record type 16: topics that subscribed patterns match; written again while cluster metadata changes.",
+    "Record type 16: the topics that a subscribed pattern matches. The coordinator writes it each time it resolves "
+    "the pattern, such as after a change of topics.",
     (
         GROUP_ID,
         Column("regular_expression", Type.STRING, "The pattern.", is_nullable=False),
-        Column("metadata_version", Type.BIGINT, "Version of the cluster metadata it was matched with; NULL: none."),
-        Column("resolved_time", Type.TIMESTAMP, "When it was matched; NULL: tombstone, or see out_of_range."),
+        Column("metadata_version", Type.BIGINT, "Version of the cluster metadata that was used; NULL: tombstone."),
+        Column("resolved_time", Type.TIMESTAMP, "When the pattern was resolved; NULL: tombstone, or see out_of_range."),
     ),
     (Column("topics", ListOf(Type.STRING), "Topics that the pattern matched; NULL: tombstone."),),
 )
@@ -235,8 +277,8 @@ TOPIC_INFOS = ListOf(
     StructOf(
         (
             Column("name", Type.STRING, "The topic's name."),
-            Column("partitions", Type.INT, "Partitions that it must have; 0 is not enforced."),
-            Column("replication_factor", Type.INT, "Its replication factor; 0 is the broker's default."),
+            Column("partitions", Type.INT, "Partitions that the topic must have; 0: any number."),
+            Column("replication_factor", Type.INT, "Its replication factor; 0: the broker's default."),
             Column("topic_configs", KEY_VALUES, "Its settings."),
         )
     )

@@ -13,8 +13,9 @@ ANY_GROUP = (
 
 OFFSET_RESETS = Table(
     "offset_resets",
-    "group by topic by operation",
-    "Offsets that were moved or removed otherwise than by reading on, and who is likely to have done it.",
+    "group, topic and reset",
+    "Resets: committed offsets that were moved or removed in another way than by reading messages, and who is likely "
+    "to have done it.",
     ("cluster", "group_id", "topic", "topic_id", "evidence_first_offset", "kind"),
     ("cluster", "group_id", "topic", "topic_id", "evidence_first_offset", "kind"),
     (
@@ -24,29 +25,34 @@ OFFSET_RESETS = Table(
         TOPIC,
         TOPIC_ID,
         IS_OPEN,
-        Column("kind", Type.STRING, "To where.", is_nullable=False),
-        Column("actor", Type.STRING, "Who is likely to have done it: the log does not name anybody.",
+        Column("kind", Type.STRING, "Where the offsets went, such as to_earliest, or expired or deleted; dim_enum "
+               "explains the values.", is_nullable=False),
+        Column("actor", Type.STRING, "Who is likely to have done it, by signs in the records: the log has no name.",
                is_nullable=False),
-        Column("num_partitions", Type.INT, "Partitions of the topic that it moved.", is_nullable=False),
-        Column("messages_reread", Type.BIGINT, "By how many messages offsets moved back; NULL: unknown."),
-        Column("messages_skipped", Type.BIGINT, "By how many they moved forward without being read; NULL: unknown, "
-               "or removed."),
-        Column("signature_score", Type.INT, "Of five signs of an admin tool, how many are there; NULL: not of a kind "
-               "that has them."),
-        Column("num_members", Type.INT, "Members of the group then; NULL: unknown."),
+        Column("num_partitions", Type.INT, "How many partitions of the topic were reset.", is_nullable=False),
+        Column("messages_reread", Type.BIGINT, "Messages that are read again: how far offsets moved back; NULL: "
+               "unknown."),
+        Column("messages_skipped", Type.BIGINT, "Messages that are never read: how far offsets moved forward. NULL: "
+               "unknown, or the offsets were removed."),
+        Column("signature_score", Type.INT, "How many of five signs of an admin tool the commits have: no members "
+               "in the group, no leader epoch, no metadata, several partitions at once, and all to the start or end "
+               "of their logs or by the same number. NULL: kinds expired, deleted and truncation."),
+        Column("num_members", Type.INT, "Members of the group at that time; NULL: unknown."),
         *EVIDENCE,
-        Column("partitions", ListOf(Type.INT), "These, ascending.", is_nullable=False),
-        Column("from_offsets", ListOf(Type.BIGINT), "What was committed before, in the same order; an entry is empty "
-               "where nothing was.", is_nullable=False),
-        Column("to_offsets", ListOf(Type.BIGINT), "What is committed after; empty: removed.", is_nullable=False),
+        Column("partitions", ListOf(Type.INT), "The partitions that were reset, ascending.", is_nullable=False),
+        Column("from_offsets", ListOf(Type.BIGINT), "The committed offsets before, in the order of partitions; an "
+               "entry is NULL where there was none.", is_nullable=False),
+        Column("to_offsets", ListOf(Type.BIGINT), "The committed offsets after, in the order of partitions; an empty "
+               "list: the offsets were removed.", is_nullable=False),
     ),
     JOB,
 )  # fmt: skip
 
 COMMIT_FINDINGS = Table(
     "commit_findings",
-    "group by topic partition by kind by day",
-    "Commits by or for what should not commit. The log does not name the committer: at most likely.",
+    "group, topic partition, kind and day",
+    "Odd commits: outside of the log, backwards, without members, or for partitions that no member owned. The log "
+    "does not name who committed, so confidence is never certain.",
     ("cluster", "group_id", "topic", "topic_id", "partition", "kind", "day_time"),
     ("cluster", "day_time", "group_id", "topic", "topic_id", "partition", "kind"),
     (
@@ -55,13 +61,13 @@ COMMIT_FINDINGS = Table(
         *ANY_GROUP,
         *TOPIC_PARTITION,
         IS_OPEN,
-        Column("kind", Type.STRING, "What is wrong with them.", is_nullable=False),
-        Column("num_commits", Type.BIGINT, "How many.", is_nullable=False),
+        Column("kind", Type.STRING, "What is wrong with the commits; dim_enum explains the values.", is_nullable=False),
+        Column("num_commits", Type.BIGINT, "How many commits.", is_nullable=False),
         Column("first_time", Type.TIMESTAMP, "The first of the day."),
         Column("last_time", Type.TIMESTAMP, "The last of the day."),
         Column("num_messages", Type.BIGINT, "Messages that are read again, skipped or out of reach; NULL: unknown."),
-        Column("last_committed_offset", Type.BIGINT, "What the last of them commits.", is_nullable=False),
-        Column("detail", Type.STRING, "What it was compared with, in words with numbers.", is_nullable=False),
+        Column("last_committed_offset", Type.BIGINT, "The offset that the last of them commits.", is_nullable=False),
+        Column("detail", Type.STRING, "What the commits were compared with, in words with numbers.", is_nullable=False),
         *EVIDENCE,
     ),
     JOB,
@@ -69,8 +75,8 @@ COMMIT_FINDINGS = Table(
 
 EXPIRY_FORECAST = Table(
     "expiry_forecast",
-    "group by topic partition",
-    "When each committed offset expires if the group stays as it is, by the coordinator's own rules.",
+    "group and topic partition",
+    "When each committed offset expires if the group stays as it is, by the rules of the coordinator.",
     ("cluster", "group_id", "topic", "topic_id", "partition"),
     ("cluster", "group_id", "topic", "topic_id", "partition"),
     (
@@ -79,13 +85,16 @@ EXPIRY_FORECAST = Table(
         Column("group_type", Type.STRING, "classic, consumer, share or streams; NULL: its records are missing."),
         *TOPIC_PARTITION,
         AS_OF_TIME,
-        Column("rule", Type.STRING, "The rule that holds.", is_nullable=False),
-        Column("base_time", Type.TIMESTAMP, "From when it counts; NULL: never, or unknown."),
-        Column("expires_time", Type.TIMESTAMP, "From then on the next sweep deletes it; NULL: never, or unknown."),
-        Column("settings_source", Type.STRING, "Where the retention comes from; NULL: it does not count."),
-        Column("committed_offset", Type.BIGINT, "The offset that would go.", is_nullable=False),
-        Column("messages_at_risk", Type.BIGINT, "What a reader that finds no offset reads again or skips, the larger "
-               "of the two; NULL: unknown."),
+        Column("rule", Type.STRING, "The rule of the coordinator that applies; dim_enum explains the values.",
+               is_nullable=False),
+        Column("base_time", Type.TIMESTAMP, "From when the retention time counts; NULL: the offset never expires, "
+               "or unknown."),
+        Column("expires_time", Type.TIMESTAMP, "When the offset expires: the coordinator's next check for expired "
+               "offsets after this time deletes it. NULL: never, or unknown."),
+        Column("settings_source", Type.STRING, "Where the retention time is from; NULL: the rule does not use it."),
+        Column("committed_offset", Type.BIGINT, "The offset that would be deleted.", is_nullable=False),
+        Column("messages_at_risk", Type.BIGINT, "Messages that the group reads again (auto.offset.reset=earliest) "
+               "or skips (latest) once the offset is deleted, the larger of the two; NULL: unknown."),
         Column("blocked_by_transaction", Type.BOOLEAN, "TRUE: an open transaction keeps it from expiring.",
                is_nullable=False),
         *EVIDENCE,
@@ -95,23 +104,23 @@ EXPIRY_FORECAST = Table(
 
 COMMIT_VOLUME = Table(
     "commit_volume",
-    "offsets partition by group by hour",
-    "How much of the offsets topic each group's commits fill.",
+    "offsets partition, group and hour",
+    "How many records and bytes of __consumer_offsets the commits of each group take.",
     ("cluster", "offsets_partition", "group_id", "hour_time"),
     ("cluster", "hour_time", "offsets_partition", "group_id"),
     (
         CLUSTER,
-        Column("hour_time", Type.TIMESTAMP, "The hour.", is_nullable=False),
+        Column("hour_time", Type.TIMESTAMP, "Start of the hour.", is_nullable=False),
         OFFSETS_PARTITION,
         GROUP_ID,
         IS_OPEN,
-        Column("num_commits", Type.BIGINT, "Offset commits, one for each partition, tombstones not.",
+        Column("num_commits", Type.BIGINT, "Offset commits, one for each partition of a request, without tombstones.",
                is_nullable=False),
         Column("num_bytes", Type.BIGINT, "Bytes of their keys and values, uncompressed.", is_nullable=False),
-        Column("num_unchanged", Type.BIGINT, "Commits of the offset that the one before had.", is_nullable=False),
-        Column("share_unchanged", Type.DOUBLE, "The share of these.", is_nullable=False),
+        Column("num_unchanged", Type.BIGINT, "Commits that repeat the offset committed before.", is_nullable=False),
+        Column("share_unchanged", Type.DOUBLE, "num_unchanged / num_commits.", is_nullable=False),
         Column("peak_per_minute", Type.BIGINT, "Commits in the busiest minute.", is_nullable=False),
-        Column("num_at_5_s", Type.BIGINT, "Commits there would be at one each 5 s for each partition.",
+        Column("num_at_5_s", Type.BIGINT, "How many commits there would be if each partition were committed every 5 s.",
                is_nullable=False),
     ),
     JOB,

@@ -17,31 +17,37 @@ from schemas.tables.history_columns import (
 from schemas.tables.record_columns import GROUP_ID
 
 GENERATION_OR_EPOCH = Column(
-    "generation_or_epoch", Type.INT, "Classic: the generation; else the group epoch; NULL: a group with only offsets."
+    "generation_or_epoch",
+    Type.INT,
+    "Classic: the generation; other types: the group epoch. NULL: the group has only offsets.",
 )
-UNSEEN = "NULL: records of the group may be in a part of the log that was not read."
+UNSEEN = "NULL: unknown, because some of the group's records may not have been read."
 
 GROUP_STATE_INTERVALS = history(
     "group_state_intervals",
     "group and period in one state",
-    "What state each group was in, and since when. A deleted group has no row.",
+    "The states of each group, from when to when. No row says Dead: after a deletion the group has no state.",
     ("group_id", "from_offset", "state"),
     (
         GROUP_ID,
         Column("group_type", Type.STRING, f"classic, consumer, share or streams; {UNSEEN}"),
         *INTERVAL,
-        Column("state", Type.STRING, f"As Kafka names it, such as Stable or Empty; {UNSEEN}"),
+        Column("state", Type.STRING, f"State of the group, by Kafka's name, such as Stable or Empty; {UNSEEN}"),
         GENERATION_OR_EPOCH,
-        Column("protocol_type", Type.STRING, "Classic: consumer, connect, …; NULL: other types, only offsets."),
-        Column("assignor", Type.STRING, "The assignor in force, as far as records show; NULL: none, or not known."),
-        Column("num_members", Type.INT, f"Members at its end; {UNSEEN}"),
+        Column(
+            "protocol_type",
+            Type.STRING,
+            "Classic: consumer, connect, …; NULL: another group type, or a group with only offsets.",
+        ),
+        Column("assignor", Type.STRING, "The assignor of the group, as far as records show; NULL: none, or not known."),
+        Column("num_members", Type.INT, f"Number of members, at the end of the row's time; {UNSEEN}"),
         *EVIDENCE,
     ),
 )
 
 MEMBERSHIP_INTERVALS = history(
     "membership_intervals",
-    "group by stay of a member id",
+    "group and time as a member, for each member id",
     "Who was a member of which group, from when to when, and how it left.",
     ("group_id", "member_id", "from_offset"),
     (
@@ -52,16 +58,24 @@ MEMBERSHIP_INTERVALS = history(
         *CLIENT,
         Column("rack_id", Type.STRING, "The member's rack; NULL: none."),
         Column("joined_generation", Type.INT, "Generation or group epoch at its first record."),
-        Column("left_generation", Type.INT, "Generation or group epoch of the record without it; NULL: still there."),
-        Column("away_since_time", Type.TIMESTAMP, "Since when a static member has been away (epoch -2); NULL: is not."),
-        Column("leave_kind", Type.STRING, "How it left; NULL: still a member."),
+        Column(
+            "left_generation",
+            Type.INT,
+            "Generation or group epoch of the first record without it; NULL: still a member.",
+        ),
+        Column(
+            "away_since_time",
+            Type.TIMESTAMP,
+            "Since when a static member is away (member epoch -2); NULL: it is not away.",
+        ),
+        Column("leave_kind", Type.STRING, "How it left, as far as records show; NULL: still a member."),
         *EVIDENCE,
     ),
 )
 
 OWNERSHIP_INTERVALS = history(
     "ownership_intervals",
-    "group by topic partition by stay with an owner",
+    "group, topic partition and time with one owner",
     "Which member owned which partition, from when to when.",
     ("group_id", "topic", "topic_id", "partition", "role", "member_id", "phase", "from_offset"),
     (
@@ -72,11 +86,25 @@ OWNERSHIP_INTERVALS = history(
         GROUP_INSTANCE_ID,
         *CLIENT,
         Column("generation_or_epoch", Type.INT, "Generation or member epoch at its beginning."),
-        Column("phase", Type.STRING, "assigned, revoking or held.", is_nullable=False),
+        Column(
+            "phase",
+            Type.STRING,
+            "assigned: the member owns it; revoking: it owns it and must give it up; held: kept for a static member "
+            "that is away.",
+            is_nullable=False,
+        ),
         Column("role", Type.STRING, "Streams: active, standby or warmup; else NULL."),
         Column("subtopology_id", Type.STRING, "Streams: the subtopology of the task; else NULL."),
-        Column("start_offset", Type.BIGINT, "Committed when it began; NULL: nothing, the reset policy applied."),
-        Column("end_offset", Type.BIGINT, "Committed when it ended; NULL: nothing, or still there."),
+        Column(
+            "start_offset",
+            Type.BIGINT,
+            "The group's committed offset when the ownership began; NULL: none, so auto.offset.reset applied.",
+        ),
+        Column(
+            "end_offset",
+            Type.BIGINT,
+            "The group's committed offset when the ownership ended; NULL: none, or it has not ended.",
+        ),
         *EVIDENCE,
     ),
     ("group_id", "topic", "partition", "from_offset", "member_id"),
@@ -84,63 +112,136 @@ OWNERSHIP_INTERVALS = history(
 
 REBALANCES = history(
     "rebalances",
-    "completed generation, or target epoch",
-    "Every rebalance that left a record: its trigger, who joined and left, what moved, what it cost.",
+    "completed generation, or epoch of a target assignment",
+    "Every rebalance that left a record: its trigger, who joined and left, what moved, and how long partitions were "
+    "unread.",
     ("group_id", "assignment_offset"),
     (
         *GROUP,
         ASSIGNMENT_OFFSET,
-        Column("from_generation", Type.INT, "Generation or target epoch before; NULL: none."),
-        Column("to_generation", Type.INT, "Generation or target epoch of this one.", is_nullable=False),
-        Column("start_time", Type.TIMESTAMP, "First record time that proves it; the join phase leaves no record."),
-        Column("is_start_exact", Type.BOOLEAN, "TRUE: the rebalance began then.", is_nullable=False),
-        Column("end_time", Type.TIMESTAMP, "When the assignment was handed out, or all had reached it; NULL: open."),
+        Column("from_generation", Type.INT, "Generation or target epoch of the assignment before; NULL: none."),
+        Column("to_generation", Type.INT, "Generation or target epoch of this assignment.", is_nullable=False),
+        Column(
+            "start_time",
+            Type.TIMESTAMP,
+            "Earliest time that the records show for the rebalance. Classic: the end of the join phase, since no "
+            "record shows when it began. NULL: the records have no time.",
+        ),
+        Column(
+            "is_start_exact",
+            Type.BOOLEAN,
+            "TRUE: the rebalance began at start_time; FALSE: it may have begun earlier.",
+            is_nullable=False,
+        ),
+        Column(
+            "end_time",
+            Type.TIMESTAMP,
+            "Classic: when the assignment was written. Other types: when all members had their target, or another "
+            "rebalance replaced this one. NULL: open.",
+        ),
         IS_OPEN,
-        Column("duration_ms", Type.BIGINT, "From start to end: a lower bound for classic groups; NULL: open."),
-        Column("outcome", Type.STRING, "completed, superseded, emptied or open.", is_nullable=False),
-        Column("trigger", Type.STRING, "What set it off.", is_nullable=False),
-        Column("mode", Type.STRING, "eager, cooperative or incremental; NULL: no assignment shows it."),
-        Column("members_joined", ListOf(Type.STRING), "Member ids that came.", is_nullable=False),
+        Column(
+            "duration_ms", Type.BIGINT, "From start_time to end_time, so for classic groups a lower bound; NULL: open."
+        ),
+        Column(
+            "outcome",
+            Type.STRING,
+            "completed; superseded: another rebalance replaced it; emptied: no members left; open.",
+            is_nullable=False,
+        ),
+        Column("trigger", Type.STRING, "What caused the rebalance; dim_enum explains the values.", is_nullable=False),
+        Column("mode", Type.STRING, "eager, cooperative or incremental; NULL: the assignments do not show which."),
+        Column("members_joined", ListOf(Type.STRING), "Member ids that joined.", is_nullable=False),
         Column(
             "members_departed",
             ListOf(Type.STRING),
             "Member ids that left, timed out or were removed.",
             is_nullable=False,
         ),
-        Column("num_members_before", Type.INT, "Members before.", is_nullable=False),
-        Column("num_members_after", Type.INT, "Members after.", is_nullable=False),
-        Column("leader_before", Type.STRING, "Classic: the leader before; else NULL."),
-        Column("leader_after", Type.STRING, "Classic: the leader after; else NULL."),
-        Column("num_partitions", Type.INT, "Partitions assigned; NULL: assignments that cannot be read."),
-        Column("num_moved", Type.INT, "Moved from one member to another."),
-        Column("num_returned", Type.INT, "Revoked and reassigned to the same member."),
-        Column("num_withheld", Type.INT, "Claimed and given to nobody this round; NULL: not classic."),
-        Column("num_maybe_revoking", Type.INT, "Claimed and given, or withheld (KIP-429); NULL: not classic."),
-        Column("num_ready_to_migrate", Type.INT, "Given and claimed by nobody (KIP-429); NULL: not classic."),
-        Column("num_unknown_owned", Type.INT, "Claimed, but gone from the topics known; NULL: not classic."),
-        Column("num_unowned", Type.INT, "Owned before and by nobody after."),
-        Column("is_follow_up", Type.BOOLEAN, "TRUE: hands out what the round before withheld.", is_nullable=False),
-        Column("unpersisted_rounds", Type.INT, "Earlier rebalances that did not complete; NULL: not known."),
-        Column("sync_ms", Type.BIGINT, "Classic: from the end of the join phase to the assignment; NULL: not known."),
-        Column("stopped_partition_ms", Type.BIGINT, "Sum of idle_ms over the partitions that stopped."),
-        Column("assignor_before", Type.STRING, "The assignor of the assignment before; NULL: none, or not recorded."),
+        Column("num_members_before", Type.INT, "Members at the assignment before.", is_nullable=False),
+        Column("num_members_after", Type.INT, "Members at this assignment.", is_nullable=False),
+        Column("leader_before", Type.STRING, "Classic: member id of the leader before; else NULL."),
+        Column("leader_after", Type.STRING, "Classic: member id of the leader after; else NULL."),
+        Column("num_partitions", Type.INT, "Partitions assigned to members; NULL: an assignment cannot be read."),
+        Column("num_moved", Type.INT, "Partitions that moved from one member to another."),
+        Column("num_returned", Type.INT, "Partitions that were revoked and reassigned to the same member."),
+        Column(
+            "num_withheld",
+            Type.INT,
+            "Withheld partitions: claimed by a member and assigned to none, so that they can move in the next "
+            "rebalance; NULL: not classic.",
+        ),
+        Column(
+            "num_maybe_revoking",
+            Type.INT,
+            "Claimed partitions of known topics, which members may have to revoke (KIP-429); NULL: not classic.",
+        ),
+        Column(
+            "num_ready_to_migrate",
+            Type.INT,
+            "Assigned partitions that no member claimed, which can move at once (KIP-429); NULL: not classic.",
+        ),
+        Column(
+            "num_unknown_owned",
+            Type.INT,
+            "Claimed partitions of topics that the leader did not know (KIP-429); NULL: not classic.",
+        ),
+        Column("num_unowned", Type.INT, "Partitions that had an owner before and have none after."),
+        Column(
+            "is_follow_up",
+            Type.BOOLEAN,
+            "TRUE: a cooperative follow-up: it assigns partitions that the rebalance before withheld.",
+            is_nullable=False,
+        ),
+        Column(
+            "unpersisted_rounds",
+            Type.INT,
+            "Rebalances since the assignment before that left no record: generation numbers that were skipped. NULL: "
+            "not known.",
+        ),
+        Column(
+            "sync_ms",
+            Type.BIGINT,
+            "Classic: from the end of the join phase to the assignment; NULL: no record has that time.",
+        ),
+        Column(
+            "stopped_partition_ms",
+            Type.BIGINT,
+            "Sum of idle_ms of its partition_moves: how long partitions had no owner.",
+        ),
+        Column(
+            "assignor_before",
+            Type.STRING,
+            "The assignor of the assignment before; NULL: no assignment before, or not recorded.",
+        ),
         Column("assignor_after", Type.STRING, "The assignor of this assignment; NULL: not recorded."),
-        Column("trigger_detail", Type.STRING, "What exactly changed, in words with names; NULL: not known."),
+        Column("trigger_detail", Type.STRING, "What exactly changed, in words, with names; NULL: not known."),
         Column(
-            "unread_partition_low_ms", Type.BIGINT, "Sum of unread_low_ms over its partitions; NULL: nothing stopped."
+            "unread_partition_low_ms",
+            Type.BIGINT,
+            "Sum of unread_low_ms of its partition_moves: partitions were unread for at least this long. NULL: no "
+            "partition stopped.",
         ),
         Column(
-            "unread_partition_high_ms", Type.BIGINT, "Sum of unread_high_ms over its partitions; NULL: nothing stopped."
+            "unread_partition_high_ms",
+            Type.BIGINT,
+            "Sum of unread_high_ms of its partition_moves: partitions were unread for at most this long. NULL: no "
+            "partition stopped.",
         ),
-        Column("longest_unread_high_ms", Type.BIGINT, "The largest unread_high_ms of a partition; NULL: none stopped."),
+        Column(
+            "longest_unread_high_ms",
+            Type.BIGINT,
+            "The largest unread_high_ms of its partition_moves; NULL: no partition stopped.",
+        ),
         *EVIDENCE,
     ),
 )
 
 GENERATION_MEMBERS = history(
     "generation_members",
-    "assignment by member",
-    "The members of each assignment: what each had, claimed and got: the sets of KIP-429.",
+    "assignment and member",
+    "The members of each assignment: the partitions that each had, claimed, was assigned, gained and lost (the sets "
+    "of KIP-429).",
     ("group_id", "assignment_offset", "member_id"),
     (
         *GROUP,
@@ -149,29 +250,50 @@ GENERATION_MEMBERS = history(
         Column("generation_or_epoch", Type.INT, "Classic: the generation; else the target epoch.", is_nullable=False),
         IS_OPEN,
         GROUP_INSTANCE_ID,
-        Column("change", Type.STRING, "joined, kept, left or restarted.", is_nullable=False),
+        Column(
+            "change",
+            Type.STRING,
+            "joined; kept: a member before and after; left; restarted: the same static member under another member id.",
+            is_nullable=False,
+        ),
         Column("is_leader", Type.BOOLEAN, "Classic: TRUE for the leader; else NULL."),
-        Column("subscribed_topics", ListOf(Type.STRING), "Topics subscribed; NULL: cannot be read, or left."),
-        Column("previous_assigned", PARTITION_LISTS, "Assigned to it at the assignment before."),
+        Column(
+            "subscribed_topics",
+            ListOf(Type.STRING),
+            "Topics that the member subscribes to; NULL: cannot be read, or the member left.",
+        ),
+        Column("previous_assigned", PARTITION_LISTS, "Partitions of the assignment before; NULL: not known."),
         Column(
             "claimed_owned",
             PARTITION_LISTS,
-            "Classic: what it said it owned as it joined, NULL: it cannot say; else what its records gave it then.",
+            "Classic: partitions that the member claimed: it reported them as its own when it joined. Other types: "
+            "partitions that it owned by its own records. NULL: the subscription has no such field or cannot be read, "
+            "or the member left.",
         ),
-        Column("assigned", PARTITION_LISTS, "What it got; NULL: cannot be read."),
-        Column("added", PARTITION_LISTS, "assigned without claimed_owned."),
-        Column("revoked", PARTITION_LISTS, "claimed_owned without assigned."),
-        Column("kept", PARTITION_LISTS, "Both claimed and assigned."),
-        Column("lost", PARTITION_LISTS, "Assigned before, and lost when it came back reset."),
-        Column("dropped_before_join", PARTITION_LISTS, "Assigned before and not claimed in the generation after."),
+        Column("assigned", PARTITION_LISTS, "Partitions of this assignment; NULL: cannot be read, or the member left."),
+        Column("added", PARTITION_LISTS, "Gained: in assigned, not in claimed_owned."),
+        Column("revoked", PARTITION_LISTS, "To give up: in claimed_owned, not in assigned."),
+        Column("kept", PARTITION_LISTS, "In both claimed_owned and assigned."),
+        Column(
+            "lost",
+            PARTITION_LISTS,
+            "Classic: all of previous_assigned, if the member lost its place in the group and rejoined with "
+            "generation -1 and no claim.",
+        ),
+        Column(
+            "dropped_before_join",
+            PARTITION_LISTS,
+            "Classic: in previous_assigned and not in claimed_owned, so the member gave them up before it joined; "
+            "empty if lost is not.",
+        ),
         *EVIDENCE,
     ),
 )
 
 PARTITION_MOVES = history(
     "partition_moves",
-    "assignment by topic partition that changed",
-    "Which partitions changed hands or stopped at each assignment, and for how long.",
+    "assignment and topic partition that changed",
+    "Partitions that got another owner or stopped at an assignment, and how long nobody read them.",
     ("group_id", "assignment_offset", "topic", "topic_id", "partition", "role", "kind", "from_member_id",
      "to_member_id"),
     (
@@ -179,17 +301,23 @@ PARTITION_MOVES = history(
         ASSIGNMENT_OFFSET,
         *TOPIC_PARTITION,
         IS_OPEN,
-        Column("kind", Type.STRING, "moved, assigned, revoked, returned, lost, withheld, ….", is_nullable=False),
-        Column("from_member_id", Type.STRING, "The owner before; NULL: none."),
-        Column("to_member_id", Type.STRING, "The owner after; NULL: none."),
-        Column("move_offset", Type.BIGINT, "The record at which it changed hands.", is_nullable=False),
-        Column("move_time", Type.TIMESTAMP, "When it changed hands."),
+        Column("kind", Type.STRING, "moved, assigned, revoked, returned, lost, withheld, ready_to_migrate or "
+               "unknown_owned; dim_enum explains them.", is_nullable=False),
+        Column("from_member_id", Type.STRING, "Member id of the owner before; NULL: none."),
+        Column("to_member_id", Type.STRING, "Member id of the owner after; NULL: none."),
+        Column("move_offset", Type.BIGINT, "Offset of the record that changed the owner.", is_nullable=False),
+        Column("move_time", Type.TIMESTAMP, "When the owner changed; NULL: the record has no time."),
         Column("role", Type.STRING, "Streams: active, standby or warmup; else NULL."),
-        Column("idle_ms", Type.BIGINT, "How long it was unowned before; NULL: not known, or still unowned."),
-        Column("commit_gap_ms", Type.BIGINT, "From the last commit before to the first after; NULL: one is missing."),
-        Column("unread_low_ms", Type.BIGINT, "How long nobody read it around the move, at least; NULL: not known."),
-        Column("unread_high_ms", Type.BIGINT, "How long nobody read it around the move, at most; NULL: not known."),
-        Column("unread_basis", Type.STRING, "The timeout that bounds it and what was assumed; NULL: no timeout does."),
+        Column("idle_ms", Type.BIGINT, "How long the partition had no owner before the move; NULL: not known, or it "
+               "still has none."),
+        Column("commit_gap_ms", Type.BIGINT, "From the last commit before the move to the first commit after it; "
+               "NULL: one of them is missing."),
+        Column("unread_low_ms", Type.BIGINT, "Nobody read the partition around the move for at least this long; "
+               "NULL: not known."),
+        Column("unread_high_ms", Type.BIGINT, "Nobody read the partition around the move for at most this long; "
+               "NULL: not known."),
+        Column("unread_basis", Type.STRING, "Which timeout of the old owner gives these bounds, session or "
+               "rebalance, its length, and where it is from; NULL: no timeout is needed."),
         *EVIDENCE,
     ),
     ("group_id", "assignment_offset", "topic", "partition"),
@@ -197,15 +325,17 @@ PARTITION_MOVES = history(
 
 REPLAY_ANOMALIES = history(
     "replay_anomalies",
-    "finding",
-    "What records say that cannot be, or that a replay had to pass over; the rest was replayed.",
+    "anomaly",
+    "Records that contradict each other, or that replay had to skip. All other records were replayed.",
     ("group_id", "kind", "record_offset", "evidence_partition", "message"),
     (
-        Column("group_id", Type.STRING, "The group; NULL: a matter of the offsets partition."),
-        Column("kind", Type.STRING, "What was found, such as two_owners.", is_nullable=False),
+        Column("group_id", Type.STRING, "The group; NULL: it concerns the whole offsets partition."),
+        Column(
+            "kind", Type.STRING, "What is wrong, such as two_owners; dim_enum explains the values.", is_nullable=False
+        ),
         Column("severity", Type.STRING, "critical, warning or info.", is_nullable=False),
-        Column("record_offset", Type.BIGINT, "The record at which it shows.", is_nullable=False),
-        Column("record_time", Type.TIMESTAMP, "Its time."),
+        Column("record_offset", Type.BIGINT, "Offset of the record that shows it.", is_nullable=False),
+        Column("record_time", Type.TIMESTAMP, "Time of that record; NULL: it has none."),
         Column("message", Type.STRING, "What was found and what was expected.", is_nullable=False),
         *EVIDENCE,
     ),

@@ -6,30 +6,42 @@ from schemas.tables.record_columns import CLUSTER, GROUP_ID
 JOB = "replay"
 
 EVIDENCE_PARTITION = Column(
-    "evidence_partition", Type.INT, "Partition of __consumer_offsets that holds the evidence.", is_nullable=False
+    "evidence_partition",
+    Type.INT,
+    "Partition of __consumer_offsets with the records that the row is based on.",
+    is_nullable=False,
 )
 EVIDENCE = (
     EVIDENCE_PARTITION,
-    Column("evidence_first_offset", Type.BIGINT, "First record that the row rests on.", is_nullable=False),
-    Column("evidence_last_offset", Type.BIGINT, "Last record that the row rests on.", is_nullable=False),
+    Column(
+        "evidence_first_offset", Type.BIGINT, "Offset of the first record that the row is based on.", is_nullable=False
+    ),
+    Column(
+        "evidence_last_offset", Type.BIGINT, "Offset of the last record that the row is based on.", is_nullable=False
+    ),
     Column("confidence", Type.STRING, "How sure: certain, likely or possible.", is_nullable=False),
 )
-IS_OPEN = Column("is_open", Type.BOOLEAN, "TRUE: the row may still change.", is_nullable=False)
+IS_OPEN = Column(
+    "is_open", Type.BOOLEAN, "TRUE: a later run may change the row, such as when it ends.", is_nullable=False
+)
 INTERVAL = (
-    Column("from_time", Type.TIMESTAMP, "When it began, in history time; NULL: the records have no time."),
-    Column("to_time", Type.TIMESTAMP, "When it ended; NULL: still so."),
-    Column("from_offset", Type.BIGINT, "The record that began it.", is_nullable=False),
-    Column("to_offset", Type.BIGINT, "The record that ended it; NULL: still so."),
+    Column("from_time", Type.TIMESTAMP, "When it began, in history time: record times that never go back in a "
+           "group. NULL: the records have no time."),
+    Column("to_time", Type.TIMESTAMP, "When it ended; NULL: it has not ended."),
+    Column("from_offset", Type.BIGINT, "Offset of the record that began it.", is_nullable=False),
+    Column("to_offset", Type.BIGINT, "Offset of the record that ended it; NULL: it has not ended."),
     IS_OPEN,
     Column(
-        "is_from_exact", Type.BOOLEAN, "FALSE: it may have begun earlier, records between are missing.",
+        "is_from_exact", Type.BOOLEAN, "FALSE: it may have begun earlier, because records before from_offset are "
+                                       "missing.",
         is_nullable=False,
     ),
     Column(
-        "is_to_exact", Type.BOOLEAN, "FALSE: it may have ended earlier, or the log gives only a bound.",
+        "is_to_exact", Type.BOOLEAN, "FALSE: it may have ended earlier, because records before its end are missing "
+                                     "or show only a latest time.",
         is_nullable=False,
     ),
-    Column("ended_by", Type.STRING, "What ended it; NULL: still so."),
+    Column("ended_by", Type.STRING, "What ended it; dim_enum explains the values. NULL: it has not ended."),
 )  # fmt: skip
 GROUP_TYPE = Column("group_type", Type.STRING, "classic, consumer, share or streams.", is_nullable=False)
 GROUP = (GROUP_ID, GROUP_TYPE)
@@ -40,14 +52,17 @@ CLIENT = (
     Column("client_host", Type.STRING, "The member's address as Java prints it; NULL: its record is missing."),
 )
 # Of a partition as groups see it.
-TOPIC = Column("topic", Type.STRING, "The topic; NULL: only its id is known, neither log nor snapshot names it.")
+TOPIC = Column(
+    "topic", Type.STRING, "The topic; NULL: only its id is known, because neither the log nor a snapshot has its name."
+)
 TOPIC_ID = Column("topic_id", Type.STRING, "The topic's id, 22 characters; NULL: the records have none.")
 PARTITION = Column("partition", Type.INT, "The partition.", is_nullable=False)
 TOPIC_PARTITION = (TOPIC, TOPIC_ID, PARTITION)
 ASSIGNMENT_OFFSET = Column(
     "assignment_offset",
     Type.BIGINT,
-    "The record that completes the assignment: type 2, 6, 12 or 20, of an emptied consumer group its type 3.",
+    "Offset of the record that makes the assignment valid: type 2, 6, 12 or 20. If a group lost its last member "
+    "without a new target: its group epoch, type 3, 11 or 17.",
     is_nullable=False,
 )
 PARTITION_LISTS = ListOf(

@@ -12,71 +12,100 @@ COMMITTED_TOPIC = (
 
 OFFSET_HISTORY = history(
     "offset_history",
-    "group by topic partition by committed value",
-    "Every offset that held, from when to when; equal commits in a row are one row.",
+    "group, topic partition and committed offset in effect",
+    "Every committed offset, from when to when it was in effect. Repeated commits of the same offset are one row.",
     ("group_id", "topic", "partition", "from_offset"),
     (
         GROUP_ID,
         *COMMITTED_TOPIC,
         *INTERVAL,
-        Column("committed_offset", Type.BIGINT, "The next offset to read; may be negative.", is_nullable=False),
-        Column("previous_offset", Type.BIGINT, "The value that held before; NULL: none."),
-        Column("delta", Type.BIGINT, "committed_offset less previous_offset; NULL: none before."),
+        Column(
+            "committed_offset",
+            Type.BIGINT,
+            "The next offset to read. Negative where a client committed a negative offset, which brokers store.",
+            is_nullable=False,
+        ),
+        Column("previous_offset", Type.BIGINT, "The offset in effect before; NULL: none."),
+        Column("delta", Type.BIGINT, "committed_offset minus previous_offset; NULL: no offset before."),
         Column("leader_epoch", Type.INT, "Leader epoch of the last message read; NULL: the client sent none."),
         Column("commit_time", Type.TIMESTAMP, "The broker's clock at the first commit of the row."),
-        Column("num_commits", Type.BIGINT, "Commits of this value, one after the other.", is_nullable=False),
+        Column("num_commits", Type.BIGINT, "How many times in a row this offset was committed.", is_nullable=False),
         Column("last_commit_time", Type.TIMESTAMP, "The broker's clock at the last of them."),
-        Column("last_expire_time", Type.TIMESTAMP, "When the last of them expires; NULL: no retention time named."),
-        Column("via", Type.STRING, "plain or transaction.", is_nullable=False),
-        Column("producer_id", Type.BIGINT, "Producer of the transaction; NULL: plain."),
+        Column(
+            "last_expire_time", Type.TIMESTAMP, "When the last of them expires; NULL: it has no expiry time of its own."
+        ),
+        Column(
+            "via", Type.STRING, "plain: an offset commit; transaction: a commit in a transaction.", is_nullable=False
+        ),
+        Column("producer_id", Type.BIGINT, "Producer of the transaction; NULL: no transaction."),
         *EVIDENCE,
-        Column("metadata", Type.STRING, "The text that the client attached, mostly empty."),
+        Column(
+            "metadata",
+            Type.STRING,
+            "The text that the client attached to the commit; most clients attach an empty text.",
+        ),
     ),
 )
 
 TRANSACTIONS = history(
     "transactions",
-    "producer by transaction on an offsets partition",
+    "transaction of a producer, and offsets partition",
     "Transactions that committed offsets, from their first record to their marker.",
     ("evidence_partition", "producer_id", "first_offset"),
     (
         Column("producer_id", Type.BIGINT, "The producer.", is_nullable=False),
-        Column("producer_epoch", Type.INT, "Its epoch at the first record; NULL: the archive does not say."),
-        Column("first_offset", Type.BIGINT, "Its first record.", is_nullable=False),
-        Column("first_time", Type.TIMESTAMP, "When that was written."),
+        Column(
+            "producer_epoch",
+            Type.INT,
+            "The producer's epoch at the first record; NULL: an archive without this column.",
+        ),
+        Column("first_offset", Type.BIGINT, "Offset of its first record.", is_nullable=False),
+        Column("first_time", Type.TIMESTAMP, "When that record was written; NULL: it has no time."),
         Column("end_time", Type.TIMESTAMP, "When its marker was written; NULL: none yet."),
         IS_OPEN,
         Column("outcome", Type.STRING, "committed, aborted or open.", is_nullable=False),
-        Column("num_commits", Type.BIGINT, "Commits of offsets in it.", is_nullable=False),
-        Column("num_superseded", Type.BIGINT, "Of these, commits that lost to a later record.", is_nullable=False),
+        Column("num_commits", Type.BIGINT, "Offset commits in the transaction.", is_nullable=False),
+        Column(
+            "num_superseded",
+            Type.BIGINT,
+            "Of these, commits that do not take effect, because a later record of the same group and partition "
+            "replaced them before the marker.",
+            is_nullable=False,
+        ),
         Column("duration_ms", Type.BIGINT, "From first record to marker; NULL: open."),
         *EVIDENCE,
-        Column("groups", ListOf(Type.STRING), "Groups whose offsets it commits, in order of names.", is_nullable=False),
+        Column("groups", ListOf(Type.STRING), "Groups whose offsets it commits, by name.", is_nullable=False),
     ),
 )
 
 TOPICS = history(
     "topics",
-    "topic by id",
-    "Topics by name and id, as snapshots, commits and group records name them.",
+    "topic name and topic id",
+    "Names, ids and partition counts of topics, from snapshots, commits and group records.",
     ("topic", "topic_id", "from_time"),
     (
         Column("topic", Type.STRING, "The topic.", is_nullable=False),
-        Column("topic_id", Type.STRING, "Its id, 22 characters; NULL: no source gives one."),
-        Column("from_time", Type.TIMESTAMP, "First seen."),
-        Column("to_time", Type.TIMESTAMP, "Last seen before another id of the name, or its absence; NULL: still so."),
+        Column("topic_id", Type.STRING, "Its id, 22 characters; NULL: no source has it."),
+        Column("from_time", Type.TIMESTAMP, "When a source first had this name with this id."),
+        Column(
+            "to_time",
+            Type.TIMESTAMP,
+            "When a source last had it, if the name got another id or the topic disappeared later; NULL: it still "
+            "exists.",
+        ),
         IS_OPEN,
-        Column("num_partitions", Type.INT, "Partitions, newest known; NULL: no source gives the number."),
+        Column("num_partitions", Type.INT, "Number of partitions, from the newest source; NULL: no source has it."),
         Column(
             "source",
             Type.STRING,
-            "What names it: snapshot, commit, record, metadata_hash or single_subscription.",
+            "Which source connects name and id: snapshot, commit or record; metadata_hash: only this name fits the "
+            "hash in group records; single_subscription: only this name was left among the subscribed topics.",
             is_nullable=False,
         ),
         Column(
             "confidence",
             Type.STRING,
-            "certain; likely: by the one name left in a group of which records are missing.",
+            "certain; or likely: the only name left (single_subscription) in a group of which records are missing.",
             is_nullable=False,
         ),
     ),
@@ -84,16 +113,21 @@ TOPICS = history(
 
 COORDINATOR_EPOCHS = history(
     "coordinator_epochs",
-    "offsets partition by leader epoch",
-    "Elections of the partitions of __consumer_offsets, as far as record batches show.",
+    "offsets partition and leader epoch",
+    "Leader epochs of the partitions of __consumer_offsets, as far as record batches show them.",
     ("offsets_partition", "partition_leader_epoch"),
     (
         Column("offsets_partition", Type.INT, "Partition of __consumer_offsets.", is_nullable=False),
         Column("partition_leader_epoch", Type.INT, "The leader epoch.", is_nullable=False),
-        Column("first_offset", Type.BIGINT, "First record of it that is known.", is_nullable=False),
-        Column("last_offset", Type.BIGINT, "Last record of it that is known and counts.", is_nullable=False),
-        Column("from_time", Type.TIMESTAMP, "Time of the first."),
-        Column("to_time", Type.TIMESTAMP, "Time of the last."),
+        Column("first_offset", Type.BIGINT, "Offset of the first known record of the epoch.", is_nullable=False),
+        Column(
+            "last_offset",
+            Type.BIGINT,
+            "Offset of the last known record of the epoch, without records that a later leader overwrote.",
+            is_nullable=False,
+        ),
+        Column("from_time", Type.TIMESTAMP, "Time of the first record; NULL: it has none."),
+        Column("to_time", Type.TIMESTAMP, "Time of the last record; NULL: it has none."),
         IS_OPEN,
     ),
 )
@@ -101,23 +135,25 @@ COORDINATOR_EPOCHS = history(
 HISTORY_COVERAGE = history(
     "history_coverage",
     "offsets partition and contiguous range of the log",
-    "What of the log is known: nothing is claimed outside of these stretches.",
+    "The ranges of the log that were read. Groupscope says nothing about what happened outside of them.",
     ("offsets_partition", "first_offset"),
     (
         Column("offsets_partition", Type.INT, "Partition of __consumer_offsets.", is_nullable=False),
-        Column("first_offset", Type.BIGINT, "Where the range begins.", is_nullable=False),
-        Column("last_offset", Type.BIGINT, "Where it ends.", is_nullable=False),
-        Column("complete_from_offset", Type.BIGINT, "From here on no record is missing; NULL: the last one is."),
-        Column("complete_from_time", Type.TIMESTAMP, "Time of that record."),
+        Column("first_offset", Type.BIGINT, "First offset of the range.", is_nullable=False),
+        Column("last_offset", Type.BIGINT, "Last offset of the range.", is_nullable=False),
+        Column("complete_from_offset", Type.BIGINT, "From this offset to the end of the range no record is missing; "
+               "NULL: no record of the range could be decoded."),
+        Column("complete_from_time", Type.TIMESTAMP, "Time of the record at that offset; NULL: it has none."),
         Column("from_time", Type.TIMESTAMP, "Earliest record time of the range."),
         Column("to_time", Type.TIMESTAMP, "Latest record time of the range."),
-        Column("num_records", Type.BIGINT, "Records known, undecodable ones among them.", is_nullable=False),
-        Column("has_transactions", Type.BOOLEAN, "FALSE: an archive without producers, aborted commits look plain.",
+        Column("num_records", Type.BIGINT, "Records that were read, with those that could not be decoded.",
                is_nullable=False),
-        Column("compacted_records_estimate", Type.BIGINT, "Offsets without a record, at most; damaged ones left out.",
-               is_nullable=False),
-        Column("damaged_records", Type.BIGINT, "Records in batches and ranges of bytes that no copy could give.",
-               is_nullable=False),
+        Column("has_transactions", Type.BOOLEAN, "FALSE: part of the range is from an archive without producer "
+               "columns. Commits of aborted transactions then look like plain commits.", is_nullable=False),
+        Column("compacted_records_estimate", Type.BIGINT, "Offsets of the range without a record: an upper bound of "
+               "what was compacted away. Damaged records are not in it.", is_nullable=False),
+        Column("damaged_records", Type.BIGINT, "Records in damaged batches and ranges of bytes that no copy of the "
+               "log has intact.", is_nullable=False),
         IS_OPEN,
     ),
 )  # fmt: skip

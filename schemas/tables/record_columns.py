@@ -5,10 +5,8 @@ from schemas.declarations.columns import Column, ListOf, StructOf, Table, Type
 
 JOB = "ingest"
 
-CLUSTER = Column("cluster", Type.STRING, "Name of the cluster, as given by --cluster.", is_nullable=False)
-OFFSETS_PARTITION = Column(
-    "offsets_partition", Type.INT, "Partition of __consumer_offsets that holds the record.", is_nullable=False
-)
+CLUSTER = Column("cluster", Type.STRING, "Name of the cluster: the value of --cluster.", is_nullable=False)
+OFFSETS_PARTITION = Column("offsets_partition", Type.INT, "Partition of __consumer_offsets.", is_nullable=False)
 RECORD_OFFSET = Column(
     "record_offset", Type.BIGINT, "Offset of the record in that partition; the order of events.", is_nullable=False
 )
@@ -16,12 +14,13 @@ RUN_ID = Column("run_id", Type.STRING, "The run that wrote the row.", is_nullabl
 RECORD_TIME = Column(
     "record_time",
     Type.TIMESTAMP,
-    "The broker's clock at the write, not ascending; NULL: no time in the record (magic 0), or see out_of_range.",
+    "The broker's clock when it wrote the record; it can go back. NULL: the record has no time (magic 0), or see "
+    "out_of_range.",
 )
 LEADER_EPOCH = Column(
     "partition_leader_epoch",
     Type.INT,
-    "Leader epoch of the offsets partition at the write; NULL: written before 0.11, or not in the archive.",
+    "Leader epoch of the offsets partition when the record was written; NULL: before 0.11, or an archive without it.",
 )
 
 OUT_OF_RANGE = Column(
@@ -29,12 +28,12 @@ OUT_OF_RANGE = Column(
     ListOf(
         StructOf(
             (
-                Column("field", Type.STRING, "The column that is NULL for it."),
-                Column("value", Type.BIGINT, "The time as written, in ms since 1970."),
+                Column("field", Type.STRING, "The column that is NULL because of this time."),
+                Column("value", Type.BIGINT, "The time in the record, in ms since 1970."),
             )
         )
     ),
-    "Times outside the years 0001 to 9999, which no TIMESTAMP can hold; NULL: there are none.",
+    "Times outside of the years 0001 to 9999, which no TIMESTAMP can have; NULL: there are none.",
 )
 
 # Where the record stands.
@@ -44,21 +43,29 @@ ORIGIN = (
     Column(
         "is_tombstone",
         Type.BOOLEAN,
-        "TRUE: the record deletes its key; all its value's columns are NULL.",
+        "TRUE: the record has no value and deletes its key; all columns of the value are NULL.",
         is_nullable=False,
     ),
-    Column("value_version", Type.INT, "Version of the value's layout; NULL for tombstones."),
+    Column("value_version", Type.INT, "Version of the value's layout; NULL: tombstone."),
     Column(
         "is_transactional",
         Type.BOOLEAN,
-        "TRUE: holds only if the transaction commits (transaction_markers); NULL: the archive does not say.",
+        "TRUE: the record belongs to a transaction; a commit in it takes effect only with the COMMIT marker. NULL: an "
+        "archive without this column.",
     ),
-    Column("producer_id", Type.BIGINT, "Producer of the transaction; NULL: none, or the archive does not say."),
-    Column("producer_epoch", Type.INT, "Epoch of that producer; NULL: none, or the archive does not say."),
+    Column(
+        "producer_id",
+        Type.BIGINT,
+        "Producer of the transaction; NULL: no transaction, or an archive without this column.",
+    ),
+    Column(
+        "producer_epoch", Type.INT, "Epoch of that producer; NULL: no transaction, or an archive without this column."
+    ),
     Column(
         "batch_first_offset",
         Type.BIGINT,
-        "First offset of the record's batch: records of one write share it; NULL: not in the archive.",
+        "First offset of the record's batch; a batch is one write of the coordinator. NULL: an archive, which has no "
+        "batches.",
     ),
     Column("record_bytes", Type.INT, "Bytes of key and value, uncompressed.", is_nullable=False),
     RUN_ID,

@@ -48,11 +48,11 @@ CLUSTER_SNAPSHOTS = Table(
                 StructOf(
                     (
                         Column("group_id", Type.STRING, "The group."),
-                        Column("settings", MapOf(Type.STRING, Type.STRING), "Its own settings; empty: it has none."),
+                        Column("settings", MapOf(Type.STRING, Type.STRING), "Its group configs; empty: it has none."),
                     )
                 )
             ),
-            "What consumer, share and streams groups set for themselves; NULL: not captured.",
+            "Group configs: settings of single consumer, share and streams groups; NULL: not captured.",
         ),
     ),
     JOB,
@@ -60,8 +60,8 @@ CLUSTER_SNAPSHOTS = Table(
 
 TOPIC_SNAPSHOTS = Table(
     "topic_snapshots",
-    "topic partition, by snapshot",
-    "Where the logs of topics begin and end at one time: what lag is counted against.",
+    "topic partition and snapshot",
+    "Where the logs of topics begin and end at one time; lag is computed from them.",
     ("cluster", "captured_time", "topic", "partition"),
     ("cluster", "captured_time", "topic", "partition"),
     (

@@ -9,13 +9,14 @@ from schemas.words.meanings import Meant
 
 COLUMNS = (
     Column("table_name", Type.STRING, "The table, view or command that has the value."),
-    Column("column_name", Type.STRING, "Its column; of a field within a list: column.field."),
+    Column("column_name", Type.STRING, "Its column; for a field in a list of structs: column.field."),
     Column("value", Type.STRING, "The value."),
-    Column("meaning", Type.STRING, "What it says."),
+    Column("meaning", Type.STRING, "What the value means."),
     Column(
         "proposal_state",
         Type.STRING,
-        "The state of the client-side assignment proposal that it stands for, in classic groups; NULL: none.",
+        "For states of classic groups: the name of the state in Kafka's design document of release 0.9, the Kafka "
+        "Client-side Assignment Proposal. NULL: no state of it.",
     ),
 )
 READS: tuple[str, ...] = ()

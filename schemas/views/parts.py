@@ -17,17 +17,29 @@ clusters AS (
 )"""
 CLUSTERS_READ = ("history_coverage", "topic_snapshots")
 
-RANK = Column("rank", Type.BIGINT, "1 is the worst of the cluster.")
+RANK = Column("rank", Type.BIGINT, "1: the worst row of the cluster.")
 AS_OF = (
-    Column("as_of_time", Type.TIMESTAMP, "The newest record or snapshot of the cluster."),
-    Column("history_since_time", Type.TIMESTAMP, "The oldest record of the cluster."),
+    Column("as_of_time", Type.TIMESTAMP, "The as-of time: time of the newest record or snapshot of the cluster."),
+    Column("history_since_time", Type.TIMESTAMP, "Time of the oldest record of the cluster."),
 )
 
 # What rebalances cost together.
 UNREAD = (
-    Column("unread_partition_low_ms", Type.BIGINT, "Sum of what they have, of rebalances in which something stopped."),
-    Column("unread_partition_high_ms", Type.BIGINT, "Likewise: for so long at most nobody read partitions."),
-    Column("longest_unread_high_ms", Type.BIGINT, "The largest of a partition."),
+    Column(
+        "unread_partition_low_ms",
+        Type.BIGINT,
+        "Sum of unread_partition_low_ms of these rebalances; NULL: no partition stopped.",
+    ),
+    Column(
+        "unread_partition_high_ms",
+        Type.BIGINT,
+        "Sum of unread_partition_high_ms of these rebalances; NULL: no partition stopped.",
+    ),
+    Column(
+        "longest_unread_high_ms",
+        Type.BIGINT,
+        "The largest longest_unread_high_ms of these rebalances; NULL: no partition stopped.",
+    ),
 )
 
 

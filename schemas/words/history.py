@@ -53,8 +53,8 @@ class OwnershipPhase(Meant):
 
 
 class OwnershipEnd(Meant):
-    REASSIGNED = "reassigned", "Given to another member."
-    REVOKED = "revoked", "Taken from the member, or given up for a rebalance."
+    REASSIGNED = "reassigned", "Assigned to another member."
+    REVOKED = "revoked", "Revoked from the member, or given up for a rebalance."
     PHASE_CHANGED = "phase_changed", "The same member continues in another phase."
     MEMBER_LEFT = "member_left", "The member left the group."
     STATIC_REPLACED = "static_replaced", "The static instance continues under another member id."
@@ -71,7 +71,7 @@ class TaskRole(Meant):
 
 class RebalanceOutcome(Meant):
     COMPLETED = "completed", "Classic: the assignment was handed out. Else: every member reached the target."
-    SUPERSEDED = "superseded", "A newer target came before every member had reached this one."
+    SUPERSEDED = "superseded", "A newer target replaced this one before every member had reached it."
     EMPTIED = "emptied", "The group was left without members."
     OPEN = "open", "Members are still on their way to the target."
 
@@ -79,14 +79,14 @@ class RebalanceOutcome(Meant):
 class RebalanceTrigger(Meant):
     MEMBER_JOINED = "member_joined", "Members joined."
     MEMBER_LEFT = "member_left", "Members left, timed out or were removed."
-    STATIC_RESTART = "static_restart", "A static instance came back under another member id, and a rebalance followed."
+    STATIC_RESTART = "static_restart", "A static member returned under another member id, and a rebalance followed."
     SUBSCRIPTION_CHANGED = "subscription_changed", "A member subscribed to other topics."
     REGEX_RESOLVED = "regex_resolved", "A subscribed pattern matched other topics."
     METADATA_CHANGED = "metadata_changed", "Subscribed topics changed: created, deleted, more partitions, racks."
-    ASSIGNOR_CHANGED = "assignor_changed", "Another assignor, or other settings of it."
-    LEADER_REJOINED = "leader_rejoined", "Same members, same subscriptions: the leader or a member joined anew."
+    ASSIGNOR_CHANGED = "assignor_changed", "Another assignor, or other settings of the same one."
+    LEADER_REJOINED = "leader_rejoined", "Same members, same subscriptions: the leader or another member rejoined."
     PROTOCOL_MIGRATION = "protocol_migration", "The group changed to another protocol."
-    COORDINATOR_FAILOVER = "coordinator_failover", "The coordinator moved and the round before it was lost."
+    COORDINATOR_FAILOVER = "coordinator_failover", "The coordinator moved and the rebalance before it was lost."
     GROUP_CREATED = "group_created", "The first assignment of the group."
     GROUP_EMPTIED = "group_emptied", "The last members left, timed out or were removed."
     UNKNOWN = "unknown", "Records are missing, or show nothing that changed."
@@ -107,26 +107,29 @@ class TimelineKind(Meant):
 
 class RebalanceMode(Meant):
     EAGER = "eager", "Every member gave up everything before it joined."
-    COOPERATIVE = "cooperative", "Members kept what they owned; what moved was withheld for a round."
+    COOPERATIVE = "cooperative", "Members kept what they owned; partitions that moved were withheld for one rebalance."
     INCREMENTAL = "incremental", "Each member moves to its target by itself (consumer, share and streams groups)."
 
 
 class MemberChange(Meant):
     JOINED = "joined", "Not a member at the assignment before."
     KEPT = "kept", "A member before and after."
-    LEFT = "left", "A member at the assignment before, gone now."
+    LEFT = "left", "A member at the assignment before, and not now."
     RESTARTED = "restarted", "The same static instance under another member id."
 
 
 class MoveKind(Meant):
     MOVED = "moved", "From one member to another."
-    ASSIGNED = "assigned", "To a member; nobody owned it before."
-    REVOKED = "revoked", "Taken from its member; nobody owns it now."
-    LOST = "lost", "Its member came back without what it had been given."
-    WITHHELD = "withheld", "Claimed by a member and given to nobody this round, so that it can move in the next."
-    READY_TO_MIGRATE = "ready_to_migrate", "Claimed by nobody and given at once (KIP-429), after a member had it."
-    UNKNOWN_OWNED = "unknown_owned", "Claimed by a member, but gone from the topics that the leader knew."
-    RETURNED = "returned", "Stopped and given back to the same member."
+    ASSIGNED = "assigned", "To a member; it had no owner before."
+    REVOKED = "revoked", "From its member; it has no owner now."
+    LOST = "lost", "Its member lost its place in the group and rejoined with generation -1 and no claim."
+    WITHHELD = "withheld", "Claimed by a member and assigned to none, so that it can move in the next rebalance."
+    READY_TO_MIGRATE = (
+        "ready_to_migrate",
+        "Claimed by no member and assigned at once (KIP-429); a member had it before.",
+    )
+    UNKNOWN_OWNED = "unknown_owned", "Claimed by a member, but of a topic that the leader did not know."
+    RETURNED = "returned", "Revoked and reassigned to the same member."
 
 
 class CommitVia(Meant):
@@ -136,7 +139,7 @@ class CommitVia(Meant):
 
 class OffsetEnd(Meant):
     COMMIT = "commit", "Another commit followed."
-    EXPIRED = "expired", "Deleted when its retention was over."
+    EXPIRED = "expired", "Deleted when its retention time had passed."
     DELETED = "deleted", "Deleted by an administrator, by itself or with its group."
     TOPIC_DELETED = "topic_deleted", "Deleted with its topic."
     TOPIC_RECREATED = "topic_recreated", "The next commit is for another topic of the same name."
@@ -154,18 +157,21 @@ class TopicSource(Meant):
     SNAPSHOT = "snapshot", "A snapshot has it."
     COMMIT = "commit", "A commit names topic and id."
     RECORD = "record", "A record of a group's topics names both."
-    METADATA_HASH = "metadata_hash", "The hash over a group's topics matches only for this name of the id."
-    SINGLE_SUBSCRIPTION = "single_subscription", "It is the one name left that all owners of the id subscribe to."
+    METADATA_HASH = "metadata_hash", "The hash of the group's topics fits only if the id has this name."
+    SINGLE_SUBSCRIPTION = (
+        "single_subscription",
+        "Of the topics that all owners of the id subscribe to, it is the only name left.",
+    )
 
 
 class Severity(Meant):
-    CRITICAL = "critical", "Answers may be wrong: look at it."
+    CRITICAL = "critical", "Answers may be wrong, or a group does not work: look at it."
     WARNING = "warning", "Unusual; answers are still valid."
     INFO = "info", "Worth knowing."
 
 
 class AnomalyKind(Meant):
-    CLOCK_WENT_BACK = "clock_went_back", "A record's time lies more than a second before that of an earlier record."
+    CLOCK_WENT_BACK = "clock_went_back", "A record's time is more than a second before that of an earlier record."
     TWO_OWNERS = "two_owners", "Two members of a group own one partition."
     GENERATION_WENT_BACK = "generation_went_back", "A generation is lower than the one before it."
     EPOCH_WENT_BACK = "epoch_went_back", "A group, target or member epoch is lower than the one before it."
@@ -176,15 +182,18 @@ class AnomalyKind(Meant):
     )
     TARGET_WRITE_INCOMPLETE = (
         "target_write_incomplete",
-        "Targets of members without the record that completes them.",
+        "Targets of members without the record of their epoch (type 6, 12 or 20).",
     )
     DUPLICATE_INSTANCE = "duplicate_instance", "Two members of one generation share a static instance."
     DUPLICATE_MEMBER = (
         "duplicate_member",
         "A member id appears twice in one generation: its last entry counts, as it does for the coordinator.",
     )
-    NEGATIVE_PARTITION = "negative_partition", "A member claims or has a partition below 0, which is left out."
+    NEGATIVE_PARTITION = "negative_partition", "A member claims or has a partition number below 0, which is ignored."
     TYPE_CONFLICT = "type_conflict", "A record of one type of group for a group of another."
     UNREADABLE_RECORD = "unreadable_record", "A record of this group could not be decoded; the rest was replayed."
     FOREIGN_PAYLOAD = "foreign_payload", "A subscription or assignment of protocol type consumer that cannot be read."
-    OLDER_RULE = "older_rule", "Older coordinators load these records to another result; the one shown is today's."
+    OLDER_RULE = (
+        "older_rule",
+        "Coordinators of older releases read these records differently; the row shows the newest release.",
+    )

@@ -11,7 +11,7 @@ class TimeLagMethod(Meant):
     INTERPOLATED = "interpolated", "On a straight line between the end offsets of the two snapshots around it."
     EXTRAPOLATED = (
         "extrapolated",
-        "Older than the oldest snapshot that knows the partition: by the rate between the snapshots that are there.",
+        "Older than the oldest snapshot with the partition: by the rate between the snapshots that there are.",
     )
     NO_LAG = "no_lag", "Nothing to read: zero."
     NONE = "none", "Too few end offsets, or no commit: not known."
@@ -23,24 +23,24 @@ class LagUnknown(Meant):
     COMMITTED_NEGATIVE = "committed_negative", "The committed offset is negative: brokers keep it, clients ignore it."
     TOPIC_RECREATED = (
         "topic_recreated",
-        "The commit is of a topic of this name with another id; or it names none, and may be of the topic that an "
-        "earlier snapshot has under this name.",
+        "The commit is, or may be, for an older topic of this name: it has another topic id; or it has none, and an "
+        "earlier snapshot has another topic of this name.",
     )
-    HISTORY_HOLE = "history_hole", "Records of the log are missing at this time: which offset held is not known."
+    HISTORY_HOLE = "history_hole", "Records of the log are missing at this time, so the committed offset is unknown."
     CLOCK_WENT_BACK = (
         "clock_went_back",
-        "The clock of the log moved back around this time: the offset at the snapshot is not known.",
+        "The broker's clock went back around this time, so the committed offset at the snapshot is unknown.",
     )
 
 
 class LagVerdict(Meant):
     """Of a partition, by Burrow and by us; ERR and NOTFOUND are Burrow's, of groups alone."""
 
-    OK = "OK", "Nothing to see."
-    WARN = "WARN", "It commits, and its lag does not fall."
-    STOP = "STOP", "It has stopped committing with messages left to read."
-    STALL = "STALL", "It commits the same offset again and again with messages left to read."
-    REWIND = "REWIND", "Its offset moved back and has not reached its old value again."
+    OK = "OK", "No problem."
+    WARN = "WARN", "The group commits, and its lag does not fall."
+    STOP = "STOP", "The group has stopped committing, with messages left to read."
+    STALL = "STALL", "The group commits the same offset again and again, with messages left to read."
+    REWIND = "REWIND", "The committed offset moved back and has not reached its old value again."
     ERR = "ERR", "Of a group, by Burrow: a partition stopped, stalled or moved back."
     NOTFOUND = "NOTFOUND", "Of a group, by Burrow: nothing committed within expire-group."
     UNKNOWN = "UNKNOWN", "An input is missing: see the reason."
@@ -51,20 +51,20 @@ class BurrowRule(Meant):
 
     NO_COMMITS = "no_commits", "1: no commit in the window: OK."
     INCOMPLETE = "incomplete", "2: fewer commits than minimum-complete asks for: OK."
-    LAG_ALLOWED = "lag_allowed", "3: the current lag is at most allowed-lag: OK."
-    SILENT = "silent", "4: silent for longer than the window lasts, and no recent end offset is reached: STOP."
-    WENT_BACK = "went_back", "5: the first step back has not been made up for: REWIND."
-    LAG_WAS_ALLOWED = "lag_was_allowed", "6: a commit of the window had at most allowed-lag: OK."
+    LAG_ALLOWED = "lag_allowed", "3: the current lag is allowed-lag or less: OK."
+    SILENT = "silent", "4: no commit for longer than the window lasts, and no recent end offset is reached: STOP."
+    WENT_BACK = "went_back", "5: after its first step back the offset has not reached its old value again: REWIND."
+    LAG_WAS_ALLOWED = "lag_was_allowed", "6: at one commit of the window the lag was allowed-lag or less: OK."
     SAME_OFFSET = "same_offset", "7: all commits have the same offset: STALL."
-    NEVER_FELL = "never_fell", "8: the known lags never fall: WARN."
+    NEVER_FELL = "never_fell", "8: the known lags of the window never fall: WARN."
     NOTHING_ELSE = "nothing_else", "9: anything else: OK."
     WORST_PARTITION = "worst_partition", "Of a group: the verdict of its worst partition."
     NO_GROUP = "no_group", "Of a group: no commit within expire-group, or none at all: NOTFOUND."
     NO_END_OFFSETS = "no_end_offsets", "No snapshot has the partition's end offset: UNKNOWN, never OK."
     LOG_ENDED = (
         "log_ended",
-        "Another rule would alarm, but the log is not known up to this time: a Burrow at the live log may have seen "
-        "commits that are missing here: UNKNOWN.",
+        "Another rule would alarm, but the log is not known up to this time: UNKNOWN. A Burrow at the live log may "
+        "have seen commits that are missing here.",
     )
 
 
@@ -76,86 +76,105 @@ class OwnRule(Meant):
         "not_in_use",
         "The group has no members, and had neither members nor commits within the window: OK, no alarm.",
     )
-    NOTHING_HELD = "nothing_held", "No offset holds and no member owns it, only Burrow still counts its commits: OK."
+    NOTHING_HELD = (
+        "nothing_held",
+        "No committed offset is in effect and no member owns the partition; only Burrow still counts its commits: OK.",
+    )
     NO_END_OFFSETS = (
         "no_end_offsets",
-        "No snapshot has the partition's end offset, or none of the window by which it had caught up: UNKNOWN.",
+        "No snapshot has the partition's end offset, or none within the window from which it could have caught up: "
+        "UNKNOWN.",
     )
     COMMITTED_NEGATIVE = "committed_negative", "The committed offset is negative, so its lag is unknown: UNKNOWN."
     TOPIC_RECREATED = (
         "topic_recreated",
-        "The commit is of a topic of this name with another id, or may be: UNKNOWN.",
+        "The commit is for an older topic of this name, or may be: UNKNOWN.",
     )
     HISTORY_HOLE = "history_hole", "Records are missing before this time: UNKNOWN."
     NOTHING_TO_READ = "nothing_to_read", "Owned, nothing is committed, and the log has no messages: OK."
     NEVER_COMMITTED = (
         "never_committed",
-        "Owned, with messages to read, and nothing is committed: STOP where messages came since, else UNKNOWN.",
+        "Owned, with messages to read, and nothing is committed: STOP if messages were added since, else UNKNOWN.",
     )
-    REWOUND = "rewound", "The offset lies below one that held within the window, and no reset explains it: REWIND."
-    CAUGHT_UP = "caught_up", "The lag is at most allowed-lag, or younger than least_time_lag: OK."
-    SILENT = "silent", "No commit for much longer than its own cadence, while messages came: STOP."
-    STANDS_STILL = "stands_still", "It commits the same offset again and again while messages arrive: STALL."
-    FALLS_BEHIND = "falls_behind", "Over the window the lag grows: WARN."
+    REWOUND = (
+        "rewound",
+        "The offset is below one that was in effect within the window, and no reset explains it: REWIND.",
+    )
+    CAUGHT_UP = (
+        "caught_up",
+        "The lag is allowed_lag or less, or the oldest unread message is younger than least_time_lag: OK.",
+    )
+    SILENT = "silent", "No commit for much longer than its usual interval, while messages were added: STOP."
+    STANDS_STILL = "stands_still", "The group commits the same offset again and again while messages are added: STALL."
+    FALLS_BEHIND = "falls_behind", "The lag grows over the window: WARN."
     KEEPS_UP = "keeps_up", "The lag does not grow: OK."
     TOO_FEW = "too_few", "Too few snapshots within the window to see a trend: UNKNOWN."
     LOG_ENDED = (
         "log_ended",
-        "Another rule than caught_up would decide, but the log is not known up to this time, and does not confirm the "
-        "silence: UNKNOWN.",
+        "A rule other than caught_up would decide, but the log is not known up to this time, and no end offset of the "
+        "log shows that no commit is missing: UNKNOWN.",
     )
     CLOCK_WENT_BACK = (
         "clock_went_back",
-        "Another rule would decide by times, but within the window the clock of the log moved back: UNKNOWN.",
+        "Another rule would decide by times, but the broker's clock went back within the window: UNKNOWN.",
     )
     WORST_PARTITION = "worst_partition", "Of a group: the verdict of its worst partition."
 
 
 class EtaUnknown(Meant):
-    NO_SNAPSHOTS = "no_snapshots", "Fewer than two snapshots have the end offsets of the topic in reach of the bucket."
-    NOT_CATCHING_UP = "not_catching_up", "It reads no faster than messages come."
-    NOTHING_TO_READ = "nothing_to_read", "It has caught up."
-    CLOCK_WENT_BACK = "clock_went_back", "The clock of the log moved back around this time: no rate is known."
+    NO_SNAPSHOTS = "no_snapshots", "Fewer than two snapshots near the bucket have the end offsets of the topic."
+    NOT_CATCHING_UP = "not_catching_up", "The group reads no faster than messages are added."
+    NOTHING_TO_READ = "nothing_to_read", "The group has caught up."
+    CLOCK_WENT_BACK = "clock_went_back", "The broker's clock went back around this time, so no rate is known."
 
 
 class ResetKind(Meant):
-    TO_EARLIEST = "to_earliest", "To the first offset of the log then."
-    TO_LATEST = "to_latest", "To the end of the log then."
+    TO_EARLIEST = "to_earliest", "To the first offset of the log at that time."
+    TO_LATEST = "to_latest", "To the end of the log at that time."
     SHIFT = "shift", "Every partition by the same number of messages."
-    TO_OFFSET = "to_offset", "To other offsets, as from a file, a time or an offset."
-    EXPIRED = "expired", "The coordinator deleted offsets whose time had come."
+    TO_OFFSET = "to_offset", "To other offsets, such as those of a file or a time."
+    EXPIRED = "expired", "The coordinator deleted offsets that had expired."
     DELETED = "deleted", "Offsets were deleted, one by one, with the group or with the topic."
-    TRUNCATION = "truncation", "The log lost its end or was made anew, and the group followed it."
+    TRUNCATION = "truncation", "The log of the topic was truncated or the topic recreated, and the group followed it."
 
 
 class ResetActor(Meant):
-    ADMIN_LIKELY = "admin_likely", "As admin tools write: to a group without members, many partitions in one batch."
+    ADMIN_LIKELY = (
+        "admin_likely",
+        "Written as admin tools write: to a group without members, many partitions in one batch.",
+    )
     MEMBER = "member", "The group had members who owned the partitions."
-    SIMPLE_CONSUMER = "simple_consumer", "A program that commits for itself, to a group without members."
-    TRANSACTION = "transaction", "By a producer, with its transaction."
+    SIMPLE_CONSUMER = "simple_consumer", "A program that commits without being a member, to a group without members."
+    TRANSACTION = "transaction", "By a producer, in its transaction."
     COORDINATOR = "coordinator", "The broker itself: expiry, or deletion of the topic."
     UNKNOWN = "unknown", "Records that would show it are missing."
 
 
 class CommitFindingKind(Meant):
-    GROUP_EMPTY = "group_empty", "Commits while the group, which has had members, had none; by no reset."
+    GROUP_EMPTY = "group_empty", "Commits while the group had no members, although it had some before; not a reset."
     PARTITION_NOT_OWNED = "partition_not_owned", "Commits for a partition that no member had owned for 5 minutes."
     TOPIC_NOT_SUBSCRIBED = "topic_not_subscribed", "Commits for a topic that no member subscribed to."
-    REWIND = "rewind", "Commits of a member below the one before, by no reset."
+    REWIND = "rewind", "Rewind: commits of a member below its commit before; not a reset."
     BEYOND_END = "beyond_end", "Commits above the end of the log."
     BELOW_START = "below_start", "Commits below the first offset that could be read."
     NEGATIVE = "negative", "Commits of a negative offset."
-    AFTER_MOVE = "after_move", "After a partition moved, commits of offsets below those of the new owner."
+    AFTER_MOVE = "after_move", "After a partition moved, commits below those of the new owner."
 
 
 class ExpiryRule(Meant):
     OWN_TIME = "own_time", "The commit named its own time to expire (value version 1)."
     GROUP_EMPTY = "group_empty", "Empty group: the retention after it became empty."
-    GROUP_EMPTY_OLD = "group_empty_old", "Empty group whose record is too old to say since when: after the commit."
-    NOT_SUBSCRIBED = "not_subscribed", "Group with members: of topics it does not subscribe to, after the commit."
-    SIMPLE = "simple", "Group without members of its own: the retention after the commit."
-    NEVER = "never", "Nothing of it expires in the group's current state."
-    UNKNOWN = "unknown", "Whether it is subscribed, or the group's state, is not known."
+    GROUP_EMPTY_OLD = (
+        "group_empty_old",
+        "Empty group whose record does not say since when it is empty: the retention after the commit.",
+    )
+    NOT_SUBSCRIBED = (
+        "not_subscribed",
+        "Group with members, for topics that it does not subscribe to: the retention after the commit.",
+    )
+    SIMPLE = "simple", "Group whose offsets are committed without members: the retention after the commit."
+    NEVER = "never", "The offset does not expire in the group's current state."
+    UNKNOWN = "unknown", "It is not known whether the topic is subscribed, or which state the group is in."
 
 
 class SettingsSource(Meant):
@@ -172,7 +191,7 @@ class DifferenceBasis(Meant):
     EQUAL_ENDS = "equal_ends", "Both logs begin and end alike, so offsets mean the same messages."
     DISTANCE_TO_END = (
         "distance_to_end",
-        "How far each is from the end of its own log: an estimate, exact where both logs ended with the same message "
-        "when their snapshots were taken.",
+        "From how far each is from the end of its own log: an estimate, exact if both logs ended with the same "
+        "message when their snapshots were taken.",
     )
     NO_ENDS = "no_ends", "No snapshot has the end of one of the logs: the offsets cannot be compared."

@@ -12,22 +12,22 @@ class RejectReason(Meant):
     UNKNOWN_RECORD_TYPE = "unknown_record_type", "A record type that this release does not know."
     UNKNOWN_CONTROL_TYPE = "unknown_control_type", "A control record that is neither COMMIT nor ABORT."
     UNKNOWN_VALUE_VERSION = "unknown_value_version", "A version of the value that this release does not know."
-    EMPTY_VALUE = "empty_value", "A value without a single byte, which is no tombstone either."
+    EMPTY_VALUE = "empty_value", "The value has no bytes, and is no tombstone either."
     UNDERRUN = "underrun", "The bytes end within a field."
-    BAD_LENGTH = "bad_length", "A length or count that cannot be."
+    BAD_LENGTH = "bad_length", "A length or count that is impossible."
     TRAILING_BYTES = "trailing_bytes", "Bytes are left after the last field."
     INVALID_UTF8 = "invalid_utf8", "A text that is not UTF-8."
-    BAD_CRC = "bad_crc", "The batch is not what its checksum says."
+    BAD_CRC = "bad_crc", "The checksum of the batch does not match."
     BAD_OFFSET = "bad_offset", "The batch's offsets do not fit between those around it; no checksum covers them."
     TORN_BATCH = "torn_batch", "The file ends within a batch."
-    UNSUPPORTED_CODEC = "unsupported_codec", "A compression that no release of Kafka has."
-    UNKNOWN_MAGIC = "unknown_magic", "A format of batches that this release does not know."
-    BAD_COMPRESSION = "bad_compression", "The compressed bytes cannot be unpacked."
-    TOO_LARGE = "too_large", "Unpacked it is larger than any broker takes."
+    UNSUPPORTED_CODEC = "unsupported_codec", "A compression type that no release of Kafka has."
+    UNKNOWN_MAGIC = "unknown_magic", "A batch format that this release does not know."
+    BAD_COMPRESSION = "bad_compression", "The batch cannot be decompressed."
+    TOO_LARGE = "too_large", "The batch is larger than any broker accepts, or would be after decompression."
     # Of archives: what stands in the place of a record is none.
-    BAD_JSON = "bad_json", "The line of an archive is no JSON object."
-    BAD_BASE64 = "bad_base64", "Key or value of an archive's line is not base64."
-    BAD_COLUMN = "bad_column", "A column of the archive has what it cannot hold."
+    BAD_JSON = "bad_json", "A line of an archive is not a JSON object."
+    BAD_BASE64 = "bad_base64", "Key or value of a line of an archive is not base64."
+    BAD_COLUMN = "bad_column", "A column of an archive has a value that is impossible there."
 
 
 # What a newer release will understand is no damage.
@@ -37,7 +37,7 @@ UNKNOWN_REASONS = (RejectReason.UNKNOWN_RECORD_TYPE, RejectReason.UNKNOWN_VALUE_
 class Part(Meant):
     """Which part of the log a rejected row is about."""
 
-    BATCH = "batch", "The batch, or a range of bytes that is none."
+    BATCH = "batch", "The batch, or a range of bytes that is no batch."
     KEY = "key", "The record's key."
     VALUE = "value", "The record's value."
 
@@ -50,8 +50,8 @@ class ControlType(IntEnum):
 
 
 class Marker(Meant):
-    COMMIT = "COMMIT", "The producer's transaction holds."
-    ABORT = "ABORT", "The producer's transaction is void."
+    COMMIT = "COMMIT", "The producer's transaction is committed."
+    ABORT = "ABORT", "The producer's transaction is aborted."
 
 
 class SourceKind(Meant):
@@ -64,9 +64,9 @@ class SourceKind(Meant):
 
 
 class DecodeOutcome(Meant):
-    MALFORMED = "malformed", "Bytes that are no record of any release."
-    UNKNOWN = "unknown", "A record type or version that a newer release writes."
-    DECODED = "decoded", "Read to the last byte."
+    MALFORMED = "malformed", "Bytes that no release of Kafka writes."
+    UNKNOWN = "unknown", "A record type or version that this release does not know."
+    DECODED = "decoded", "Decoded to the last byte."
 
 
 # The topic that all of this is about.
@@ -79,8 +79,8 @@ NONE = -1
 class GroupType(Meant):
     """Kinds of groups, by Kafka's names in lower case."""
 
-    CLASSIC = "classic", "Members are assigned by one of them, the leader; also groups that only have offsets."
-    CONSUMER = "consumer", "Members are assigned by the broker (KIP-848)."
+    CLASSIC = "classic", "One of the members, the leader, assigns partitions; also groups that only have offsets."
+    CONSUMER = "consumer", "The broker assigns partitions (KIP-848)."
     SHARE = "share", "Members share partitions (KIP-932)."
     STREAMS = "streams", "Kafka Streams, tasks assigned by the broker (KIP-1071)."
 
@@ -93,7 +93,7 @@ class MemberState(Meant):
     UNRELEASED_PARTITIONS = "UNRELEASED_PARTITIONS", "It waits for partitions that others still own."
     UNREVOKED_TASKS = "UNREVOKED_TASKS", "It still has tasks that it must give up."
     UNRELEASED_TASKS = "UNRELEASED_TASKS", "It waits for tasks that others still have."
-    UNKNOWN = "UNKNOWN", "A code of no release."
+    UNKNOWN = "UNKNOWN", "A number that no release of Kafka writes."
 
 
 class TopicState(Meant):

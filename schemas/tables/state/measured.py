@@ -16,8 +16,8 @@ MEASURED_PARTITIONS = Table(
         Column("through_run_id", Type.STRING, "Rows of later runs are new.", is_nullable=False),
         Column("through_offset", Type.BIGINT, "Newest record that was seen; NULL: none."),
         Column("settled_time", Type.TIMESTAMP, "Rows up to this time do not change; NULL: none is settled."),
-        Column("basis", Type.STRING, "What they rest on beside the log: when that changes they are made anew.",
-               is_nullable=False),
+        Column("basis", Type.STRING, "What they are computed from, apart from the log: if that changes, they are "
+               "computed again.", is_nullable=False),
     ),
     JOB,
     is_state=True,

@@ -30,8 +30,8 @@ RECOMPUTED_PARTITIONS = Table(
         Column("unnamed_topic_ids", ListOf(Type.STRING), "Ids of topics that nothing named.", is_nullable=False),
         Column("unconfirmed_through_time", Type.TIMESTAMP,
                "Newest time of an assignment that no snapshots confirm as yet; NULL: there is none."),
-        Column("basis", Type.STRING, "What it rests on beside the log: when that changes it is done anew.",
-               is_nullable=False),
+        Column("basis", Type.STRING, "What it is computed from, apart from the log: if that changes, it is computed "
+               "again.", is_nullable=False),
         Column("verdicts", MapOf(Type.STRING, Type.BIGINT), "How many assignments there are of each verdict.",
                is_nullable=False),
     ),

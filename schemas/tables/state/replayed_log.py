@@ -78,7 +78,7 @@ REPLAYED_PARTITIONS = Table(
         Column("whole_run_id", Type.STRING, "The run that last replayed it from its beginning.", is_nullable=False),
         Column("through_offset", Type.BIGINT, "The last record that counts; NULL: none does."),
         Column("through_time", Type.TIMESTAMP, "The largest record time so far; NULL: none."),
-        Column("rules", Type.STRING, "What the replay rests on beside the log, as JSON.", is_nullable=False),
+        Column("rules", Type.STRING, "What the replay uses apart from the log, as JSON.", is_nullable=False),
         Column("stretches", STRETCHES, "What is covered.", is_nullable=False),
         Column("gap_firsts", ListOf(Type.BIGINT), "Where offsets without a record that counts begin.",
                is_nullable=False),
@@ -137,7 +137,7 @@ READING_ENDS = Table(
     (),
     (
         *TOPIC_PARTITION,
-        Column("stopped_time", Type.TIMESTAMP, "Nobody has owned the partition since; NULL: nothing is known."),
+        Column("stopped_time", Type.TIMESTAMP, "Since when the partition has no owner; NULL: unknown."),
         Column("first_time", Type.TIMESTAMP, "Reading ended no earlier."),
         Column("last_time", Type.TIMESTAMP, "Reading ended no later."),
         Column("basis", Type.STRING, "The timeout that says so; NULL: none does."),

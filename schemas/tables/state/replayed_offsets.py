@@ -7,7 +7,7 @@ from schemas.tables.record_columns import CLUSTER, GROUP_ID, OFFSETS_PARTITION
 REPLAYED_OFFSETS = Table(
     "replayed_offsets",
     "group by topic partition, and commit that awaits its marker",
-    "What holds of every offset that was ever committed: the replay continues from here.",
+    "The newest state of every offset that was ever committed: the next replay continues from here.",
     ("cluster", "offsets_partition", "group_id", "topic", "partition", "kind", "record_offset"),
     ("cluster", "offsets_partition", "group_id", "topic", "partition", "kind", "record_offset"),
     (
@@ -17,12 +17,12 @@ REPLAYED_OFFSETS = Table(
         Column("topic", Type.STRING, "The topic committed for.", is_nullable=False),
         PARTITION,
         Column("kind", Type.STRING, "live; gone (no value, one row too); pending (one row each).", is_nullable=False),
-        Column("record_offset", Type.BIGINT, "Last commit that holds, deletion, or pending commit; -1: none.",
+        Column("record_offset", Type.BIGINT, "Last commit that took effect, deletion, or pending commit; -1: none.",
                is_nullable=False),
         # Of the key, the same in all its rows.
         Column("seen_offset", Type.BIGINT, "Its newest record.", is_nullable=False),
         Column("history_time", Type.TIMESTAMP, "Largest time of what took effect; NULL: nothing, or without time."),
-        Column("written_time", Type.TIMESTAMP, "Time of the newest commit written, whether it holds or not."),
+        Column("written_time", Type.TIMESTAMP, "Time of the newest commit, in effect or not."),
         Column("hole_offset", Type.BIGINT, "Last offset before the newest range that was not read; NULL: none."),
         # Of the group, the same in all its rows.
         Column("alive_from_offset", Type.BIGINT, "Since when the group has offsets; NULL: it has none."),
@@ -38,7 +38,7 @@ REPLAYED_OFFSETS = Table(
         Column("expire_time", Type.TIMESTAMP, "When it expires."),
         Column("producer_id", Type.BIGINT, "Producer of the transaction; NULL: plain."),
         Column("producer_epoch", Type.INT, "Epoch of that producer."),
-        Column("is_certain", Type.BOOLEAN, "FALSE: the archive does not say whether it is transactional.",
+        Column("is_certain", Type.BOOLEAN, "FALSE: an archive does not show whether it is transactional.",
                is_nullable=False),
         Column("is_lost", Type.BOOLEAN, "Pending: TRUE if a later record has overruled it.", is_nullable=False),
         Column("is_from_exact", Type.BOOLEAN, "FALSE: records are missing before it.", is_nullable=False),
@@ -48,7 +48,7 @@ REPLAYED_OFFSETS = Table(
         Column("first_record_offset", Type.BIGINT, "First commit of the row."),
         Column("first_commit_time", Type.TIMESTAMP, "The broker's clock at that commit."),
         Column("last_offset", Type.BIGINT, "Where its last commit took effect."),
-        Column("previous_offset", Type.BIGINT, "The value that held before."),
+        Column("previous_offset", Type.BIGINT, "The offset in effect before."),
         Column("num_commits", Type.BIGINT, "Commits of the row.", is_nullable=False),
         Column("metadata", Type.STRING, "The text that the client attached."),
     ),

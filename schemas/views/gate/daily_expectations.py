@@ -6,18 +6,21 @@ from schemas.views.parts import named, total
 
 COLUMNS = (
     GATE_RESULTS.column("cluster"),
-    Column("day_time", Type.TIMESTAMP, "The day on which the suites began, in the time zone of the session."),
+    Column("day_time", Type.TIMESTAMP, "The UTC day on which the suites began."),
     *map(GATE_RESULTS.column, ("suite", "expectation", "column_name")),
     Column("num_runs", Type.BIGINT, "How often it was evaluated that day."),
-    Column("num_failures", Type.BIGINT, "How often it did not hold."),
-    Column("num_errors", Type.BIGINT, "How often it could not be evaluated; num_runs leaves these out."),
-    Column("share_failing", Type.DOUBLE, "Failures by runs, 0 to 1; NULL: no run."),
-    Column("share_failing_7_days", Type.DOUBLE, "The same of all runs of this day and the 6 days before."),
-    Column("share_failing_28_days", Type.DOUBLE, "The same of this day and the 27 days before."),
-    Column("z_score", Type.DOUBLE, "By how many standard deviations the failures differ from what the share of the 28 "
-           "days before gives for as many runs; NULL: no run, none before, or all before ended alike."),
-    Column("is_always_failing", Type.BOOLEAN, "TRUE: every run of this day and the 27 days before failed: too tight?"),
-    Column("is_never_failing", Type.BOOLEAN, "TRUE: known for 90 days, and no run of these failed: too loose?"),
+    Column("num_failures", Type.BIGINT, "How often it failed."),
+    Column("num_errors", Type.BIGINT, "How often it could not be evaluated; not part of num_runs."),
+    Column("share_failing", Type.DOUBLE, "num_failures / num_runs, 0 to 1; NULL: no run."),
+    Column("share_failing_7_days", Type.DOUBLE, "The same for this day and the 6 days before it."),
+    Column("share_failing_28_days", Type.DOUBLE, "The same for this day and the 27 days before it."),
+    Column("z_score", Type.DOUBLE, "How far num_failures is from what the share of failures of the 28 days before "
+           "this day predicts, in standard deviations. NULL: no run today or on those days, or all runs of those "
+           "days had the same result."),
+    Column("is_always_failing", Type.BOOLEAN, "TRUE: every run of this day and the 27 days before it failed, so it "
+           "may be too tight."),
+    Column("is_never_failing", Type.BOOLEAN, "TRUE: it is known for 90 days, and no run of the last 90 days failed, "
+           "so it may be too loose."),
 )  # fmt: skip
 READS = ("gate_results", "gate_runs")
 KEY = ("cluster", "suite", "expectation", "column_name")

@@ -80,15 +80,23 @@ COVERAGE_COLUMNS = (
     RANK,
     GATE_SPANS.column("group_id"),
     GATE_SPANS.column("topic"),
-    Column("first_span_time", Type.TIMESTAMP, "When its first span was recorded; only commits from then on count."),
-    Column("last_span_time", Type.TIMESTAMP, "When its newest span was recorded."),
-    Column("num_spans", Type.BIGINT, "Spans recorded, repeated and failed ones too."),
-    Column("num_commits", Type.BIGINT, "Commits that moved an offset forward."),
+    Column(
+        "first_span_time",
+        Type.TIMESTAMP,
+        "When the first span of the group's topic was recorded; commits before it do not count here.",
+    ),
+    Column("last_span_time", Type.TIMESTAMP, "When the newest span of the group's topic was recorded."),
+    Column("num_spans", Type.BIGINT, "Spans recorded, including repeated and failed ones."),
+    Column("num_commits", Type.BIGINT, "Commits that moved the committed offset forward."),
     Column("num_messages", Type.BIGINT, "Messages that they committed."),
-    Column("num_gated_messages", Type.BIGINT, "Of these, messages of spans that had passed, or were let through."),
-    Column("share_gated", Type.DOUBLE, "Their share, 0 to 1; NULL: nothing was committed."),
+    Column(
+        "num_gated_messages",
+        Type.BIGINT,
+        "Of these, messages of spans that had passed, or were overridden, before the commit.",
+    ),
+    Column("share_gated", Type.DOUBLE, "num_gated_messages / num_messages, 0 to 1; NULL: nothing was committed."),
     Column("num_ungated_messages", Type.BIGINT, "The other messages."),
-    Column("num_ungated_commits", Type.BIGINT, "Commits with one such message or more."),
+    Column("num_ungated_commits", Type.BIGINT, "Commits with one or more of these messages."),
 )
 COVERAGE_READS = ("gate_spans", "offset_history")
 COVERAGE_SQL = f"""\
@@ -123,15 +131,27 @@ UNGATED_COLUMNS = (
     GATE_SPANS.column("cluster"),
     RANK,
     *map(GATE_SPANS.column, ("group_id", "topic", "partition")),
-    Column("commit_time", Type.TIMESTAMP, "The broker's clock at the commit; history time where the value has none."),
-    Column("previous_offset", Type.BIGINT, "The offset that held before."),
+    Column(
+        "commit_time", Type.TIMESTAMP, "The broker's clock at the commit; if the record has no such time, history time."
+    ),
+    Column("previous_offset", Type.BIGINT, "The offset in effect before the commit."),
     OFFSET_HISTORY.column("committed_offset"),
     Column("num_messages", Type.BIGINT, "Messages that it committed."),
-    Column("num_ungated_messages", Type.BIGINT, "Of these, messages of no span that had passed, or was let through."),
-    Column("is_topic_gated", Type.BOOLEAN, "FALSE: the group had no span of this topic so far, only of others."),
-    Column("gated_later_time", Type.TIMESTAMP, "When a span of it that passed was recorded after all; NULL: never."),
+    Column(
+        "num_ungated_messages",
+        Type.BIGINT,
+        "Of these, messages in no span that had passed, or was overridden, before the commit.",
+    ),
+    Column(
+        "is_topic_gated", Type.BOOLEAN, "FALSE: the group had spans of other topics only, at the time of the commit."
+    ),
+    Column(
+        "gated_later_time",
+        Type.TIMESTAMP,
+        "When a span with some of these messages passed after the commit; NULL: never.",
+    ),
     OFFSET_HISTORY.column("via"),
-    Column("member_id", Type.STRING, "Who owned the partition then; NULL: nobody, or not known."),
+    Column("member_id", Type.STRING, "Member that owned the partition at that time; NULL: none, or not known."),
     OWNERSHIP_INTERVALS.column("client_id"),
     OWNERSHIP_INTERVALS.column("client_host"),
     *EVIDENCE,

@@ -10,18 +10,34 @@ COLUMNS = (
     GATE_SPANS.column("cluster"),
     RANK,
     *map(GATE_SPANS.column, ("group_id", "topic", "partition")),
-    Column("span_number", Type.BIGINT, "Place among the spans of the group's partition, as they were recorded."),
+    Column(
+        "span_number",
+        Type.BIGINT,
+        "Number of the span among those of the group and partition, in the order of recording.",
+    ),
     *map(GATE_SPANS.column, ("from_offset", "to_offset")),
-    Column("previous_end_offset", Type.BIGINT, "Where the span before ends; NULL: there is none."),
-    Column("num_gap", Type.BIGINT, "Offsets between that end and this start; NULL: no span before."),
-    Column("num_overlap", Type.BIGINT, "Offsets of this span that lie before that end; NULL: no span before."),
-    Column("cause", Type.STRING, "Why there is a gap or an overlap; NULL: none, or the history does not show it."),
-    Column("num_rows_expected", Type.BIGINT, "Offsets of the span. Transaction markers and compacted messages count."),
+    Column("previous_end_offset", Type.BIGINT, "to_offset of the span before; NULL: there is none."),
+    Column("num_gap", Type.BIGINT, "Offsets between previous_end_offset and from_offset; NULL: no span before."),
+    Column("num_overlap", Type.BIGINT, "Offsets of this span before previous_end_offset; NULL: no span before."),
+    Column(
+        "cause",
+        Type.STRING,
+        "Why there is a gap or an overlap; dim_enum explains the values. NULL: there is none, or the history does not "
+        "show why.",
+    ),
+    Column(
+        "num_rows_expected",
+        Type.BIGINT,
+        "Offsets in the span, including those of transaction markers and compacted messages.",
+    ),
     GATE_SPANS.column("num_rows_written"),
     Column(
-        "deviation", Type.DOUBLE, "Rows written less expected, by expected: -0.1 is a tenth too few; NULL: not said."
+        "deviation",
+        Type.DOUBLE,
+        "(num_rows_written - num_rows_expected) / num_rows_expected: -0.1 is a tenth too few; NULL: num_rows_written "
+        "is.",
     ),
-    Column("num_attempts", Type.BIGINT, "How often the span was recorded; the row is the newest."),
+    Column("num_attempts", Type.BIGINT, "How often the span was recorded; the row shows the newest."),
     *map(GATE_SPANS.column, OWN),
 )
 READS = ("gate_spans", "offset_history", "offset_resets", "lag_points")

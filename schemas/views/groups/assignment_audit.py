@@ -11,8 +11,16 @@ COLUMNS = (
     ASSIGNMENT_AUDIT.column("cluster"),
     RANK,
     *OWN,
-    Column("moves_too_many", Type.INT, "Partitions moved beyond what balance asked for; NULL: unknown."),
-    Column("is_complete", Type.BOOLEAN, "TRUE: from its evidence on, no record of its range of the log is missing."),
+    Column(
+        "moves_too_many",
+        Type.INT,
+        "moves_made minus moves_needed: moves that a balanced assignment did not need; NULL: unknown.",
+    ),
+    Column(
+        "is_complete",
+        Type.BOOLEAN,
+        "TRUE: no record of the log is missing from evidence_first_offset to the end of the range that was read.",
+    ),
     *AS_OF,
 )
 READS = ("assignment_audit", *CLUSTERS_READ)

@@ -8,44 +8,69 @@ from schemas.views.parts import UNREAD, UNREAD_SUMS, total
 
 COLUMNS = (
     REBALANCES.column("cluster"),
-    Column("day_time", Type.TIMESTAMP, "The day on which they began, in the time zone of the session."),
+    Column("day_time", Type.TIMESTAMP, "The UTC day on which they began."),
     REBALANCES.column("group_id"),
     REBALANCES.column("group_type"),
     REBALANCES.column("trigger"),
-    Column("num_rebalances", Type.BIGINT, "Rebalances that left a record: exact."),
-    Column("num_completed", Type.BIGINT, "Of these completed: exact."),
-    Column("num_follow_ups", Type.BIGINT, "Of these those that hand out what the round before withheld: exact."),
+    Column("num_rebalances", Type.BIGINT, "Rebalances that left a record. Exact."),
+    Column("num_completed", Type.BIGINT, "Of these, those that completed. Exact."),
+    Column(
+        "num_follow_ups",
+        Type.BIGINT,
+        "Of these, cooperative follow-ups, which assign what the rebalance before withheld. Exact.",
+    ),
     Column(
         "rebalance_total",
         Type.BIGINT,
-        "As the metric rebalance-total: generations passed, those without a record too: an upper bound of rounds.",
+        "As rebalance-total: by how much the generation rose, which includes rebalances without a record. Upper bound.",
     ),
     Column(
         "failed_rebalance_total",
         Type.BIGINT,
-        "As failed-rebalance-total: rounds that left no record, lost for the whole group; a client counts its own.",
+        "As failed-rebalance-total: rebalances without a record, which failed for the whole group. A client counts "
+        "only its own failures.",
     ),
     Column(
         "rebalance_rate_per_hour",
         Type.DOUBLE,
-        "As rebalance-rate-per-hour: rebalance_total by 24 hours: good; a lower bound where less of the day is known.",
+        "As rebalance-rate-per-hour: rebalance_total / 24. Lower bound if only a part of the day is known.",
     ),
     Column(
         "last_rebalance_time",
         Type.TIMESTAMP,
-        "For last-rebalance-seconds-ago: end of the last completed one, by the broker's clock: good.",
+        "As last-rebalance-seconds-ago, but as a time: end of the last completed rebalance, by the broker's clock.",
     ),
-    Column("rebalance_ms", Type.BIGINT, "Sum of durations. Classic: without the join phase, so a lower bound."),
-    Column("longest_rebalance_ms", Type.BIGINT, "As rebalance-latency-max: the longest, likewise a lower bound."),
-    Column("sync_ms", Type.BIGINT, "Sum of what leaders took to assign. Classic: exact by the broker's clock."),
-    Column("longest_sync_ms", Type.BIGINT, "As sync-time-max, only of the leader: partial."),
-    Column("assigned_partitions", Type.BIGINT, "As assigned-partitions: most that the group had assigned: exact."),
-    Column("num_moved", Type.BIGINT, "Partitions that moved from one member to another: exact."),
-    Column("num_returned", Type.BIGINT, "Revoked and reassigned to the same member: exact."),
-    Column("num_withheld", Type.BIGINT, "Revoked for the next round (cooperative): exact, the callback likely."),
-    Column("num_ready_to_migrate", Type.BIGINT, "Given at once, claimed by nobody: exact, the callback likely."),
-    Column("num_lost", Type.BIGINT, "Lost by a member that came back without what it had: likely."),
-    Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were unowned: an upper bound."),
+    Column("rebalance_ms", Type.BIGINT, "Sum of duration_ms. Classic: lower bound, since the join phase is not known."),
+    Column(
+        "longest_rebalance_ms", Type.BIGINT, "As rebalance-latency-max: the longest duration_ms. Classic: lower bound."
+    ),
+    Column(
+        "sync_ms", Type.BIGINT, "Sum of sync_ms: how long leaders took to assign. Classic: exact by the broker's clock."
+    ),
+    Column(
+        "longest_sync_ms",
+        Type.BIGINT,
+        "As sync-time-max: the longest sync_ms. It shows the leader only, not other members.",
+    ),
+    Column("assigned_partitions", Type.BIGINT, "As assigned-partitions: the most that the group had assigned. Exact."),
+    Column("num_moved", Type.BIGINT, "Partitions that moved from one member to another. Exact."),
+    Column("num_returned", Type.BIGINT, "Partitions that were revoked and reassigned to the same member. Exact."),
+    Column(
+        "num_withheld",
+        Type.BIGINT,
+        "Partitions that were withheld for the next rebalance (cooperative). Exact. That clients ran "
+        "onPartitionsRevoked is likely.",
+    ),
+    Column(
+        "num_ready_to_migrate",
+        Type.BIGINT,
+        "Partitions that were assigned at once, since no member claimed them. Exact. That clients ran "
+        "onPartitionsAssigned is likely.",
+    ),
+    Column(
+        "num_lost", Type.BIGINT, "Partitions that members lost: they rejoined with generation -1 and no claim. Likely."
+    ),
+    Column("stopped_partition_ms", Type.BIGINT, "Sum of the times in which partitions had no owner. Upper bound."),
     *UNREAD,
 )
 READS = ("rebalances", "partition_moves")

@@ -12,12 +12,19 @@ COLUMNS = (
     RANK,
     GROUP_STATE_INTERVALS.column("group_id"),
     *map(GROUP_STATE_INTERVALS.column, STATE),
-    Column("since_time", Type.TIMESTAMP, "Since when it is in this state."),
-    Column("last_commit_time", Type.TIMESTAMP, "Its newest commit that took effect; NULL: none known."),
-    Column("num_topics", Type.BIGINT, "Topics of which it has a committed offset."),
-    Column("num_offsets", Type.BIGINT, "Partitions of which it has a committed offset."),
-    Column("is_dead", Type.BOOLEAN, f"TRUE: for {DEAD_DAYS} days no member and no commit."),
-    Column("is_tool", Type.BOOLEAN, "TRUE: a tool's own group, by the default of [gate] tool_groups."),
+    Column("since_time", Type.TIMESTAMP, "Since when the group is in this state."),
+    Column("last_commit_time", Type.TIMESTAMP, "Time of its newest commit that took effect; NULL: none is known."),
+    Column("num_topics", Type.BIGINT, "Topics for which it has a committed offset."),
+    Column("num_offsets", Type.BIGINT, "Partitions for which it has a committed offset."),
+    Column(
+        "is_dead", Type.BOOLEAN, f"TRUE: no member and no commit for {DEAD_DAYS} days. This is not Kafka's state Dead."
+    ),
+    Column(
+        "is_tool",
+        Type.BOOLEAN,
+        "TRUE: a group that a tool makes for itself, by the default patterns of [gate] tool_groups. Your own patterns "
+        "do not count here.",
+    ),
     *GROUP_STATE_INTERVALS.columns[-4:],
     *AS_OF,
 )

@@ -6,15 +6,17 @@ from schemas.tables.history_columns import EVIDENCE
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, UNREAD, UNREAD_SUMS, named, total
 
 CHANGED = (
-    Column("changed_member_id", Type.STRING, "A member that joined, left or restarted, the first by id; NULL: none."),
-    Column("changed_client_id", Type.STRING, "Its client id."),
-    Column("changed_client_host", Type.STRING, "Its host."),
+    Column(
+        "changed_member_id", Type.STRING, "A member that joined, left or restarted, the first by member id; NULL: none."
+    ),
+    Column("changed_client_id", Type.STRING, "Client id of that member."),
+    Column("changed_client_host", Type.STRING, "Host of that member."),
 )
-GAP = Column(
-    "commit_gap_ms", Type.BIGINT, "The longest time without a commit of a partition that moved; NULL: none moved."
-)
+GAP = Column("commit_gap_ms", Type.BIGINT, "The largest commit_gap_ms of its partition_moves; NULL: none is known.")
 IS_COMPLETE = Column(
-    "is_complete", Type.BOOLEAN, "TRUE: from its evidence on, no record of its range of the log is missing."
+    "is_complete",
+    Type.BOOLEAN,
+    "TRUE: no record of the log is missing from evidence_first_offset to the end of the range that was read.",
 )
 
 REBALANCES_COLUMNS = (REBALANCES.columns[0], RANK, *REBALANCES.columns[1:], *CHANGED, GAP, IS_COMPLETE, *AS_OF)
@@ -73,15 +75,15 @@ CAUSES_COLUMNS = (
     REBALANCES.column("group_id"),
     REBALANCES.column("group_type"),
     REBALANCES.column("trigger"),
-    Column("num_rebalances", Type.BIGINT, "Rebalances of the group that it set off."),
+    Column("num_rebalances", Type.BIGINT, "Rebalances of the group with this trigger."),
     Column("share_of_group", Type.DOUBLE, "Their share of all rebalances of the group, 0 to 1."),
-    Column("num_certain", Type.BIGINT, "Of these, causes that the records say for certain."),
-    Column("first_start_time", Type.TIMESTAMP, "Start of the first."),
-    Column("last_start_time", Type.TIMESTAMP, "Start of the last."),
-    Column("duration_ms", Type.BIGINT, "Sum of their durations; NULL: all are open."),
-    Column("longest_duration_ms", Type.BIGINT, "The longest."),
+    Column("num_certain", Type.BIGINT, "Of these, rebalances whose trigger is certain."),
+    Column("first_start_time", Type.TIMESTAMP, "start_time of the first."),
+    Column("last_start_time", Type.TIMESTAMP, "start_time of the last."),
+    Column("duration_ms", Type.BIGINT, "Sum of duration_ms; NULL: all are open."),
+    Column("longest_duration_ms", Type.BIGINT, "The largest duration_ms."),
     Column("num_moved", Type.BIGINT, "Partitions that moved from one member to another."),
-    Column("stopped_partition_ms", Type.BIGINT, "Sum of the time in which partitions were unowned."),
+    Column("stopped_partition_ms", Type.BIGINT, "Sum of the times in which partitions had no owner."),
     *UNREAD,
     *EVIDENCE[:3],
     *AS_OF,

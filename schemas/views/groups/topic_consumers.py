@@ -10,14 +10,18 @@ COLUMNS = (
     GROUP_ID,
     Column("client_ids", ListOf(Type.STRING), "Client ids of members that owned partitions of it; NULL: none did."),
     Column("client_hosts", ListOf(Type.STRING), "Their addresses as Java prints them; NULL: none did."),
-    Column("first_seen_time", Type.TIMESTAMP, "First commit for it or first ownership; NULL: only subscribed."),
-    Column("last_seen_time", Type.TIMESTAMP, "Last of these; as_of_time while a member owns partitions of it."),
+    Column("first_seen_time", Type.TIMESTAMP, "Time of the first commit for the topic, or of the first ownership; "
+           "NULL: only subscribed."),
+    Column("last_seen_time", Type.TIMESTAMP, "Time of the last commit or ownership. While a member owns partitions "
+           "of the topic: as_of_time."),
     Column("num_partitions_committed", Type.BIGINT, "Partitions with a committed offset now."),
     Column("num_partitions_owned", Type.BIGINT, "Partitions that members own now."),
-    Column("is_subscribed", Type.BOOLEAN, "Whether a member subscribes to it now; NULL: the group has no members, or "
-           "not every subscription is known."),
-    Column("is_subscribed_only", Type.BOOLEAN, "TRUE: subscribed, and it never committed an offset of it."),
-    Column("is_committed_only", Type.BOOLEAN, "TRUE: it has offsets of it, and no member subscribes to it."),
+    Column("is_subscribed", Type.BOOLEAN, "Whether a member subscribes to it now; NULL: the group has no members, "
+           "or not every subscription is known."),
+    Column("is_subscribed_only", Type.BOOLEAN, "TRUE: the group subscribes to the topic and never committed an "
+           "offset for it."),
+    Column("is_committed_only", Type.BOOLEAN, "TRUE: the group has committed offsets for the topic, and no member "
+           "subscribes to it."),
     *AS_OF,
 )  # fmt: skip
 READS = ("offset_history", "ownership_intervals", "generation_members", "topics", *CLUSTERS_READ)

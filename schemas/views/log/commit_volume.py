@@ -9,17 +9,23 @@ COLUMNS = (
     RANK,
     *map(COMMIT_VOLUME.column, ("offsets_partition", "group_id")),
     Column("from_time", Type.TIMESTAMP, "The first hour with a commit of the group."),
-    Column("to_time", Type.TIMESTAMP, "The last one; rates count from the first to the end of this one."),
-    Column("num_commits", Type.BIGINT, "Offset commits, one for each partition, tombstones not."),
+    Column(
+        "to_time",
+        Type.TIMESTAMP,
+        "The last hour with a commit. Rates are over the time from from_time to the end of this hour.",
+    ),
+    Column("num_commits", Type.BIGINT, "Offset commits, one for each partition of a request, without tombstones."),
     Column("num_bytes", Type.BIGINT, "Bytes of their keys and values, uncompressed."),
-    Column("share_of_bytes", Type.DOUBLE, "The share of these in the bytes of all groups of the cluster."),
-    Column("commits_per_s", Type.DOUBLE, "Commits by second."),
-    Column("bytes_per_day", Type.DOUBLE, "Bytes by day of 24 hours."),
-    Column("share_unchanged", Type.DOUBLE, "Share of commits of the offset that the one before had."),
+    Column("share_of_bytes", Type.DOUBLE, "num_bytes / the bytes of all groups of the cluster."),
+    Column("commits_per_s", Type.DOUBLE, "Commits per second."),
+    Column("bytes_per_day", Type.DOUBLE, "Bytes per 24 hours."),
+    Column("share_unchanged", Type.DOUBLE, "Share of commits that repeat the offset committed before."),
     Column("peak_per_minute", Type.BIGINT, "Commits in the busiest minute."),
-    Column("num_at_5_s", Type.BIGINT, "Commits there would be at one each 5 s for each partition."),
-    Column("share_saved_at_5_s", Type.DOUBLE, "Share of commits that this would save."),
-    Column("bytes_saved_per_day_at_5_s", Type.DOUBLE, "Bytes by day that this would save, at their mean size."),
+    Column("num_at_5_s", Type.BIGINT, "How many commits there would be if each partition were committed every 5 s."),
+    Column("share_saved_at_5_s", Type.DOUBLE, "Share of commits that committing every 5 s would save."),
+    Column(
+        "bytes_saved_per_day_at_5_s", Type.DOUBLE, "Bytes per day that this would save, at the mean size of commits."
+    ),
     *AS_OF,
 )
 READS = ("commit_volume", *CLUSTERS_READ)

@@ -14,34 +14,53 @@ TABLES_BY_GROUP_TYPE = {name: types for name, types in TYPES.items() if len(type
 
 COLUMNS = (
     CLUSTER,
-    Column("rank", Type.BIGINT, "1 is the worst of the cluster."),
-    Column("outcome", Type.STRING, "malformed, unknown (to this release) or decoded."),
+    Column("rank", Type.BIGINT, "1: the worst row of the cluster."),
+    Column(
+        "outcome",
+        Type.STRING,
+        "malformed, unknown (a type or version that this release of Groupscope does not know) or decoded.",
+    ),
     Column("reason", Type.STRING, "Why the records are in rejected_records; NULL: decoded."),
     Column(
         "record_type",
         Type.INT,
-        "The number that opens the key; 15 also covers 9; NULL: transaction marker, damaged batch, no key.",
+        "Kafka's record type: the int16 at the start of the key. Decoded records of type 9 count as type 15: both are "
+        "in group_partition_metadata with group type share. NULL: transaction marker, damaged batch, no key.",
     ),
-    Column("type", Type.STRING, "Kafka's name of it, or COMMIT, ABORT; NULL: damaged batch, no key, unknown type."),
+    Column(
+        "type",
+        Type.STRING,
+        "Kafka's name of the record type, or COMMIT or ABORT; NULL: damaged batch, no key, unknown type.",
+    ),
     Column("value_version", Type.INT, "Version of the value's layout; NULL: tombstones, damaged batches, no version."),
     Column(
-        "num_records", Type.BIGINT, "Records of this kind; of damaged batches and ranges of bytes those that they held."
+        "num_records",
+        Type.BIGINT,
+        "Records of this kind. A damaged batch or range of bytes counts as the records that were in it.",
     ),
     Column("share_of_type", Type.DOUBLE, "Their share of all records of their type in the cluster, 0 to 1."),
-    Column("num_offsets_partitions", Type.BIGINT, "Partitions of __consumer_offsets that hold any."),
-    Column("first_record_time", Type.TIMESTAMP, "The earliest of them; NULL: no times."),
-    Column("last_record_time", Type.TIMESTAMP, "The latest of them; NULL: no times."),
+    Column("num_offsets_partitions", Type.BIGINT, "Partitions of __consumer_offsets with such records."),
+    Column("first_record_time", Type.TIMESTAMP, "Time of the earliest of them; NULL: they have no times."),
+    Column("last_record_time", Type.TIMESTAMP, "Time of the latest of them; NULL: they have no times."),
     Column(
         "is_new_this_week",
         Type.BOOLEAN,
-        "TRUE: none is older than 7 days before as_of_time; NULL: the history does not reach back so far.",
+        "TRUE: all of them are from the 7 days before as_of_time; NULL: the known records are all from these 7 days.",
     ),
-    Column("evidence_partition", Type.INT, "Lowest partition of __consumer_offsets that holds any."),
-    Column("evidence_first_offset", Type.BIGINT, "The first of them there; NULL: damaged batches have no offset."),
-    Column("evidence_last_offset", Type.BIGINT, "The last of them there; NULL: damaged batches have no offset."),
-    Column("table_name", Type.STRING, "The table that holds their rows."),
-    Column("as_of_time", Type.TIMESTAMP, "The newest record of the cluster."),
-    Column("history_since_time", Type.TIMESTAMP, "The oldest record of the cluster."),
+    Column("evidence_partition", Type.INT, "Lowest partition of __consumer_offsets with such records."),
+    Column(
+        "evidence_first_offset",
+        Type.BIGINT,
+        "Offset of the first of them in that partition; NULL: damaged batches have no offset.",
+    ),
+    Column(
+        "evidence_last_offset",
+        Type.BIGINT,
+        "Offset of the last of them in that partition; NULL: damaged batches have no offset.",
+    ),
+    Column("table_name", Type.STRING, "The table with their rows."),
+    Column("as_of_time", Type.TIMESTAMP, "Time of the newest record of the cluster."),
+    Column("history_since_time", Type.TIMESTAMP, "Time of the oldest record of the cluster."),
     Column("coverage_share", Type.DOUBLE, "Share of all records of the cluster that are decoded, 0 to 1."),
 )
 

@@ -21,23 +21,29 @@ COLUMNS = (
     CLUSTER,
     RANK,
     OFFSETS_PARTITION,
-    Column("num_records", Type.BIGINT, "Records known, of every kind."),
-    Column("num_commits", Type.BIGINT, "Offset commits known, tombstones among them."),
+    Column("num_records", Type.BIGINT, "Records of every kind that were read."),
+    Column("num_commits", Type.BIGINT, "Offset commits that were read, tombstones included (commit_volume leaves "
+           "them out)."),
     Column("commit_bytes", Type.BIGINT, "Bytes of their keys and values, uncompressed."),
-    Column("num_live_offsets", Type.BIGINT, "Offsets that are committed now: what compaction would leave of these."),
-    Column("share_live", Type.DOUBLE, "Share of commits that are live; small: there is much to compact. NULL: none."),
-    Column("num_tombstones", Type.BIGINT, "Deletions of offsets known."),
-    Column("num_old_tombstones", Type.BIGINT, "Of these, older than the delete retention. The cleaner removes them "
-           "from the log, not from here."),
-    Column("delete_retention_ms", Type.BIGINT, "That retention: log.cleaner.delete.retention.ms of the newest "
-           "snapshot, else Kafka's default of 24 hours."),
-    Column("complete_from_offset", Type.BIGINT, "From here to the end no record is missing: it was not compacted."),
+    Column("num_live_offsets", Type.BIGINT, "Committed offsets in effect now: what a full compaction would leave of "
+           "these commits."),
+    Column("share_live", Type.DOUBLE, "num_live_offsets / num_commits. A small share means that much can be "
+           "compacted. NULL: no commits."),
+    Column("num_tombstones", Type.BIGINT, "Tombstones of offset commits that were read."),
+    Column("num_old_tombstones", Type.BIGINT, "Of these, tombstones older than delete_retention_ms. The cleaner "
+           "removes them from the log; the warehouse keeps them."),
+    Column("delete_retention_ms", Type.BIGINT, "log.cleaner.delete.retention.ms of the newest snapshot, else "
+           "Kafka's default of 24 hours."),
+    Column("complete_from_offset", Type.BIGINT, "From this offset to the end no record is missing, so nothing was "
+           "compacted there; NULL: no record could be decoded."),
     Column("complete_from_time", Type.TIMESTAMP, "Time of that record."),
-    Column("compacted_records_estimate", Type.BIGINT, "Offsets without a record, at most: compacted away before."),
+    Column("compacted_records_estimate", Type.BIGINT, "Offsets without a record: an upper bound of what was "
+           "compacted away."),
     Column("damaged_records", Type.BIGINT, "Records that could not be read."),
-    Column("num_open_transactions", Type.BIGINT, "Transactions without a marker: nothing after them is compacted."),
-    Column("oldest_open_time", Type.TIMESTAMP, "First record of the oldest of these; NULL: none."),
-    Column("oldest_open_ms", Type.BIGINT, "Its age, to the second."),
+    Column("num_open_transactions", Type.BIGINT, "Transactions without a marker. The cleaner compacts nothing after "
+           "the oldest of them."),
+    Column("oldest_open_time", Type.TIMESTAMP, "Time of the first record of the oldest of these; NULL: none."),
+    Column("oldest_open_ms", Type.BIGINT, "Its age, in whole seconds."),
     *AS_OF,
 )  # fmt: skip
 READS = ("offset_commits", "offset_history", "transactions", *SETTINGS_READ, *CLUSTERS_READ)

@@ -15,15 +15,17 @@ COLUMNS = (
     RANK,
     GROUP_ID,
     Column("group_type", Type.STRING, "classic, consumer, share or streams; NULL: not known."),
-    Column("num_members", Type.INT, "Its members now; NULL: not known."),
-    Column("record_table", Type.STRING, "The table of the records: a row for each kind that the group has."),
-    Column("batch_bytes", Type.BIGINT, "Keys and values of the group in its largest batch of them, uncompressed."),
-    Column("num_records", Type.BIGINT, "How many records these are."),
-    Column("largest_record_bytes", Type.BIGINT, "Key and value of the largest of them."),
-    Column("record_time", Type.TIMESTAMP, "When they were written."),
-    Column("limit_bytes", Type.BIGINT, "The largest batch that the broker takes: message.max.bytes of the newest "
-           "snapshot, else Kafka's default. The coordinator refuses members beyond it."),
-    Column("share_of_limit", Type.DOUBLE, "batch_bytes by limit_bytes; compression leaves more room."),
+    Column("num_members", Type.INT, "Members of the group now; NULL: not known."),
+    Column("record_table", Type.STRING, "The table that the records are in. A group has one row for each such table."),
+    Column("batch_bytes", Type.BIGINT, "Bytes of these records in the batch that has most of them, keys and values, "
+           "uncompressed."),
+    Column("num_records", Type.BIGINT, "Records of the group in that batch."),
+    Column("largest_record_bytes", Type.BIGINT, "Bytes of the largest of these records, key and value."),
+    Column("record_time", Type.TIMESTAMP, "When that batch was written."),
+    Column("limit_bytes", Type.BIGINT, "The largest batch that the broker accepts: message.max.bytes of the newest "
+           "snapshot, else Kafka's default. If a group's batch would be larger, the coordinator refuses further "
+           "members."),
+    Column("share_of_limit", Type.DOUBLE, "batch_bytes / limit_bytes. If the topic is compressed, there is more room."),
     *EVIDENCE[:3],
     *AS_OF,
 )  # fmt: skip

@@ -11,25 +11,27 @@ def number(name: str, comment: str) -> Column:
 
 COLUMNS = (
     CLUSTER,
-    Column("other_cluster", Type.STRING, "The one that it is compared with: every pair, by name."),
+    Column("other_cluster", Type.STRING, "The cluster that it is compared with. Each pair of clusters has one set "
+           "of rows: cluster is the first of the two by name."),
     RANK,
     GROUP_ID,
     Column("topic", Type.STRING, "The topic, of the same name on both."),
     Column("partition", Type.INT, "The partition."),
-    number("committed_offset", "Committed on the cluster; NULL: nothing is."),
-    number("other_committed_offset", "Committed on the other one; NULL: nothing is."),
-    number("log_end_offset", "End of the partition on the cluster by its newest snapshot; NULL: not captured."),
+    number("committed_offset", "Committed offset on the cluster; NULL: none."),
+    number("other_committed_offset", "Committed offset on the other cluster; NULL: none."),
+    number("log_end_offset", "End of the partition's log on the cluster, by its newest snapshot; NULL: not captured."),
     number("other_log_end_offset", "The same on the other one."),
-    number("messages_left", "From the committed offset to the end, on the cluster; NULL: unknown."),
+    number("messages_left", "log_end_offset minus committed_offset; NULL: unknown."),
     number("other_messages_left", "The same on the other one."),
-    number("difference", "Messages that a reader who moves to the other cluster reads again; negative: that it skips; "
-           "NULL: unknown. Certain only with basis equal_ends."),
-    Column("basis", Type.STRING, "What difference rests on. MirrorMaker 2 records how it translated offsets in topics "
-           "of its own (checkpoints, offset-syncs), which are no input here."),
+    number("difference", "Messages that a group reads again if it moves to the other cluster; negative: messages "
+           "that it skips. NULL: unknown. Exact only if basis is equal_ends."),
+    Column("basis", Type.STRING, "How difference was computed; dim_enum explains the values. MirrorMaker 2 records "
+           "translated offsets in topics of its own (checkpoints, offset-syncs), which Groupscope does not read."),
     Column("last_commit_time", Type.TIMESTAMP, "When the offset was last committed on the cluster."),
     Column("other_last_commit_time", Type.TIMESTAMP, "The same on the other one."),
-    number("later_by_ms", "How much later that is on the other one, to the second; negative: earlier."),
-    Column("as_of_time", Type.TIMESTAMP, "The newest record or snapshot of the cluster."),
+    number("later_by_ms", "How much later the other cluster's last_commit_time is, in whole seconds; negative: "
+           "earlier."),
+    Column("as_of_time", Type.TIMESTAMP, "The as-of time: time of the newest record or snapshot of the cluster."),
     Column("other_as_of_time", Type.TIMESTAMP, "The same of the other one."),
 )  # fmt: skip
 READS = ("offset_history", *CLUSTERS_READ)

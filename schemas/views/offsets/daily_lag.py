@@ -26,34 +26,41 @@ ORDER BY cluster, day_time DESC, lag_floor_p95 DESC NULLS LAST, lag_floor_max DE
 
 # Of 100 known minutes of a day so many may be over the objective.
 PERCENT_OVER = 5
-OBJECTIVE = Column(
-    "objective_ms", Type.BIGINT, "Time lag that the group must not exceed, by [[groups]] of the settings in the "
-    "newest run; NULL: nothing is asked."
-)  # fmt: skip
 FRESHNESS_COLUMNS = (
     LAG_DAYS.column("cluster"),
     RANK,
     *SUBJECT,
     *COUNTS,
-    LAG_DAYS.column("num_minutes_known"),
+    Column(
+        "num_minutes_known",
+        Type.BIGINT,
+        "Of num_minutes, those in which the time lag of one or more partitions is known. If there is an objective, "
+        "points that a later run may change count only while they are within it.",
+        is_nullable=False,
+    ),
     *TIME_LAG_PERCENTILES,
-    OBJECTIVE,
+    Column(
+        "objective_ms",
+        Type.BIGINT,
+        "Time lag that the group must not exceed: freshness_objective_s in [[groups]] of the settings of the newest "
+        "run. NULL: no objective.",
+    ),
     Column(
         "num_minutes_over",
         Type.BIGINT,
-        "Of these, minutes in which a partition was later than that. What may still "
-        "change, since the log is not known so far, does not count, neither here nor as known.",
+        "Of num_minutes_known, those in which the time lag of a partition was above objective_ms. Points that a later "
+        "run may change do not count. NULL: no objective.",
     ),
     Column(
         "budget_left",
         Type.DOUBLE,
-        f"Share left of the {PERCENT_OVER} in 100 known minutes that may be over; below 0: "
-        "missed; NULL: no objective, or nothing is known.",
+        f"Share of the error budget that is left. The budget: {PERCENT_OVER} % of num_minutes_known may be over. Below "
+        "0: the objective was missed. NULL: no objective, or no time lag is known.",
     ),
     Column(
-        "is_met", Type.BOOLEAN, "FALSE: the objective was missed that day; NULL: there is none, or nothing is known."
+        "is_met", Type.BOOLEAN, "FALSE: the objective was missed that day; NULL: no objective, or no time lag is known."
     ),
-    Column("last_over_time", Type.TIMESTAMP, "The last minute that was over; NULL: none was."),
+    Column("last_over_time", Type.TIMESTAMP, "The last minute with a time lag above objective_ms; NULL: none."),
     LAG_DAYS.column("time_lag_method"),
 )
 FRESHNESS_READS = ("lag_days", "lag_minutes", "group_verdicts")

@@ -10,7 +10,11 @@ COLUMNS = (
     EXPIRY_FORECAST.column("cluster"),
     RANK,
     *map(EXPIRY_FORECAST.column, ("group_id", "group_type", "topic", "topic_id", "partition", "expires_time")),
-    Column("hours_left", Type.DOUBLE, "From as_of_time to expires_time; negative: the next sweep deletes it."),
+    Column(
+        "hours_left",
+        Type.DOUBLE,
+        "Hours from as_of_time to expires_time; negative: the coordinator's next check deletes the offset.",
+    ),
     *map(EXPIRY_FORECAST.column, ("rule", "base_time", "settings_source", "committed_offset", "messages_at_risk")),
     EXPIRY_FORECAST.column("blocked_by_transaction"),
     *EVIDENCE,

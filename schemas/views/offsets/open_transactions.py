@@ -10,7 +10,9 @@ COLUMNS = (
     TRANSACTIONS.column("cluster"),
     RANK,
     *map(TRANSACTIONS.column, OWN),
-    Column("age_ms", Type.BIGINT, "From its first record to as_of_time, to the second; NULL: no times."),
+    Column(
+        "age_ms", Type.BIGINT, "From its first record to as_of_time, in whole seconds; NULL: the records have no time."
+    ),
     *EVIDENCE,
     *AS_OF,
 )

@@ -8,14 +8,22 @@ from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, named, tot
 COLUMNS = (
     CLUSTER,
     RANK,
-    Column("day_time", Type.TIMESTAMP, "The day, in UTC; NULL: the records have no time."),
+    Column("day_time", Type.TIMESTAMP, "The UTC day; NULL: the records have no time."),
     *map(COMMIT_FINDINGS.column, ("topic", "topic_id")),
     Column("num_groups", Type.BIGINT, "Groups whose offsets moved."),
-    Column("num_resets", Type.BIGINT, "Rows of offset_resets."),
-    Column("num_rewinds", Type.BIGINT, "Commits below the one before that are no reset: of commit_findings."),
-    Column("messages_reread", Type.BIGINT, "Messages that both read again; NULL: of none is it known."),
-    Column("messages_skipped", Type.BIGINT, "Messages that resets skipped; NULL: of none is it known."),
-    Column("num_unknown", Type.BIGINT, "Of the rows summed, those that say neither: the sums lack them."),
+    Column("num_resets", Type.BIGINT, "Resets: rows of offset_resets."),
+    Column(
+        "num_rewinds",
+        Type.BIGINT,
+        "Rewinds: commits of a member below its commit before, without a reset; from commit_findings.",
+    ),
+    Column(
+        "messages_reread",
+        Type.BIGINT,
+        "Messages that are read again because of resets and rewinds; NULL: all are unknown.",
+    ),
+    Column("messages_skipped", Type.BIGINT, "Messages that are skipped because of resets; NULL: all are unknown."),
+    Column("num_unknown", Type.BIGINT, "Resets and rewinds of which neither number is known; the sums leave them out."),
     *AS_OF,
 )
 READS = ("offset_resets", "commit_findings", *CLUSTERS_READ)

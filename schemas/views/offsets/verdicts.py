@@ -11,10 +11,14 @@ COLUMNS = (
     *map(GROUP_VERDICTS.column, ("group_id", "group_type", "topic", "topic_id", "partition")),
     *map(GROUP_VERDICTS.column, ("own_verdict", "rule", "reason", "burrow_verdict", "burrow_rule")),
     *map(GROUP_VERDICTS.column, ("since_time", "last_commit_time", "lag_floor", "time_lag_ms")),
-    Column("num_alike", Type.BIGINT, "Partitions of the group with this verdict of ours; of a group: 1."),
-    Column("is_only_one", Type.BOOLEAN, "TRUE: a partition in trouble whose group's other partitions are all OK."),
-    Column("previous_verdict", Type.STRING, "Ours at the as-of before; NULL: there is none."),
-    Column("num_changes", Type.BIGINT, "How often our verdict changed in the 7 days before."),
+    Column("num_alike", Type.BIGINT, "Partitions of the group with the same own_verdict; 1 in the row of a group."),
+    Column(
+        "is_only_one",
+        Type.BOOLEAN,
+        "TRUE: own_verdict of this partition is not OK, and all other partitions of the group are OK.",
+    ),
+    Column("previous_verdict", Type.STRING, "own_verdict at the previous as-of time; NULL: there is none."),
+    Column("num_changes", Type.BIGINT, "How often own_verdict changed in the 7 days before as_of_time."),
     *EVIDENCE,
     GROUP_VERDICTS.column("as_of_time"),
 )

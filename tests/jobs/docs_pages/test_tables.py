@@ -29,6 +29,29 @@ def test_no_comment_breaks_its_row() -> None:
     assert {row.count("|") for row in rows} == {5}
 
 
+def test_the_page_explains_only_words_that_it_uses() -> None:
+    _, _, described = tables.page().partition("**Tables and views**")
+    unused = [
+        word
+        for entry in tables.WORDS
+        for word in entry.strip("`").split(", ")
+        if not re.search(rf"\b{word}", described, flags=re.IGNORECASE)
+    ]
+    assert unused == []
+
+
+def test_no_comment_has_a_phrase_that_readers_misread() -> None:
+    """Readers took these for something else: "hold" for "contain", "less" for "fewer", "by" for "per", "but" for
+    "except", and looked for the meaning of the rest."""
+    phrases = (
+        r"that holds?\b|held (then|before)\b|less (the|control|committed)\b|without (claimed|assigned)\b|NULL but\b",
+        r"by (second|day of)\b|otherwise than|of a group the|the same of \d|of an emptied|number that opens",
+        r"the archive (does|says)|stretch|nobody's|as-of before|convention|still so|beside\b",
+    )
+    misread = re.compile(rf"\b({'|'.join(phrases)})", flags=re.IGNORECASE)
+    assert [found[0] for found in misread.finditer(tables.page())] == []
+
+
 def test_check_tells_a_page_that_is_out_of_date(tmp_path: Path) -> None:
     page, text = tmp_path / "docs" / "page.md", tables.page()
     assert write_or_check(page, text, "jobs.docs_pages.tables", ["--check"]) == 1
