@@ -90,7 +90,7 @@ def lines_asked(file: str | None) -> Iterator[bytes]:
         return
     # Python has no standard input if the shell closed it.
     if sys.stdin is None:
-        raise Failure(ExitCode.UNREADABLE_INPUT, "standard input: closed, lines of JSON were expected")
+        raise Failure(ExitCode.UNREADABLE_INPUT, "standard input is closed; give JSON lines there, or a file of them")
     try:
         yield from sys.stdin.buffer
     except OSError as error:

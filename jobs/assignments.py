@@ -31,8 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    whole = f"{found['num_partitions_recomputed_whole']:,} of them from the beginning"
-    where = f"{counted(found['num_partitions'], 'offsets partition')} gone through, {whole}"
+    whole = f"{found['num_partitions_recomputed_whole']:,} of them from their first record"
+    where = f"{counted(found['num_partitions'], 'offsets partition')} checked, {whole}"
     what = f"{counted(found['num_assignments'], 'assignment')} recomputed"
     yield f"run {found['run_id']}: {where}; {what}; {found['seconds']:.1f} s"
     yield ""

@@ -77,13 +77,13 @@ def servers_of(source: str) -> str:
 
 def check_usage(arguments: argparse.Namespace) -> None:
     if arguments.every == 0:
-        raise Failure(ExitCode.USAGE, "--every 0: more than no seconds was expected")
+        raise Failure(ExitCode.USAGE, "--every 0: give a number of seconds above 0")
     if arguments.lasting is not None and arguments.every is None:
-        raise Failure(ExitCode.USAGE, f"--for {arguments.lasting:g}: --every SECONDS was expected with it")
+        raise Failure(ExitCode.USAGE, f"--for {arguments.lasting:g} also needs --every SECONDS")
     if arguments.into is not None and arguments.warehouse is not None:
-        raise Failure(ExitCode.USAGE, "--into and --warehouse: one of them was expected")
+        raise Failure(ExitCode.USAGE, "--into and --warehouse cannot be used together; give only one of them")
     if arguments.into is not None and is_remote(arguments.into):
-        raise Failure(ExitCode.USAGE, f"--into {arguments.into}: a file on this machine was expected")
+        raise Failure(ExitCode.USAGE, f"--into {arguments.into}: give a file on this machine")
 
 
 def target_of(arguments: argparse.Namespace) -> Target:

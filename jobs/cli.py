@@ -96,7 +96,7 @@ def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
         commands.choices[wanted].check_flags(words[words.index(wanted) + 1 :])
     parsed, unknown = parser.parse_known_args(words)
     if unknown:
-        commands.choices[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+        commands.choices[parsed.command].error(f"too many arguments: {' '.join(unknown)}")
     parsed.is_own_process = is_own_process
     if is_own_process:
         prepare_process(parsed)
@@ -118,7 +118,7 @@ def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
     parser = Parser(
         prog="groupscope",
         usage="groupscope COMMAND [flags]",
-        description="The flight recorder of Kafka consumer groups.",
+        description="Reads the records of __consumer_offsets and shows what Kafka consumer groups did and why.",
         epilog=commands_text(SECTIONS, EXAMPLES),
         formatter_class=HelpText,
         allow_abbrev=False,

@@ -27,12 +27,12 @@ def run(arguments: argparse.Namespace) -> int:
     history = opened(arguments)
     first, last = history.instant(arguments.first, "--from"), history.instant(arguments.last, "--to")
     if first > last:
-        told = f"--from {time_text(first)}: lies after --to {time_text(last)}, an earlier instant was expected"
+        told = f"--from {time_text(first)} is after --to {time_text(last)}; give a --from that is not later than --to"
         raise Failure(ExitCode.USAGE, told)
     for at in (first, last):
         check_seen(history, arguments.group, at)
         if is_untold(history, arguments.group, at):
-            told = f"state, members and owners at {time_text(at)} are not known, {UNTOLD}: only offsets are compared"
+            told = f"state, members and owners at {time_text(at)} are unknown: {UNTOLD}; only offsets are compared"
             say(visible(f"group {arguments.group}: {told}"))
         say_unseen_offsets(history, arguments.group, at)
     rows = list(differences(history, arguments.group, first, last))

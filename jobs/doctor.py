@@ -31,8 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     number = sum(finding.status is Status.BROKEN for finding in found)
     if not number:
         return ExitCode.CLEAN
-    broken = counted(number, "broken finding is", "broken findings are")
-    say(f"{arguments.warehouse}: do not use this warehouse until {broken} mended")
+    told = f"{counted(number, 'problem')} with status broken; do not use this warehouse until repaired"
+    say(f"{arguments.warehouse}: {told}")
     return ExitCode.UNUSABLE_WAREHOUSE
 
 

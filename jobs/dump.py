@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     counts = dump_as_table(options) if options.format == Format.TABLE else dump_in_turns(options, arguments.debug)
     if counts.rejected > MAX_REJECTED_SHARE * counts.records:
         share = f"{counts.rejected:,} of {counted(counts.records, 'record')} rejected or damaged"
-        raise Failure(ExitCode.REJECTED_SHARE, f"{share}, at most {MAX_REJECTED_SHARE:.1%} expected")
+        raise Failure(ExitCode.REJECTED_SHARE, f"{share}; more than {MAX_REJECTED_SHARE:.1%} is an error")
     return ExitCode.CLEAN
 
 

@@ -50,8 +50,8 @@ def listed(history: History, arguments: argparse.Namespace) -> list[tuple[str, s
 def say_unknown(number: int, arguments: argparse.Namespace) -> None:
     if number:
         is_narrow = arguments.type is not None or arguments.state is not None
-        left_out = "; such are left out" if is_narrow else ""
-        say(f"groups with missing records, whose TYPE or STATE is unknown: {number}{left_out}")
+        left_out = "; they are left out, since --type and --state cannot be compared" if is_narrow else ""
+        say(f"groups with unknown TYPE or STATE, because records are missing: {number}{left_out}")
 
 
 if __name__ == "__main__":

@@ -71,9 +71,9 @@ def check_usage(arguments: argparse.Namespace) -> None:
         told = (
             "--source segments:DIR, kafka:HOST:PORT or records:PATH, --snapshots, --retry-rejected or --optimize full"
         )
-        raise Failure(ExitCode.USAGE, f"nothing to do: {told} was expected")
+        raise Failure(ExitCode.USAGE, f"nothing to do; give {told}")
     if arguments.command_config is not None and not (arguments.source or "").startswith("kafka:"):
-        told = "is for --source kafka:HOST:PORT, and there is none"
+        told = "only --source kafka:HOST:PORT uses it; add that source or leave the flag out"
         raise Failure(ExitCode.USAGE, f"--command-config {arguments.command_config}: {told}")
 
 

@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    whole = f"{found['num_partitions_measured_whole']:,} of them from the beginning"
-    where = f"{counted(found['num_partitions'], 'offsets partition')} gone through, {whole}"
+    whole = f"{found['num_partitions_measured_whole']:,} of them from their first record"
+    where = f"{counted(found['num_partitions'], 'offsets partition')} measured, {whole}"
     snapshots = f"{counted(found['num_snapshots'], 'snapshot')} known"
     yield f"run {found['run_id']}: {where}; {snapshots}; {found['seconds']:.1f} s"
     if not found["num_snapshots"]:

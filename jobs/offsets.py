@@ -52,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
 def say_deleted_topics(history: History, topics: set[str]) -> None:
     gone = sorted(topics & deleted_topics.deleted_topics(history.rows("topics", columns=deleted_topics.COLUMNS)))
     if gone:
-        say(visible(f"deleted since: topic {listed(gone, MOST_NAMED)}. A broker takes no offset for it"))
+        told = "deleted after that time; brokers refuse to commit offsets for it"
+        say(visible(f"topic {listed(gone, MOST_NAMED)}: {told}"))
 
 
 def say_later_partitions(history: History, group: str, at: datetime, there: set[tuple[str, int]]) -> None:
@@ -62,8 +63,8 @@ def say_later_partitions(history: History, group: str, at: datetime, there: set[
     later = sorted(set(committed_at(history, group, now)) - there) if at < now else []
     if later:
         named = listed([f"{topic}-{partition}" for topic, partition in later], MOST_NAMED)
-        told = f"but one at {time_text(now)}. A reset leaves it there"
-        say(visible(f"{named}: no committed offset at {time_text(at)}, {told}"))
+        told = f"later ones are committed. A reset by this CSV keeps the offsets of {time_text(now)}"
+        say(visible(f"{named}: no offset was committed at {time_text(at)}, {told}"))
 
 
 def say_active_members(history: History, group: str) -> None:
@@ -73,15 +74,15 @@ def say_active_members(history: History, group: str) -> None:
     members = members_at(history, group, now)
     if members:
         number = counted(len(members), "active member")
-        told = f"{number} at {time_text(now)}. Kafka refuses a reset while a group has members: stop them first"
-        say(visible(f"group {group} has {told}"))
+        told = "Kafka refuses a reset while a group has members; stop them first"
+        say(visible(f"group {group} has {number} at {time_text(now)}. {told}"))
 
 
 def say_below_zero(rows: Sequence[tuple[str, int, int]]) -> None:
     """A negative committed offset is shown, as it is data. But a reset to it would not restore the group."""
     odd = [f"{topic}-{partition} at {offset}" for topic, partition, offset in rows if partition < 0 or offset < 0]
     if odd:
-        told = "below zero, as committed: kafka-consumer-groups sets the earliest offset in place of a negative one"
+        told = "is negative, as the group committed it; kafka-consumer-groups sets the earliest offset instead"
         say(visible(f"{listed(odd, 1)}: {told}"))
 
 

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_unnamed(history)
     say_may_own(arguments.topic, arguments.partition, unnamed)
     if not rows:
-        where = "in any group" if is_seen else "in any group that was seen"
+        where = "in any group" if is_seen else "in any group whose records are in the warehouse"
         say(visible(f"{arguments.topic}-{arguments.partition} had no owner {where} at {time_text(at)}"))
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(NARROW, selected(rows, NARROW), {row["member_id"] for row in rows})

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         say(visible(f"group {arguments.group}: no event is known{in_that_time(first, last)}"))
     if events:
         for each in unseen_of(history.coverage(events[0].row["evidence_partition"])):
-            say(f"{each}: events of that time are not known")
+            say(f"{each}: what happened in that time is unknown")
     if arguments.format != Format.TABLE:
         print_answer(COLUMNS, [list(event.values().values()) for event in events], arguments.format)
     elif arguments.wide:

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def closing_line(found: Mapping[str, Any]) -> str:
-    whole = f"{found['num_partitions_replayed_whole']:,} of them from the beginning"
+    whole = f"{found['num_partitions_replayed_whole']:,} of them from their first record"
     where = f"{counted(found['num_partitions'], 'offsets partition')} replayed, {whole}"
     what = counted(found["num_records"], "record")
     return f"run {found['run_id']}: {where}; {what}; {found['seconds']:.1f} s"

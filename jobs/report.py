@@ -52,7 +52,7 @@ def check_known(warehouse: Warehouse, cluster: str, pattern: str | None) -> None
 
 def redaction_key(arguments: argparse.Namespace) -> Key | None:
     if arguments.redact_key is not None and not arguments.redact:
-        raise Failure(ExitCode.USAGE, f"--redact-key {arguments.redact_key}: is for --redact, which is not there")
+        raise Failure(ExitCode.USAGE, f"--redact-key {arguments.redact_key}: also needs --redact")
     return key_of(arguments.redact_key) if arguments.redact else None
 
 

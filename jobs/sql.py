@@ -51,7 +51,7 @@ def check_usage(arguments: argparse.Namespace) -> None:
     others = [flag for flag in ("register", "print_tables", "print_views") if getattr(arguments, flag)]
     if others and arguments.text is not None:
         flag = f"--{others[0].replace('_', '-')}"
-        raise Failure(ExitCode.USAGE, f"{flag}: answers no statement, but {arguments.text!r} was given")
+        raise Failure(ExitCode.USAGE, f"{flag} runs no statement; leave out {arguments.text!r}")
     if arguments.print_tables == Dialect.DUCKDB and arguments.warehouse.startswith(IN_HADOOP):
         expected = "DuckDB itself reads no HDFS: a warehouse on local disks or in a bucket was expected"
         raise Failure(ExitCode.USAGE, f"--print-tables duckdb: {arguments.warehouse}: {expected}")

@@ -61,7 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
     known = facts(history)
     latest = newest_assignment(history, arguments.group, known)
     if latest is None:
-        raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: has no assignment to ask about"))
+        raise Failure(
+            ExitCode.USAGE, visible(f"group {arguments.group}: has no assignment, so there is nothing to compare")
+        )
     try:
         question = Question(changed(latest, change), known)
     except WrongChange as error:
@@ -79,7 +81,7 @@ def numbers_of(partitions: Sequence[tuple[str, int]]) -> dict[str, int]:
     found: dict[str, int] = {}
     for topic, count in partitions:
         if found.setdefault(topic, count) != count:
-            told = f"--partitions {topic}={count}: one number for each topic was expected, {found[topic]} is another"
+            told = f"--partitions {topic}={count} contradicts --partitions {topic}={found[topic]}; give a topic once"
             raise Failure(ExitCode.USAGE, visible(told))
     return found
 
@@ -87,14 +89,16 @@ def numbers_of(partitions: Sequence[tuple[str, int]]) -> dict[str, int]:
 def rows_of(history: History, group: str) -> list[Row]:
     """In the order in which choices are shown, or a failure that says why there is none."""
     if "assignment_whatif" not in history.reader.versions:
-        told = f"{history.reader.warehouse.told}: holds no what-ifs, `groupscope assignments` makes them"
+        told = f"{history.reader.warehouse.told}: has no table assignment_whatif yet; run `groupscope assignments`"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
     found = history.rows("assignment_whatif", equal("group_id", group))
     if not found:
         # Fails with a message if the group never existed.
         last = max(states_of(history, group), key=lambda row: row["from_offset"])
-        now = f"it is {last['state']}" if last["is_open"] else "it is no more"
-        raise Failure(ExitCode.USAGE, visible(f"group {group}: has no assignment to ask about, {now}"))
+        now = f"it is {last['state']}" if last["is_open"] else "it was deleted"
+        raise Failure(
+            ExitCode.USAGE, visible(f"group {group}: has no assignment, so there is nothing to compare: {now}")
+        )
     return sorted(found, key=lambda row: ALL_CHOICES.index((GroupProtocol(row["group_protocol"]), row["assignor"])))
 
 
@@ -114,7 +118,9 @@ def spec_texts(question: Question, rows: Sequence[Row]) -> Iterator[str]:
         else:
             possible.append(row)
     if not possible:
-        raise Failure(ExitCode.USAGE, visible(f"group {question.latest.group_id}: no assignor is possible, {refused}"))
+        raise Failure(
+            ExitCode.USAGE, visible(f"group {question.latest.group_id}: no assignor can be computed: {refused}")
+        )
     for row in possible:
         for line in spec_lines(question, GroupProtocol(row["group_protocol"]), row["assignor"]):
             yield json.dumps(line)
@@ -150,7 +156,7 @@ def answer_of(question: Question, protocol: GroupProtocol, assignor: str) -> Wha
     if (why := question.obstacle or why_refused(question.latest, protocol, assignor)) is not None:
         return why
     (answer,) = answers([question], protocol, assignor)
-    return answer if isinstance(answer, WhatIfAnswer) else f"Kafka's assignor fails: {answer}"
+    return answer if isinstance(answer, WhatIfAnswer) else f"Kafka's assignor would end with an exception: {answer}"
 
 
 def lists_of(latest: Latest) -> Lists:

@@ -41,9 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
     if told is None:
         state = state_at(history, arguments.group, at)
         missed = "".join(f"; {each}" for each in unseen_of(history.coverage(state["evidence_partition"]))[-1:])
-        raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: no event is known{missed}"))
+        raise Failure(
+            ExitCode.USAGE, visible(f"group {arguments.group}: the data has no rebalance, restart or failover{missed}")
+        )
     for each in unseen_around(history, told, at):
-        say(f"{each}: the group may have rebalanced then")
+        say(f"{each}; the group may have rebalanced in that time")
     if arguments.format == Format.TABLE:
         print_lines(history, told, at, is_wide=arguments.wide)
     elif arguments.format == Format.CSV:

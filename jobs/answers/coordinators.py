@@ -33,8 +33,8 @@ class Choice:
     is_coordinators: bool
 
     def __str__(self) -> str:
-        why = "which its coordinator reads" if self.is_coordinators else "which has the newest record"
-        return f"partitions {', '.join(map(str, self.among))}; what follows is from {self.partition}, {why}"
+        why = "the group's coordinator reads that one" if self.is_coordinators else "it has the newest record"
+        return f"partitions {', '.join(map(str, self.among))}; this answer uses only {self.partition}, since {why}"
 
 
 @dataclass
@@ -103,7 +103,10 @@ class Coordinators:
         for group in new[:MOST_TOLD]:
             say(visible(f"group {group}: its records are in {OFFSETS_TOPIC}, {self.choices[group]}"))
         if len(new) > MOST_TOLD:
-            say(f"so do those of {counted(len(new) - MOST_TOLD, 'more group')}")
+            number = len(new) - MOST_TOLD
+            say(
+                f"{counted(number, 'more group')} also {'has' if number == 1 else 'have'} records in several partitions"
+            )
 
 
 def place_of(table: Table) -> str | None:

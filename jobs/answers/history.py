@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SNAPSHOTS = ("cluster_snapshots", "topic_snapshots")
 
 # For a NULL number of members.
-UNTOLD = "records of the group are missing"
+UNTOLD = "records of the group are missing from the warehouse"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class History:
     def instant(self, text: str | None, flag: str = "--at") -> datetime:
         newest = self.newest_time()
         if newest is None:
-            told = f"the warehouse holds no history of cluster {self.cluster}, `groupscope replay` makes it"
+            told = f"the warehouse has no history of cluster {self.cluster} yet; run `groupscope replay`"
             raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
         if text is None:
             return newest
@@ -101,7 +101,7 @@ def opened(arguments: argparse.Namespace) -> History:
     if cluster not in known:
         raise Failure(ExitCode.USAGE, unknown("cluster", cluster, known))
     if "group_state_intervals" not in versions:
-        told = f"{warehouse.told}: holds no history, `groupscope replay` makes it"
+        told = f"{warehouse.told}: has no history yet; run `groupscope replay`"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
     return History(TableReader(warehouse, versions), cluster)
 
@@ -148,11 +148,11 @@ def why_absent(history: History, known: list[Row], at: datetime) -> str:
     after = min(
         (row["from_time"] for row in known if row["from_time"] is not None and row["from_time"] > at), default=None
     )
-    later = "" if after is None else f", it is known{' again' if last else ''} from {time_text(after)}"
+    later = "" if after is None else f"; the group is known{' again' if last else ''} from {time_text(after)}"
     if last is not None:
         if last["ended_by"] == StateEnd.COVERAGE_HOLE:
-            return f"no records were captured after {time_text(last['to_time'])}{later}"
-        return f"it did not exist, it was deleted at {time_text(last['to_time'])}{later}"
+            return f"records after {time_text(last['to_time'])} are missing from the warehouse{later}"
+        return f"it did not exist any more; it was deleted at {time_text(last['to_time'])}{later}"
     stretches = history.coverage(known[0]["evidence_partition"])
     begins = min((row["from_time"] for row in stretches if row["from_time"] is not None), default=None)
     if begins is not None and at < begins:
@@ -164,8 +164,8 @@ def say_as_kafka(row: Row) -> None:
     """The messages of kafka-consumer-groups. It always knows all members."""
     group, state = row["group_id"], row["state"]
     if row["num_members"] is None:
-        what = "state and members are not known" if state is None else "there may be more members"
-        say(visible(f"Consumer group '{group}': {what}, {UNTOLD}."))
+        what = "state and members are unknown" if state is None else "there may be more members"
+        say(visible(f"Consumer group '{group}': {what}: {UNTOLD}."))
     if state == "Empty":
         say(visible(f"Consumer group '{group}' has no active members."))
     elif state in ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"):

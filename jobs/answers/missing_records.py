@@ -36,7 +36,7 @@ class Unseen(NamedTuple):
     def __str__(self) -> str:
         since = "" if self.from_time is None else f" after {time_text(self.from_time)}"
         until = "" if self.to_time is None else f"{' and' if since else ''} before {time_text(self.to_time)}"
-        return f"no records of {OFFSETS_TOPIC}-{self.offsets_partition}{since}{until} were captured"
+        return f"records of {OFFSETS_TOPIC}-{self.offsets_partition}{since}{until} are missing from the warehouse"
 
 
 def unseen_of(stretches: Sequence[Row]) -> list[Unseen]:
@@ -63,10 +63,10 @@ def check_seen_at(history: History, at: datetime) -> bool:
         return True
     if len(partitions) == len(by_partition):
         again = min((each.to_time for each in unseen if each.to_time is not None), default=None)
-        later = "" if again is None else f", it is known again from {time_text(again)}"
-        raise Failure(ExitCode.USAGE, f"{time_text(at)}: no records of that time were captured{later}")
+        later = "" if again is None else f"; the next ones are of {time_text(again)}"
+        raise Failure(ExitCode.USAGE, f"{time_text(at)}: records of that time are missing from the warehouse{later}")
     named = ", ".join(map(str, partitions))
-    missing = f"no records of partitions {named} were captured at {time_text(at)}"
+    missing = f"records of partitions {named} at {time_text(at)} are missing from the warehouse"
     say(f"{OFFSETS_TOPIC}: {missing}, so the state of their groups is unknown")
     return False
 
@@ -80,8 +80,8 @@ def say_unseen_offsets(history: History, group: str, at: datetime) -> None:
     unseen = sorted(place for place, row in newest.items() if is_cut(row, at))
     if unseen:
         named = listed([f"{topic}-{partition}" for topic, partition in unseen], MOST_NAMED)
-        told = "is unknown: no records were captured after the last commit"
-        say(visible(f"group {group}: what was committed for {named} at {time_text(at)} {told}"))
+        told = "are unknown: records after the last known commits are missing, so later commits may be too"
+        say(visible(f"group {group}: committed offsets of {named} at {time_text(at)} {told}"))
 
 
 def is_cut(row: Row, at: datetime) -> bool:

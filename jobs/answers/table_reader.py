@@ -100,7 +100,7 @@ def rows_of(paths: list[Place], columns: list[str], whole: ds.Expression | None,
 
 
 def unusable(path: object, what: str) -> Failure:
-    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{path}: {what}, `groupscope doctor` says how to mend it")
+    return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{path}: {what}; run `groupscope doctor`, which says how to repair it")
 
 
 def is_of_no_value(condition: Condition) -> bool:

@@ -7,7 +7,7 @@ from jobs.answers.history import History
 from jobs.output.failure import say, visible
 from udfs.sentences.name_lists import listed
 
-REMEDY = "an ingest with --snapshots names them: text of kafka-topics --describe, or what groupscope capture prints"
+REMEDY = "name them: groupscope ingest --snapshots FILE, from kafka-topics --describe or groupscope capture --into"
 # Limit of groups named in a message; for more, only the number.
 MOST_NAMED = 5
 
@@ -34,11 +34,11 @@ def say_unnamed(history: History) -> set[str]:
 def say_may_own(topic: str, partition: int, groups: Collection[str]) -> None:
     """Groups that own such a partition of a topic without a name."""
     if groups:
-        told = f"own partition {partition} of a topic without a name, which may be {topic}"
-        say(visible(f"not in the answer: {listed(sorted(groups), MOST_NAMED)} {told}"))
+        told = f"they own partition {partition} of a topic that is known only by id, which may be {topic}"
+        say(visible(f"groups perhaps missing from the answer: {listed(sorted(groups), MOST_NAMED)}; {told}"))
 
 
 def say_listed_twice(topics: Collection[str], unnamed: Collection[str]) -> None:
     """`topics`: of the rows of a group, by id if they have no name."""
     if any(topic in unnamed for topic in topics) and any(topic not in unnamed for topic in topics):
-        say("a partition whose topic has no name is listed by id, with its owner; its offset may be listed by name")
+        say("topics without a name: a partition may have two rows, its owner by topic id and its offset by topic name")

@@ -21,15 +21,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=FAIL_ON,
         default=FAIL_ON[0],
-        help="exit with code 20 if a finding has this severity or a higher one (default: critical)",
+        help="exit with code 20 if a finding (a problem that the run reports) has this severity or a higher one "
+        "(default: critical)",
     )
     add_judging_flags(parser)
     parser.add_argument(
         "--prometheus",
         type=Path,
         metavar="FILE",
-        help="also write findings, lag and verdicts as metrics to this file, for the textfile collector of the "
-        "Prometheus node exporter",
+        help="also write metrics to this file, for the textfile collector of the Prometheus node exporter: findings, "
+        "lag, lag verdicts (such as OK or STOP)",
     )
     add_report_flag(parser)
     add_warehouse_flags(parser)
@@ -41,14 +42,20 @@ def add_judging_flags(parser: argparse.ArgumentParser) -> None:
     """What the gate judges. `gate` has these flags too."""
     add_as_of_flag(parser)
     parser.add_argument(
-        "--since", metavar="T", help="report only events after this time (default: the as-of time of the previous run)"
+        "--since",
+        metavar="T",
+        help="list only findings about what happened after this time (default: --as-of of the previous run)",
     )
-    parser.add_argument("--until", metavar="T", help="report only events up to this time (default: the as-of time)")
     parser.add_argument(
-        "--group", metavar="REGEX", help="report only findings about groups whose id contains a match of this pattern"
+        "--until", metavar="T", help="list only findings about what happened up to this time (default: --as-of)"
+    )
+    parser.add_argument(
+        "--group",
+        metavar="REGEX",
+        help="list only findings about groups whose id contains a match of this regular expression",
     )
     parser.add_argument(
         "--exclude-group",
         metavar="REGEX",
-        help="report no findings about groups whose id contains a match of this pattern",
+        help="list no findings about groups whose id contains a match of this regular expression",
     )

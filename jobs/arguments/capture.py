@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         metavar="SECONDS",
         dest="lasting",
-        help="with --every: stop after this time (default: run until stopped)",
+        help="with --every: stop after this many seconds (default: run until Ctrl-C or SIGTERM)",
     )
     parser.add_argument(
         "--into",

@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="T1",
         dest="first",
-        help="the earlier time: ISO 8601 (UTC if it has no zone), epoch milliseconds or now",
+        help="the earlier time: ISO 8601 (UTC if it has no zone), milliseconds since 1970, or the word now",
     )
     parser.add_argument(
         "--to", metavar="T2", dest="last", help="the later time (default: time of the newest record or snapshot)"

@@ -19,10 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only records of this type, by number or by name such as OffsetCommit; can be repeated",
     )
     parser.add_argument(
-        "--group", metavar="REGEX", help="only records of groups whose id contains a match of this pattern"
+        "--group", metavar="REGEX", help="only records of groups whose id contains a match of this regular expression"
     )
     parser.add_argument("--from-offset", type=int, metavar="N", help="only records at this offset or later")
     add_format_flag(
-        parser, Format.JSON, "output as JSON lines (the default) or CSV with all fields, or a table of a few"
+        parser,
+        Format.JSON,
+        "json (JSON lines, the default) and csv show all fields, table shows the most important ones",
     )
     add_quiet_flag(parser)

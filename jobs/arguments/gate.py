@@ -13,7 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=FAIL_ON,
         default=FAIL_ON[0],
-        help="exit with code 20 if a finding has this severity or a higher one (default: critical)",
+        help="exit with code 20 if a finding (a problem that the run reports) has this severity or a higher one "
+        "(default: critical)",
     )
     # With --span, --group is one group id and --until is the end of the override.
     add_judging_flags(parser)

@@ -30,9 +30,9 @@ def add_span_arguments(parser: argparse.ArgumentParser) -> None:
         type=span,
         action="append",
         metavar="TOPIC:PARTITION:FROM:TO[:ROWS]",
-        help="record that these messages were validated, instead of judging tables: FROM is the first offset, TO the "
-        "offset after the last, ROWS the number of rows written from them; needs --group with one group id; can be "
-        "repeated",
+        help="check no table and list no finding; only record that you validated the data made from these messages: "
+        "FROM is the first offset, TO the offset after the last, ROWS the number of rows that you wrote from them; "
+        "needs --result, and --group with one group id; can be repeated",
     )
     parser.add_argument(
         "--result",
@@ -42,8 +42,8 @@ def add_span_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--override",
         metavar="REASON",
-        help="with --span: accept the data although validation failed, for this reason; needs --actor and --until, the "
-        "end of the override",
+        help="with --span: accept the data although validation failed, for this reason; needs --actor, and --until "
+        "with the time when the acceptance ends",
     )
     parser.add_argument("--actor", metavar="WHO", help="with --override: who accepts the data")
 

@@ -36,7 +36,8 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--offsets-partition",
         type=partition_number,
         metavar="N",
-        help="offsets partition of the segment files, if their folder is not named __consumer_offsets-N",
+        help="the partition of __consumer_offsets that the segment files belong to, if their folder is not named "
+        "__consumer_offsets-N",
     )
     parser.add_argument(
         "--snapshots",
@@ -55,7 +56,8 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--optimize",
         choices=("auto", "never", "full"),
         default="auto",
-        help="when to merge small table files: when a table has many (auto, the default), never, or now (full)",
+        help="when to merge small files of the tables: auto (when a table has many; the default), never, or full (in "
+        "this run)",
     )
     parser.add_argument(
         "--result-file", type=Path, metavar="FILE", help="also write the result of the run to this file, as JSON"

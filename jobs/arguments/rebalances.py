@@ -11,8 +11,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         metavar="T",
         dest="first",
-        help="only events that end at or after this time: ISO 8601 (UTC if it has no zone), epoch milliseconds or now",
+        help="leave out what ended before this time: ISO 8601 (UTC if it has no zone), milliseconds since 1970, or the "
+        "word now",
     )
-    parser.add_argument("--to", metavar="T", dest="last", help="only events that begin at or before this time")
+    parser.add_argument("--to", metavar="T", dest="last", help="leave out what began after this time")
     add_reader_flags(parser)
     add_wide_flag(parser)

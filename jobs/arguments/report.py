@@ -16,9 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_warehouse_flag(parser)
     add_cluster_flag(parser)
     add_report_flag(parser)
-    parser.add_argument("--group", metavar="REGEX", help="only groups whose id contains a match of this pattern")
     parser.add_argument(
-        "--exclude-group", metavar="REGEX", help="leave out groups whose id contains a match of this pattern"
+        "--group", metavar="REGEX", help="only groups whose id contains a match of this regular expression"
+    )
+    parser.add_argument(
+        "--exclude-group", metavar="REGEX", help="leave out groups whose id contains a match of this regular expression"
     )
     parser.add_argument(
         "--redact", action="store_true", help="replace names with keyed hashes, so that you can share the report"

@@ -13,7 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "text",
         nargs="?",
         metavar="SQL|FILE",
-        help="SQL statements, or a file of them (default: a prompt on a terminal, else standard input)",
+        help="SQL statements, or a file with statements (default: on a terminal, ask for statements; otherwise, read "
+        "them from standard input)",
     )
     add_warehouse_flag(parser)
     add_format_flag(parser)
@@ -21,17 +22,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         choices=(LOCAL, SPARK),
-        help="what runs the SQL: DuckDB in this process (local, the default) or Spark (the default under "
-        "spark-submit), each in its own SQL dialect",
+        help="local: run the SQL by DuckDB in this process (the default); spark: run it by Spark (the default under "
+        "spark-submit). The SQL must be in the dialect of the engine",
     )
     parser.add_argument(
         "--register", action="store_true", help="create the tables, views and functions in the Spark catalog"
     )
     parser.add_argument("--database", metavar="NAME", help="with --register: the database to create them in")
-    parser.add_argument("--print-views", choices=DIALECTS, help="print the SQL that creates all views in this engine")
+    parser.add_argument(
+        "--print-views",
+        choices=DIALECTS,
+        help="print the CREATE VIEW statements of all views in the SQL of this product",
+    )
     parser.add_argument(
         "--print-tables",
         choices=DIALECTS,
-        help="print the SQL that makes all tables, at their current versions, known to this engine; run it before that "
-        "of --print-views",
+        help="print the SQL that gives all tables a name in this product, at their current versions; run it before the "
+        "SQL of --print-views",
     )

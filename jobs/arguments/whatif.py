@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--verbose", action="store_true", help="also show the owner of each partition before and after")
     parser.add_argument(
-        "--print-spec", action="store_true", help="print the input for groupscope assign instead of an answer"
+        "--print-spec",
+        action="store_true",
+        help="compare nothing; print the group's topics and members as input for groupscope assign",
     )
     add_reader_flags(parser)
     add_wide_flag(parser)

@@ -91,7 +91,7 @@ def refused(name: str, why: str) -> Failure:
 def protocol_of(values: Mapping[str, str]) -> str:
     protocol = values.get("security.protocol", "PLAINTEXT").strip().upper()
     if protocol not in PROTOCOLS:
-        raise refused("security.protocol", f"{protocol!r} is none of {', '.join(PROTOCOLS)}")
+        raise refused("security.protocol", f"must be one of {', '.join(PROTOCOLS)}, is {protocol!r}")
     return protocol
 
 
@@ -189,7 +189,8 @@ def identify(context: ssl.SSLContext, values: Mapping[str, str]) -> None:
             context.load_cert_chain(file.name, password=values.get("ssl.key.password", "") or "none")
         except (ssl.SSLError, ValueError) as error:
             is_mismatch = isinstance(error, ssl.SSLError) and error.reason == "KEY_VALUES_MISMATCH"
-            why = "does not belong to the certificate" if is_mismatch else "cannot be read: is ssl.key.password right?"
+            wrong = "this private key does not belong to the first certificate of ssl.keystore.certificate.chain"
+            why = wrong if is_mismatch else "cannot be read: is ssl.key.password right?"
             raise refused("ssl.keystore.key", why) from error
 
 

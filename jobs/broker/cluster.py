@@ -145,7 +145,9 @@ class KafkaCluster:
             except ConnectionLost as error:
                 patience.wait(str(error))
         if answer.error_code == FORBIDDEN_CLUSTER:
-            raise Forbidden("settings of the brokers: the user lacks DESCRIBE_CONFIGS on the cluster")
+            raise Forbidden(
+                "settings of the brokers are left out: the Kafka user has no DESCRIBE_CONFIGS permission on the cluster"
+            )
         if answer.error_code:
             line = f"settings of broker {answer.resource_name}: {error_name(answer.error_code)}"
             raise Failure(ExitCode.UNREADABLE_INPUT, line)
@@ -187,7 +189,8 @@ class KafkaCluster:
             return connection.ask(request)
         except IncompatibleBrokerVersion as error:
             line = (
-                f"{connection.name}: the broker is older than Kafka 1.0, or a controller: give the brokers' addresses"
+                f"{connection.name}: this is a KRaft controller, or a broker older than Kafka 1.0; give the address "
+                "of a broker of Kafka 1.0 or later"
             )
             raise Failure(ExitCode.UNREADABLE_INPUT, line) from error
         finally:
@@ -223,7 +226,7 @@ class KafkaCluster:
 
     def _learn(self, metadata: Any) -> None:
         if not metadata.brokers:
-            raise ConnectionLost("the cluster names no brokers yet")
+            raise ConnectionLost("the cluster's metadata lists no broker yet")
         self._nodes = {each.node_id: Node(each.node_id, each.host, each.port, each.rack) for each in metadata.brokers}
         self.cluster_id = metadata.cluster_id
         for topic in metadata.topics:

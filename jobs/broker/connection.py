@@ -109,8 +109,8 @@ class KafkaConnection:
         """A broker sends an alert after the handshake only if it requires a certificate, or another one."""
         if isinstance(error, ssl.SSLError) and "alert" in str(error).lower():
             why = alert(error)
-            line = f"{self.name}: the broker refuses our TLS certificate, or the lack of one ({why}): see ssl.keystore"
-            return failure(f"{line}.location")
+            line = f"{self.name}: the broker ended the TLS handshake ({why}); it may require another client certificate"
+            return failure(f"{line}: check ssl.keystore.location")
         kind = NoAnswer if isinstance(error, TimeoutError) else ConnectionLost
         return kind(f"{self.name}: {why_lost(error)}")
 
@@ -120,7 +120,10 @@ class KafkaConnection:
         except (socket.gaierror, UnicodeError) as error:
             is_passing = isinstance(error, OSError) and error.errno == socket.EAI_AGAIN
             why = why_lost(error) if isinstance(error, OSError) else "not a name"
-            line = f"{self.name}: no such host ({why}): is the name right, and known here?"
+            line = (
+                f"{self.name}: this machine cannot resolve the host name ({why}); check the name, and DNS on "
+                "this machine"
+            )
             raise (ConnectionLost(line) if is_passing else failure(line)) from error
         except OSError as error:
             raise self._lost(error) from error
@@ -171,7 +174,8 @@ class KafkaConnection:
         chosen = self.ask(SaslHandshakeRequest(mechanism=credentials.mechanism, min_version=1))
         if chosen.error_code == UNSUPPORTED_MECHANISM:
             offered = ", ".join(sorted(chosen.mechanisms))
-            raise failure(f"{self.name}: sasl.mechanism {credentials.mechanism} is not offered there, but {offered}")
+            line = f"{self.name}: the broker does not offer sasl.mechanism {credentials.mechanism}; it offers {offered}"
+            raise failure(line)
         if chosen.error_code == NO_SASL_HERE:
             plain = protocol.removeprefix("SASL_")
             raise failure(f"{self.name}: no SASL there: set security.protocol to {plain}")
@@ -188,7 +192,7 @@ class KafkaConnection:
             except StopIteration:
                 return
             except ValueError as error:
-                raise self._not_let_in(credentials, "the broker does not prove that it knows the password") from error
+                raise self._not_let_in(credentials, "the broker's answer does not match this password") from error
 
     def _not_let_in(self, credentials: Credentials, why: str) -> Failure:
         who = f"user {credentials.username!r} by {credentials.mechanism}"

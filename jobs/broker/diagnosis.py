@@ -27,7 +27,7 @@ def mismatch(host: str, port: int, name: str, security: Security) -> Failure | N
         return None
     kinds = ["speaks TLS" if is_tls else "speaks no TLS"] if is_tls != (security.context is not None) else []
     if is_sasl != (security.credentials is not None):
-        kinds.append(f"asks for SASL ({', '.join(mechanisms)})" if mechanisms else "asks for no SASL")
+        kinds.append(f"asks for SASL ({', '.join(mechanisms)})" if mechanisms else "does not use SASL")
     line = f"{name}: {' and '.join(kinds)}: set security.protocol to {protocol}"
     return Failure(ExitCode.UNREADABLE_INPUT, line)
 

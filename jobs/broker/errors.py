@@ -53,4 +53,4 @@ def leave_out(left_out: dict[Key, str] | None, key: Key, failure: Failure) -> No
 
 
 def needs(operation: str, topic: str) -> Forbidden:
-    return Forbidden(f"topic {topic}: the user lacks {operation} on it")
+    return Forbidden(f"topic {topic}: the Kafka user has no {operation} permission on it")

@@ -49,7 +49,10 @@ def fetched(
         if found.next_offset == start:
             empty += 1
             if empty < EMPTY_ANSWERS or found.high_watermark < end:
-                patience.wait(f"{topic}-{partition}: no records at offset {start}, though its end was {end}")
+                patience.wait(
+                    f"{topic}-{partition}: the broker sends no records at offset {start}, but earlier reported an "
+                    f"end offset of {end}"
+                )
                 continue
             # Compaction has removed everything from here to the end.
             found = Fetched(b"", end, found.log_start_offset, found.high_watermark)
@@ -82,10 +85,10 @@ def answered(cluster: KafkaCluster, topic: str, partition: int, start: int, answ
     size, following = whole_batches(content)
     if content and following <= start:
         # Brokers send the first batch completely. Continuing after a partial one would lose its records.
-        told = f"{len(content)} bytes that are no batch of records from there on: is the log damaged on node"
+        told = f"broker {cluster.leader(topic, partition)} sent {len(content)} bytes that are not a record batch"
         raise Failure(
             ExitCode.UNREADABLE_INPUT,
-            f"{topic}-{partition} at offset {start}: {told} {cluster.leader(topic, partition)}?",
+            f"{topic}-{partition} at offset {start}: {told}; its log may be damaged",
         )
     return Fetched(
         content if size == len(content) else content[:size],
@@ -100,8 +103,8 @@ def moved(cluster: KafkaCluster, topic: str, partition: int, start: int) -> Fetc
     now = cluster.offsets([(topic, partition)])[topic, partition]
     if start > now.end:
         line = (
-            f"{topic}-{partition} ends at offset {now.end}, before {start}: the cluster lost records or the topic "
-            "was recreated; use another --cluster"
+            f"{topic}-{partition} ends at offset {now.end}, but the next offset to read is {start}: the cluster lost "
+            "records or the topic was recreated; give this Kafka cluster another name: --cluster NAME"
         )
         raise Failure(ExitCode.UNREADABLE_INPUT, line)
     return Fetched(b"", max(start, now.start), now.start, now.end)

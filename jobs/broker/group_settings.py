@@ -49,4 +49,6 @@ def own_settings(configs: Sequence[Any], names: Sequence[str]) -> dict[str, str]
 
 
 def reason(code: int) -> str:
-    return "the user lacks DESCRIBE_CONFIGS on them" if code == FORBIDDEN else error_name(code)
+    return (
+        "the Kafka user has no DESCRIBE_CONFIGS permission on these groups" if code == FORBIDDEN else error_name(code)
+    )

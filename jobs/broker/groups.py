@@ -56,7 +56,7 @@ def group_topics(cluster: KafkaCluster, tell: Tell) -> GroupTopics:
         else:
             break
     if not is_all:
-        tell("groups that the user lacks DESCRIBE on are left out: DESCRIBE on the cluster shows all")
+        tell("groups without DESCRIBE permission of the Kafka user are left out; DESCRIBE on the cluster permits all")
     for why, groups in found.left_out.items():
         tell(f"offsets of {some('group', groups)} are left out: {why}")
     return found
@@ -108,7 +108,7 @@ def is_there(code: int) -> None:
 def add(found: GroupTopics, group: str, code: int, topics: Sequence[str]) -> None:
     is_there(code)
     if code == FORBIDDEN:
-        found.leave_out("the user lacks DESCRIBE on them", [group])
+        found.leave_out("the Kafka user has no DESCRIBE permission on these groups", [group])
     elif code not in {NO_ERROR, ABSENT}:
         found.leave_out(error_name(code), [group])
     found.topics.update(topics)
@@ -152,7 +152,7 @@ def share_read(cluster: KafkaCluster, node: int, groups: Sequence[str], found: G
             request(groups=[request.Asked(group_id=group, topics=None) for group in groups]), node
         )
     except IncompatibleBrokerVersion:
-        found.leave_out("the broker is too old to tell what share groups have read", groups)
+        found.leave_out("the broker is too old to return the offsets of share groups", groups)
         return
     for each in answer.groups:
         yield each.group_id, each.error_code, [topic.topic_name for topic in each.topics]

@@ -19,4 +19,4 @@ def sasl_messages(credentials: Credentials) -> Generator[bytes, bytes, None]:
         client.process_server_first_message((yield client.first_message()))
         client.process_server_final_message((yield client.final_message()))
     except KeyError as error:
-        raise ValueError("not as SCRAM has it") from error
+        raise ValueError("the broker's answer is not a SCRAM message") from error

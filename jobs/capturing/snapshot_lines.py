@@ -23,7 +23,7 @@ def append_line(path: Path, line: str) -> None:
             return
         # Another capture may write to the same file.
         fcntl.flock(file, fcntl.LOCK_EX)
-        mend(file, path)
+        remove_torn_line(file, path)
         end = os.fstat(file).st_size
         try:
             write_all(file, line.encode())
@@ -40,11 +40,11 @@ def check_appendable(path: Path) -> None:
         if stat.S_ISREG(os.fstat(file).st_mode):
             first = os.pread(file, 1, 0)
             if first not in (b"", b"{"):
-                told = "holds something else than lines of snapshots, a file of them or a new one was expected"
+                told = "is not a file of snapshots; give one that groupscope capture wrote, or a new file"
                 raise Failure(ExitCode.USAGE, f"--into {path}: {told}")
 
 
-def mend(file: int, path: Path) -> None:
+def remove_torn_line(file: int, path: Path) -> None:
     """Removes the beginning of a line that a killed capture left."""
     size = os.fstat(file).st_size
     begin = size
@@ -60,9 +60,10 @@ def mend(file: int, path: Path) -> None:
         write_all(file, b"\n")
         return
     if not OURS.startswith(torn[: len(OURS)]):
-        raise Failure(ExitCode.USAGE, f"--into {path}: its last line does not end, a whole one was expected")
+        told = "its last line is incomplete and is not of a snapshot; give another file"
+        raise Failure(ExitCode.USAGE, f"--into {path}: {told}")
     os.ftruncate(file, size - len(torn))
-    say(f"{path}: took away {len(torn):,} bytes of a snapshot that a killed capture began")
+    say(f"{path}: removed {len(torn):,} bytes of an incomplete snapshot; a capture was killed while it wrote")
 
 
 def is_whole(line: bytes) -> bool:

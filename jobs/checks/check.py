@@ -17,7 +17,7 @@ from jobs.warehouses.delta_tables import UNREADABLE, file_path, files_of, one_li
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.tables import TABLES
 
-REBUILD = "ingest its sources into a new warehouse, or put the table's files back from a backup"
+REBUILD = "restore the table's folder from a backup, or run groupscope audit on the same input into a new warehouse"
 
 
 class Status(StrEnum):
@@ -76,7 +76,7 @@ class Checked:
             except UNREADABLE:
                 continue
 
-    def mend(self, table: str, clusters: Collection[str] | None = None) -> str:
+    def repair(self, table: str, clusters: Collection[str] | None = None) -> str:
         """Tables that a job can rebuild from the decoded ones need no sources. `clusters`: those that lose rows; None:
         all."""
         job = TABLES[table].job
@@ -84,10 +84,10 @@ class Checked:
             return REBUILD
         return rebuilding(self.warehouse, job, clusters_with(self.runs, job) if clusters is None else clusters)
 
-    def mend_table(self, table: str) -> str:
+    def repair_table(self, table: str) -> str:
         """How to repair a table that is wrong in itself, whatever its rows."""
-        mend = self.mend(table)
-        return mend if mend == REBUILD else f"delete the folder {self.warehouse.path(table)}, then: {mend}"
+        repair = self.repair(table)
+        return repair if repair == REBUILD else f"delete the folder {self.warehouse.path(table)}, then: {repair}"
 
 
 def footer(path: Place) -> pq.FileMetaData:

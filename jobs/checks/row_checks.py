@@ -29,7 +29,7 @@ def check_nulls(checked: Checked) -> Iterator[Finding]:
                     if nulls := num_nulls(path, footer, column):
                         number = counted(nulls, "NULL")
                         told = f"{number} in {path.name}, none were expected: Spark refuses to read the table"
-                        yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", told, checked.mend(name))
+                        yield Finding(Status.BROKEN, "nulls", f"{name}.{column}", told, checked.repair(name))
                 activity.done += 1
 
 
@@ -60,8 +60,8 @@ def check_keys(checked: Checked) -> Iterator[Finding]:
                 number += twice.num_rows
                 activity.done += rows.num_rows
             if number:
-                told = f"{counted(number, 'key')} in several rows, the first: {example}"
-                yield Finding(Status.BROKEN, "keys", name, told, checked.mend(name))
+                told = f"{counted(number, 'key')} duplicated, each in several rows, such as {example}"
+                yield Finding(Status.BROKEN, "keys", name, told, checked.repair(name))
 
 
 def repeated(rows: pa.Table, key: list[str]) -> pa.Table:
@@ -89,8 +89,8 @@ def check_counts(checked: Checked) -> Iterator[Finding]:
             parts = counts["decoded"] + counts["rejected"] + counts["already_known"]
             if counts["read"] != parts:
                 told = (
-                    f"{counted(counts['read'], 'record')} read of offsets partition {counts['offsets_partition']}, but "
-                    f"{parts} decoded, rejected or already known"
+                    f"offsets partition {counts['offsets_partition']}: {counted(counts['read'], 'record')} read, but "
+                    f"the sum of decoded, rejected and already known ones is {parts}"
                 )
                 yield Finding(Status.BROKEN, "counts", f"run {run['run_id']}", told, REBUILD)
 
@@ -110,17 +110,19 @@ def check_sums(checked: Checked) -> Iterator[Finding]:
         where = f"{place[0]}, offsets partition {place[1]}"
         if said["decoded"][place] != decoded[place]:
             number, rows = counted(said["decoded"][place], "record"), counted(decoded[place], "row")
-            told = f"runs decoded {number}, {rows} in the decoded tables"
+            told = f"runs report {number} decoded, but the decoded tables have {rows}"
             yield Finding(Status.BROKEN, "sums", where, told, REBUILD)
         if said["rejected"][place] < rejected[place]:
             number, rows = counted(said["rejected"][place], "record"), counted(rejected[place], "row")
-            told = f"runs rejected {number}, {rows} in {REJECTED}"
+            told = f"runs report {number} rejected, but {REJECTED} has {rows}"
             yield Finding(Status.BROKEN, "sums", where, told, REBUILD)
 
 
 CHECKS = (
-    Check("nulls", "no NULL is in a column that must have a value", check_nulls),
-    Check("keys", "every key is in one row", check_keys),
-    Check("counts", "runs read as many records as they decoded, rejected or knew", check_counts),
-    Check("sums", "runs decoded as many records as there are rows", check_sums),
+    Check("nulls", "all columns that must have a value have one", check_nulls),
+    Check("keys", "no key is in two rows", check_keys),
+    Check(
+        "counts", "each run's records read are the sum of its decoded, rejected and already known ones", check_counts
+    ),
+    Check("sums", "the tables have as many rows as runs report decoded records", check_sums),
 )

@@ -27,8 +27,8 @@ from udfs.sentences.counts import counted
 
 READER_PROTOCOL = 1
 ACTIONS = ("add", "remove")
-NEXT_RUN = "the next `groupscope ingest` does the rest by itself"
-WRITE_ANEW = "`groupscope ingest --optimize full` writes the files anew"
+NEXT_RUN = "run `groupscope ingest`: it finishes what that run began to write"
+WRITE_ANEW = "run `groupscope ingest --optimize full`: it rewrites the files"
 
 
 def opened(warehouse: Warehouse) -> Checked:
@@ -56,26 +56,26 @@ def opened(warehouse: Warehouse) -> Checked:
 
 def check_lock(checked: Checked) -> Iterator[Finding]:
     if checked.is_busy:
-        mend = "look again when that run has ended"
-        yield Finding(Status.WARN, "lock", LOCK_FILE, f"held by {checked.holder}", mend)
+        repair = "run doctor again when that run has ended"
+        yield Finding(Status.WARN, "lock", LOCK_FILE, f"held by {checked.holder}", repair)
 
 
 def check_manifests(checked: Checked) -> Iterator[Finding]:
     for path in unfinished(checked.warehouse.root):
         if not checked.is_busy:
-            told = f"run {path.name.split('.')[0]} was ended while it wrote; readers see the run before it"
+            told = f"run {path.name.split('.')[0]} was killed while it wrote; queries read the state before that run"
             yield Finding(Status.WARN, "manifests", f"{RUNS_FOLDER}/{path.name}", told, NEXT_RUN)
         read_manifest(path)
 
 
 def check_opens(checked: Checked) -> Iterator[Finding]:
     for name, told in checked.unopened.items():
-        yield Finding(Status.BROKEN, "tables", TABLES[name].folder, f"cannot be opened: {told}", checked.mend(name))
+        yield Finding(Status.BROKEN, "tables", TABLES[name].folder, f"cannot be opened: {told}", checked.repair(name))
     jobs = {row["job"] for row in checked.runs}
     for name, table in TABLES.items():
         is_due = name in checked.versions or table.job in jobs
         if is_due and name not in checked.tables and name not in checked.unopened:
-            yield Finding(Status.BROKEN, "tables", table.folder, "is not there", checked.mend(name))
+            yield Finding(Status.BROKEN, "tables", table.folder, "is not there", checked.repair(name))
     if not checked.runs and not checked.unopened:
         yield Finding(Status.WARN, "tables", RUNS, "no run has finished yet", "run `groupscope ingest`")
 
@@ -88,18 +88,20 @@ def check_versions(checked: Checked) -> Iterator[Finding]:
         newest = open_table(checked.warehouse.path(name))
         last = named if newest is None else newest.version()
         if last > named and not checked.is_busy and not unfinished(checked.warehouse.root):
-            told = f"is at version {last}, the newest run names {named}: something else wrote it"
-            yield Finding(Status.BROKEN, "versions", name, told, "undo that write; only groupscope may write here")
+            told = f"its Delta version is {last}, but the newest run wrote {named}: another program wrote to it"
+            undo = f"restore version {named} (Delta's RESTORE); let only groupscope write to this folder"
+            yield Finding(Status.BROKEN, "versions", name, told, undo)
 
 
 def check_protocol(checked: Checked) -> Iterator[Finding]:
     for name, delta in checked.tables.items():
         found = delta.protocol().min_reader_version
         if found != READER_PROTOCOL:
-            told = f"needs a reader of Delta protocol {found}, {READER_PROTOCOL} was expected"
-            yield Finding(
-                Status.BROKEN, "protocol", name, told, f"a table feature was switched on: {checked.mend_table(name)}"
+            told = (
+                f"needs a reader of Delta protocol {found}, groupscope writes {READER_PROTOCOL}: another program "
+                "enabled a table feature"
             )
+            yield Finding(Status.BROKEN, "protocol", name, told, checked.repair_table(name))
 
 
 def check_schema(checked: Checked) -> Iterator[Finding]:
@@ -108,9 +110,9 @@ def check_schema(checked: Checked) -> Iterator[Finding]:
         declared = table_schema(TABLES[name])
         for column in declared:
             if told := difference(found, column):
-                yield Finding(Status.BROKEN, "schema", f"{name}.{column.name}", told, checked.mend_table(name))
+                yield Finding(Status.BROKEN, "schema", f"{name}.{column.name}", told, checked.repair_table(name))
             elif comment_of(found.field(column.name)) != comment_of(column):
-                told = "has another comment than this release declares"
+                told = "its comment is not that of this release"
                 yield Finding(Status.WARN, "schema", f"{name}.{column.name}", told, "harmless")
         for extra in set(found.names) - set(declared.names):
             told = "is no column of this release"
@@ -128,9 +130,7 @@ def difference(found: pa.Schema, column: pa.Field) -> str | None:
     if not other.type.equals(column.type):
         return f"is {other.type}, {column.type} was expected"
     if other.nullable != column.nullable:
-        return (
-            "allows NULL, NOT NULL was expected" if other.nullable else "is NOT NULL, NULL was expected to be allowed"
-        )
+        return "allows NULL, this release does not" if other.nullable else "does not allow NULL, this release does"
     return None
 
 
@@ -145,8 +145,8 @@ def check_files(checked: Checked) -> Iterator[Finding]:
             ran = clusters_with(checked.runs, TABLES[name].job)
             for path, row in checked.files(name):
                 if told := damage(path, row):
-                    mend = checked.mend(name, clusters_of(row, ran))
-                    yield Finding(Status.BROKEN, "files", f"{TABLES[name].folder}/{path.name}", told, mend)
+                    repair = checked.repair(name, clusters_of(row, ran))
+                    yield Finding(Status.BROKEN, "files", f"{TABLES[name].folder}/{path.name}", told, repair)
                 activity.done += 1
 
 
@@ -159,8 +159,8 @@ def check_progress(checked: Checked) -> Iterator[Finding]:
             except UNREADABLE:
                 continue  # which is a finding about its files
             if is_lost:
-                told = f"rows of cluster {cluster} were lost with a table that the run of another cluster made anew"
-                yield Finding(Status.BROKEN, "progress", TABLES[table].folder, told, checked.mend(table, [cluster]))
+                told = f"has lost the rows of cluster {cluster}: a run of another cluster created the table again"
+                yield Finding(Status.BROKEN, "progress", TABLES[table].folder, told, checked.repair(table, [cluster]))
 
 
 def damage(path: Place, row: dict[str, Any]) -> str | None:
@@ -183,8 +183,10 @@ def check_statistics(checked: Checked) -> Iterator[Finding]:
         keys = [column for column in TABLES[name].key if column in leading]
         lacking = [path.name for path, row in checked.files(name) if not has_statistics(row, keys)]
         if lacking:
-            files = f"{counted(len(lacking), 'file')} without statistics of key columns, such as {lacking[0]}"
-            told = f"{files}: queries read them all"
+            files = (
+                f"{counted(len(lacking), 'file')} without min and max of the table's key columns, such as {lacking[0]}"
+            )
+            told = f"{files}: every query reads them"
             yield Finding(Status.WARN, "statistics", name, told, WRITE_ANEW)
 
 
@@ -213,7 +215,9 @@ def check_orphans(checked: Checked) -> Iterator[Finding]:
         ]
         if left:
             size = sum(map(size_of, left))
-            told = f"{counted(len(left), 'file')} that the table does not name, {size} bytes, such as {left[0].name}"
+            told = (
+                f"{counted(len(left), 'file')} that the Delta log does not list, {size} bytes, such as {left[0].name}"
+            )
             yield Finding(Status.WARN, "orphans", name, told, "failed attempts left them; they can be deleted")
 
 
@@ -235,13 +239,13 @@ def names_in_log(folder: Place) -> set[str]:
 
 CHECKS = (
     Check("lock", "no run is in progress", check_lock),
-    Check("manifests", "no run was ended while it wrote", check_manifests),
+    Check("manifests", "no run was killed while it wrote", check_manifests),
     Check("tables", "every table opens", check_opens),
-    Check("versions", "every table is at the version that the newest run names", check_versions),
+    Check("versions", "every table is at the Delta version that the newest run wrote", check_versions),
     Check("protocol", "any Delta reader of protocol 1 reads every table", check_protocol),
     Check("schema", "columns, types and comments are those of this release", check_schema),
-    Check("files", "every file is there, whole", check_files),
-    Check("progress", "no cluster has lost its history with a table", check_progress),
-    Check("statistics", "every file has statistics of its key columns", check_statistics),
-    Check("orphans", "no file lies there that no table names", check_orphans),
+    Check("files", "no file is missing or truncated", check_files),
+    Check("progress", "every table has the rows of all its clusters", check_progress),
+    Check("statistics", "every file has min and max of the table's key columns", check_statistics),
+    Check("orphans", "the Delta logs list every file", check_orphans),
 )

@@ -27,7 +27,7 @@ def add_warehouse_flags(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default=600,
         metavar="SECONDS",
-        help="how long to wait while another run uses the warehouse (default: 600)",
+        help="how many seconds to wait while another run uses the warehouse (default: 600)",
     )
     add_quiet_flag(parser)
 
@@ -82,7 +82,8 @@ def add_cluster_flag(parser: argparse.ArgumentParser) -> None:
         "--cluster",
         type=cluster_name,
         metavar="NAME",
-        help="name of the Kafka cluster in the warehouse (default: the only one there; 'default' in a new warehouse)",
+        help="your name for the Kafka cluster in this warehouse; needed if the warehouse holds several (default: the "
+        "only one; 'default' in a new warehouse)",
     )
 
 
@@ -117,7 +118,8 @@ def add_report_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         metavar="DIR",
-        help="folder or URI for the HTML report (default: report/; for a warehouse that is not local, its _report/)",
+        help="folder or URI for the HTML report (default: report/ in the current folder; if the warehouse is not "
+        "local, _report/ inside it)",
     )
 
 
@@ -125,8 +127,8 @@ def add_at_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at",
         metavar="T",
-        help="the time to show: ISO 8601 (UTC if it has no zone), epoch milliseconds or now (default: time of the "
-        "newest record or snapshot)",
+        help="the time to show: ISO 8601 (UTC if it has no zone), milliseconds since 1970, or the word now (default: "
+        "the time of the newest record or snapshot)",
     )
 
 
@@ -134,8 +136,9 @@ def add_as_of_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-of",
         metavar="T",
-        help="evaluate lag, expiry, verdicts and findings as of this time: ISO 8601 (UTC if it has no zone), epoch "
-        "milliseconds or now (default: time of the newest record or snapshot; with --source kafka: now)",
+        help="the as-of time: compute lag, expiry, lag verdicts and findings as if it were this time. ISO 8601 (UTC if "
+        "it has no zone), milliseconds since 1970, or the word now (default: the time of the newest record or "
+        "snapshot; with --source kafka: now)",
     )
 
 
@@ -169,7 +172,7 @@ def seconds(text: str) -> float:
 
 
 def instant(text: str, now: int, flag: str = "time") -> int:
-    """Epoch milliseconds of a time: ISO 8601 (UTC if it has no zone), epoch milliseconds or `now`."""
+    """Milliseconds since 1970 of a time: ISO 8601 (UTC if it has no zone), milliseconds since 1970 or `now`."""
     if text == "now":
         return now
     if re.fullmatch("[0-9]+", text):
@@ -195,5 +198,5 @@ def as_of_micros(text: str | None, now: int) -> int | None:
 
 
 def wrong_instant(text: str, flag: str) -> Failure:
-    expected = "ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, epoch milliseconds or now was expected"
+    expected = "give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, milliseconds since 1970, or the word now"
     return Failure(ExitCode.USAGE, f"{flag} {text!r}: {expected}")

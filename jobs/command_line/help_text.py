@@ -5,7 +5,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from pkgutil import get_data
 
-HYPHENS = "If a name begins with a hyphen, write two hyphens before it, and put flags before these: -- -name"
+HYPHENS = "If a name begins with a hyphen, write -- before it and all flags before --, as in: --wide -- -name"
 NAME_WIDTH = 14
 MORE = """\
 groupscope COMMAND --help shows the flags of a command and more examples.

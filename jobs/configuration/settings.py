@@ -37,8 +37,8 @@ DEFAULT_PATH = Path("conf/groupscope.toml")
 MOST_MEMBERS = 2**31 - 1
 
 INTRODUCTION = """\
-# Settings of groupscope: every key with its unit and default. If you leave a key out, its default is used. An unknown
-# key is an error. Flags of the command line override this file.
+# Settings of groupscope, each with its unit and default. A setting that is not in the file has its default. An unknown
+# setting is an error. Flags of the command line override this file.
 """
 
 
@@ -51,8 +51,9 @@ class Ingest:
     max_rejected_share: float = setting(
         0.001,
         "share of a run's records, 0 to 1",
-        "If the share of rejected and damaged records is larger, the run still writes all tables, then ends with exit "
-        "code 22. Record types and versions unknown to this release do not count, nor does a torn last batch.",
+        "If the share of rejected and damaged records is larger, the run still writes all tables, then ends with "
+        "exit code 22. Two things do not count: record types and versions unknown to this release, and a last batch "
+        "that was not completely written when the log was copied.",
         SHARE,
     )
 
@@ -62,7 +63,7 @@ class Tables:
     small_files: int = setting(
         16,
         "files",
-        "With `--optimize auto`, a run merges the small files of a table once there are this many.",
+        "With `--optimize auto`, a run merges the small files of a table if it has this many or more.",
         number_from(2),
     )
     small_file_bytes: int = setting(16 << 20, "bytes", "A file below this size is a small file.", number_from(1))
@@ -74,9 +75,10 @@ class Broker:
     default_assignor: str = setting(
         "",
         "an assignor's name",
-        "The first entry of the broker's group.consumer.assignors, such as uniform. Consumer groups use it if their "
-        "members do not choose an assignor. Broker settings in a snapshot override it. Empty: unknown; then Groupscope "
-        "infers the assignor from the recorded assignments.",
+        "The broker's default assignor, which is the first entry of its setting group.consumer.assignors, such as "
+        "uniform. It is for groups of the consumer protocol (KIP-848) whose members do not choose an assignor. A "
+        "snapshot with the broker's settings overrides it. Empty: Groupscope infers the assignor from the recorded "
+        "assignments.",
         TEXT,
     )
 
@@ -86,17 +88,20 @@ class Burrow:
     """The settings of Burrow's rules (`udfs/rules/verdicts/burrow_evaluation.py`), with Burrow's own names."""
 
     intervals: int = setting(
-        10, "commits", "Number of newest commits per partition that Burrow's rules look at.", number_from(2, 1000)
+        10, "commits", "Burrow's rules compare this many of the newest commits of a partition.", number_from(2, 1000)
     )
     expire_group_s: int = setting(
         604_800,
         "seconds",
-        "Older commits do not count. A group without newer commits has the verdict NOTFOUND. Each run reads the raw "
-        "commits of this much time.",
+        "Burrow's rules ignore commits that are older than this at the as-of time. A group that has only such commits "
+        "has the lag verdict NOTFOUND. Each run reads all commits of this much time.",
         number_from(1, 315_360_000),
     )
     minimum_complete: float = setting(
-        0.0, "share of intervals, 0 to 1", "A partition with fewer commits than this is OK.", SHARE
+        0.0,
+        "share of the setting intervals, 0 to 1",
+        "A partition that has fewer commits than this share of `intervals` has the lag verdict OK.",
+        SHARE,
     )
     allowed_lag: int = setting(0, "messages", "Lag up to this counts as no lag.", number_from(0))
     min_distance_s: int = setting(
@@ -111,7 +116,8 @@ class Verdicts:
     window_s: int = setting(
         3600,
         "seconds",
-        "The rules look at rewinds, members, commits and lag of this much time before the as-of time.",
+        "The rules look at commits, lag, members and rewinds (commits of a lower offset than before) of this much time "
+        "before the as-of time.",
         number_from(60, 86_400),
     )
     allowed_lag: int = setting(0, "messages", "Lag up to this counts as no lag.", number_from(0))
@@ -136,67 +142,72 @@ class Gate:
     max_source_age_hours: int = setting(
         25,
         "hours",
-        "It is a finding if the newest record or snapshot is older than this when a run starts: the source may have "
-        "stopped. 0: never a finding.",
+        "A run reports a finding if the newest record or snapshot is older than this when the run starts: the source "
+        "may have stopped. 0: never.",
         number_from(0),
     )
     expiring_soon_hours: int = setting(
-        25, "hours", "It is a finding if offsets expire within this time after the as-of time.", number_from(0)
+        25, "hours", "A run reports a finding if offsets expire within this time after the as-of time.", number_from(0)
     )
     max_unread_ms: int = setting(
         60_000,
         "milliseconds",
-        "It is a finding if a rebalance may have left a partition unread for longer than this.",
+        "A run reports a finding if a rebalance may have left a partition unread for longer than this.",
         number_from(0),
     )
     hanging_transaction_ms: int = setting(
         3_600_000,
         "milliseconds",
-        "It is a finding if a transaction that committed offsets stays open for longer than this. The default is four "
-        "times transaction.max.timeout.ms, the longest timeout that brokers allow by default.",
+        "A run reports a finding if a transaction that committed offsets stays open for longer than this. The "
+        "default is four times transaction.max.timeout.ms, the longest timeout that brokers allow by default.",
         number_from(0),
     )
     storm_rebalances_per_hour: int = setting(
         30,
         "rebalances",
-        "It is a finding if a group has a storm of more rebalances per hour than this.",
+        "A run reports a finding if a group rebalances again and again, at a rate of more than this per hour.",
         number_from(1),
     )
     record_limit_bytes: int = setting(
         1_000_000,
         "bytes",
-        "The largest record that brokers accept for __consumer_offsets (max.message.bytes). It is a finding if the "
-        "record of a group is larger than 70 % of this.",
+        "The largest record that brokers accept for __consumer_offsets (max.message.bytes). A run reports a finding if "
+        "the record of a group is larger than 70 % of this.",
         number_from(1),
     )
     offsets_partition_limit_bytes: int = setting(
         1 << 30,
         "bytes",
-        "It is a finding if the segments of an offsets partition are larger than this: the cleaner may have stopped.",
+        "A run reports a finding if the segments of an offsets partition are larger than this: the cleaner may have "
+        "stopped.",
         number_from(1),
     )
     needless_commits_per_day: int = setting(
         100_000,
         "commits",
-        "It is a finding if a group has more commits per day than this and over 90 % of them change no offset, or "
-        "it commits more than twice as often as every 5 seconds.",
+        "A run reports a finding if a group makes more commits per day than this and one of two things is true: over "
+        "90 % of them change no offset; or they are more than twice as many as one commit of each partition every 5 "
+        "seconds.",
         number_from(1),
     )
     dead_group_days: int = setting(
-        30, "days", "It is a finding if a group has had no members and no commits for longer than this.", number_from(1)
+        30,
+        "days",
+        "A run reports a finding if a group has had no members and no commits for longer than this.",
+        number_from(1),
     )
     max_prometheus_groups: int = setting(
         1_000,
         "groups",
-        "--prometheus writes up to this many groups, those with the worst verdicts first. Group ids are labels, and "
-        "Prometheus needs a bounded number of them.",
+        "--prometheus writes up to this many groups, those with the worst lag verdicts first. Group ids are labels, "
+        "and Prometheus needs a bounded number of them.",
         number_from(0),
     )
     tool_groups: tuple[str, ...] = setting(
         tuple(each.pattern for each in TOOL_GROUPS),
         "a list of regular expressions",
-        "Groups that belong to tools: each pattern must match the whole id. They make no findings; the run prints how "
-        "many it left out.",
+        "Ids of groups that tools use for themselves. Unlike in --group, an expression must match the whole id. "
+        "Findings about these groups are left out; the run prints how many.",
         PATTERNS,
     )
 
@@ -207,7 +218,7 @@ class Storages:
         default=(),
         repr=False,
         metadata={
-            "unit": "a table of texts",
+            "unit": "a table of strings",
             "comment": "How to reach object stores and HDFS. Keys are the usual environment variables in lower case, "
             "such as aws_endpoint_url, google_service_account or azure_storage_account_key, and Hadoop's names "
             "(dfs.…) for HDFS. They override the environment. Keep secrets in the environment instead of in this file.",
@@ -218,7 +229,10 @@ class Storages:
         },
     )
     retry_seconds: int = setting(
-        RETRY_SECONDS, "seconds", "A request that fails is tried again for this long.", number_from(1, 3600)
+        RETRY_SECONDS,
+        "seconds",
+        "A failed request to an object store or HDFS is repeated for this long, before the command fails.",
+        number_from(1, 3600),
     )
 
 
@@ -233,17 +247,22 @@ class Group:
     copartitioned: tuple[tuple[str, ...], ...] = setting(
         (),
         "lists of topics",
-        "Sets of topics that the group joins: each member must have the same partition numbers of all topics in a set.",
+        "Sets of topics whose data the group combines by key, as a join does: each member must own the same partition "
+        "numbers of all topics in a set.",
         TOPIC_SETS,
     )
     redundancy: int = setting(
-        1, "members", "Number of members that must have each partition.", number_from(1, MOST_MEMBERS)
+        1,
+        "members",
+        "Number of members that must own each partition at the same time. More than 1 is for assignors of your own, "
+        "such as for standby members.",
+        number_from(1, MOST_MEMBERS),
     )
     freshness_objective_s: int = setting(
         0,
         "seconds",
-        "Allowed age of the oldest unread message. It is a finding if this is exceeded in more than 5 % of the minutes "
-        "of a day. If several sections match a group, the smallest value counts. 0: no objective.",
+        "Allowed age of the oldest unread message. A run reports a finding if the age is larger in more than 5 % of "
+        "the minutes of a day. If several sections match a group, the smallest value counts. 0: no limit.",
         number_from(0, 315_360_000),
     )
     is_rack_local: bool = setting(
@@ -271,7 +290,7 @@ class Settings:
     groups: tuple[Group, ...] = sections_of(
         Group,
         "Extra requirements for some groups. Repeat the section as often as you like. A group must meet the "
-        "requirements of every section whose pattern matches it:",
+        "requirements of every section whose pattern matches its whole id. The settings of a section:",
     )
 
 
@@ -313,8 +332,8 @@ def parse_settings(found: Mapping[str, Any], file: str) -> Settings:
     settings = Settings(**values)
     if settings.tables.small_file_bytes > settings.tables.file_bytes:
         # Merged files would be small files again, and every run would rewrite them.
-        told = f"small_file_bytes = {settings.tables.small_file_bytes}: at most file_bytes"
-        raise Failure(ExitCode.USAGE, f"{file}: [tables] {told}, {settings.tables.file_bytes}, was expected")
+        told = f"small_file_bytes = {settings.tables.small_file_bytes} is larger than file_bytes"
+        raise Failure(ExitCode.USAGE, f"{file}: [tables] {told} = {settings.tables.file_bytes}; make it smaller")
     return settings
 
 
@@ -327,7 +346,9 @@ def parse_groups(found: object, file: str) -> tuple[Group, ...]:
         place = f"{file}: [[groups]] number {number}:"
         groups.append(parse_section(Group, content, place))
         if not groups[-1].pattern:
-            raise Failure(ExitCode.USAGE, f"{place} no pattern, a regular expression was expected")
+            raise Failure(
+                ExitCode.USAGE, f"{place} pattern is missing; give a regular expression for the ids of the groups"
+            )
     return tuple(groups)
 
 

@@ -58,7 +58,7 @@ def right_topic_sets(value: object) -> tuple[tuple[str, ...], ...] | None:
 SHARE = Check("a share from 0 to 1", right_share)
 PATTERN = Check("a regular expression", right_pattern)
 PATTERNS = Check("a list of regular expressions", right_patterns)
-TOPIC_SETS = Check("a list of lists of two or more different topics", right_topic_sets)
+TOPIC_SETS = Check("a list of lists, each with two or more different topics,", right_topic_sets)
 FLAG = Check("true or false", lambda value: value if isinstance(value, bool) else None)
 TEXT = Check("a text", lambda value: value if isinstance(value, str) else None)
 
@@ -72,8 +72,8 @@ def right_options(value: object) -> tuple[tuple[str, str], ...] | None:
             near = difflib.get_close_matches(name, sorted(KNOWN), n=1, cutoff=0.3)
             raise ValueError(f"{name}: no such option" + "".join(f", the nearest is {each}" for each in near))
         if not isinstance(text, str):
-            raise ValueError(f"{name}: its value is no text")
+            raise ValueError(f"{name}: its value is not a string")
     return tuple(sorted(value.items()))
 
 
-OPTIONS = Check("a table of options and their texts", right_options)
+OPTIONS = Check("a table with a string for each option", right_options)

@@ -28,7 +28,7 @@ A command that takes longer than three seconds shows its progress on standard er
 every half minute in a log. It shows the time left where the amount of work is known. SQL that Spark runs has no such
 amount.
 
-A time (T) is ISO 8601 (UTC when it has no zone), epoch milliseconds, or `now`.
+A time (T) is ISO 8601 (UTC when it has no zone), milliseconds since 1970, or the word `now`.
 """
 HYPHENS = "Put `--` before a name that begins with a hyphen: `groupscope {} -- -name`."
 

@@ -52,7 +52,10 @@ def check_executors(spark: SparkSession, warehouse: Path | None) -> None:
         if each.missing is not None or each.broken is not None:
             raise missing_package(f"executors on {each.host}", each.missing, each.broken)
     if blind := [each.host for each in looks if not each.can_write]:
-        problem = f"executors on {names(blind)} cannot write to this folder of {socket.gethostname()}. {SHARED}"
+        problem = (
+            f"executors on {names(blind)} cannot write to this folder, which is on the driver "
+            f"{socket.gethostname()}. {SHARED}"
+        )
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{warehouse}: {problem}")
 
 

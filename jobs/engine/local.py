@@ -172,7 +172,7 @@ def lost(worker: Worker, name: str, unfinished: str) -> Failure:
     if code is not None and code < 0:
         why = f"was ended by {signal.Signals(-code).name}"
         if -code == signal.SIGKILL:
-            why += ", by somebody or for lack of memory: fewer --workers need less"
+            why += ": somebody killed it, or memory ran out; fewer --workers need less memory"
     else:
         why = f"ended with exit code {code}"
     return Failure(ExitCode.FAILED, f"{name}: the worker process {why}; {unfinished}")

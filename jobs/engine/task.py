@@ -85,4 +85,4 @@ class Step(Generic[Work, Result]):
 
     run: Callable[[Work], Result | Closing[Result]]
     result: type[Result]
-    unfinished: str = "nothing of the run is visible"
+    unfinished: str = "the run wrote nothing to the tables"

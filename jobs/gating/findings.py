@@ -100,7 +100,8 @@ def find(parameters: Parameters, events: Events, choice: Choice, answer: Callabl
 
 def finding(kind: FindingKind, row: Mapping[str, Any], query: str) -> Finding:
     num_rows, num_partitions = int(row["num_rows"]), int(row["num_partitions"])
-    what = f"{num_rows:,} like it" if num_partitions < 2 else f"{num_rows:,} like it in {num_partitions:,} partitions"
+    what = f"{num_rows:,} of this kind"
+    what = what if num_partitions < 2 else f"{what} in {num_partitions:,} partitions"
     return Finding(
         kind=kind.value,
         severity=row["severity"],

@@ -76,7 +76,7 @@ def missing_rows(suite: Suite, frames: Mapping[str, Frame]) -> str | None:
     for due in suite.rows_due:
         table, _, metric = due.partition(".")
         if number := frames[table].total(metric):
-            return f"{suite.table} has no rows, but {due} is {number:,.0f}: rows were expected"
+            return f"{suite.table} has no rows, although {due} is {number:,.0f}; then it must have rows"
     return None
 
 
@@ -163,7 +163,7 @@ def raised(info: Mapping[str, Any]) -> str | None:
     """The message of an expectation that could not be evaluated: in one dictionary, or in one for each metric."""
     for each in (info, *info.values()):
         if isinstance(each, Mapping) and each.get("raised_exception"):
-            return " ".join(str(each.get("exception_message")).split()) or "it raised an exception"
+            return " ".join(str(each.get("exception_message")).split()) or "its evaluation failed with an exception"
     return None
 
 

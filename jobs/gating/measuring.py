@@ -55,7 +55,10 @@ def frame(metrics: Metrics, answer: QueryResult) -> Frame:
     else:
         slices = [ALL] * len(rows)
         if len(rows) != 1:
-            raise wrong(metrics.place, f"{len(rows)} rows and no column named slice, one row was expected")
+            raise wrong(
+                metrics.place,
+                f"the query has {len(rows)} rows; give one row, or a column named slice with one value a row",
+            )
     columns = {name: [number(metrics, name, row[place]) for row in rows] for place, name in enumerate(names)
                if name != SLICE}  # fmt: skip
     return Frame(metrics.table, slices, columns)
@@ -65,16 +68,21 @@ def check_columns(metrics: Metrics, names: Sequence[str]) -> None:
     found = [name for name in names if name != SLICE]
     for name in found:
         if name not in metrics.metrics:
-            raise wrong(metrics.place, f"column {name}: a comment `-- {name}: what it is` was expected")
+            raise wrong(metrics.place, f"column {name} has no description; add the line `-- {name}: what it is`")
     for name in metrics.metrics:
         if name not in found:
-            raise wrong(metrics.place, f"metric {name}: it is declared, but no column of the result has this name")
+            raise wrong(
+                metrics.place, f"the line `-- {name}: …` describes a metric, but the query has no column {name}"
+            )
 
 
 def check_slices(metrics: Metrics, slices: Sequence[str]) -> None:
     for before, after in pairwise(slices):
         if before == after:
-            raise wrong(metrics.place, f"slice {after!r} has several rows, one was expected")
+            raise wrong(
+                metrics.place,
+                f"several rows of the query have {after!r} in the column slice; each value may be in one row only",
+            )
 
 
 def number(metrics: Metrics, name: str, value: object) -> Value:

@@ -140,7 +140,7 @@ def suite_findings(
         errors = [row for row in of_suite if row["success"] is None]
         if errors:
             number = f"{len(errors):,} of {counted(len(of_suite), 'expectation')}"
-            told = f"suite {suite.name}: {number} could not be evaluated: "
+            told = f"checks of {suite.name}: {number} could not be evaluated: "
             query = results_query(about, suite.name)
             kind = FindingKind.SUITE_ERROR
             found.append(Finding(kind.value, kind.severity.value, f"{told}{errors[0]['error']}", query))
@@ -175,8 +175,8 @@ def told_values(row: Row) -> str:
     least, most = threshold.get("min_value"), threshold.get("max_value")
     is_plain = threshold.keys() <= {"min_value", "max_value"} and (least, most) != (None, None)
     if row["expectation"] != BOUNDS or value is None or not is_plain:
-        about = f"{row['expectation']} of {row['column_name'] or 'the frame'} does not hold"
-        return f"{about}, {row['observed']} was found, {row['threshold']} was expected"
+        about = f"{row['expectation']} of {row['column_name'] or 'all rows'} does not hold"
+        return f"{about}: {row['observed']} was found, {row['threshold']} was expected"
     found = f"{value['min']:g} to {value['max']:g}" if isinstance(value, dict) else f"{value:g}"
     if least is None or most is None:
         wanted = f"at most {most:g}" if least is None else f"at least {least:g}"

@@ -90,7 +90,7 @@ class Gate:
     def make(self, run: Run) -> Made:
         self.run = run
         if not any(row["cluster"] == run.cluster for row in run.warehouse.run_rows(["cluster"])):
-            told = f"{run.warehouse.told}: nothing of cluster {run.cluster} in it, tables of an ingest were expected"
+            told = f"{run.warehouse.told}: has no records of cluster {run.cluster}; run `groupscope ingest` first"
             raise Failure(ExitCode.USAGE, told)
         self.about = {"cluster": run.cluster, "run_id": run.run_id}
         self.started = time_of(run.started_ms)

@@ -77,7 +77,8 @@ def closing_line(found: Mapping[str, Any]) -> str:
 
 def damage_told(found: Mapping[str, Any]) -> str:
     about = "about " if found["is_damage_estimated"] else ""
-    return f"{about}{counted(found['damaged_records'], 'record')} damaged in {found['num_damaged_ranges']:,} of these"
+    ranges = counted(found["num_damaged_ranges"], "damaged range")
+    return f"including {ranges} of {about}{counted(found['damaged_records'], 'record')}"
 
 
 def things_read(found: Mapping[str, Any]) -> str:
@@ -91,7 +92,10 @@ def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> lis
     if outcome.conflicts:
         partition, offset = outcome.conflicts[0]
         told = f"records of two leader epochs at {counted(len(outcome.conflicts), 'offset')}"
-        found.append(f"{told}, the first is {offset} of partition {partition}: both are kept, the higher epoch counts")
+        found.append(
+            f"{told}, the first is {offset} of partition {partition}: both are stored, and only the higher epoch's "
+            "is used"
+        )
     unknown = sum(outcome.reasons[reason] for reason in UNKNOWN_REASONS)
     if unknown:
         found.append(
@@ -100,5 +104,5 @@ def warnings(outcome: Outcome, code: ExitCode, max_rejected_share: float) -> lis
     if code is ExitCode.REJECTED_SHARE:
         rejected, records = rejected_share(outcome)
         told = f"{rejected:,} of {counted(records, 'record')} rejected or damaged"
-        found.append(f"{told}, at most {max_rejected_share:.1%} expected (max_rejected_share)")
+        found.append(f"{told}; more than {max_rejected_share:.1%} is an error (setting max_rejected_share)")
     return found

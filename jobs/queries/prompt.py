@@ -28,7 +28,7 @@ MOST_LINES = 10_000
 
 def converse(engine: Engine, format: str) -> None:
     """Until the end of input. What cannot be answered is told, and the next line comes."""
-    sys.stderr.write("SQL ends with a semicolon; \\? shows what else there is.\n")
+    sys.stderr.write("End SQL with a semicolon; \\? lists the other commands.\n")
     with history():
         for text in typed(engine):
             if text in QUIT:

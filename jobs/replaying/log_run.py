@@ -44,7 +44,7 @@ class LogRun(ABC):
         self.run_id = run.run_id
         self.runs = run.warehouse.run_rows(RUN_COLUMNS)
         if not any(row["cluster"] == self.cluster for row in self.runs):
-            told = f"{self.warehouse.told}: nothing of cluster {self.cluster} in it, records of an ingest were expected"
+            told = f"{self.warehouse.told}: has no records of cluster {self.cluster}; run `groupscope ingest` first"
             raise Failure(ExitCode.USAGE, told)
 
     @property
@@ -108,7 +108,8 @@ class LogRun(ABC):
     def say_whose_rows_went(self, clusters: Collection[str]) -> None:
         if clusters:
             command = rebuilding(self.warehouse, self.written.job, clusters)
-            say(f"rows of {', '.join(sorted(clusters))} were lost with the same files. Rebuild them too: {command}")
+            told = "lost rows too, since their rows were in the same damaged files. Rebuild them"
+            say(f"clusters {', '.join(sorted(clusters))} {told}: {command}")
 
     def tables(self) -> "LogTables":
         about = About(

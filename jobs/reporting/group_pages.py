@@ -93,7 +93,7 @@ def write_by_workers(pages: GroupPages, warehouse: Warehouse, folder: Place, eng
     hands = pages.groups.dealt(max(engine.num_workers * TASKS_PER_WORKER, most_tasks))
     runs = warehouse.runs()
     tasks = [PagesTask(GroupPages(pages.about, pages.head, each), warehouse.root, runs, folder) for each in hands]
-    step = Step(write_pages_of, PagesDone, unfinished="index.html is as it was")
+    step = Step(write_pages_of, PagesDone, unfinished="index.html is still that of the previous report")
     sizes = [len(hand.groups) for hand in hands], "groups"
     done = engine.run(step, [TaskSpec(task, about="pages of groups") for task in tasks], sizes)
     for each in done:

@@ -101,7 +101,7 @@ def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
 
 def redacted(redaction: Redaction, cluster: str, choice: GroupChoice, key: Key) -> About:
     """Paths and patterns hold names too."""
-    words, name = None if choice.words is None else "some of the groups", redaction.name(cluster)
+    words, name = None if choice.words is None else "a part of the groups", redaction.name(cluster)
     return About("WAREHOUSE", name, words, "", name, is_redacted=True, has_kept_key=key.is_kept)
 
 

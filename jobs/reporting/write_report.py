@@ -30,7 +30,7 @@ class WrittenReport:
     @property
     def line(self) -> str:
         own = "a page of its own" if self.num_pages == 1 else "pages of their own"
-        pages = f", {self.num_pages:,} of them on {own}" if self.num_pages else ""
+        pages = f", {self.num_pages:,} of the groups with {own}" if self.num_pages else ""
         counts = f"{counted(self.num_findings, 'finding')}, {counted(self.num_groups, 'group')}{pages}"
         return f"{self.place}: {self.verdict}, {counts}, {self.num_bytes / 1e6:.1f} MB"
 

@@ -29,11 +29,9 @@ def check_as_of(as_of_ms: int, started_ms: int, span: tuple[datetime, datetime] 
         return
     oldest, newest = ((time - EPOCH) // timedelta(milliseconds=1) for time in span)
     if as_of_ms < oldest:
-        told = (
-            f"is before the first record and snapshot of cluster {cluster}, a time from {iso(oldest)} on was expected"
-        )
+        told = f"is before the first record and snapshot of cluster {cluster}; give {iso(oldest)} or a later time"
     elif as_of_ms > max(newest, started_ms):
-        told = f"is in the future, a time up to {iso(max(newest, started_ms))} was expected"
+        told = f"is in the future; give a time up to {iso(max(newest, started_ms))}"
     else:
         return
     raise Failure(ExitCode.USAGE, f"--as-of {iso(as_of_ms)}: {told}")

@@ -121,7 +121,11 @@ def problem(given: Mapping[str, Column], values: Mapping[str, Column], has_produ
     checks = [check(column, given[column.name], values[column.name]) for column in COLUMNS if column.name in given]
     if all(name in given for name in PRODUCER_COLUMNS):
         is_homeless = has_producers & given["is_transactional"] & given["producer_id"].isNull()
-        checks.append(F.when(is_homeless, told("producer_id", F.lit("null in a record of a transaction"))))
+        checks.append(
+            F.when(
+                is_homeless, told("producer_id", F.lit("null, but is_transactional is true, so the record needs one"))
+            )
+        )
     return F.coalesce(*checks)
 
 

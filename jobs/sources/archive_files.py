@@ -150,7 +150,8 @@ def check_outside_tables(files: FileSystem, path: Any) -> None:
         if files.is_delta(path):
             table = files.told(path)
             raise Failure(
-                ExitCode.UNREADABLE_INPUT, f"{table}: is a Delta table, its folder was expected and not a part of it"
+                ExitCode.UNREADABLE_INPUT,
+                f"{table}: is a Delta table; give this folder itself, not files or folders inside it",
             )
 
 

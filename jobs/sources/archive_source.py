@@ -82,7 +82,10 @@ def unreadable_told(path: str) -> Iterator[None]:
 def chosen_files(found: Sequence[ArchiveFiles], path: str, names: set[str]) -> list[ArchiveFiles]:
     known = {file.path for each in found for file in each.files}
     if gone := sorted(names - known):
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{gone[0]}: is no file of {path} any more")
+        raise Failure(
+            ExitCode.UNREADABLE_INPUT,
+            f"{gone[0]}: is not among the files of {path} any more; it was there when the run began",
+        )
     chosen = [replace(each, files=tuple(file for file in each.files if file.path in names)) for each in found]
     return [each for each in chosen if each.files]
 

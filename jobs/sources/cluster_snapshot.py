@@ -93,7 +93,7 @@ def found_topics(cluster: KafkaCluster, names: Iterable[str], tell: Tell) -> dic
     forbidden: dict[str, str] = {}
     topics = cluster.topics(possible, forbidden)
     if forbidden:
-        tell(f"{some('topic', forbidden)} left out: the user lacks DESCRIBE on them")
+        tell(f"{some('topic', forbidden)} left out: the Kafka user has no DESCRIBE permission on them")
     return {name: topic for name in possible if (topic := topics.get(name)) is not None}
 
 
@@ -102,7 +102,7 @@ def found_offsets(cluster: KafkaCluster, topics: Iterable[Topic], tell: Tell) ->
     unknown: dict[tuple[str, int], str] = {}
     found = cluster.offsets(partitions, unknown)
     if unknown:
-        tell(f"offsets of {counted(len(unknown), 'partition')} are left out, the first: {min(unknown.items())[1]}")
+        tell(f"offsets of {counted(len(unknown), 'partition')} are left out, such as: {min(unknown.items())[1]}")
     return found
 
 
@@ -110,7 +110,7 @@ def found_settings(cluster: KafkaCluster, tell: Tell) -> dict[str, str] | None:
     try:
         return dict(sorted(cluster.settings(SETTINGS).items()))
     except Forbidden as error:
-        tell(f"{error}: left out")
+        tell(str(error))
         return None
 
 

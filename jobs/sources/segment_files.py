@@ -129,7 +129,9 @@ def opened(path: Path | StoredPath, identity: int | None = None) -> BufferedRead
         raise Failure(ExitCode.UNREADABLE_INPUT, told) from None
     if identity not in (None, found):
         file.close()
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"{path}: another file has taken its place while it was read")
+        raise Failure(
+            ExitCode.UNREADABLE_INPUT, f"{path}: another file replaced it while it was read; run the command again"
+        )
     return file
 
 

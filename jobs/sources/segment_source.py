@@ -55,7 +55,7 @@ def segment_files(pattern: str, partition: int | None, options: StorageOptions |
     found = {path.absolute() for root in roots for path in paths_below(root)}
     files = [segment_file(path, partition_of(path, partition)) for path in sorted(found)]
     if not files:
-        told = "no segment files (….log) in it, a log dir, copies of one, or a folder __consumer_offsets-N was expected"
+        told = "no segment files (….log) in it; give a log dir, a folder with several of them, or __consumer_offsets-N"
         raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{pattern}: {told}")
     return sorted(files, key=in_order)
 
@@ -87,7 +87,7 @@ def paths_below(root: Path) -> Iterator[Path]:
     if root.is_file():
         yield root
     elif not root.exists():
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{root}: no such folder, one with segments was expected")
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{root}: no such folder; give a folder with segment files")
     else:
         yield from (path for path in root.iterdir() if path.name.endswith(SUFFIX) and not path.is_dir())
         for folder in partition_folders(root):

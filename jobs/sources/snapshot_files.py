@@ -68,7 +68,7 @@ def snapshots_of(file: SnapshotFile, captured_at_ms: int | None) -> Snapshots:
         text = content.decode("utf-8-sig")
         return parse(text, file.modified_ms if captured_at_ms is None else captured_at_ms)
     except UnicodeDecodeError as error:
-        told = f"byte {error.object[error.start]:#04x} at {error.start}, UTF-8 expected"
+        told = f"byte {error.object[error.start]:#04x} at position {error.start} is not UTF-8"
     except (OSError, EOFError, zlib.error) as error:
         told = f"not a whole gzip file, {error}"
     except Malformed as error:
@@ -110,7 +110,7 @@ def files_at(path: str, options: StorageOptions) -> Iterator[SnapshotFile]:
 
 
 def no_files(path: str) -> Failure:
-    told = "no such file, or a folder without any, snapshots were expected"
+    told = "no such file, or a folder without files; give files of snapshots"
     return Failure(ExitCode.UNREADABLE_INPUT, f"{path}: {told}")
 
 

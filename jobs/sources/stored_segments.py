@@ -14,7 +14,7 @@ from schemas.words.exit_codes import ExitCode
 
 SUFFIX = ".log"
 MAGIC = re.compile(r"[*?[]")
-EXPECTED = "a log dir, copies of one, or a folder __consumer_offsets-N was expected"
+EXPECTED = "give a log dir, a folder with several of them, or __consumer_offsets-N"
 
 
 def stored_segments(place: str, options: StorageOptions) -> list[tuple[StoredPath, StoredFile]]:
@@ -31,7 +31,7 @@ def stored_segments(place: str, options: StorageOptions) -> list[tuple[StoredPat
         told = f"segments:{place}: {os_error_line(error, place)}"
         raise Failure(ExitCode.UNREADABLE_INPUT, told.replace(f"{place}: {place}: ", f"{place}: ")) from None
     if not found:
-        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{place}: no segment files (….log) there, {EXPECTED}")
+        raise Failure(ExitCode.UNREADABLE_INPUT, f"segments:{place}: no segment files (….log) there; {EXPECTED}")
     return found
 
 

@@ -19,6 +19,8 @@ from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.arrays.arrow_schema import table_schema
 
+OTHER_CLUSTER = "give this Kafka cluster another name: --cluster NAME"
+
 Row = dict[str, Any]
 
 TIME = "captured_time"
@@ -77,8 +79,8 @@ def check_same_log(warehouse: Warehouse, cluster: str, ids: Mapping[str, str]) -
     told, *others = sorted(ids)
     known = others[0] if others else known_topic_id(warehouse, cluster, OFFSETS_TOPIC)
     if known is not None and known != told:
-        where = f"{ids[others[0]]}it is" if others else "the warehouse holds snapshots of"
-        line = f"{ids[told]}{OFFSETS_TOPIC}: its id is {told}, {where} {known}: use another --cluster"
+        where = f"{ids[others[0]]}it is" if others else f"in the warehouse, cluster {cluster} has id"
+        line = f"{ids[told]}topic {OFFSETS_TOPIC} has id {told}, {where} {known}; {OTHER_CLUSTER}"
         raise Failure(ExitCode.UNREADABLE_INPUT, line)
 
 
@@ -107,6 +109,7 @@ def check_same(name: str, held: Row | None, row: Row, file: str) -> None:
         theirs = None if held is None else held[column]
         if column != "run_id" and None not in (value, theirs) and value != theirs:
             subject = ", ".join(f"{each} {row[each]}" for each in TABLES[name].key if each not in ("cluster", TIME))
-            told = f"{column} {value}{subject and f' of {subject}'} at {row[TIME]}, the warehouse holds {theirs}"
-            line = f"{file}: {told} for cluster {row['cluster']}: use another --cluster"
+            told = f"{column} {value}{subject and f' of {subject}'} at {row[TIME]}"
+            stored = f"the warehouse has {theirs} of cluster {row['cluster']} at this time"
+            line = f"{file}: {told}, but {stored}; {OTHER_CLUSTER}"
             raise Failure(ExitCode.UNREADABLE_INPUT, line)

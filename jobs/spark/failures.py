@@ -64,14 +64,16 @@ def failure_of(text: str) -> Failure:
     if found := MISSING.search(text):
         return missing_package(where, found["name"])
     if found := VERSIONS.search(text):
-        problem = f"{where} run Python {found['worker']}, the driver {found['driver']}; one minor version was expected"
+        problem = (
+            f"{where} run Python {found['worker']}, the driver {found['driver']}; both must run the same minor version"
+        )
         return Failure(ExitCode.USAGE, f"{problem}. {SHIP_PYTHON}")
     if found := NO_PYTHON.search(text):
-        return Failure(ExitCode.USAGE, f"{where}: no Python {found['program']} that runs. {SHIP_PYTHON}")
+        return Failure(ExitCode.USAGE, f"{where}: Python cannot be started as {found['program']}. {SHIP_PYTHON}")
     if LOST.search(text) and CRASHED not in text:
         host = f" on {task['host']}" if task and task["host"] else ""
-        why = "was ended, by somebody or for lack of memory: more spark.executor.memoryOverhead may help"
-        return Failure(ExitCode.FAILED, f"the worker process{host} {why}; nothing of the run is visible")
+        why = "ended: somebody killed it, or memory ran out; more spark.executor.memoryOverhead may help"
+        return Failure(ExitCode.FAILED, f"the worker process{host} {why}; the run wrote nothing to the tables")
     return Failure(ExitCode.FAILED, f"a task failed, please report it: {cause_of(text)} (--debug shows where)")
 
 

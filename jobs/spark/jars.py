@@ -86,7 +86,7 @@ def run_ivy(jar_set: JarSet, folder: Path) -> None:
         done = subprocess.run([*ivy, *request, *types, *places], capture_output=True, text=True, check=False)
     if done.returncode:
         told = (done.stdout + done.stderr)[-4000:]
-        raise RuntimeError(f"jar set {jar_set.name} could not be fetched by Ivy:\n{told}")
+        raise RuntimeError(f"Ivy could not download the Java libraries of {jar_set.name}:\n{told}")
 
 
 def ivy_jar() -> Path:

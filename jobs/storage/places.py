@@ -42,7 +42,7 @@ def storage_at(place: str, options: StorageOptions) -> Storage:
     if scheme == "file":
         return LocalStorage(str(local_path(place).absolute()))
     if scheme not in OBJECTS + HADOOP:
-        raise Failure(ExitCode.USAGE, f"{place}: no storage is known by {scheme}:, {EXPECTED}")
+        raise Failure(ExitCode.USAGE, f"{place}: unknown kind of storage {scheme}:, {EXPECTED}")
     checked = checked_uri(place, scheme)
     # Here, since a command on local disks does without them.
     if scheme in OBJECTS:

@@ -37,7 +37,7 @@ def refusal(error: BaseException, place: str, seconds: float) -> OSError:
     if isinstance(error, FileNotFoundError):
         return FileNotFoundError(errno.ENOENT, "no such file", place)
     if isinstance(error, PermissionError) or FORBIDDEN.search(f"{type(error).__name__} {text}"):
-        told = f"no right to it{answered(text)}: check the key or ticket, and what it may do there"
+        told = f"permission denied{answered(text)}: check the access key or Kerberos ticket, and its permissions there"
         return PermissionError(errno.EACCES, told, place)
     if NO_KEYS.search(text):
         return PermissionError(errno.EACCES, "no credentials: set those of the storage, or [storage] options", place)

@@ -56,7 +56,10 @@ class StorageLock:
     def check(self) -> None:
         """Before anything is done that only the holder may do."""
         if self.numbers()[-1:] != [self.number]:
-            told = f"{self.storage.place}: another run took the lock over, since this one stood still for too long"
+            told = (
+                f"{self.storage.place}: another run took over the lock, because this run did not renew it in "
+                "time; run it again"
+            )
             raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)
 
     def wait(self, wait_seconds: float, tell: Callable[[str], None]) -> None:
@@ -70,7 +73,10 @@ class StorageLock:
             is_stale = time.monotonic() - since >= MISSED_BEATS * self.beat_seconds
             if text == FREE or is_stale:
                 if text != FREE:
-                    tell(f"{self.storage.place}: {holder_of(text)} has not been heard of, taking its lock over")
+                    tell(
+                        f"{self.storage.place}: {holder_of(text)} has stopped renewing its lock; this run takes "
+                        "the lock over"
+                    )
                 if self.is_taken(number + 1):
                     return
                 continue

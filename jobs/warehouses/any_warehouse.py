@@ -51,5 +51,5 @@ def one_cluster(found: Warehouse, wanted: str | None) -> str:
         return wanted
     if len(known) > 1:
         names = ", ".join(known)
-        raise Failure(ExitCode.USAGE, f"--cluster: the warehouse has {names}, one of them was expected")
+        raise Failure(ExitCode.USAGE, f"the warehouse holds several clusters; add --cluster with one of {names}")
     return known[0] if known else "default"

@@ -86,5 +86,8 @@ def parse_manifest(text: str, place: str) -> Manifest:
         runs, anew = tuple(found["runs"]), tuple(found["anew"])
         return Manifest(found["run_id"], found["sequence"], found["time_ms"], changes, runs, anew)
     except (ValueError, KeyError, TypeError) as error:
-        told = f"{place}: not a manifest of this release ({error}), the one of an unfinished run was expected"
+        told = (
+            f"{place}: lists what an unfinished run wrote, in a form this release cannot read ({error}); finish it by "
+            "an ingest with the release that began it"
+        )
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None

@@ -22,7 +22,7 @@ def lacking(delta: DeltaTable, table: Table) -> list[str]:
 def older(place: object, names: Sequence[str]) -> Failure:
     """`place`: the table's folder, or a file of it."""
     what = "the column" if len(names) == 1 else "the columns"
-    told = f"was written by an older release, without {what} {listed(names, MOST_NAMED)}"
+    told = f"was written by an older release and lacks {what} {listed(names, MOST_NAMED)}"
     return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {told}; `groupscope doctor` says how to repair it")
 
 

@@ -295,7 +295,7 @@ def writing(
         with locked_here(root, lock_wait, job, tell) as lock:
             warehouse = Warehouse(root, lock, [])
             for path in unfinished(root):
-                tell(f"{root}: finishing run {path.name.split('.')[0]}, which was ended while it wrote")
+                tell(f"{root}: completing the writes of run {path.name.split('.')[0]}, which was killed while it wrote")
                 warehouse.finish(read_manifest(path))
             yield warehouse
         # The lock's files too.

@@ -5,6 +5,7 @@ import json
 from jobs.output.failure import Failure
 from schemas.contract.tables import CONTRACT_VERSION
 from schemas.words.exit_codes import ExitCode
+from schemas.words.records import OFFSETS_TOPIC
 
 MARKER = "_warehouse.json"
 # What is expected by commands that never create a warehouse.
@@ -27,9 +28,11 @@ def check_marker(text: str | None, root: str, expected: str) -> None:
         told = f'{root}/{MARKER}: not readable, {{"contract_version": {CONTRACT_VERSION}}} was expected'
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
     if isinstance(version, int) and version < CONTRACT_VERSION:
-        told = f"was written by an older release (contract {version}, this release writes {CONTRACT_VERSION})"
-        mend = "Read the log again into a new folder: groupscope audit --source … --warehouse NEW"
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: {told}. {mend}")
+        told = f"was written by an older release (table format {version}, this release needs {CONTRACT_VERSION})"
+        again = f"Read {OFFSETS_TOPIC} again into a new folder: groupscope audit --source … --warehouse NEW"
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: {told}. {again}")
     if not isinstance(version, int) or version > CONTRACT_VERSION:
-        told = f"{root}: of contract version {version}, at most {CONTRACT_VERSION} was expected: use a newer groupscope"
+        told = (
+            f"{root}: has table format {version}, this release reads up to {CONTRACT_VERSION}: use a newer groupscope"
+        )
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told)

@@ -1,7 +1,7 @@
 -- Spans that failed the gate and were let through.
 SELECT group_id, topic, partition, recorded_time AS at_time,
   topic || '-' || CAST(partition AS STRING) || ', offsets ' || CAST(from_offset AS STRING) || ' to '
-    || CAST(to_offset - 1 AS STRING) || ': let through by ' || coalesce(actor, '?') || ', '
+    || CAST(to_offset - 1 AS STRING) || ': accepted by ' || coalesce(actor, '?') || ', '
     || coalesce(override_reason, 'no reason') || coalesce(', until '
         || substring(CAST(until_time AS STRING), 1, 19), '') AS message,
   CAST(NULL AS INT) AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,

@@ -10,7 +10,7 @@ SELECT CAST(NULL AS STRING) AS group_id, CAST(NULL AS STRING) AS topic, CAST(NUL
   CAST(NULL AS TIMESTAMP) AS at_time,
   'offsets partition ' || CAST(offsets_partition AS STRING) || ': offsets '
       || CAST(before_offset + 1 AS STRING) || ' to '
-    || CAST(first_offset - 1 AS STRING) || ' were never seen' AS message,
+    || CAST(first_offset - 1 AS STRING) || ' were never read' AS message,
   offsets_partition AS evidence_partition, before_offset + 1 AS evidence_first_offset,
   first_offset - 1 AS evidence_last_offset, 'certain' AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(first_offset - before_offset - 1 AS DOUBLE) AS harm

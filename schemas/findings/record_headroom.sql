@@ -7,7 +7,7 @@ WITH sizes AS (
 )
 SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
   CAST(NULL AS TIMESTAMP) AS at_time,
-  'its newest record has ' || CAST(record_bytes AS STRING) || ' bytes, and brokers take :record_limit_bytes' AS message,
+  'its newest record has ' || CAST(record_bytes AS STRING) || ' bytes; brokers accept up to :record_limit_bytes' AS message,
   offsets_partition AS evidence_partition, record_offset AS evidence_first_offset,
   record_offset AS evidence_last_offset, 'certain' AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(record_bytes AS DOUBLE) AS harm

@@ -161,7 +161,7 @@ def check_untouched(outcome: dict[str, Any]) -> None:
         ("no_numpy", f"executors on HOST: the Python package numpy is missing. {ENVIRONMENT}"),
         (
             "other_python",
-            f"executors run Python 3.10, the driver {DRIVER}; one minor version was expected. {ENVIRONMENT}",
+            f"executors run Python 3.10, the driver {DRIVER}; both must run the same minor version. {ENVIRONMENT}",
         ),
         ("no_python", f"executors on HOST: no Python NOWHERE that runs. {ENVIRONMENT}"),
     ],
@@ -185,7 +185,10 @@ def test_a_warehouse_that_executors_do_not_see_cannot_be_used(outcomes: dict[str
     if "unseen" not in outcomes:
         pytest.skip("nothing here hides a folder from a process")
     line = line_of(outcomes["unseen"], ExitCode.UNUSABLE_WAREHOUSE)
-    told = "executors on HOST cannot write to this folder of HOST. Use a folder that all hosts share, or s3://"
+    told = (
+        "executors on HOST cannot write to this folder, which is on the driver HOST. Use a folder that all "
+        "hosts share, or s3://"
+    )
     assert line.startswith(f"{outcomes['unseen']['warehouse']}: {told}")
     check_untouched(outcomes["unseen"])
 
@@ -203,9 +206,9 @@ def test_an_executor_that_is_lost_again_and_again_ends_the_run_with_a_line_that_
     outcomes: dict[str, Any],
 ) -> None:
     """With it what other tasks were to fetch from it: Spark does not say which task it was."""
-    why = "was ended, by somebody or for lack of memory: more spark.executor.memoryOverhead may help"
+    why = "ended: somebody killed it, or memory ran out; more spark.executor.memoryOverhead may help"
     line = line_of(outcomes["lost"], ExitCode.FAILED).replace(" on HOST", "")
-    assert line == f"offsets partition 1: the worker process {why}; nothing of the run is visible"
+    assert line == f"offsets partition 1: the worker process {why}; the run wrote nothing to the tables"
 
 
 def test_a_folder_of_another_host_at_the_same_path_is_noticed_by_the_files_that_are_not_there(tmp_path: Path) -> None:

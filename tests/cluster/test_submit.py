@@ -84,7 +84,7 @@ def test_too_many_rejected_records_are_an_exit_code_of_their_own(elsewhere: Else
     done = elsewhere.submit("--source", f"segments:{damaged}", "--warehouse", tmp_path / "w")
     assert done.returncode == ExitCode.REJECTED_SHARE, done.stderr
     # spark-submit prints on one stream what Python writes on two.
-    assert "records rejected or damaged, at most 0.1% expected (max_rejected_share)" in done.stdout
+    assert "records rejected or damaged; more than 0.1% is an error (setting max_rejected_share)" in done.stdout
     assert sum(map(len, history(tmp_path / "w").values())) > 5000
 
 

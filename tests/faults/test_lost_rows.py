@@ -244,7 +244,7 @@ def test_one_cluster_needs_no_name_and_a_place_is_quoted(tmp_path: Path) -> None
 def test_damaged_decoded_tables_keep_their_own_advice(warehouse: Path) -> None:
     for path in files_of(warehouse, "offset_commits", "one"):
         path.unlink()
-    assert all("ingest its sources into a new warehouse" in each.mend for each in broken(warehouse))
+    assert all("restore the table's folder from a backup" in each.mend for each in broken(warehouse))
 
 
 @pytest.mark.parametrize("lost", ["table", "files"])
@@ -258,4 +258,4 @@ def test_readers_do_not_take_lost_rows_for_none(warehouse: Path, capsys: Capture
     words = ["why", group, "--at", "now", "--warehouse", str(warehouse), "--cluster", "one"]
     capsys.readouterr()
     assert cli.main(words) == ExitCode.UNUSABLE_WAREHOUSE
-    assert capsys.readouterr().err.endswith("is not there, `groupscope doctor` says how to mend it\n")
+    assert capsys.readouterr().err.endswith("is not there; run `groupscope doctor`, which says how to repair it\n")

@@ -135,7 +135,7 @@ def test_share_streams_and_connect_groups_have_details_too(lines: Lines) -> None
         assert len(found) > 1
         assert [line for line in found if not line["detail"] or line["trigger"] == "unknown"] == []
     assert [line["detail"] for line in lines("shared") if line["trigger"] == "metadata_changed"] == [
-        "topic orders initialized for the group, 6 partitions"
+        "topic orders share state initialized, 6 partitions"
     ]
 
 
@@ -183,5 +183,8 @@ def test_offsets_of_a_topic_that_was_deleted_since_are_named(
         words = ["offsets", group, "--at", "2026-11-21T17:39:06", "--warehouse", str(warehouse)]
         assert cli.main(words) == 0
         found[group] = capfd.readouterr().err
-    assert "deleted since: topic legacy-orders. A broker takes no offset for it" in found["topic-deleted"]
+    assert (
+        "topic legacy-orders: deleted after that time; brokers refuse to commit offsets for it"
+        in found["topic-deleted"]
+    )
     assert "deleted since" not in found["topic-recreated"]

@@ -49,7 +49,9 @@ def assigned_lists(known: Known, spec: Spec) -> MemberLists:
         return known.answer(spec)
     except AssignorFailed as error:
         doubtful = doubtful_target(spec)
-        raise SpecError(f"{f'{doubtful}; ' if doubtful else 'members: '}Kafka's assignor fails: {error}") from None
+        raise SpecError(
+            f"{f'{doubtful}; ' if doubtful else 'members: '}Kafka's assignor would end with an exception: {error}"
+        ) from None
 
 
 def parsed(line: bytes) -> Any:

@@ -52,7 +52,7 @@ BYTES_AT_ONCE: Final = 1 << 24
 
 Operation = tuple[str, int, int | None]
 
-COPIED = "copied from the targets of the consumer group that it was until then"
+COPIED = "the group left the consumer protocol here, and its last target assignment was copied; no assignor ran"
 CAME_BACK = "a static member came back, no assignor ran"
 
 
@@ -231,7 +231,7 @@ def judged_by(generation: Generation, before: Before | None, found: Tried, confi
         return Judged(generation, before, verdict, None, counts, found, confirm=confirm)
     missing = missing_input(generation, before, counts)
     if verdict == Verdict.SAME_MEMBERS_OTHER_ORDER:
-        reason = missing or "no release lists these partitions in this order"
+        reason = missing or "same owners, but no release lists a member's partitions in this order"
         return Judged(generation, before, verdict, reason, counts, found, confirm=confirm)
     if missing is not None:
         return Judged(generation, before, Verdict.NOT_RECOMPUTABLE, missing, counts, None)

@@ -84,7 +84,7 @@ def answered(
     asked_: Asked | None = None
     try:
         if group.group_type == GroupType.STREAMS:
-            raise Unanswerable("tasks of streams groups: their assignor's order is not determined")
+            raise Unanswerable("streams groups: their assignor can compute different assignments from the same input")
         if not abouts:
             raise Unanswerable("targets are left in the group, but no record of a member")
         asked_ = asked(group, abouts)
@@ -105,7 +105,7 @@ def carried_over(
     found = next(found_topics(group, asked_, record, metadata_hash, codes, facts))
     told = asking(group, asked_, found, codes)
     unconfirmed = why_not_confirmed(found, told, record, facts)
-    why = "the classic group's assignment, copied as it changed protocol"
+    why = "the group changed to this protocol here, and its classic assignment was copied; no assignor ran"
     return Answer(asked_, told, None, None, None, None, why, unconfirmed=unconfirmed)
 
 
@@ -143,7 +143,7 @@ def why_unknown(group: ModernGroup, assignor: str) -> str | None:
     if group.group_type == GroupType.CONSUMER and assignor not in BUILT_IN:
         return f"{assignor}: not one of Kafka's assignors"
     if group.topics is not None and group.topics.is_early:
-        return "written by 3.7, whose assignors are not known"
+        return "written by Kafka 3.7 (early access), whose assignors Groupscope does not have"
     return None
 
 

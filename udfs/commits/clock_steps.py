@@ -14,7 +14,7 @@ from udfs.groups.states.group import CLOCK_STEP_US
 def clock_steps(frame: Frame, cluster: str, partition: int) -> pa.Table:
     """One row for each step back, not for each record until the clock has caught up: those may be millions."""
     group, offset, time, before = steps(frame)
-    told = [f"record time lies {(old - new) // 1000:,} ms before that of the group's commit before"
+    told = [f"the record's time is {(old - new) // 1000:,} ms earlier than that of the group's previous commit"
             for new, old in zip(time.tolist(), before.tolist(), strict=True)]  # fmt: skip
     found = CommitAnomalies(frame.groups.take(pa.array(group)), offset, time, offset, told)
     return certain_rows(AnomalyKind.CLOCK_WENT_BACK, found, cluster, partition)

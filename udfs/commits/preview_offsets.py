@@ -22,8 +22,9 @@ def preview_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: s
     key = frame.key[at]
     topics = frame.topics.take(pa.array(frame.keys.topic[key])).to_pylist()
     messages = [
-        f"{topic}-{number}: record {first} has its COMMIT after record {newer} took effect: the preview coordinator of "
-        f"3.7 takes the COMMIT's offset {theirs}, every other one keeps {ours}"
+        f"{topic}-{number}: offset {theirs} of record {first} was pending in a transaction until after record {newer} "
+        f"committed {ours}. On that COMMIT, the new coordinator of 3.7 (early access) restores {theirs}; all "
+        f"others keep {ours}"
         for topic, number, first, newer, theirs, ours in zip(
             topics,
             frame.keys.partition[key].tolist(),

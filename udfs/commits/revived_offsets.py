@@ -26,8 +26,8 @@ def revived_offsets(frame: Frame, effects: Effects, waiting: Waiting, cluster: s
     places = zip(topic.to_pylist(), frame.keys.partition[key].tolist(), strict=True)
     deleted = effects.offset[deletion].tolist()
     told = [
-        f"{name}-{number}: record {gone} deleted what record {first} had pending, and its COMMIT follows: the older "
-        "coordinator, up to 3.9, brings it back when it loads the log"
+        f"{name}-{number}: record {gone} deleted the offset that record {first} had pending in a transaction, which "
+        "committed later. The old coordinator, up to 3.9, restores that offset when it loads the log"
         for (name, number), gone, first in zip(places, deleted, offset.tolist(), strict=True)
     ]
     found = CommitAnomalies(group, end, frame.markers.time[marker], offset, told)

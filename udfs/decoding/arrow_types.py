@@ -52,7 +52,7 @@ def merge(first: pa.DataType, second: pa.DataType) -> pa.DataType:
         return pa.list_(merge(first.value_type, second.value_type))
     if not pa.types.is_struct(first):
         if first != second:
-            raise TypeError(f"{first} and {second} stand under one name")
+            raise TypeError(f"fields of one name have the types {first} and {second}")
         return first
     fields = {field.name: field.type for field in first}
     for field in second:

@@ -214,5 +214,5 @@ def refuse_constant(name: str) -> None:
 def finite(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
-        raise ValueError(f"{digits} is too large, and JSON cannot say so")
+        raise ValueError(f"{digits} is too large for a JSON number")
     return value

@@ -137,7 +137,7 @@ class Decoder:
         for row in self.with_good_keys(side, rows[length < PREFIX], record_type):
             size = int(side.slices.length[row])
             reason = {-1: side.missing, 0: side.empty}.get(size, RejectReason.UNDERRUN)
-            detail = "null" if size < 0 else f"{size} bytes, at least {PREFIX} wanted"
+            detail = "null" if size < 0 else f"{size} bytes, at least {PREFIX} expected"
             self.reject(row, record_type, side.part, Malformed(reason, detail))
         return rows[length >= PREFIX]
 
@@ -160,7 +160,8 @@ class Decoder:
             for row in self.with_good_keys(side, rows[~is_known], record_type):
                 number = int(side.views.i2[side.slices.start[row]])
                 told_type = number if unknown is RejectReason.UNKNOWN_RECORD_TYPE else record_type
-                detail = f"{number}, known are {known.start} to {known.stop - 1}"
+                what = "type" if unknown is RejectReason.UNKNOWN_RECORD_TYPE else "version"
+                detail = f"{what} {number}, this release knows {known.start} to {known.stop - 1}"
                 self.reject(row, told_type, side.part, Malformed(unknown, detail))
             rows, numbers = rows[is_known], numbers[is_known]
         for number in np.flatnonzero(np.bincount(numbers)).tolist():

@@ -85,8 +85,8 @@ class Reader:
         classic = Kind.INT16 if kind is Kind.STRING else Kind.INT32
         length = self.uvarint() - 1 if is_flexible else self.number(classic)
         if length < (-1 if is_nullable else 0):
-            wanted = "null or not negative" if is_nullable else "not negative"
-            raise Malformed(RejectReason.BAD_LENGTH, f"length {length}, must be {wanted}")
+            least = "-1 (null)" if is_nullable else "0"
+            raise Malformed(RejectReason.BAD_LENGTH, f"length {length}, at least {least} expected")
         if is_flexible and kind is Kind.STRING and length > LONGEST_STRING:
             raise Malformed(RejectReason.BAD_LENGTH, f"string of {length} bytes, at most {LONGEST_STRING} allowed")
         return length
@@ -120,7 +120,9 @@ def read_value(reader: Reader, kind: FieldType, is_flexible: bool, is_nullable: 
         case Array(of):
             count = reader.length(None, is_flexible, is_nullable)
             if count > reader.end - reader.position:
-                raise Malformed(reader.shortage, f"{count} elements claimed, {reader.end - reader.position} bytes left")
+                raise Malformed(
+                    reader.shortage, f"{count} elements do not fit into the {reader.end - reader.position} bytes left"
+                )
             return None if count < 0 else [read_value(reader, of, is_flexible, False, version) for _ in range(count)]
         case Struct(_, fields):
             return read_layout(reader, layout(fields, version, is_flexible), version)
@@ -168,7 +170,9 @@ def read_tags(reader: Reader, known: dict[int | None, Field], values: dict[str, 
             values[known[tag].name] = read_field(inner, known[tag], True, version)
             reader.unknown_tags += inner.unknown_tags
             if inner.position != inner.end:
-                detail = f"tag {tag} has {size} bytes, {inner.end - inner.position} more than its content"
+                detail = (
+                    f"tag {tag} has a size of {size} bytes, but its content has {size - (inner.end - inner.position)}"
+                )
                 raise Malformed(RejectReason.BAD_LENGTH, detail, known[tag].name)
     except Malformed as error:
         raise error if error.field else error.inside("tagged_fields") from None

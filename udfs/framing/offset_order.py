@@ -165,6 +165,6 @@ def left_out(batches: Batches, is_kept: NDArray[np.bool_], before: int, highest:
             int(batches.size_bytes[place]),
             RejectReason.BAD_OFFSET,
             "base_offset",
-            f"offsets {first} to {last}, some {room} were expected",
+            f"offsets {first} to {last} contradict the batches around; offsets {room} were expected",
             (claim,),
         )

@@ -104,7 +104,7 @@ class Fold:
         for record in operation:
             at = group.moment(record)
             if record.left_out is not None:
-                told = f"left out, since no topic has partitions below 0: {record.left_out}"
+                told = f"ignored negative partition numbers, which no topic has: {record.left_out}"
                 group.anomaly(record, AnomalyKind.NEGATIVE_PARTITION, Severity.WARNING, told)
         handlers = [HANDLERS[record.type] for record in operation]
         try:

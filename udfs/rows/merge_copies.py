@@ -117,8 +117,8 @@ def check_equal(index: Index, losers: Places, winner: Places, sources: Sequence[
     losers, against = losers[comparable], against[comparable]
     if len(other := np.flatnonzero(index.table[losers] != index.table[against])):
         first, second = losers[other[0]], against[other[0]]
-        kinds = f"{names[index.table[first]]} here, {names[index.table[second]]} there"
-        raise Contradiction(f"{place_of(index, first)}: a record of {kinds}")
+        kinds = f"{names[index.table[first]]} in one copy, of {names[index.table[second]]} in the other"
+        raise Contradiction(f"{place_of(index, first)}: the record is of {kinds}")
     pairs = index.table[losers] * len(sources) ** 2 + index.source[losers] * len(sources) + index.source[against]
     for pair in np.unique(pairs):
         mine = pairs == pair
@@ -129,7 +129,9 @@ def check_equal(index: Index, losers: Places, winner: Places, sources: Sequence[
         others = sources[second][name].take(pa.array(index.row[against[mine]]))
         if (difference := first_difference(name, rows, others)) is not None:
             row, column = difference
-            values = f"{rows.column(column)[row].as_py()!r} here, {others.column(column)[row].as_py()!r} there"
+            values = (
+                f"{rows.column(column)[row].as_py()!r} in one copy, {others.column(column)[row].as_py()!r} in the other"
+            )
             raise Contradiction(f"{place_of(index, losers[mine][row])}: {name}.{column} is {values}")
 
 

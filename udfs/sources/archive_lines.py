@@ -21,7 +21,7 @@ INTEGER_TEXT = re.compile(r"-?[0-9]{1,19}")
 INSTANT = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?(?:Z|z|([+-])(\d\d):?(\d\d)?)?", re.ASCII
 )
-INSTANT_EXPECTED = "ms since 1970 or ISO 8601 expected"
+INSTANT_EXPECTED = "milliseconds since 1970 or ISO 8601 expected"
 # Text longer than that is cut where a detail shows it.
 SHOWN = 60
 # Lines that base64 breaks into, where it is written as mails are.
@@ -87,7 +87,7 @@ def json_object(line: bytes) -> dict[str, Any]:
     try:
         fields = json.loads(line.decode())
     except UnicodeDecodeError as error:
-        detail = f"byte {error.object[error.start]:#04x} at {error.start}, UTF-8 expected"
+        detail = f"byte {error.object[error.start]:#04x} at position {error.start} of the line is not UTF-8"
         raise Bad(RejectReason.BAD_JSON, None, detail) from None
     except json.JSONDecodeError as error:
         raise Bad(RejectReason.BAD_JSON, None, f"{error.msg} at character {error.pos}") from None
@@ -111,7 +111,9 @@ def read_columns(row: ReadLine, fields: Mapping[str, Any]) -> None:
     # Writers leave null fields out, so a missing producer id is none; the flags are never null.
     row.values["has_producers"] = all(fields.get(name) is not None for name in ("is_transactional", "is_control"))
     if row.error is None and row.values["is_transactional"] and row.values["producer_id"] is None:
-        row.error = Bad(RejectReason.BAD_COLUMN, "producer_id", "null in a record of a transaction")
+        row.error = Bad(
+            RejectReason.BAD_COLUMN, "producer_id", "null, but is_transactional is true, so the record needs one"
+        )
 
 
 def read_column(column: ArchiveColumn, value: Any) -> object:
@@ -182,7 +184,11 @@ def base64_bytes(column: ArchiveColumn, value: Any) -> bytes:
         raise Bad(RejectReason.BAD_BASE64, column.name, f"{shown(value)}: {error}") from None
     encoded = base64.b64encode(raw).decode()
     if encoded != value and mime_lines(encoded) != value:
-        raise Bad(RejectReason.BAD_BASE64, column.name, f"{shown(value)}, not what base64 writes")
+        raise Bad(
+            RejectReason.BAD_BASE64,
+            column.name,
+            f"{shown(value)} is not canonical base64: its bytes encode to another text",
+        )
     return raw
 
 

@@ -47,7 +47,9 @@ def described_topics(lines: Sequence[tuple[int, str]], captured_at_ms: int) -> S
             topics[name] = described_topic(cells, number)
         elif "Partition" in cells:
             if name not in topics:
-                raise Malformed(f"{place} {shown(line.strip())}, the line of topic {name} before it expected")
+                raise Malformed(
+                    f"{place} {shown(line.strip())}, but no line before it has the PartitionCount of topic {name}"
+                )
             add_partition(topics[name], cells, place)
         else:
             raise Malformed(f"{place} {shown(line.strip())}, a PartitionCount or a Partition expected")
@@ -80,8 +82,8 @@ def add_partition(topic: Described, cells: Mapping[str, str], place: str) -> Non
 def described_snapshot(topics: Mapping[str, Described], captured_at_ms: int) -> Snapshots:
     for name, topic in topics.items():
         if len(topic.leaders) != topic.count:
-            told = f"{len(topic.leaders)} of {topic.count} partitions of {name} follow"
-            raise Malformed(f"line {topic.line}: {told}, all of them expected")
+            told = f"topic {name} has PartitionCount {topic.count}, but lines of partitions: {len(topic.leaders)}"
+            raise Malformed(f"line {topic.line}: {told}")
     rows = [
         {"captured_time": captured_at_ms, "topic": name, "topic_id": topic.topic_id, "partition": partition}
         for name, topic in topics.items()

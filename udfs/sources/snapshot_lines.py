@@ -92,7 +92,7 @@ def json_object(number: int, line: str) -> Any:
         what = f"{error.msg.removesuffix(' starting at')} at character {error.pos}"
     except (ValueError, RecursionError) as error:  # too long a number, too deep a nesting
         what = str(error)
-    raise Malformed(f"line {number}: {what}, a snapshot as one JSON object on one line expected")
+    raise Malformed(f"line {number}: {what}; each line must be one snapshot, a JSON object")
 
 
 def read_snapshot(found: Snapshots, line: Any, place: str) -> None:
@@ -160,6 +160,6 @@ def merged(rows: Iterable[tuple[str, Row]], key: Sequence[str]) -> list[Row]:
             first_value, first_place = cells.setdefault(name, (value, place))
             if first_value != value:
                 subject = ", ".join(f"{each} {row[each]}" for each in key)
-                told = f"{name} {shown(first_value)} in {first_place} and {shown(value)} in {place}"
-                raise Contradiction(f"two snapshots contradict each other: {subject}: {told}")
+                told = f"{name} is {shown(first_value)} in {first_place}, but {shown(value)} in {place}"
+                raise Contradiction(f"two snapshots contradict each other about {subject}: {told}")
     return [{name: value for name, (value, _) in cells.items()} for _, cells in sorted(known.items())]

@@ -153,6 +153,11 @@ def axis_lines(axis: Axis, ends: tuple[datetime, datetime]) -> list[str]:
 def legend(letters: Mapping[str, str], drawn: str) -> list[str]:
     """Only for signs in the drawing."""
     members = [f"{letter} = {visible(member)}" for member, letter in letters.items() if letter in drawn]
-    signs = {UNOWNED: "no owner", UNREAD: "owner may not have read", SHARED: "several owners", OTHER: "other members"}
+    signs = {
+        UNOWNED: "no owner",
+        UNREAD: "perhaps unread by its owner",
+        SHARED: "several owners",
+        OTHER: "other members",
+    }
     shown = [f"{sign} = {meaning}" for sign, meaning in signs.items() if sign in drawn]
     return [each for each in (*dict.fromkeys(members), "  ".join(shown)) if each]

@@ -23,7 +23,7 @@ SHOWN_MOVES = 20
 COUNTS = {
     "num_moved": "moved",
     "num_returned": "revoked and reassigned to the same member",
-    "num_withheld": "withheld until the next generation",
+    "num_withheld": "withheld: assigned to nobody before the next generation",
     "num_unknown_owned": "of deleted topics",
     "num_unowned": "left without owner",
 }
@@ -103,7 +103,7 @@ def lines(told: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
     first, last = values["evidence_first_offset"], values["evidence_last_offset"]
     yield "Evidence", f"{OFFSETS_TOPIC}-{values['evidence_partition']}, records {first} to {last}"
     for label, other in (("Before", told.before), ("After", told.after)):
-        yield label, "no event is known" if other is None else one_line(other)
+        yield label, "nothing in the data" if other is None else one_line(other)
 
 
 def rebalance_lines(told: EventStory, at: datetime) -> Iterator[tuple[str, str]]:
@@ -113,7 +113,8 @@ def rebalance_lines(told: EventStory, at: datetime) -> Iterator[tuple[str, str]]
     yield "Trigger", f"{row['trigger']} ({row['confidence']}): {row['trigger_detail'] or TRIGGERS[row['trigger']]}"
     yield "Time", times(row, at)
     if row["mode"]:
-        yield "Mode", f"{row['mode']}{'; assigns what the generation before withheld' if row['is_follow_up'] else ''}"
+        withheld = "; assigns partitions that the previous generation withheld" if row["is_follow_up"] else ""
+        yield "Mode", f"{row['mode']}{withheld}"
     if row["assignor_before"] or row["assignor_after"]:
         yield "Assignor", assignors(row)
     yield from member_lines(told)
@@ -123,11 +124,11 @@ def rebalance_lines(told: EventStory, at: datetime) -> Iterator[tuple[str, str]]
     yield "Partitions", partitions(row)
     yield from (("", move_text(move)) for move in told.moves[:SHOWN_MOVES])
     if len(told.moves) > SHOWN_MOVES:
-        yield "", f"and {len(told.moves) - SHOWN_MOVES} more in partition_moves"
+        yield "", f"and {len(told.moves) - SHOWN_MOVES} more: see the table partition_moves"
     yield "Cost", cost(told)
     if row["unpersisted_rounds"]:
         number = row["unpersisted_rounds"]
-        yield "Lost rounds", f"{number} earlier rebalance{' did' if number == 1 else 's did'} not complete"
+        yield "Not completed", f"{number} earlier rebalance{'' if number == 1 else 's'}"
 
 
 def member_lines(told: EventStory) -> Iterator[tuple[str, str]]:
@@ -148,7 +149,7 @@ def times(row: Row, at: datetime) -> str:
     began = f"from {shown_time(row['start_time'])}{bound}"
     end = row["end_time"]
     if end is None:
-        return f"{began}, not complete{away_from(row['start_time'], None, at)}"
+        return f"{began}; its end is not in the data{away_from(row['start_time'], None, at)}"
     length = "" if row["duration_ms"] is None else duration_text(row["duration_ms"])
     least = "" if row["is_start_exact"] or not length else "at least "
     return f"{began} to {time_text(end)}: {least}{length}{away_from(row['start_time'], end, at)}"
@@ -195,13 +196,17 @@ def partitions(row: Row) -> str:
 def move_text(move: Row) -> str:
     place = f"{move['topic'] or move['topic_id']}-{move['partition']}"
     idle = "" if move["idle_ms"] is None else f", unowned for {duration_text(move['idle_ms'])}"
-    gap = "" if move["commit_gap_ms"] is None else f"; {duration_text(move['commit_gap_ms'])} between commits"
+    gap = (
+        ""
+        if move["commit_gap_ms"] is None
+        else f"; {duration_text(move['commit_gap_ms'])} between the commits before and after"
+    )
     role = f" as {move['role']}" if move["role"] else ""
     before, after = move["from_member_id"], move["to_member_id"]
     between = f"{shown(before)} to {shown(after)}"
     if before == after:
         # Lost: the member came back without the partition and was assigned it again.
-        between = f"by {after}, which got it again" if move["kind"] == MoveKind.LOST else f"to {after}"
+        between = f"{after} came back and was assigned it again" if move["kind"] == MoveKind.LOST else f"to {after}"
     return f"{place} {move['kind']}{role}: {between}{idle}{gap}"
 
 
@@ -210,12 +215,12 @@ def cost(told: EventStory) -> str:
     gaps = [move["commit_gap_ms"] for move in told.moves if move["commit_gap_ms"] is not None]
     parts = [
         unread_cost(told.moves) or unowned(row),
-        f"up to {duration_text(max(gaps))} between commits" if gaps else None,
+        f"up to {duration_text(max(gaps))} between the commits before and after" if gaps else None,
         None if row["sync_ms"] is None else f"the leader took {duration_text(row['sync_ms'])} to assign",
     ]
-    return ", ".join(filter(None, parts)) or "the records do not show it"
+    return ", ".join(filter(None, parts)) or "the records do not show the cost"
 
 
 def unowned(row: Row) -> str | None:
     stopped = row["stopped_partition_ms"]
-    return None if stopped is None else f"partitions were unowned for {duration_text(stopped)} in all"
+    return None if stopped is None else f"unowned time summed over partitions: {duration_text(stopped)}"

@@ -18,7 +18,7 @@ def sentence(row: Mapping[str, Any], moves: Sequence[Row]) -> str:
     moved = "how many partitions moved is unknown"
     if number is not None and row["num_moved"] is not None:
         moved = f"{row['num_moved']:,} of {counted(number, 'partition')} moved"
-    unread = unread_cost(moves) or "no partition is known to have been unread"
+    unread = unread_cost(moves) or "the records show no unread partition"
     return f"{clock(row['start_time'])} {detail}; {moved}; {unread}"
 
 

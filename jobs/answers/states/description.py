@@ -85,7 +85,7 @@ def client_cells(member_id: str | None, members: dict[str, Row]) -> list[str | N
 def say_when_captured(ends: dict[tuple[str, int], EndOffset], at: datetime) -> None:
     times = {end.captured_time for end in ends.values()}
     if times and max(times) < at:
-        say(f"LOG-END-OFFSET and LAG are those of the snapshot of {time_text(max(times))}, the newest before")
+        say(f"LOG-END-OFFSET and LAG use end offsets of {time_text(max(times))}, the newest snapshot before that time")
 
 
 def members(history: History, state: Row, at: datetime, is_verbose: bool) -> DescribedRows:

@@ -94,17 +94,22 @@ def check(place: str, metrics: Mapping[str, str], rules: Mapping[str, str], sql:
     if not LAST_SELECT.search(sql):
         raise wrong(place, "no line begins with SELECT, one aggregate was expected")
     if not metrics:
-        raise wrong(place, "no metric is declared, a comment such as `-- num_rows: Rows of the table.` was expected")
+        raise wrong(place, "no metric is described; add a line for each, such as `-- num_rows: Rows of the table.`")
     if rules and not (RULES in sql and re.search(r"\bFROM judged\b", sql)):
-        raise wrong(place, "it has rules, so `:rules` in the last SELECT, and FROM judged after it, were expected")
+        raise wrong(
+            place, "it has rules `-- rule NAME: CONDITION`, so its last SELECT must have :rules and FROM judged"
+        )
     if RULES in sql and not rules:
-        raise wrong(place, ":rules is there, but no `-- rule NAME: CONDITION`")
+        raise wrong(place, ":rules is in the query, but no line `-- rule NAME: CONDITION`; add one, or remove :rules")
     for name in rules:
         if f"{FAILING}{name}" not in metrics:
-            raise wrong(place, f"rule {name} has no comment `-- {FAILING}{name}: what it is`")
+            told = f"rule {name} makes a metric {FAILING}{name}; describe it by a line"
+            raise wrong(place, f"{told} `-- {FAILING}{name}: what it is`")
     for name in metrics:
         if name.startswith(FAILING) and name.removeprefix(FAILING) not in rules:
-            raise wrong(place, f"{name} has no comment `-- rule {name.removeprefix(FAILING)}: CONDITION`")
+            raise wrong(
+                place, f"metric {name} has no rule; add a line `-- rule {name.removeprefix(FAILING)}: CONDITION`"
+            )
 
 
 def wrong(place: str, what: str) -> Failure:

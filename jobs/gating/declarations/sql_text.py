@@ -30,7 +30,7 @@ class Parameters:
         def value(found: re.Match[str]) -> str:
             if found[1] not in self.values:
                 known = ", ".join(f":{name}" for name in sorted(self.values))
-                raise Failure(ExitCode.USAGE, f"{place}: :{found[1]} is no parameter, one of {known} was expected")
+                raise Failure(ExitCode.USAGE, f"{place}: unknown parameter :{found[1]}; use one of {known}")
             return self.values[found[1]]
 
         return PARAMETER.sub(value, text)

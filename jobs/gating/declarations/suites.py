@@ -77,17 +77,24 @@ def parsed(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
     check_keys(f"{file.place}: meta", meta, META_KEYS)
     table = meta.get("table", file.name)
     if not isinstance(table, str):
-        raise wrong(file.place, f"meta.table = {json.dumps(table)}: the name of a file of metrics was expected")
+        raise wrong(file.place, f"meta.table = {json.dumps(table)}: give the name of a metrics file, without .sql")
     if table not in metrics:
-        raise wrong(file.place, f"meta.table = {json.dumps(table)}: it has no metrics{nearest(table, metrics)}")
+        raise wrong(
+            file.place,
+            f"meta.table = {json.dumps(table)}: there is no metrics file of this name{nearest(table, metrics)}",
+        )
     due = meta.get("rows_due", [])
     if not isinstance(due, list):
-        raise wrong(file.place, f"meta.rows_due = {json.dumps(due)}: a list of TABLE.METRIC was expected")
+        raise wrong(
+            file.place,
+            f"meta.rows_due = {json.dumps(due)}: give a list of TABLE.METRIC: if one is above 0, the table must "
+            "have rows",
+        )
     known = {f"{name}.{metric}" for name, each in metrics.items() for metric in each.metrics}
     for name in due:
         if name not in known:
             raise wrong(
-                file.place, f"meta.rows_due: {json.dumps(name)}: no such TABLE.METRIC{nearest(str(name), known)}"
+                file.place, f"meta.rows_due: {json.dumps(name)}: no table has this metric{nearest(str(name), known)}"
             )
     listed = found.get("expectations")
     if not isinstance(listed, list) or not listed:
@@ -113,13 +120,13 @@ def expectation(place: str, found: object, metrics: Metrics) -> Expectation:
         raise wrong(place, f"severity = {json.dumps(severity)}: {', '.join(Severity)} was expected")
     query = meta.get("query") if isinstance(meta, dict) else None
     if not isinstance(meta, dict) or not (query is None or isinstance(query, str)):
-        raise wrong(place, f"meta = {json.dumps(meta)}: an object whose query is a text was expected")
+        raise wrong(place, f"meta = {json.dumps(meta)}: give an object, with SQL as a string in query if it has one")
     check_columns(place, kwargs)
     made = Expectation(kind, kwargs, SEVERITIES[severity], query, finding_kinds(place, meta.get("findings", [])))
     for column in made.columns:
         if column not in metrics.metrics and column != SLICE:
             near = nearest(str(column), metrics.metrics)
-            raise wrong(place, f"kwargs names {json.dumps(column)}: no metric of {metrics.table}{near}")
+            raise wrong(place, f"kwargs: {metrics.table} has no metric {json.dumps(column)}{near}")
     return made
 
 
@@ -146,8 +153,8 @@ def check_repeated(place: str, expectations: Iterable[Expectation]) -> None:
     seen: set[tuple[str, str]] = set()
     for each in expectations:
         if (each.type, each.column_name) in seen:
-            what = f"{each.type} of {each.column_name or 'the frame'}"
-            raise wrong(place, f"{what}: it is there twice, once was expected")
+            what = f"{each.type} of {each.column_name or 'all rows'}"
+            raise wrong(place, f"{what} is in this file twice; remove one")
         seen.add((each.type, each.column_name))
 
 

@@ -70,7 +70,7 @@ def waivers(config: Path | None) -> list[Waiver]:
             raise Failure(ExitCode.USAGE, f"{path}: {key}: no such section, [[waivers]] was expected")
     listed = found.get("waivers", [])
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        raise Failure(ExitCode.USAGE, f"{path}: waivers: sections [[waivers]] were expected")
+        raise Failure(ExitCode.USAGE, f"{path}: waivers must be sections [[waivers]], one for each accepted problem")
     return [waiver(f"{path}: [[waivers]] number {number}:", each) for number, each in enumerate(listed, 1)]
 
 
@@ -81,7 +81,7 @@ def waiver(place: str, found: dict[str, Any]) -> Waiver:
             raise Failure(ExitCode.USAGE, f"{place} {key}: no such key, the nearest is {near}")
     for key in REQUIRED:
         if key not in found:
-            raise Failure(ExitCode.USAGE, f"{place} no {key}, it was expected")
+            raise Failure(ExitCode.USAGE, f"{place} {key} is missing; add it")
     for key in KEYS[:-1]:
         if key in found and not isinstance(found[key], str):
             raise Failure(ExitCode.USAGE, f"{place} {key} = {found[key]!r}: a text was expected")

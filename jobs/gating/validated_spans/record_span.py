@@ -45,24 +45,24 @@ def record_span(arguments: argparse.Namespace) -> int:
 
 def check_flags(arguments: argparse.Namespace) -> None:
     if not arguments.span:
-        raise wrong("--result, --override and --actor: --span was expected with them")
+        raise wrong("--result, --override and --actor also need --span TOPIC:PARTITION:FROM:TO")
     if not arguments.group:
-        raise wrong("--span: --group NAME was expected with it, the group that commits")
+        raise wrong("--span also needs --group NAME: the id of the one group that commits these offsets, not a pattern")
     if arguments.result is None:
-        raise wrong("--span: --result FILE was expected with it, what Great Expectations said of the data")
+        raise wrong("--span also needs --result FILE: the Great Expectations result for the data")
     if (repeated := first_repeated(arguments.span)) is not None:
         raise wrong(f"--span {repeated}: is given twice, each span once was expected")
     if arguments.override is None and arguments.actor is not None:
-        raise wrong("--actor: --override REASON was expected with it")
+        raise wrong("--actor also needs --override REASON")
     if arguments.override is None and arguments.until is not None:
-        raise wrong("--until: with --span it ends an override, --override REASON was expected with it")
+        raise wrong("--until with --span is the time when an override ends; it also needs --override REASON")
     if arguments.override is not None:
         for flag, value in (("--override", arguments.override), ("--actor", arguments.actor)):
             if not (value or "").strip():
                 told = "is missing" if value is None else f"is {value!r}"
-                raise wrong(f"{flag} {told}: --override REASON --actor WHO --until T was expected")
+                raise wrong(f"{flag} {told}; to accept data that failed, give --override REASON --actor WHO --until T")
         if arguments.until is None:
-            raise wrong("--until is missing: --override REASON --actor WHO --until T was expected")
+            raise wrong("--until is missing; to accept data that failed, give --override REASON --actor WHO --until T")
     check_texts(arguments)
 
 
@@ -134,7 +134,7 @@ def cluster_of(warehouse: Warehouse, wanted: str | None) -> str:
     try:
         return one_cluster(warehouse, None)
     except UNREADABLE as error:
-        told = f"{warehouse.told}: runs cannot be read, `groupscope doctor` shows more: {one_line(error)}"
+        told = f"{warehouse.told}: its table runs cannot be read: {one_line(error)}; run `groupscope doctor`"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
 
 

@@ -63,7 +63,7 @@ def told_when_damaged(folder: Place) -> Iterator[None]:
         # An OSError already names the file.
         raise
     except UNREADABLE as error:
-        told = f"{folder}: cannot be used, `groupscope doctor` shows more: {one_line(error)}"
+        told = f"{folder}: cannot be read: {one_line(error)}; run `groupscope doctor`"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, told) from None
 
 
@@ -81,8 +81,10 @@ def added(folder: Place, rows: Sequence[Row]) -> list[Row]:
         if is_committed(delta, folder, with_few_small_files(delta, folder, written[1])):
             return new
         if time.monotonic() >= deadline:
-            told = f"{folder}: other commits came first for {PATIENCE_SECONDS} s, a moment without was expected"
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{told}; the same command may be repeated")
+            told = (
+                f"{folder}: other processes made Delta commits to this table before this one for {PATIENCE_SECONDS} s"
+            )
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{told}; nothing was recorded, run the command again")
         # Random, so that processes do not retry at the same time.
         time.sleep(random.uniform(0, PAUSE_SECONDS))
 

@@ -69,7 +69,7 @@ def validations(found: Any) -> Iterator[Mapping[str, Any]]:
         return
     runs = found["run_results"]
     if not isinstance(runs, dict) or not runs:
-        raise NoResult("run_results holds no result")
+        raise NoResult("run_results is empty or not an object")
     for run in runs.values():
         nested = run.get("validation_result", run) if isinstance(run, dict) else run
         yield checked(nested)
@@ -84,7 +84,7 @@ def checked(found: Any) -> Mapping[str, Any]:
     if not isinstance(found.get("success"), bool):
         raise NoResult("success is not true or false")
     if not all(isinstance(each, dict) and is_outcome(each) for each in found["results"]):
-        raise NoResult("results holds what is no result of an expectation")
+        raise NoResult("an element of results is not the result of an expectation")
     if num_evaluated(found) == 0:
         raise NoResult("no expectation was evaluated, so nothing was validated")
     return found
@@ -117,7 +117,7 @@ def failures_of(found: Mapping[str, Any]) -> Iterator[str]:
     yield from failures
     # Failures below critical explain a result without success. What is not in the list does not.
     if not found["success"] and not failures and not is_explained(found, len(unheld)):
-        yield "the result says so and does not list which expectation failed"
+        yield "success is false, and the result does not list which expectation failed"
 
 
 def is_explained(found: Mapping[str, Any], num_unheld: int) -> bool:

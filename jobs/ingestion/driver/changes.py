@@ -110,8 +110,10 @@ def unit_order(unit: Counts) -> tuple[int, int]:
 
 
 def overlap(partition: int, first: int, last: int) -> Failure:
-    told = f"offsets partition {partition}: a segment begins at offset {first}, one before it ends at {last}"
-    return Failure(ExitCode.UNREADABLE_INPUT, f"{told}: a folder for each copy of the partition was expected")
+    told = f"offsets partition {partition}: segments overlap: one begins at offset {first}, the previous ends at {last}"
+    return Failure(
+        ExitCode.UNREADABLE_INPUT, f"{told}; put each broker's copy of the partition into a folder of its own"
+    )
 
 
 def source_rows(found: Sequence[Reading], answers: Sequence[IngestResult], cluster: str, run_id: str) -> list[Row]:

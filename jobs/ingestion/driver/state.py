@@ -141,7 +141,7 @@ def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[s
     versions = warehouse.versions()
     for name, version in ((name, versions[name]) for name in tables if name in versions):
         delta = warehouse.open_at(name, version)
-        assert delta is not None, f"{name}: version {version} is not there"
+        assert delta is not None, f"{name}: Delta version {version} does not exist"
         files = files_of(delta)
         if not files.num_rows:
             continue

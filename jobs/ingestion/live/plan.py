@@ -27,7 +27,7 @@ SAMPLE_BYTES = 64 << 10
 # A new leader may report an older end for a while.
 SETTLING_SECONDS = 5.0
 SEPARATOR = ":"
-OTHER_CLUSTER = "use another --cluster"
+OTHER_CLUSTER = "give this Kafka cluster another name: --cluster NAME"
 
 
 @dataclass(frozen=True)

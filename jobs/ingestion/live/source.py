@@ -115,7 +115,10 @@ def check_proofs(log: LiveLog, plan: LivePlan, conflicts: Sequence[tuple[int, in
     were truncated."""
     for number, offset in conflicts:
         if (number, offset) in plan.proofs:
-            told = f"offset {offset} is of another leader epoch than the warehouse's: cut off by an unclean election?"
+            told = (
+                f"offset {offset} has another leader epoch than in the warehouse; an unclean election may have "
+                "truncated the log;"
+            )
             raise Failure(ExitCode.UNREADABLE_INPUT, f"{log.topic}-{number}: {told} {OTHER_CLUSTER}")
 
 
@@ -127,5 +130,5 @@ def gaps(log: LiveLog, plan: LivePlan, answers: Sequence[IngestResult]) -> list[
         if (start := facts[name_of(unit)].log_start) is not None:
             begins[unit.partition] = max(start, begins.get(unit.partition, 0))
     for number, start in begins.items():
-        say(f"{log.topic}-{number} begins at offset {start} now: what stood before it and was not read is gone")
+        say(f"{log.topic}-{number} now begins at offset {start}: records before it that were not read yet are lost")
     return [IngestResult(counts=[Counts(number, gaps=1) for number in begins])] if begins else []

@@ -98,7 +98,9 @@ class Copy:
         if zeros and part.last is not None and self.rejected.may_hold(part.last):
             # Brokers truncate preallocated space when a segment is full. So these zeros were batches.
             facts.read_to += zeros
-            wrong = Rejected(facts.read_to - zeros, zeros, RejectReason.BAD_LENGTH, "batch_length", "zeros to the end")
+            wrong = Rejected(
+                facts.read_to - zeros, zeros, RejectReason.BAD_LENGTH, "batch_length", "only zero bytes to the end"
+            )
             self.rejected.wait(wrong, facts.source_file)
 
     def check_rising(self, records: Records, source_file: str) -> None:
@@ -108,7 +110,10 @@ class Copy:
         if (steps <= 0).any():
             row = int(np.flatnonzero(steps <= 0)[0])
             follows = before if row == 0 else int(offsets[row - 1])
-            told = f"offset {offsets[row]} follows {follows}, rising offsets were expected: copies lie in one folder?"
+            told = (
+                f"offset {offsets[row]} comes after {follows}; offsets must rise: does the folder mix two "
+                "brokers' copies?"
+            )
             raise Failure(ExitCode.UNREADABLE_INPUT, f"{source_file}: {told}")
         self.last_offset = int(offsets[-1])
 

@@ -242,5 +242,5 @@ def read_of(copies: Iterable[Copy]) -> dict[str, tuple[int, int]]:
 
 
 def other_log(names: Iterable[str], partition: int, contradiction: Contradiction) -> Failure:
-    told = f"{min(names)}: not of the log that the warehouse or another copy holds, {contradiction}"
-    return Failure(ExitCode.UNREADABLE_INPUT, f"{told} (partition {partition}): use another --cluster")
+    told = f"{min(names)}: conflicts with the warehouse or another copy of partition {partition}: {contradiction}"
+    return Failure(ExitCode.UNREADABLE_INPUT, f"{told}; give this Kafka cluster another name: --cluster NAME")

@@ -8,8 +8,8 @@ from schemas.contract.history_functions import FUNCTIONS, Function
 from schemas.declarations.columns import Column, Type, sql_type
 
 TIME = "time"
-TIME_COMMENT = "The instant: a time, ISO 8601, or epoch milliseconds."
-CLUSTER = Column("cluster", Type.STRING, "Only this cluster; left out: every one.")
+TIME_COMMENT = "The time: a TIMESTAMP, text in ISO 8601, or milliseconds since 1970."
+CLUSTER = Column("cluster", Type.STRING, "Rows of this cluster only; without this argument, rows of all clusters.")
 
 
 def function_statement(function: Function, is_temporary: bool) -> str:

@@ -36,7 +36,7 @@ def table_definitions(dialect: Dialect, warehouse: Warehouse, versions: Mapping[
 def extension_for(place: str) -> Iterator[str]:
     """Of a bare DuckDB, which needs one for places that are not local."""
     extension = "azure" if place.startswith(AZURE) else "httpfs"
-    yield "-- Keys come by CREATE SECRET before the first query: https://duckdb.org/docs/configuration/secrets_manager"
+    yield "-- Give the storage's credentials by CREATE SECRET before the first query: https://duckdb.org/docs/configuration/secrets_manager"
     yield f"INSTALL {extension};\nLOAD {extension};"
 
 

@@ -22,7 +22,10 @@ OTHER_QUOTES = ("$", "\\")
 
 def view_definitions(dialect: Dialect) -> Iterator[str]:
     """Statements that create every view, each after those it reads."""
-    yield f"-- Views of groupscope for {dialect}, to be created where its tables are known by their names."
+    yield (
+        f"-- Views of groupscope for {dialect}. Give the tables their names first: groupscope sql --print-tables "
+        f"{dialect}"
+    )
     for view in VIEWS.values():
         yield f"\n-- {view.name} reads {', '.join(view.reads) or 'no table'}."
         for statement in DEFINITIONS[dialect](view):

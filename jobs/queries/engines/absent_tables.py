@@ -17,5 +17,5 @@ def say_absent(statements: Sequence[str], there: Collection[str]) -> None:
     in_order = [table for table in USER_TABLES.values() if table.name in absent]
     for job, tables in groupby(in_order, key=lambda table: table.job):
         names = [table.name for table in tables]
-        are, them = ("is", "it") if len(names) == 1 else ("are", "them")
-        say(f"{listed(names, MOST_NAMED)} {are} not there yet, `groupscope {job}` writes {them}")
+        are, them = ("does", "it") if len(names) == 1 else ("do", "them")
+        say(f"{listed(names, MOST_NAMED)} {are} not exist yet; run `groupscope {job}` to write {them}")

@@ -56,7 +56,10 @@ def check_location(spark: "SparkSession", name: str, expected: str) -> None:
     location = str(found["location"]).removeprefix("file:") if found else None
     if location is None or location.rstrip("/") != expected:
         table = name.replace("`", "")
-        told = f"{table}: registered at {location}, {expected} was expected; drop it or take another --database"
+        told = (
+            f"{table}: the catalog already has a table of this name at {location}, not at {expected}; give "
+            "another --database"
+        )
         raise Failure(ExitCode.USAGE, told)
 
 

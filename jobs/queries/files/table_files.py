@@ -53,5 +53,5 @@ def partition_of(action: Mapping[str, Mapping[str, bool | None] | None]) -> bool
 
 
 def unreadable(place: str, version: int, why: str) -> Failure:
-    told = f"version {version} cannot be read, `groupscope doctor` shows more: {why}"
+    told = f"version {version} cannot be read: {why}; run `groupscope doctor`"
     return Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{place}: {told}")

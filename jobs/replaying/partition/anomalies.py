@@ -63,8 +63,6 @@ def misplaced(
         if group_id not in split:
             return None
         places = ", ".join(map(str, split[group_id]))
-        return f"is in partitions {places}, of which its coordinator reads only one", Confidence.POSSIBLE
-    expected = partition_for(group_id, number)
-    if expected == partition:
-        return None
-    return f"is in partition {partition}, of {counted(number, 'partition')} {expected} was expected", Confidence.CERTAIN
+        of = counted(number, "partition")
+    told = f"records of the group are in offsets partition {partition}; its hash gives {expected} (of {of})"
+    return told, Confidence.CERTAIN

@@ -27,7 +27,10 @@ def assignment_matrix(
     columns = shown_members(generation, members)
     rows = shown_partitions(before, after, expected)
     moved = {partition for partition, _ in before ^ after}
-    words = f"partitions: {len(rows)}, changed: {len(moved)}, drift: {len(differences)}, members: {len(columns)}"
+    words = (
+        f"partitions: {len(rows)}, changed: {len(moved)}, other owner than Kafka's assignor computes: "
+        f"{len(differences)}, members: {len(columns)}"
+    )
     return drawing(
         "Assignment before and after", words, HEAD + len(rows) * ROW + 4,
         joined(text(f"M{members.get(each, 0)}", x, 15, "label", "middle") for each, x in columns.items()),
@@ -95,5 +98,5 @@ def marks(x: float, y: float, had: bool, has: bool, should: bool) -> Iterator[Sv
         words, kind = ("before and after", "kept") if had else ("after", "after")
         yield disc(x, y, RADIUS, kind, words)
     if should:
-        hint = element("title", "Kafka's own assignor gives it here")
+        hint = element("title", "Kafka's own assignor assigns the partition to this member")
         yield element("rect", hint, x=x - 8, y=y - 8, width=16, height=16, class_="expected")

@@ -33,15 +33,16 @@ def lag_chart(
     lower = TOP + PLOT + SPACE
     height = lower + PLOT
     words = (
-        f"lag at {len(points)} snapshots, up to {most:,} messages; up to {fastest:,.1f} messages a second consumed; "
-        f"{len(resets)} resets"
+        f"lag at {len(points)} snapshots, at most {most:,} messages; read rate at most {fastest:,.1f} messages per "
+        f"second; {len(resets)} resets"
     )
     return drawing(
-        "Lag and commit rate", words, height + HEIGHT,
+        "Lag and read rate", words, height + HEIGHT,
         axis.drawn(height), joined(event_lines(rebalances, "start_time", "rebalance", height, axis)),
         joined(event_lines(resets, "at_time", "reset", height, axis)),
         frame(TOP, f"lag, up to {most:,}"), joined(lag_lines(points, max(most, 1), axis)),
-        frame(lower, f"read/s, up to {fastest:,.1f}"), joined(rate_bars(rates, fastest or 1, lower, axis)),
+        frame(lower, f"read rate, messages/s, up to {fastest:,.1f}"),
+        joined(rate_bars(rates, fastest or 1, lower, axis)),
         joined(reset_marks(resets, axis)),
     )  # fmt: skip
 

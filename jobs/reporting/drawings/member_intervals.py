@@ -8,6 +8,7 @@ from jobs.reporting.drawings.member_bar import member_bar
 from jobs.reporting.drawings.svg import Svg, drawing, joined, row_label, text
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.rows.listings import Row, moment
+from udfs.sentences.counts import counted
 
 ROW, BAR = 18, 12
 MOST_MEMBERS = 30
@@ -20,7 +21,8 @@ def member_intervals(stays: Sequence[Row], members: Mapping[str, int], axis: Tim
     shown = [row for row in stays if axis.shows(row["from_time"], row["to_time"])][-MOST_MEMBERS:]
     height = len(shown) * ROW + 4
     left_out = len(stays) - len(shown)
-    words = f"{len(shown)} stays{f', {left_out} more are in the rows' if left_out else ''}"
+    more = f", {left_out} more are in the table below" if left_out else ""
+    words = f"{counted(len(shown), 'membership')}{more}"
     bars = [member_row(row, place * ROW + 3, members[row["member_id"]], axis) for place, row in enumerate(shown)]
     return drawing("Members", words, height + HEIGHT, axis.drawn(height), joined(bars))
 

@@ -12,6 +12,7 @@ from jobs.reporting.drawings.svg import Svg, box, drawing, joined, row_label, te
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.rows.listings import Row, moment
 from schemas.words.history import OwnershipPhase
+from udfs.sentences.counts import counted
 
 ROW, BAR = 18, 14
 MOST_PARTITIONS = 32
@@ -48,7 +49,8 @@ def ownership_map(owners: Sequence[Row], moves: Sequence[Row], members: Mapping[
     tops = {partition: place * ROW + 2 for place, partition in enumerate(partitions)}
     height = len(partitions) * ROW + 4
     left_out = len(stays) - len(partitions)
-    words = f"{len(partitions)} partitions{f', {left_out} more are in the rows' if left_out else ''}"
+    more = f", {left_out} more are in the table below" if left_out else ""
+    words = f"{counted(len(partitions), 'partition')}{more}"
     here = {each: [row for row in stays[each] if axis.shows(row["from_time"], row["to_time"])] for each in partitions}
     return drawing(
         "Owners of partitions", words, height + HEIGHT,
@@ -95,5 +97,5 @@ def unread_boxes(moves: Sequence[Row], tops: Mapping[Partition, float], axis: Ti
         if axis.shows(since, row["move_time"]):
             left, right = axis.x(since), axis.x(row["move_time"])
             low, high = duration_text(row["unread_low_ms"] or 0), duration_text(row["unread_high_ms"])
-            hint = f"{partition_name(partition)} unread for {low} to {high}, until {moment(row['move_time'])}"
+            hint = f"{partition_name(partition)} was unread for {low} to {high} before {moment(row['move_time'])}"
             yield box(left, tops[partition], right - left, BAR, "unread", hint, fill="url(#hatch)")

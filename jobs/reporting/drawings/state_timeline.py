@@ -9,6 +9,7 @@ from jobs.reporting.drawings.marks import STATES, letter
 from jobs.reporting.drawings.svg import Svg, box, drawing, element, joined, row_label, text, upright
 from jobs.reporting.drawings.time_axis import HEIGHT, TimeAxis
 from jobs.reporting.rows.listings import Row, moment
+from udfs.sentences.counts import counted
 
 MARKS, BAR = 30, 26
 # Letters nearer to each other would be one blot: their number is written instead.
@@ -21,7 +22,8 @@ def state_timeline(states: Sequence[Row], rebalances: Sequence[Row], axis: TimeA
     bars = [state_box(row, axis) for row in states if axis.shows(row["from_time"], row["to_time"])]
     here = [row for row in rebalances if axis.shows(row["start_time"], row["end_time"])]
     words = (
-        f"{len(bars)} intervals of states and {len(here)} rebalances from {moment(axis.start)} to {moment(axis.end)}"
+        f"{counted(len(bars), 'time in one state', 'times in one state')} and "
+        f"{counted(len(here), 'rebalance')} from {moment(axis.start)} to {moment(axis.end)}"
     )
     return drawing(
         "States and rebalances", words, MARKS + BAR + HEIGHT,

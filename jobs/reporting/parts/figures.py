@@ -85,14 +85,16 @@ def over_time(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
         drawn = state_timeline(rows["states"], rows["rebalances"], axis)
         yield Figure("States and rebalances", letters_note(rows["rebalances"]), drawn, listed)
     if rows["owners"]:
-        note = "Colour, pattern and number are the member's. Hatched in red: nobody may have read the partition."
+        note = "Color, pattern and number show the member. Hatched in red: perhaps nobody read the partition."
         listed = [group.listing("owners", "Owners"), group.listing("moves", "Moves")]
         drawn = ownership_map(rows["owners"], rows["moves"], group.numbers, axis)
         yield Figure("Owners of partitions", note, drawn, listed)
         yield from zoomed(group, axis)
     if rows["members"]:
         drawn = member_intervals(rows["members"], group.numbers, axis)
-        yield Figure("Members", "From joining to leaving.", drawn, [group.listing("members", "Members")])
+        yield Figure(
+            "Members", "Each bar is a member, from joining to leaving.", drawn, [group.listing("members", "Members")]
+        )
     if rows["lag"] or rows["rates"] or rows["resets"]:
         drawn = lag_chart(rows["lag"], rows["rates"], rows["resets"], rows["rebalances"], axis)
         listed = [
@@ -117,7 +119,12 @@ def zoomed(group: GroupRows, axis: TimeAxis) -> Iterator[Figure]:
     near = around(worst, group.rows["moves"])
     if near.seconds * ZOOM < axis.seconds:
         drawn = ownership_map(group.rows["owners"], group.rows["moves"], group.numbers, near)
-        yield Figure(f"The costliest rebalance, {clock(worst['start_time'])}", "The same map, closer.", drawn, [])
+        yield Figure(
+            f"The rebalance that left partitions unread for longest, {clock(worst['start_time'])}",
+            "The same map, closer.",
+            drawn,
+            [],
+        )
 
 
 def around(rebalance: Row, moves: Sequence[Row]) -> TimeAxis:
@@ -143,7 +150,10 @@ def of_one_assignment(group: GroupRows, worst: Row) -> Iterator[Figure]:
     at = next((row["end_time"] for row in group.rows["rebalances"] if row["assignment_offset"] == offset), None)
     members = [row for row in group.rows["generations"] if row["assignment_offset"] == offset]
     drawn = assignment_matrix(members, (audit or {}).get("differences") or (), group.numbers)
-    note = "Ring: before. Disc: after. Disc with a ring: kept. Square: Kafka's own assignor gives it here. "
+    note = (
+        "Ring: the member owned the partition before. Disc: it owns it after. Disc in a ring: it kept it. Square: "
+        "Kafka's own assignor assigns it to this member. "
+    )
     listed = [group.listing("generations", "Members of assignments"), group.listing("audits", "Audit of assignments")]
     yield Figure(f"Assignment before and after, {moment(at)}", note + audit_words(audit), drawn, listed)
 
@@ -152,4 +162,5 @@ def audit_words(audit: Row | None) -> str:
     if audit is None:
         return "The assignment was not compared with that of Kafka's own assignor."
     reason = f": {audit['reason']}" if audit["reason"] else ""
-    return f"Compared with Kafka's own assignor ({audit['assignor']}): {audit['verdict'].replace('_', ' ')}{reason}."
+    verdict = audit["verdict"].replace("_", " ")
+    return f"Assignment verdict, compared with Kafka's own assignor ({audit['assignor']}): {verdict}{reason}."

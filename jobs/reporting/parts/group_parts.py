@@ -130,7 +130,7 @@ def part(
     return GroupPart(
         group, anchor(group), line, findings, story(rows["rebalances"], rows["moves"], rows["members"]),
         members[:MOST_IN_LEGEND], max(0, len(members) - MOST_IN_LEGEND), list(figures(known, until)),
-        known.listing("verdicts", "Verdict and lag of partitions"), () if line is None else line.topics,
+        known.listing("verdicts", "Lag and lag verdict of partitions"), () if line is None else line.topics,
         known.statements, warehouse,
     )  # fmt: skip
 

@@ -60,7 +60,7 @@ def head_of(cluster: str, answers: Answers, findings: Sequence[Row], choice: str
     look, verdict = NOT_JUDGED if code is None else VERDICTS.get(code, ("critical", f"Exit code {code}"))
     return Head(
         cluster, look, verdict, code,
-        "no verdict: groupscope gate has not run" if gate is None else summary(findings),
+        "no result: groupscope gate has not run" if gate is None else summary(findings),
         None if gate is None else gate["as_of_time"], None if gate is None else gate["run_id"],
         None if gate is None else gate["finished_time"],
         min((row["from_time"] for row in coverage if row["from_time"]), default=None),
@@ -104,6 +104,6 @@ def notices(newest: Mapping[str, Row], answers: Answers, choice: str | None) -> 
     if REPLAY in newest and not answers["groups"]:
         yield "The history holds no group."
     if not answers["snapshots"][0]["num_snapshots"]:
-        yield "There are no snapshots: lag is unknown, never zero. Take them with groupscope capture."
+        yield "There are no snapshots, so lag is unknown. To have it, run groupscope capture."
     if choice is not None:
-        yield f"Only {choice}. The verdict and the exit code are those of the whole run."
+        yield f"This report shows: {choice}. The result and the exit code are those of all groups."

@@ -19,8 +19,8 @@ TITLES: Mapping[str, str] = {
     "storms": "Rebalance storms",
     "volume": "Who fills the offsets topic",
     "expiring": "Offsets that expire next",
-    "migrations": "Migrations: cooperative rebalancing, consumer protocol",
-    "decoding": "What the log holds, and what of it cannot be decoded",
+    "migrations": "Progress of migrations to cooperative rebalancing and to the consumer protocol",
+    "decoding": "Record types in the log, and records that cannot be decoded",
     "coverage": "History by offsets partition",
 }
 

@@ -28,6 +28,6 @@ class GroupChoice:
     def words(self) -> str | None:
         parts = [
             None if self.group is None else f"groups that match {self.group}",
-            None if self.exclude_group is None else f"no groups that match {self.exclude_group}",
+            None if self.exclude_group is None else f"without groups that match {self.exclude_group}",
         ]
         return ", ".join(filter(None, parts)) or None

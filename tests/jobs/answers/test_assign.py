@@ -126,7 +126,7 @@ def test_a_line_whose_bytes_are_no_text_is_told_too() -> None:
 def test_a_standard_input_that_is_closed_is_told_in_one_line() -> None:
     done = subprocess.run(f"{sys.executable} -m jobs.cli assign <&-", shell=True, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (21, b"")
-    assert done.stderr == b"groupscope: standard input: closed, lines of JSON were expected\n"
+    assert done.stderr == b"groupscope: standard input is closed; give JSON lines there, or a file of them\n"
 
 
 def test_an_assignor_of_another_protocol_or_a_release_too_old_is_told() -> None:
@@ -156,7 +156,7 @@ def test_where_kafkas_assignor_fails_the_answer_names_the_field_that_no_coordina
     asked = {"group_protocol": "consumer", "assignor": "uniform", "topics": [a, b]}
     done = assign([asked | {"members": [first, second]} for second in (twice, beyond)])
     assert done.returncode == 21
-    fails = "; Kafka's assignor fails: "
+    fails = "; Kafka's assignor would end with an exception: "
     assert [answer["error"].partition(fails)[:2] for answer in answers(done)] == [
         ("line 1: members[1].target: a-0 is in members[0].target too", fails),
         ("line 2: members[1].target: a has 2 partitions, and no 2", fails),

@@ -247,7 +247,8 @@ def test_a_table_has_hyphens_as_kafka_prints_them_and_says_whose_end_offsets_the
     code, wide, _ = ask("describe", "billing", "--wide", "--at", second(42))
     assert wide.splitlines()[-1].split() == ["billing", "orders", "7", "7", "-", "-", "-", "-", "-"]
     assert err == (
-        "groupscope: LOG-END-OFFSET and LAG are those of the snapshot of 2026-11-21T03:00:30.000Z, the newest before\n"
+        "groupscope: LOG-END-OFFSET and LAG use end offsets of 2026-11-21T03:00:30.000Z, the newest snapshot "
+        "before that time\n"
     )
 
 
@@ -315,8 +316,8 @@ def test_offsets_are_the_csv_that_a_reset_takes(ask: Ask) -> None:
     assert ask("offsets", "billing", "--at", second(44.999)) == (
         0,
         "orders,0,100\norders,1,-1\norders,7,7\n",
-        "groupscope: orders-1 at -1: below zero, as committed: kafka-consumer-groups sets the earliest offset in place "
-        "of a negative one\n",
+        "groupscope: orders-1 at -1: is negative, as the group committed it; kafka-consumer-groups sets the "
+        "earliest offset instead\n",
     )
     assert ask("offsets", "billing", "--at", second(45))[1].splitlines()[0] == "orders,0,90"
     code, out, err = ask("offsets", "billing", "--at", second(85))
@@ -368,8 +369,8 @@ def test_why_shows_the_rebalance_that_covers_the_time_with_the_events_around_it(
         ["Time", "from 2026-11-21T03:00:40.000Z or earlier to 2026-11-21T03:00:41.000Z: at least 1.0 s"],
     ]
     assert "two (client c2, host /10.0.0.2, instance second)" in out
-    assert "orders-1 moved: one to two, unowned for 1.0 s; 32.0 s between commits" in out
-    assert "orders-0 lost: by one, which got it again\n" in out
+    assert "orders-1 moved: one to two, unowned for 1.0 s; 32.0 s between the commits before and after" in out
+    assert "orders-0 lost: one came back and was assigned it again\n" in out
     assert "Evidence     __consumer_offsets-3, records 9 to 9" in out
     assert ["Before", "2026-11-21T03:00:09.000Z rebalance to generation 1, group_created"] in lines
     assert ["After", "2026-11-21T03:01:10.000Z deletion: was Empty at generation 3"] in lines
@@ -410,7 +411,10 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
     assert (code, err) == (0, "")
     _, out, err = ask("offsets", "modern", "--at", second(60))
     assert out == "orders,0,5\n"
-    assert "orders-3: no committed offset at 2026-11-21T03:01:00.000Z, but one at 2026-11-21T03:01:40.000Z" in err
+    assert (
+        "orders-3: no offset was committed at 2026-11-21T03:01:00.000Z, later ones are committed. A reset by this "
+        "CSV keeps" in err
+    )
     assert "group modern has 2 active members at 2026-11-21T03:01:40.000Z. Kafka refuses a reset" in err
 
 
@@ -420,33 +424,37 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
         (["describe", "biling"], 'no group "biling"; did you mean "billing"? (5 groups: groupscope groups)'),
         (
             ["describe", "billing", "--at", second(75)],
-            "group billing at 2026-11-21T03:01:15.000Z: it did not exist, it was deleted at 2026-11-21T03:01:10.000Z, "
-            "it is known again from 2026-11-21T03:01:20.000Z",
+            "group billing at 2026-11-21T03:01:15.000Z: it did not exist any more; it was deleted at "
+            "2026-11-21T03:01:10.000Z; "
+            "the group is known again from 2026-11-21T03:01:20.000Z",
         ),
         (
             ["offsets", "billing", "--at", second(95)],
-            "group billing at 2026-11-21T03:01:35.000Z: no records were captured after 2026-11-21T03:01:30.000Z, it is "
+            "group billing at 2026-11-21T03:01:35.000Z: records after 2026-11-21T03:01:30.000Z are missing from "
+            "the warehouse; the group is "
             "known again from 2026-11-21T03:01:39.000Z",
         ),
         (
             ["diff", "billing", "--from", second(1), "--to", second(95)],
-            "group billing at 2026-11-21T03:01:35.000Z: no records were captured after 2026-11-21T03:01:30.000Z, it is "
+            "group billing at 2026-11-21T03:01:35.000Z: records after 2026-11-21T03:01:30.000Z are missing from "
+            "the warehouse; the group is "
             "known again from 2026-11-21T03:01:39.000Z",
         ),
         (
             ["diff", "billing", "--from", second(2), "--to", second(1)],
-            "--from 2026-11-21T03:00:02.000Z: lies after --to 2026-11-21T03:00:01.000Z, an earlier instant",
+            "--from 2026-11-21T03:00:02.000Z is after --to 2026-11-21T03:00:01.000Z; give a --from that",
         ),
         (
             ["describe", "modern", "--at", second(49)],
-            "group modern at 2026-11-21T03:00:49.000Z: it did not exist yet, it is known from 2026-11-21T03:00:50.000Z",
+            "group modern at 2026-11-21T03:00:49.000Z: it did not exist yet; the group is known from "
+            "2026-11-21T03:00:50.000Z",
         ),
         (
             ["groups", "--at", "2026-11-20"],
             "--at 2026-11-20: data begins at 2026-11-21T03:00:00.000Z",
         ),
-        (["groups", "--at", "noon"], "--at 'noon': ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, epoch "),
-        (["why", "offsets alone"], "group offsets alone: no event is known"),
+        (["groups", "--at", "noon"], "--at 'noon': give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, milli"),
+        (["why", "offsets alone"], "group offsets alone: the data has no rebalance, restart or failover"),
         (
             ["rebalances", "billing", "--from", second(2), "--to", second(1)],
             "--from 2026-11-21T03:00:02.000Z is after --to 2026-11-21T03:00:01.000Z",
@@ -485,4 +493,4 @@ def test_after_the_newest_record_the_answer_is_that_of_the_newest_and_says_so(as
 def test_a_warehouse_without_history_says_what_makes_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     make(tmp_path / "warehouse", {"offset_commits": [{}]})
     assert cli.main(["groups", "--warehouse", str(tmp_path / "warehouse")]) == 23
-    assert capfd.readouterr().err.endswith("`groupscope replay` makes it\n")
+    assert capfd.readouterr().err.endswith("run `groupscope replay`\n")

@@ -63,7 +63,7 @@ def told(second: float) -> str:
     return at(second).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-HOLE = f"no records of __consumer_offsets-3 after {told(40)} and before {told(70)} were captured"
+HOLE = f"records of __consumer_offsets-3 after {told(40)} and before {told(70)} are missing from the warehouse"
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_where_nothing_was_seen_there_is_no_answer(ask: Ask, words: tuple[str, .
         code, out, err = ask("three", *words, "--at", time(second))
         (line,) = err.splitlines()
         assert (code, out) == (2, "")
-        assert line.endswith(f"no records of that time were captured, it is known again from {told(70)}")
+        assert line.endswith(f"records of that time are missing from the warehouse; the next ones are of {told(70)}")
     assert [ask("three", *words, "--at", time(second))[0] for second in (39.5, 70)] == [0, 0]
 
 
@@ -99,9 +99,9 @@ def test_offsets_partitions_that_were_not_seen_are_named(ask: Ask, words: tuple[
     for second, is_seen in ((10, True), (39.5, True), (40, False), (69.5, False), (70, True)):
         code, _, err = ask("with four", *words, "--at", time(second))
         assert code == 0
-        assert ("no records of partitions 3 were captured at" in err) is not is_seen, second
+        assert ("records of partitions 3 at" in err) is not is_seen, second
     assert (
-        "orders-0 had no owner in any group that was seen"
+        "orders-0 had no owner in any group whose records are in the warehouse"
         in ask("with four", "owner", "orders", "0", "--at", time(50))[2]
     )
     assert "orders-0 had no owner in any group at" in ask("with four", "owner", "orders", "0", "--at", time(75))[2]
@@ -116,10 +116,13 @@ def test_groups_of_which_only_commits_tell_are_listed_without_type_and_state(ask
         'other,Classic,Empty,""',
         "part,Consumer,Stable,consumer",
     ]
-    words = "groups with missing records, whose TYPE or STATE is unknown"
+    words = "groups with unknown TYPE or STATE, because records are missing"
     assert err == f"groupscope: {words}: 2\n"
     _, out, err = ask("with four", "groups", "--type", "classic", "--at", time(75))
-    assert (out.splitlines()[1:], err) == (['other,Classic,Empty,""'], f"groupscope: {words}: 2; such are left out\n")
+    assert (out.splitlines()[1:], err) == (
+        ['other,Classic,Empty,""'],
+        f"groupscope: {words}: 2; they are left out, since --type and --state cannot be compared\n",
+    )
     assert words not in ask("with four", "groups", "--at", time(39))[2]
 
 
@@ -127,38 +130,39 @@ def test_what_only_commits_tell_of_has_no_state_and_no_members(ask: Ask) -> None
     for shown in ("--offsets", "--members", "--state"):
         code, out, err = ask("three", "describe", "billing", shown, "--verbose", "--at", time(75))
         assert code == 0
-        assert "'billing': state and members are not known, records of the group are missing." in err
+        assert "'billing': state and members are unknown: records of the group are missing from the warehouse." in err
         assert "no active members" not in err
     assert out.splitlines()[1] == "billing,,,,,,"
     _, out, err = ask("three", "describe", "part", "--state", "--at", time(75))
     assert out.splitlines()[1] == "part,,uniform,Stable,"
-    assert err == "groupscope: Consumer group 'part': there may be more members, records of the group are missing.\n"
-    assert "not known" not in ask("three", "describe", "billing", "--at", time(85))[2]
+    told_part = "there may be more members: records of the group are missing from the warehouse."
+    assert err == f"groupscope: Consumer group 'part': {told_part}\n"
+    assert "are unknown" not in ask("three", "describe", "billing", "--at", time(85))[2]
 
 
 def test_members_that_may_still_be_there_have_not_gone(ask: Ask) -> None:
     for first, last in ((39, 75), (75, 85)):
         code, out, err = ask("three", "diff", "billing", "--from", time(first), "--to", time(last))
         assert code == 0
-        assert f"state, members and owners at {told(75)} are not known" in err
+        assert f"state, members and owners at {told(75)} are unknown" in err
         assert {line.split(",")[0] for line in out.splitlines()[1:]} == {"offset"}
     _, out, err = ask("three", "diff", "billing", "--from", time(39), "--to", time(85))
-    assert ("not known" in err, out.splitlines()[1]) == (False, "generation_or_epoch,,,,2,9,")
+    assert ("are unknown" in err, out.splitlines()[1]) == (False, "generation_or_epoch,,,,2,9,")
 
 
 def test_why_tells_that_rebalances_may_have_been_missed(ask: Ask) -> None:
-    missed = f"groupscope: {HOLE}: the group may have rebalanced then\n"
+    missed = f"groupscope: {HOLE}; the group may have rebalanced in that time\n"
     # The rebalance of second 9 ends at 10. Later ones may be nearer, before or after the time.
     for second, expected in ((10, ""), (39, missed), (40, missed), (60, missed), (75, missed), (80, "")):
         code, _, err = ask("three", "why", "billing", "--at", time(second))
         assert (code, err) == (0, expected), second
     code, _, err = ask("three", "why", "late", "--at", time(75))
-    assert (code, err) == (2, f"groupscope: group late: no event is known; {HOLE}\n")
+    assert (code, err) == (2, f"groupscope: group late: the data has no rebalance, restart or failover; {HOLE}\n")
 
 
 @pytest.mark.parametrize("words", [("offsets",), ("describe",)])
 def test_offsets_that_were_not_seen_since_are_named(ask: Ask, words: tuple[str, ...]) -> None:
-    what = f"group billing: what was committed for orders-1 at {told(75)} is unknown"
+    what = f"group billing: committed offsets of orders-1 at {told(75)} are unknown"
     for second, is_told in ((39, False), (75, True), (80, False)):
         code, _, err = ask("three", *words, "billing", "--at", time(second))
         assert (code, what in err) == (0, is_told), second

@@ -136,8 +136,9 @@ def members_of(group: str) -> list[dict[str, Any]]:
 
 
 BEST = (
-    "range of the consumer protocol wins: members even, 0 partitions move, 0 stop; "
-    "range of the classic protocol (in force): members even, 0 partitions move, 10 stop."
+    "range of the consumer protocol is the most even and moves the fewest: members even, 0 partitions move, "
+    "reading of 0 stops; "
+    "range of the classic protocol (in force): members even, 0 partitions move, reading of 10 stops."
 )
 
 
@@ -157,7 +158,7 @@ def test_a_share_group_is_asked_about_its_own_assignor(ask: Ask) -> None:
     """The sample's was left by all its members: nothing to ask about."""
     code, out, err = ask("shared")
     assert (code, out) == (ExitCode.USAGE, "")
-    assert err == "groupscope: group shared: has no assignment to ask about, it is Empty\n"
+    assert err == "groupscope: group shared: has no assignment, so there is nothing to compare: it is Empty\n"
 
 
 def test_consumer_groups_are_asked_about(ask: Ask) -> None:
@@ -183,7 +184,7 @@ def test_what_cannot_be_answered_is_told_in_one_line(ask: Ask) -> None:
     assert "not for a classic group" in err
     assert ask("group-deleted")[::2] == (
         ExitCode.USAGE,
-        "groupscope: group group-deleted: has no assignment to ask about, it is no more\n",
+        "groupscope: group group-deleted: has no assignment, so there is nothing to compare: it was deleted\n",
     )
 
 
@@ -194,7 +195,7 @@ def test_a_warehouse_without_what_ifs_says_what_makes_them(tmp_path: Path, capfd
         assert cli.main([*words, "--warehouse", str(folder)]) == 0
     capfd.readouterr()
     assert cli.main(["whatif", "classic-range", "--warehouse", str(folder)]) == ExitCode.UNUSABLE_WAREHOUSE
-    assert capfd.readouterr().err.endswith("holds no what-ifs, `groupscope assignments` makes them\n")
+    assert capfd.readouterr().err.endswith("has no table assignment_whatif yet; run `groupscope assignments`\n")
 
 
 # -- with other members, or more partitions
@@ -215,7 +216,7 @@ def test_a_group_with_other_members_and_more_partitions(ask: Ask) -> None:
         given = {member for of in owners.values() for member in of["to_member_ids"]}
         assert given == {"new-1", "new-2", *recorded("classic-range")} - {gone}
         assert [each for each in row["owners"] if each["from_member_ids"] != each["to_member_ids"]] == row["moves"]
-        assert "new-1 and so on are assumed" in row["reason"]
+        assert "assumed member ids new-1 and so on" in row["reason"]
 
 
 def test_verbose_tells_the_owner_of_each_partition_before_and_after(ask: Ask) -> None:
@@ -262,13 +263,13 @@ def test_a_member_is_named_by_as_much_of_its_id_as_screens_show(ask: Ask) -> Non
 
 
 @pytest.mark.parametrize(("words", "told"), [
-    (["--remove-member", "rangers"], "--remove-member rangers: no member of the group, one of its 2 members was "
-     "expected, such as range-"),
-    (["--remove-member", "range"], "--remove-member range: 2 members' ids begin so, such as range-"),
-    (["--partitions", "clicks=9"], "--partitions clicks=9: no member subscribes to it, one of its 2 topics was"),
+    (["--remove-member", "rangers"], "--remove-member rangers: no member of the group, give one of its 2 members, "
+     "such as range-"),
+    (["--remove-member", "range"], "--remove-member range: 2 member ids begin with it; give a longer one, "),
+    (["--partitions", "clicks=9"], "--partitions clicks=9: no member subscribes to it, give one of its 2 topics"),
     (["--partitions", "orders=5"], "--partitions orders=5: orders has 6 and Kafka takes none away, 6 or more were"),
     (["--partitions", "orders=99999999"], "more than a cluster can hold, up to 20000000 were expected"),
-    (["--partitions", "orders=8", "--partitions", "orders=9"], "--partitions orders=9: one number for each topic"),
+    (["--partitions", "orders=8", "--partitions", "orders=9"], "--partitions orders=9 contradicts --partitions "),
     (["--partitions", "orders=0"], "0: a number from 1 on was expected"),
     (["--partitions", "orders"], "orders: TOPIC=N was expected, such as orders=24"),
     (["--add-members", "0"], "0: a number from 1 on was expected"),

@@ -91,11 +91,17 @@ def test_another_id_of_the_offsets_topic_is_another_cluster(tmp_path: Path, caps
     warehouse = tmp_path / "w"
     both = written(tmp_path / "both.jsonl", snapshot(10, 9), snapshot(20, 9, offsets_id=THEIRS))
     line = refused(warehouse, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", both)
-    assert line == f"{both}: __consumer_offsets: its id is {OURS}, {both}: it is {THEIRS}: use another --cluster"
+    assert (
+        line == f"{both}: topic __consumer_offsets has id {OURS}, {both}: it is {THEIRS}; "
+        "give this Kafka cluster another name: --cluster NAME"
+    )
     ingest(warehouse, "--snapshots", written(tmp_path / "ours.jsonl", snapshot(10, 9)))
     theirs = written(tmp_path / "theirs.jsonl", snapshot(20, 9, offsets_id=THEIRS))
     with unchanged(warehouse):
         line = refused(warehouse, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", theirs)
-    told = f"its id is {THEIRS}, the warehouse holds snapshots of {OURS}: use another --cluster"
-    assert line == f"{theirs}: __consumer_offsets: {told}"
+    told = (
+        f"has id {THEIRS}, in the warehouse, cluster default has id {OURS}; give this Kafka cluster another "
+        "name: --cluster NAME"
+    )
+    assert line == f"{theirs}: topic __consumer_offsets {told}"
     assert ingest(warehouse, "--snapshots", theirs, "--cluster", "theirs")["rows_added"]["topic_snapshots"] == 51

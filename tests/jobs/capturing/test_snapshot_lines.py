@@ -45,7 +45,7 @@ def test_nothing_of_anyone_elses_is_taken_away(tmp_path: Path) -> None:
     path = tmp_path / "snapshots"
     for text in (LINE + "orders:0:7", '{"other":', LINE + '{"captured_at" '):
         path.write_text(text)
-        with pytest.raises(Failure, match="its last line does not end"):
+        with pytest.raises(Failure, match="its last line is incomplete"):
             append_line(path, LINE)
         assert path.read_text() == text
 
@@ -54,7 +54,7 @@ def test_nothing_of_anyone_elses_is_taken_away(tmp_path: Path) -> None:
 def test_other_files_are_refused_before_anything_is_asked(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "snapshots"
     path.write_bytes(content)
-    with pytest.raises(Failure, match="something else than lines of snapshots") as failure:
+    with pytest.raises(Failure, match="is not a file of snapshots") as failure:
         check_appendable(path)
     assert failure.value.code == ExitCode.USAGE
     assert path.read_bytes() == content

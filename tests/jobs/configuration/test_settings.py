@@ -88,13 +88,16 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
         ("[tables]\nsmall_files = 2.5", "[tables] small_files = 2.5: a whole number from 2 was expected"),
         (
             "[tables]\nsmall_file_bytes = 268435456",
-            "[tables] small_file_bytes = 268435456: at most file_bytes, 134217728, was expected",
+            "[tables] small_file_bytes = 268435456 is larger than file_bytes = 134217728; make it smaller",
         ),
         ("[broker]\ndefault_assignor = 1", "[broker] default_assignor = 1: a text was expected"),
         ("[groups]\npattern = 'g'", "[groups]: sections [[groups]] were expected"),
         ("groups = ['g']", "groups = ['g']: sections [[groups]] were expected"),
         ("[[group]]\npattern = 'g'", "group: no such setting, the nearest is [[groups]]"),
-        ("[[groups]]\nredundancy = 2", "[[groups]] number 1: no pattern, a regular expression was expected"),
+        (
+            "[[groups]]\nredundancy = 2",
+            "[[groups]] number 1: pattern is missing; give a regular expression for the ids of the groups",
+        ),
         (
             "[[groups]]\npattern = 'g'\n[[groups]]\npatern = 'h'",
             "[[groups]] number 2: patern: no such setting, the nearest is pattern",
@@ -106,15 +109,16 @@ def test_without_a_name_the_file_in_conf_counts_and_without_that_the_defaults(
         ),
         (
             "[[groups]]\npattern = 'g'\ncopartitioned = ['a', 'b']",
-            "copartitioned = ['a', 'b']: a list of lists of two or more different topics was expected",
+            "copartitioned = ['a', 'b']: a list of lists, each with two or more different topics, was expected",
         ),
         (
             "[[groups]]\npattern = 'g'\ncopartitioned = [['a', 'b'], ['c', 'c']]",
-            "copartitioned = [['a', 'b'], ['c', 'c']]: a list of lists of two or more different topics was expected",
+            "copartitioned = [['a', 'b'], ['c', 'c']]: a list of lists, each with two or more different topics, "
+            "was expected",
         ),
         (
             "[[groups]]\npattern = 'g'\ncopartitioned = [['a']]",
-            "copartitioned = [['a']]: a list of lists of two or more different topics was expected",
+            "copartitioned = [['a']]: a list of lists, each with two or more different topics, was expected",
         ),
         (
             "[[groups]]\npattern = 'g'\nredundancy = 0",

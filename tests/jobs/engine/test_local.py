@@ -67,7 +67,10 @@ def test_one_worker_is_the_driver_itself() -> None:
 @pytest.mark.parametrize(
     ("what", "line"),
     [
-        (("die", signal.SIGKILL), "was ended by SIGKILL, by somebody or for lack of memory: fewer --workers need less"),
+        (
+            ("die", signal.SIGKILL),
+            "was ended by SIGKILL: somebody killed it, or memory ran out; fewer --workers need less memory",
+        ),
         (("die", signal.SIGSEGV), "was ended by SIGSEGV"),
         (("exit", 3), "ended with exit code 3"),
     ],
@@ -78,7 +81,7 @@ def test_a_worker_that_dies_ends_the_run_with_a_line_that_names_its_partition(
     with pytest.raises(Failure) as raised:
         engine.run(STEP, specs(*[("sleep", 1)] * 4, what, *[("sleep", 1)] * 4))
     assert raised.value.code == ExitCode.FAILED
-    told = f"offsets partition 4: the worker process {line}; nothing of the run is visible"
+    told = f"offsets partition 4: the worker process {line}; the run wrote nothing to the tables"
     assert str(raised.value) == told
     assert engine.workers == []
     # And it can be used again.

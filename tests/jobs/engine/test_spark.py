@@ -67,8 +67,8 @@ def test_a_fault_of_a_task_reads_as_in_the_local_engine(engine: SparkEngine) -> 
 def test_a_worker_that_is_killed_is_reported_with_the_partition_of_its_task(engine: SparkEngine) -> None:
     line = failed(engine, ("die", signal.SIGKILL), ExitCode.FAILED)
     assert line.startswith("offsets partition 5: the worker process on ")
-    why = "was ended, by somebody or for lack of memory: more spark.executor.memoryOverhead may help"
-    assert line.endswith(f" {why}; nothing of the run is visible")
+    why = "ended: somebody killed it, or memory ran out; more spark.executor.memoryOverhead may help"
+    assert line.endswith(f" {why}; the run wrote nothing to the tables")
 
 
 def test_a_worker_that_crashed_is_a_fault_to_report(engine: SparkEngine) -> None:

@@ -281,4 +281,4 @@ def test_tasks_that_died_are_told_in_a_line(failed: tuple[Path, subprocess.Compl
     (line,) = (line for line in beside_progress(done.stderr) if " files, " not in line)
     assert line.startswith("groupscope: offsets partition")
     assert ": the worker process on " in line
-    assert line.endswith("; nothing of the run is visible")
+    assert line.endswith("; the run wrote nothing to the tables")

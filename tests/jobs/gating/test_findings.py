@@ -280,7 +280,7 @@ def test_a_waived_finding_is_last_and_does_not_count(tmp_path: Path) -> None:
     [
         (WAIVER.replace("group =", "grup ="), "number 1: grup: no such key, the nearest is group"),
         (WAIVER.replace("offsets_reset", "offset_reset"), "no kind of finding, the nearest is offsets_reset"),
-        (WAIVER.replace('reason = "planned"', ""), "no reason, it was expected"),
+        (WAIVER.replace('reason = "planned"', ""), "reason is missing; add it"),
         (WAIVER.replace('"planned"', '" "'), "number 1: reason = ' ': a text that is not empty was expected"),
         (WAIVER.replace('"ada"', '""'), "number 1: who = '': a text that is not empty was expected"),
         (WAIVER.replace('"ada"', "5"), "number 1: who = 5: a text was expected"),
@@ -289,7 +289,7 @@ def test_a_waived_finding_is_last_and_does_not_count(tmp_path: Path) -> None:
         (WAIVER.replace("2026-12-01", "3"), "until = 3: a date or time was expected"),
         (WAIVER.replace("bill.*", "("), "a regular expression was expected"),
         (WAIVER.replace("[[waivers]]", "[[waiver]]"), "waiver: no such section"),
-        ("waivers = 1", "sections [[waivers]] were expected"),
+        ("waivers = 1", "waivers must be sections [[waivers]]"),
         ("=", "TOML was expected"),
     ],
 )

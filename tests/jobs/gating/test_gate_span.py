@@ -225,12 +225,12 @@ def test_a_span_of_another_form_is_wrong_usage(warehouse: str, text: str, capfd:
 
 
 FLAGS: list[tuple[list[str], str]] = [
-    (["--span", "t:0:1:2", "--result", "-"], "--group NAME was expected"),
-    (SPAN, "--result FILE was expected"),
-    (["--group", "g", "--result", "-"], "--span was expected"),
+    (["--span", "t:0:1:2", "--result", "-"], "--span also needs --group NAME"),
+    (SPAN, "--span also needs --result FILE"),
+    (["--group", "g", "--result", "-"], "also need --span"),
     ([*SPAN, "--span", "t:0:1:2:7", "--result", "-"], "--span t:0:1:2: is given twice"),
-    ([*SPAN, "--result", "-", "--actor", "me"], "--override REASON was expected"),
-    ([*SPAN, "--result", "-", "--until", LATER], "--override REASON was expected"),
+    ([*SPAN, "--result", "-", "--actor", "me"], "also needs --override REASON"),
+    ([*SPAN, "--result", "-", "--until", LATER], "also needs --override REASON"),
     ([*SPAN, "--result", "-", "--override", "x", "--until", LATER], "--actor is missing"),
     ([*SPAN, "--result", "-", "--override", "x", "--actor", "me"], "--until is missing"),
     ([*SPAN, "--result", "-", "--override", " ", "--actor", "me", "--until", LATER], "--override is ' '"),
@@ -265,7 +265,7 @@ def test_a_table_that_is_damaged_is_a_matter_of_the_warehouse(
     log.write_text("no log")
     assert gate(warehouse, *SPAN, "--result", results["passed"]) == ExitCode.UNUSABLE_WAREHOUSE
     line = one_line(capfd)
-    assert f"{warehouse}/gate_spans: cannot be used, `groupscope doctor` shows more" in line
+    assert f"{warehouse}/gate_spans: cannot be read: " in line
 
 
 def test_a_place_without_a_warehouse_is_no_place_for_spans(
@@ -284,7 +284,7 @@ def test_of_several_clusters_one_is_named(
         assert cli.main(["ingest", "--source", f"segments:{log}", "--warehouse", place, "--cluster", cluster]) == 0
     capfd.readouterr()
     assert gate(place, *SPAN, "--result", results["passed"]) == ExitCode.USAGE
-    assert "--cluster: the warehouse has east, west" in one_line(capfd)
+    assert "add --cluster with one of east, west" in one_line(capfd)
     assert gate(place, *SPAN, "--result", results["passed"], "--cluster", "west") == ExitCode.CLEAN
     assert [row["cluster"] for row in spans(place)] == ["west"]
 

@@ -190,10 +190,10 @@ def test_rules_may_be_counted_on_one_line() -> None:
     ("text", "told"),
     [
         ("-- num_rows: Rows.\n", "no line begins with SELECT"),
-        ("SELECT 1 AS one\n", "no metric is declared"),
-        (f"-- rows_failing_x: X.\n{GOOD}", "rows_failing_x has no comment `-- rule x: CONDITION`"),
+        ("SELECT 1 AS one\n", "no metric is described"),
+        (f"-- rows_failing_x: X.\n{GOOD}", "metric rows_failing_x has no rule; add a line `-- rule x: CONDITION`"),
         (f"-- rule x: TRUE\n{GOOD}", "FROM judged"),
-        ("-- a: A.\nSELECT :rules\nFROM judged", ":rules is there"),
+        ("-- a: A.\nSELECT :rules\nFROM judged", ":rules is in the query"),
     ],
 )
 def test_a_file_that_declares_no_metrics_is_told(text: str, told: str) -> None:
@@ -205,12 +205,12 @@ def test_a_file_that_declares_no_metrics_is_told(text: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (GOOD.replace("count(*) AS", "count(*) AS other_rows, 1 AS"), "column other_rows: a comment"),
-        (f"-- b: B.\n{GOOD}", "metric b: it is declared"),
+        (GOOD.replace("count(*) AS", "count(*) AS other_rows, 1 AS"), "column other_rows has no description"),
+        (f"-- b: B.\n{GOOD}", "the line `-- b: …` describes a metric"),
         (GOOD.replace("count(*)", "coalesce(max('x'), 'many')"), "metric num_rows = 'many'"),
-        (GOOD.replace("count(*)", ":count"), ":count is no parameter, one of :as_of_time"),
+        (GOOD.replace("count(*)", ":count"), "unknown parameter :count; use one of :as_of_time"),
         (GOOD.replace("count(*)", "nothing"), "Binder Error"),
-        (GOOD.replace("count(*)", "*, 1"), "column cluster: a comment"),
+        (GOOD.replace("count(*)", "*, 1"), "column cluster has no description"),
     ],
 )
 def test_a_result_that_is_not_as_declared_is_told(tmp_path: Path, text: str, told: str) -> None:

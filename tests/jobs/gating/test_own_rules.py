@@ -69,7 +69,7 @@ def test_what_the_page_shows_is_measured_judged_and_waived(folder: Path) -> None
         ("FROM offset_history", "FROM offset_histor", 'billing.sql: Catalog Error: Table with name offset_histor '),
         ("delta < -1000", "deltas < -1000", 'billing.sql: Binder Error: Referenced column "deltas" not found'),
         ("count(*) AS num_rows", "count(* AS num_rows", "billing.sql: Parser Error: syntax error at or near "),
-        (":cluster", ":clusters", "billing.sql: :clusters is no parameter, one of :as_of_time"),
+        (":cluster", ":clusters", "billing.sql: unknown parameter :clusters; use one of :as_of_time"),
     ],
 )  # fmt: skip
 def test_a_metric_that_cannot_be_measured_is_one_line(

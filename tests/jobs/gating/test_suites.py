@@ -69,7 +69,7 @@ def test_a_table_without_rows_is_no_pass_where_the_log_has_some() -> None:
     commits = Frame("offset_commits", ["all"], {"num_plain": [3.0]})
     result = judged(suite, empty, offset_commits=commits)
     assert verdict_of(result) == "error"
-    assert result.error == "offset_history has no rows, but offset_commits.num_plain is 3: rows were expected"
+    assert result.error == "offset_history has no rows, although offset_commits.num_plain is 3; then it must have rows"
     rows = [{**row, "query": None} for row in result_rows([result])]
     assert verdict(rows).value == "error"
     assert [finding.kind for finding in suite_findings(rows, [suite], {"cluster": "a"}, [])] == ["suite_error"]
@@ -114,28 +114,40 @@ def test_the_slice_that_breaks_an_expectation_is_named(tmp_path: Path) -> None:
     [
         ("{", "JSON was expected"),
         ("[]", "[]: an object was expected"),
-        ('{"expectations": []}', 'meta.table = "mine": it has no metrics'),
+        ('{"expectations": []}', 'meta.table = "mine": there is no metrics file of this name'),
         ('{"meta": {"table": "topics"}, "expectations": []}', "expectations: a list of one or more was expected"),
         (suite_text().replace('"meta"', '"mata"'), "mata: no such key, the nearest is meta"),
-        (suite_text().replace('"topics"', '"topic"'), 'meta.table = "topic": it has no metrics, the nearest is topics'),
+        (
+            suite_text().replace('"topics"', '"topic"'),
+            'meta.table = "topic": there is no metrics file of this name, the nearest is topics',
+        ),
         (
             suite_text().replace('{"table"', '{"rows_due": ["topics.num_row"], "table"'),
-            'meta.rows_due: "topics.num_row": no such TABLE.METRIC, the nearest is topics.num_rows',
+            'meta.rows_due: "topics.num_row": no table has this metric, the nearest is topics.num_rows',
         ),
-        (suite_text().replace('{"table"', '{"rows_due": [5], "table"'), "meta.rows_due: 5: no such TABLE.METRIC"),
-        (suite_text().replace('{"table"', '{"rows_due": "topics.x", "table"'), 'meta.rows_due = "topics.x": a list of'),
+        (suite_text().replace('{"table"', '{"rows_due": [5], "table"'), "meta.rows_due: 5: no table has this metric"),
+        (
+            suite_text().replace('{"table"', '{"rows_due": "topics.x", "table"'),
+            'meta.rows_due = "topics.x": give a list of',
+        ),
         (suite_text(type="expect_column_value_to_be_between"), "the nearest is expect_column_values_to_be_between"),
-        (suite_text(kwargs={"column": "num_row"}), 'names "num_row": no metric of topics, the nearest is num_rows'),
+        (suite_text(kwargs={"column": "num_row"}), 'kwargs: topics has no metric "num_row", the nearest is num_rows'),
         (suite_text(kwargs=[]), "kwargs = []: an object was expected"),
         (suite_text(severity="bad"), 'severity = "bad": critical, warning, info was expected'),
         (suite_text(severity=["critical"]), 'severity = ["critical"]: critical, warning, info was expected'),
         (suite_text(kwargs={"column": 5}), "kwargs.column = 5: names of metrics were expected"),
         (suite_text(kwargs={"column_list": ["num_rows", 5]}), 'kwargs.column_list = ["num_rows", 5]: names of metrics'),
         (suite_text(type=5), "type = 5: no expectation of Great Expectations"),
-        (suite_text().replace('"topics"', "5"), "meta.table = 5: the name of a file of metrics was expected"),
-        (suite_text().replace('"topics"', '["a"]'), 'meta.table = ["a"]: the name of a file of metrics was expected'),
+        (
+            suite_text().replace('"topics"', "5"),
+            "meta.table = 5: give the name of a metrics file, without .sql",
+        ),
+        (
+            suite_text().replace('"topics"', '["a"]'),
+            'meta.table = ["a"]: give the name of a metrics file, without .sql',
+        ),
         ('{"meta": [], "expectations": []}', "meta: []: an object was expected"),
-        (suite_text(meta={"query": 1}), "whose query is a text was expected"),
+        (suite_text(meta={"query": 1}), "with SQL as a string in query"),
         (suite_text(kwarg={}), "expectations[0]: kwarg: no such key, the nearest is kwargs"),
         (suite_text().replace("}]", "}, " + json.dumps(json.loads(suite_text())["expectations"][0]) + "]"), "twice"),
     ],

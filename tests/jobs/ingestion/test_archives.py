@@ -295,7 +295,7 @@ def test_an_archive_of_another_log_is_told(
         line = refused(tmp_path / "w", capsys, ExitCode.UNREADABLE_INPUT, "--source", *sources.values())
     assert f"offset {found[5]['offset']} of leader epoch {found[5]['leader_epoch']}: " in line
     assert ".record_time is " in line
-    assert line.endswith("(partition 3): use another --cluster")
+    assert line.endswith("; give this Kafka cluster another name: --cluster NAME")
 
 
 def test_archives_that_cannot_be_read(

@@ -191,7 +191,7 @@ def test_another_log_under_the_same_name_is_told_and_changes_nothing(
         assert history(tmp_path / "w") == before
     (line,) = capsys.readouterr().err.splitlines()
     assert f"offset {batch.base_offset} of leader epoch {batch.leader_epoch}" in line
-    assert line.endswith("use another --cluster")
+    assert line.endswith("give this Kafka cluster another name: --cluster NAME")
     found = ingest(tmp_path / "w", "--source", f"segments:{copies[1]}", "--cluster", "other")
     assert found["cluster"] == "other"
     assert found["read"] == len(keys_of(theirs))

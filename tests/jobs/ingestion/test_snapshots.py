@@ -132,8 +132,8 @@ def test_a_snapshot_of_another_cluster_is_told(
         line = refused(w, capsys, ExitCode.UNREADABLE_INPUT, "--snapshots", theirs)
         assert rows(w, "topic_snapshots") == before
     assert line.startswith(f"{theirs}: {told}")
-    assert "2026-11-21 03:00:00+00:00, the warehouse holds " in line
-    assert line.endswith("use another --cluster")
+    assert "2026-11-21 03:00:00+00:00, but the warehouse has " in line
+    assert line.endswith("give this Kafka cluster another name: --cluster NAME")
     assert ingest(w, "--snapshots", theirs, "--cluster", "theirs")["rows_added"]["topic_snapshots"] > 0
 
 

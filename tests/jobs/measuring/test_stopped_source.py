@@ -49,7 +49,7 @@ def test_who_seems_silent_behind_the_end_of_the_log_is_unknown(
     ended = [row for row in found if row["rule"] == "log_ended"]
     assert {row["own_verdict"] for row in ended} == {"UNKNOWN"}
     assert ("ledger", 3) in {(row["group_id"], row["partition"]) for row in ended}
-    assert all(row["reason"].startswith("the log is known only up to 2026-11-21T17:3") for row in ended)
+    assert all(row["reason"].startswith("the data ends at 2026-11-21T17:3") for row in ended)
     assert "partition_stopped" not in page and "source_not_advancing" in page
 
 

@@ -229,13 +229,13 @@ def test_definitions_of_views_are_printed_without_a_warehouse(dialect: Dialect) 
         (["SELECT 1; selec 2"], 2, 'Parser Error: syntax error at or near "selec"'),
         (["SELECT 1", "--database", "x"], 2, "--database x: only with --register"),
         (["SELECT 1", "--print-views", "oracle"], 2, "argument --print-views: invalid choice: 'oracle'"),
-        (["SELECT 1", "--print-tables", "trino"], 2, "--print-tables: answers no statement, but 'SELECT 1' was given"),
+        (["SELECT 1", "--print-tables", "trino"], 2, "--print-tables runs no statement; leave out 'SELECT 1'"),
         (
             ["--print-tables", "duckdb", "--warehouse", "hdfs://h/w"],
             2,
             "--print-tables duckdb: hdfs://h/w: DuckDB itself reads no HDFS: a warehouse on local disks or in a bucket",
         ),
-        (["SELECT 1", "--warehouse", "ftp://h/w"], 2, "ftp://h/w: no storage is known by ftp:, a path, file:, s3://"),
+        (["SELECT 1", "--warehouse", "ftp://h/w"], 2, "ftp://h/w: unknown kind of storage ftp:, a path, file:, s3://"),
         (["--print-tables", "duckdb", "--warehouse", "absent"], 23, "absent: no such folder"),
     ],
 )

@@ -141,7 +141,7 @@ def test_the_summary_counts_verdicts_for_people_and_for_programs(
         assert cli.main(words) == ExitCode.CLEAN
         printed[format] = capfd.readouterr().out
     total = sum(numbers.values())
-    assert f"{len(FOLDERS)} offsets partitions gone through, {len(FOLDERS)} of them from the" in printed["table"]
+    assert f"{len(FOLDERS)} offsets partitions checked, {len(FOLDERS)} of them from the" in printed["table"]
     assert f"; {total} assignments recomputed; " in printed["table"]
     lines = [line.split()[:3] for line in printed["table"].splitlines()[4:]]
     assert lines == [[name, str(number), str(number)] for name, number in numbers.items()]

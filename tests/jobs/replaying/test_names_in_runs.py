@@ -17,7 +17,7 @@ from tests.jobs.replayed_logs import HISTORY, STATES, assert_same, replay, told
 PAIR: Log = {3: [target("pair", 10, {"orders": 3, "payments": 2})]}
 # Of another group, in another offsets partition: one name, one id.
 ONE: Log = {5: [target("one", 30, {"orders": 3})]}
-UNNAMED = "2 topic ids have no name; an ingest with --snapshots names them"
+UNNAMED = "2 topic ids have no name; name them: groupscope ingest --snapshots FILE"
 
 
 def run(warehouse: Path, *logs: str) -> Path:
@@ -81,7 +81,7 @@ def test_the_run_page_says_it(tmp_path: Path, capfd: pytest.CaptureFixture[str])
 
 def test_an_owner_that_may_be_left_out_is_named(unnamed: Path, capfd: pytest.CaptureFixture[str]) -> None:
     found = answer(unnamed, capfd, "owner", "orders", "1")
-    assert "pair own partition 1 of a topic without a name, which may be orders" in found.err
+    assert "pair; they own partition 1 of a topic that is known only by id, which may be orders" in found.err
     assert "pair" not in found.out
     # No topic of theirs has as many.
     assert cli.main(["owner", "--warehouse", str(unnamed), "orders", "7"]) != 0
@@ -104,7 +104,7 @@ def test_describe_says_why_a_partition_is_listed_twice(tmp_path: Path, capfd: py
     log = {3: [*PAIR[3], commit("pair", "orders", 0, 20), commit("pair", "payments", 1, 21)]}
     warehouse = run(tmp_path / "w", write_log(tmp_path / "log", log))
     found = answer(warehouse, capfd, "describe", "pair", "--format", "csv")
-    assert "a partition whose topic has no name is listed by id" in found.err
+    assert "topics without a name: a partition may have two rows" in found.err
     assert UNNAMED in found.err
     warehouse = run(tmp_path / "named", write_log(tmp_path / "both", {**log, **ONE}))
     found = answer(warehouse, capfd, "describe", "pair", "--format", "csv")

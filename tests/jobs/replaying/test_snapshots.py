@@ -51,7 +51,7 @@ def misplaced(warehouse: Path) -> list[tuple[str, str]]:
     return sorted((row["group_id"], row["message"]) for row in found)
 
 
-WRONG = [("my-group", "is in partition 3, of 10 partitions 2 was expected")]
+WRONG = [("my-group", "records of the group are in offsets partition 3; its hash gives 2 (of 10 partitions)")]
 
 
 @pytest.mark.parametrize(
@@ -113,19 +113,21 @@ def test_a_group_in_two_offsets_partitions_is_told_and_read_from_one(
     # Its second record is the newest one of group g.
     ingest(tmp_path / "w", "--source", write_log(tmp_path / "two", "one-more", "g", partition=4))
     replay(tmp_path / "w")
-    both = ("g", "is in partitions 3, 4, of which its coordinator reads only one")
+    both = ("g", "records of the group are in offsets partitions 3, 4; its coordinator reads only one of them")
     assert misplaced(tmp_path / "w") == [both, both]
     before = told(tmp_path / "w")
     replay(tmp_path / "w", "--full")
     assert_same(before, told(tmp_path / "w"), "full")
     found, said = answers("offsets", "g")
-    assert (found, "from 4, which has the newest record" in said) == (["t,0,1"], True)
+    assert (found, "uses only 4, since it has the newest record" in said) == (["t,0,1"], True)
 
     ingest_snapshots(tmp_path / "w", LED)
     replay(tmp_path / "w")
-    assert ("g", "is in partition 4, of 10 partitions 3 was expected") in misplaced(tmp_path / "w")
+    assert ("g", "records of the group are in offsets partition 4; its hash gives 3 (of 10 partitions)") in misplaced(
+        tmp_path / "w"
+    )
     found, said = answers("offsets", "g")
-    assert (found, "from 3, which its coordinator reads" in said) == (["t,0,0"], True)
+    assert (found, "uses only 3, since the group's coordinator reads that one" in said) == (["t,0,0"], True)
     found, said = answers("groups")
     assert [line.split(",")[0] for line in found[1:]] == ["g", "one-more", "other"]
     assert said.count("group g: its records are in __consumer_offsets, partitions 3, 4;") == 1

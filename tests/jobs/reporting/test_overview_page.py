@@ -107,7 +107,7 @@ def test_patterns_narrow_groups_and_findings_and_the_page_says_so(tmp_path: Path
     page = written(tmp_path, "--group", "^pay", "--exclude-group", "us$")
     assert [each.one("p", class_="message").words for each in findings_of(page)] == ["pay-eu"]
     assert "freight" not in page.one("main").text
-    assert "Only groups that match ^pay, no groups that match us$." in page.one("header").words
+    assert "This report shows: groups that match ^pay, without groups that match us$." in page.one("header").words
 
 
 def test_a_wrong_pattern_ends_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,10 +126,10 @@ def test_a_folder_that_cannot_be_written_ends_with_one_line(tmp_path: Path, caps
 def test_a_warehouse_that_was_only_ingested_says_what_has_not_run(tmp_path: Path) -> None:
     make(tmp_path / "w", {})
     page = written(tmp_path)
-    assert page.one("h1").words == "Not judged no verdict: groupscope gate has not run"
+    assert page.one("h1").words == "Not judged no result: groupscope gate has not run"
     notices = " ".join(each.words for each in page.all("p", class_="notice"))
     assert re.findall(r"groupscope (\w+) has not run", notices) == [*STEPS[1:], "gate"]
-    assert "lag is unknown, never zero" in notices
+    assert "so lag is unknown" in notices
     assert "No groups are known." in page.text and "Nothing has been judged yet." in page.text
 
 

@@ -134,7 +134,7 @@ def test_files_are_read_one_by_one(session: "SparkSession", tmp_path: Path, form
     assert essence(read(session, path, files=added)) == expected(3, 4)
     assert essence(read(session, path, files=before)) == expected(1, 2)
     assert seen_of_other_topics(session, path, files=[]) == ([], 0)
-    assert "is no file of" in failure_of(session, path, files=[f"{path}/gone"])
+    assert "is not among the files of" in failure_of(session, path, files=[f"{path}/gone"])
 
 
 @pytest.mark.parametrize("format", ["parquet", "delta", "json"])
@@ -156,7 +156,7 @@ def test_a_delta_table_is_its_current_version(session: "SparkSession", tmp_path:
     assert essence(read(session, table)) == expected(2, 3)
     assert essence(read(session, tmp_path)) == expected(2, 3)  # found below a folder too
     told = failure_of(session, f"{table}/*.parquet")
-    assert told == f"{table}: is a Delta table, its folder was expected and not a part of it"
+    assert told == f"{table}: is a Delta table; give this folder itself, not files or folders inside it"
 
 
 def test_columns_that_folders_tell(session: "SparkSession", tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_rows_of_columns_that_are_no_records_are_kept(session: "SparkSession", t
         13: ("topic", "null"),
         14: ("producer_epoch", "32768"),
         15: ("leader_epoch", "-2"),
-        16: ("producer_id", "null in a record of a transaction"),
+        16: ("producer_id", "null, but is_transactional is true, so the record needs one"),
         None: ("offset", "null"),
     }
     for row in bad:

@@ -114,12 +114,12 @@ def test_what_cannot_be_read_is_told_with_its_file(tmp_path: Path) -> None:
 
     assert told(b"") == "empty, snapshots were expected"
     assert told(b"t:0:1\nt:0\n") == 'line 2: "t:0", topic:partition:offset expected'
-    assert told(b"t:0:1\n\xff") == "byte 0xff at 6, UTF-8 expected"
+    assert told(b"t:0:1\n\xff") == "byte 0xff at position 6 is not UTF-8"
     assert told(gzip.compress(b"t:0:1\n" * 99)[:-9]).startswith("not a whole gzip file, ")
     assert told(gzip.compress(b"t:0:1\n")[:12] + bytes(20)).startswith("not a whole gzip file, ")
     (tmp_path / "a").write_text("t:0:1")
     (tmp_path / "b").write_text("t:0:2")
-    contradiction = f"log_end_offset 1 in {tmp_path}/a and 2 in {tmp_path}/b"
+    contradiction = f"log_end_offset is 1 in {tmp_path}/a, but 2 in {tmp_path}/b"
     assert failure_of(tmp_path).endswith(contradiction)
     (tmp_path / "empty").mkdir()
     for missing in (tmp_path / "none", tmp_path / "*.none", tmp_path / "empty"):
@@ -166,7 +166,7 @@ def test_what_a_storage_does_not_have_is_told_in_one_line(storage: Storage) -> N
     write_once(storage, "a.txt", b"t:0")
     place, options = storage.place, options_at(storage)
     for missing in (f"{place}/none", f"{place}/*.none", f"{place}/none/*"):
-        assert failure_of(missing, options=options).startswith(f"{missing}: no such file, or a folder without any")
+        assert failure_of(missing, options=options).startswith(f"{missing}: no such file, or a folder without files")
     assert failure_of(place, options=options) == f'{place}/a.txt: line 1: "t:0", topic:partition:offset expected'
 
 
@@ -176,7 +176,7 @@ def test_buckets_that_cannot_be_reached_are_told_in_one_line(s3: str) -> None:
         assert failure_of(place, options=options_for(s3)).endswith(told)
     nobody = options_for(f"http://127.0.0.1:{free_port()}", retry_seconds=1)
     assert "no answer from the server, tried for 1 s" in failure_of("s3://bucket/a.txt", options=nobody)
-    with pytest.raises(Failure, match="no storage is known by ftp:, a path") as unknown:
+    with pytest.raises(Failure, match="unknown kind of storage ftp:, a path") as unknown:
         read("ftp://host/a.txt")
     assert unknown.value.code == ExitCode.USAGE
 

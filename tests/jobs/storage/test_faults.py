@@ -40,7 +40,7 @@ def test_what_another_try_mends_is_mended(behind: Behind, fault: str) -> None:
 ENDLESS = {
     "500": "the server refuses (500 Internal Server Error, InternalError), tried for 2 s: try again later",
     "503": "the server refuses (503 Service Unavailable, SlowDown), tried for 2 s: try again later",
-    "403": "no right to it (403 Forbidden",
+    "403": "permission denied (403 Forbidden",
     "hang up": "no answer from the server, tried for 2 s: check the endpoint, and that the server runs",
     "wait 3": "no answer from the server, tried for 2 s: check the endpoint, and that the server runs",
 }

@@ -83,8 +83,8 @@ def test_options_stand_in_the_settings_and_change_no_hash(tmp_path: Path) -> Non
             '{ aws_secret_acess_key = "KEY" }',
             "aws_secret_acess_key: no such option, the nearest is aws_secret_access_key",
         ),
-        ("{ aws_secret_access_key = 123454321 }", "aws_secret_access_key: its value is no text"),
-        ('"KEY"', "a table of options and their texts was expected"),
+        ("{ aws_secret_access_key = 123454321 }", "aws_secret_access_key: its value is not a string"),
+        ('"KEY"', "a table with a string for each option was expected"),
     ],
 )
 def test_a_wrong_option_is_told_by_its_name_alone(tmp_path: Path, text: str, told: str) -> None:
@@ -93,7 +93,7 @@ def test_a_wrong_option_is_told_by_its_name_alone(tmp_path: Path, text: str, tol
     with pytest.raises(Failure) as refused:
         load_settings(path)
     assert str(refused.value).startswith(
-        f"{path}: [storage] options = …: a table of options and their texts was expected"
+        f"{path}: [storage] options = …: a table with a string for each option was expected"
     )
     assert str(refused.value).endswith(told)
     assert "KEY" not in str(refused.value)

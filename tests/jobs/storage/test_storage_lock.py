@@ -89,8 +89,8 @@ def test_the_lock_of_a_dead_holder_is_taken_over_by_one(storage: Storage) -> Non
         with lock_on(storage).held(60, told.append) as held:
             assert time.monotonic() - begun >= MISSED_BEATS * BEAT
             held.check()
-            assert [line for line in told if "replay (process" in line and "taking its lock over" in line]
-            with pytest.raises(Failure, match="another run took the lock over") as lost:
+            assert [line for line in told if "replay (process" in line and "takes the lock over" in line]
+            with pytest.raises(Failure, match="another run took over the lock") as lost:
                 dead.check()
             assert lost.value.code == ExitCode.UNUSABLE_WAREHOUSE
             # It stands up again: it neither takes the lock back nor frees it for others.

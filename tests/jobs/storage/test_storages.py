@@ -201,7 +201,7 @@ def test_a_fork_after_the_storage_was_reached_is_told_and_does_not_hang(s3: str)
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("ftp://host/a", "ftp://host/a: no storage is known by ftp:, a path, file:, s3://, s3a://, gs://, abfss://"),
+        ("ftp://host/a", "ftp://host/a: unknown kind of storage ftp:, a path, file:, s3://, s3a://, gs://, abfss://"),
         ("s3:/bucket/a", "s3:/bucket/a: names no bucket, s3://BUCKET/PATH was expected"),
         ("abfss://c@a.dfs.core.windows.net/w?sig=KEY", "abfss://c@a.dfs.core.windows.net/w: ends in a query"),
     ],

@@ -166,7 +166,7 @@ def test_an_ingest_takes_snapshots_from_there(
         assert there
     capfd.readouterr()
     assert run_ingest(tmp_path / "none", "--snapshots", f"{place}/none.jsonl") == ExitCode.UNREADABLE_INPUT
-    told = "no such file, or a folder without any, snapshots were expected"
+    told = "no such file, or a folder without files; give files of snapshots"
     assert capfd.readouterr().err == f"groupscope: {place}/none.jsonl: {told}\n"
 
 

@@ -250,10 +250,11 @@ def test_the_exit_code_says_whether_anything_is_broken_and_the_worst_stands_firs
     first = json.loads(broken.stdout.splitlines()[0])
     assert (broken.returncode, broken.stderr) == (
         23,
-        f"groupscope: {well.root}: do not use this warehouse until 1 broken finding is mended\n",
+        f"groupscope: {well.root}: 1 problem with status broken; do not use this warehouse until repaired\n",
     )
     assert first["message"] == (
-        "1 key in several rows, the first: cluster a, offsets_partition 0, record_offset 0, partition_leader_epoch None"
+        "1 key duplicated, each in several rows, such as cluster a, offsets_partition 0, record_offset 0, "
+        "partition_leader_epoch None"
     )
 
 

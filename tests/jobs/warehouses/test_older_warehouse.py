@@ -105,14 +105,14 @@ def test_a_report_is_written_of_an_older_warehouse(old: Path, tmp_path: Path) ->
 
 def test_sql_says_of_a_table_that_is_not_there_yet_who_writes_it(old: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["sql", "SELECT count(*) FROM lag_daily", "--warehouse", str(old)]) == 0
-    assert capfd.readouterr().err == "groupscope: lag_days is not there yet, `groupscope lag` writes it\n"
+    assert capfd.readouterr().err == "groupscope: lag_days does not exist yet; run `groupscope lag` to write it\n"
     assert main(["sql", "SELECT count(*) FROM topics, gate_spans", "--warehouse", str(old)]) == 0
     assert capfd.readouterr().err == ""
 
 
 def told(place: Path, what: str) -> str:
     repair = "`groupscope doctor` says how to repair it"
-    return f"groupscope: {place}: was written by an older release, without {what}; {repair}"
+    return f"groupscope: {place}: was written by an older release and lacks {what}; {repair}"
 
 
 def test_a_job_that_would_write_a_column_more_says_so_and_leaves_the_warehouse_as_it_was(
@@ -134,7 +134,7 @@ def test_a_job_that_needs_the_column_says_so_and_what_doctor_says_repairs_it(
     source = ["--source", f"segments:{SAMPLE}", "--snapshots", f"{SAMPLE}/snapshots.jsonl"]
     assert main(["lag", "--warehouse", str(place)]) == 23
     (line,) = beside_progress(capfd.readouterr().err)
-    assert "replayed_partitions" in line and "without the column whole_run_id; `groupscope doctor`" in line
+    assert "replayed_partitions" in line and "lacks the column whole_run_id; `groupscope doctor`" in line
     assert main(["doctor", "--warehouse", str(place), "--format", "csv"]) == 23
     folder = place / "_state" / "replayed_partitions"
     mend = f"delete the folder {folder}, then: groupscope replay --full --warehouse {place}"

@@ -109,7 +109,7 @@ def test_a_run_whose_lock_was_taken_over_commits_nothing(
         write_once(stored, name_of(found.lock.number + 1), b"")
         found.check_lock()
     assert lost.value.code == ExitCode.UNUSABLE_WAREHOUSE
-    assert "another run took the lock over" in str(lost.value)
+    assert "another run took over the lock" in str(lost.value)
     assert history(fetched(stored, "", tmp_path / "after")) == before
     capsys.readouterr()
     assert run(place, second, "--lock-wait", "0") == ExitCode.UNUSABLE_WAREHOUSE

@@ -206,7 +206,7 @@ def test_describe_alone_is_not_enough_to_read(guarded: Guarded, tmp_path: Path, 
         assert OFFSETS_TOPIC in topics(captured(tmp_path / "snapshots", *guarded.source))
         assert told(capsys) == []
         assert run_ingest(tmp_path / "w", *guarded.source) == ExitCode.UNREADABLE_INPUT
-        line = f"topic {OFFSETS_TOPIC}: the user lacks READ on it"
+        line = f"topic {OFFSETS_TOPIC}: the Kafka user has no READ permission on it"
         assert told(capsys) == [line]
     assert f"`{line}`" in operations_page.PAGE
 

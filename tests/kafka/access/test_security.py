@@ -169,7 +169,7 @@ def test_a_wrong_password_and_an_unknown_user(
 
 def test_a_mechanism_that_the_broker_does_not_offer(there: Secured) -> None:
     line = refusal(there, "SCRAMONLY", LOGIN | login("PLAIN"))
-    assert line == ": sasl.mechanism PLAIN is not offered there, but SCRAM-SHA-256, SCRAM-SHA-512"
+    assert line == ": the broker does not offer sasl.mechanism PLAIN; it offers SCRAM-SHA-256, SCRAM-SHA-512"
 
 
 TO_LOGIN = "asks for SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512)"
@@ -186,7 +186,7 @@ TO_LOGIN = "asks for SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512)"
         ("LOGIN", TLS, f"speaks no TLS and {TO_LOGIN}: set security.protocol to SASL_PLAINTEXT"),
         ("TLSLOGIN", TLS, f"{TO_LOGIN}: set security.protocol to SASL_SSL"),
         ("PLAINTEXT", LOGIN | login("PLAIN"), "no SASL there: set security.protocol to PLAINTEXT"),
-        ("TLS", LOGIN | login("PLAIN"), "speaks TLS and asks for no SASL: set security.protocol to SSL"),
+        ("TLS", LOGIN | login("PLAIN"), "speaks TLS and does not use SASL: set security.protocol to SSL"),
         ("TLSLOGIN", LOGIN | login("PLAIN"), "speaks TLS: set security.protocol to SASL_SSL"),
         ("LOGIN", TLS_LOGIN | login("PLAIN"), "speaks no TLS: set security.protocol to SASL_PLAINTEXT"),
         ("TLS", TLS_LOGIN | login("PLAIN"), "no SASL there: set security.protocol to SSL"),
@@ -217,7 +217,7 @@ def test_a_broker_that_is_trusted_under_another_name(there: Secured) -> None:
 
 @pytest.mark.parametrize("versions", [{}, TLS_1_2])
 def test_no_client_certificate_or_one_that_nobody_knows(there: Secured, versions: dict[str, str]) -> None:
-    said = ": the broker refuses our TLS certificate, or the lack of one ("
+    said = ": the broker ended the TLS handshake ("
     values = TLS | trust(there) | versions
     assert refusal(there, "MUTUAL", values).startswith(said)
     stranger = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(there.stranger.issued("x", "DNS:x").store)}
@@ -233,7 +233,8 @@ def test_a_key_under_another_password(there: Secured, password: dict[str, str]) 
 def test_a_key_that_is_not_the_certificates(there: Secured) -> None:
     key = there.authority.issued("other", "DNS:x").key.read_text()
     line = refusal(there, "MUTUAL", TLS | inline(there) | {"ssl.keystore.key": key})
-    assert line == "client property ssl.keystore.key: does not belong to the certificate"
+    told = "this private key does not belong to the first certificate of ssl.keystore.certificate.chain"
+    assert line == f"client property ssl.keystore.key: {told}"
 
 
 def test_missing_permissions_are_named_and_once_given_suffice(there: Secured) -> None:
@@ -244,25 +245,25 @@ def test_missing_permissions_are_named_and_once_given_suffice(there: Secured) ->
         there.tool("org.apache.kafka.tools.AclCommand", *user, *on)
 
     with opened(there, "LOGIN", guest) as cluster:
-        with pytest.raises(Forbidden, match=r"^topic t: the user lacks DESCRIBE on it$"):
+        with pytest.raises(Forbidden, match=r"^topic t: the Kafka user has no DESCRIBE permission on it$"):
             cluster.topics(["t"])
-        with pytest.raises(Forbidden, match=r"^topic t: the user lacks DESCRIBE on it$"):
+        with pytest.raises(Forbidden, match=r"^topic t: the Kafka user has no DESCRIBE permission on it$"):
             cluster.offsets([("t", 0)])
-        with pytest.raises(Forbidden, match=r"^topic t: the user lacks DESCRIBE on it$"):
+        with pytest.raises(Forbidden, match=r"^topic t: the Kafka user has no DESCRIBE permission on it$"):
             list(fetched(cluster, "t", 0, 0, 1))
         with pytest.raises(
-            Forbidden, match=r"^settings of the brokers: the user lacks DESCRIBE_CONFIGS on the cluster$"
+            Forbidden, match=r"^settings of the brokers are left out: the Kafka user has no DESCRIBE_CONFIGS permission"
         ):
             cluster.settings(["offsets.retention.minutes"])
         left_out: dict[str, str] = {}
         assert cluster.topics(["t"], left_out) == {}
-        assert left_out == {"t": "topic t: the user lacks DESCRIBE on it"}
+        assert left_out == {"t": "topic t: the Kafka user has no DESCRIBE permission on it"}
         left: dict[tuple[str, int], str] = {}
         assert cluster.offsets([("t", 0)], left) == {}
-        assert left == {("t", 0): "topic t: the user lacks DESCRIBE on it"}
+        assert left == {("t", 0): "topic t: the Kafka user has no DESCRIBE permission on it"}
         allow("Describe", "--topic", "t")
         assert cluster.offsets([("t", 0)])["t", 0].end == RECORDS
-        with pytest.raises(Forbidden, match=r"^topic t: the user lacks READ on it$"):
+        with pytest.raises(Forbidden, match=r"^topic t: the Kafka user has no READ permission on it$"):
             list(fetched(cluster, "t", 0, 0, 1))
         allow("DescribeConfigs", "--cluster")
         assert cluster.settings(["offsets.retention.minutes"]) == {"offsets.retention.minutes": "10080"}

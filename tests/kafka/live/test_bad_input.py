@@ -119,7 +119,7 @@ CLUSTERS = [
     (unknown_authority, ["{STRANGER}", "not trusted", "see ssl.truststore.location"]),
     (wrong_password, ["{LOGIN}", f"user '{PLAIN_USER}'", "are name and password in sasl.jaas.config right?"]),
     (wrong_scram_password, ["{LOGIN}", "SCRAM-SHA-512", "are name and password in sasl.jaas.config right?"]),
-    (no_rights, ["topic __consumer_offsets", "lacks DESCRIBE on it"]),
+    (no_rights, ["topic __consumer_offsets", "has no DESCRIBE permission on it"]),
     (no_password, ["sasl.jaas.config", "has no password"]),
     (no_file, ["bad.properties", "No such file"]),
     (no_address, ["'127.0.0.1' is no HOST:PORT"]),

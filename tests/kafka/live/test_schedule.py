@@ -205,6 +205,6 @@ def test_a_log_that_was_cut_off_is_refused(tmp_path: Path, broker: Broker, capsy
     assert f"{TOPIC}-0 ends at offset 10, the warehouse knows it up to " in line
     commit(broker, "then", "orders", 30)
     line = refused(tmp_path / "w", broker, capsys)
-    assert "is of another leader epoch" in line
+    assert "has another leader epoch" in line
     found = ingest_live(tmp_path / "w", broker, "--cluster", "anew")
     assert found["read"] == found["decoded"]

@@ -238,7 +238,7 @@ def test_another_clusters_snapshots_are_refused(
     ingest(warehouse, "--snapshots", path, "--cluster", "a")
     before = rows(warehouse, "runs")
     assert run_capture(small, "--warehouse", warehouse) == ExitCode.UNREADABLE_INPUT
-    assert capsys.readouterr().err.endswith("use another --cluster\n")
+    assert capsys.readouterr().err.endswith("give this Kafka cluster another name: --cluster NAME\n")
     assert rows(warehouse, "runs") == before
     assert run_capture(small, "--warehouse", warehouse, "--cluster", "b") == ExitCode.CLEAN
 
@@ -332,7 +332,7 @@ def test_what_is_wrong_is_told_on_one_line(small: Broker, tmp_path: Path, capsys
     path.write_text("orders:0:7\n")
     code, line = told("--into", path)
     assert code == ExitCode.USAGE
-    assert line.startswith(f"--into {path}: holds something else than lines of snapshots")
+    assert line.startswith(f"--into {path}: is not a file of snapshots")
     assert path.read_text() == "orders:0:7\n"
 
 

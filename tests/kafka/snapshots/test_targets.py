@@ -72,7 +72,7 @@ def test_a_warehouse_in_a_bucket_knows_its_cluster(
         broker, kafka_tools.TOPICS, "--create", "--topic", "__consumer_offsets", "--partitions", "1", "--if-not-exists"
     )
     assert capture(broker, place) == ExitCode.UNREADABLE_INPUT
-    assert capsys.readouterr().err.endswith("use another --cluster\n")
+    assert capsys.readouterr().err.endswith("give this Kafka cluster another name: --cluster NAME\n")
     assert capture(broker, place, "--cluster", "b") == ExitCode.CLEAN
 
 

@@ -198,8 +198,8 @@ def test_the_preview_of_3_7_goes_by_the_order_of_markers_and_every_offset_that_d
     assert found.told("committed_offset")[-1] == (3,)
     assert older_rules(found) == [("a", "info", 2, 9)]
     (row,) = found.tables["replay_anomalies"]
-    assert row["message"].startswith("t-0: record 2 has its COMMIT after record ")
-    assert row["message"].endswith("takes the COMMIT's offset 2, every other one keeps 3")
+    assert row["message"].startswith("t-0: offset 2 of record 2 was pending in a transaction until after record ")
+    assert row["message"].endswith("(early access) restores 2; all others keep 3")
     for cut in range(1, len(log)):
         state = Run(*log[:cut]).finished.state
         assert older_rules(Run(*log[cut:], state=state)) == [("a", "info", 2, 9)]
@@ -272,7 +272,7 @@ def test_each_step_back_of_the_clock_by_more_than_a_second_is_told_once() -> Non
     found = Run(*(commit(offset, record_time=time) for offset, time in enumerate(times)))
     (row,) = found.tables["replay_anomalies"]
     assert (row["record_offset"], row["kind"], row["severity"]) == (2, "clock_went_back", "info")
-    assert row["message"] == "record time lies 2,000 ms before that of the group's commit before"
+    assert row["message"] == "the record's time is 2,000 ms earlier than that of the group's previous commit"
 
 
 def test_missing_records_leave_the_ends_of_a_value_inexact() -> None:

@@ -59,7 +59,7 @@ def test_one_name_for_two_kinds_is_refused() -> None:
         fields = (Field("size", kind, "A size."),)
         return Shape(fields, releases="all", provenance="none", first=version, last=version)
 
-    with pytest.raises(TypeError, match="int32 and int64 stand under one name"):
+    with pytest.raises(TypeError, match="fields of one name have the types int32 and int64"):
         message_type(Message("Sizes", (shape(Kind.INT32, 0), shape(Kind.INT64, 1))))
 
 

@@ -77,9 +77,11 @@ def test_a_batch_with_nothing_missing_up_to_the_next_segment_is_kept() -> None:
 def test_what_is_left_out_says_where_it_was_expected() -> None:
     found = with_rising_offsets(log_of((0, 42), (0, 34), (78, 112)), -1, 112)
     (rejected,) = found.rejected
-    assert rejected.detail == "offsets 0 to 34, some from 43 to 77 were expected"
+    assert rejected.detail == "offsets 0 to 34 contradict the batches around; offsets from 43 to 77 were expected"
     open_end = with_rising_offsets(log_of((5, 9), (10, 19), (2, 11)), 4, None)
-    assert open_end.rejected[0].detail == "offsets 2 to 11, some from 20 on were expected"
+    assert (
+        open_end.rejected[0].detail == "offsets 2 to 11 contradict the batches around; offsets from 20 on were expected"
+    )
 
 
 def test_a_compacted_batch_that_is_left_out_counts_its_records_and_not_the_offsets_around_it() -> None:

@@ -158,9 +158,12 @@ ONE = "Topic: t\tTopicId: {id}\tPartitionCount: 1"
         ("Topic: t\tPartitionCount: x", 'line 1: PartitionCount: "x", an integer from 1 to 2147483647 expected'),
         ("Topic: t\tLeader: 1", 'line 1: "Topic: t\\tLeader: 1", a PartitionCount or a Partition expected'),
         (f"{ONE}\n{ONE}", 'line 2: Topic: "t" appears here a second time, each topic once expected'),
-        ("Topic: t\tPartition: 0", 'line 1: "Topic: t\\tPartition: 0", the line of topic t before it expected'),
+        (
+            "Topic: t\tPartition: 0",
+            'line 1: "Topic: t\\tPartition: 0", but no line before it has the PartitionCount of topic t',
+        ),
         (f"{ONE}\nTopic: t\tPartition: 1", "line 2: Partition: 1, an integer from 0 to 0 expected"),
-        (ONE, "line 1: 0 of 1 partitions of t follow, all of them expected"),
+        (ONE, "line 1: topic t has PartitionCount 1, but lines of partitions: 0"),
         (
             f"{ONE}\nTopic: t\tPartition: 0\nTopic: t\tPartition: 0",
             "line 3: Partition: 0 appears here a second time, each partition once expected",
@@ -263,9 +266,9 @@ def test_a_malformed_field_is_told_with_its_place(path: list[str | int], value: 
     [
         (
             "{",
-            "line 1: Expecting property name enclosed in double quotes at character 1, a snapshot as one JSON object",
+            "line 1: Expecting property name enclosed in double quotes at character 1; each line must be one snapshot",
         ),
-        ('{"captured_at": 1}{}', "line 1: Extra data at character 18, a snapshot as one JSON object"),
+        ('{"captured_at": 1}{}', "line 1: Extra data at character 18; each line must be one snapshot"),
         ("[1]", "line 1: [1], an object expected"),
         ('{"a":' * 100_000, "line 1: maximum recursion depth exceeded"),
     ],
@@ -302,8 +305,8 @@ def test_contradictions_name_both_files_and_both_values() -> None:
     with pytest.raises(Contradiction) as caught:
         merged(((name, row) for name, each in ends for row in each.topics), KEY)
     assert str(caught.value) == (
-        f"two snapshots contradict each other: captured_time {NOW}, topic t, partition 0: "
-        "log_end_offset 5 in earliest.txt and 9 in latest.txt"
+        f"two snapshots contradict each other about captured_time {NOW}, topic t, partition 0: "
+        "log_end_offset is 5 in earliest.txt, but 9 in latest.txt"
     )
     later = [("a", parse("t:0:5", NOW)), ("a", parse("t:0:9", NOW + 1))]
     assert len(merged(((name, row) for name, each in later for row in each.topics), KEY)) == 2

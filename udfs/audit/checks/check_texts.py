@@ -51,7 +51,7 @@ def complete(unowned: Collection[Partition], is_known: bool) -> Check:
     """`unowned`: partitions without an owner although nothing withholds them. If numbers of partitions are unknown, so
     is this."""
     if not is_known:
-        return Check(CheckName.COMPLETE, None, "numbers of partitions are not known")
+        return Check(CheckName.COMPLETE, None, "partition counts of topics are unknown")
     return check(CheckName.COMPLETE, [f"nobody has {listed(unowned)}"] if unowned else [])
 
 
@@ -81,7 +81,9 @@ def static_once(instances: Sequence[str | None]) -> Check:
     """No static instance has two members."""
     seen: set[str] = set()
     twice = [each for each in instances if each is not None and (each in seen or seen.add(each))]  # type: ignore[func-returns-value]
-    return check(CheckName.STATIC_ONCE, [f"{each} is two members" for each in dict.fromkeys(twice)])
+    return check(
+        CheckName.STATIC_ONCE, [f"group.instance.id {each} is that of two members" for each in dict.fromkeys(twice)]
+    )
 
 
 # -- requirements from the settings
@@ -101,13 +103,13 @@ def co_partitioned(recorded: Recorded, topics: Sequence[str]) -> Check:
     places = {name: at for at, name in enumerate(recorded.topics)}
     missing = [name for name in topics if name not in places]
     if missing:
-        return Check(CheckName.CO_PARTITIONED, None, f"the group has no {', '.join(missing)}")
+        return Check(CheckName.CO_PARTITIONED, None, f"no member subscribes to {', '.join(missing)}")
     counts = {int(recorded.counts[places[name]]) for name in topics}
     if len(counts) > 1:
-        return Check(CheckName.CO_PARTITIONED, False, f"{', '.join(topics)}: other numbers of partitions")
+        return Check(CheckName.CO_PARTITIONED, False, f"the topics {', '.join(topics)} have different partition counts")
     first, *others = (owners_of(recorded, places[name]) for name in topics)
     faults = [
-        f"{topics[0]}-{partition} and {name}-{partition}: other owners"
+        f"{topics[0]}-{partition} and {name}-{partition} have different owners"
         for name, owners in zip(topics[1:], others, strict=True)
         for partition in sorted(first.keys() | owners.keys())
         if first.get(partition) != owners.get(partition)
@@ -127,10 +129,12 @@ def redundant(recorded: Recorded, wanted: int) -> Check:
     """This many members have each partition."""
     all_ = assignments_of([recorded])
     if (recorded.counts[np.flatnonzero(all_.is_subscribed)] == UNKNOWN).any():
-        return Check(CheckName.REDUNDANT, None, "numbers of partitions are not known")
+        return Check(CheckName.REDUNDANT, None, "partition counts of topics are unknown")
     wrong = np.flatnonzero((all_.times_owned != wanted) & all_.is_subscribed[all_.topic_of_place])
     found = places_of(recorded, all_, wrong)
-    return check(CheckName.REDUNDANT, [f"not {wanted} members have {listed(found)}"] if found else [])
+    return check(
+        CheckName.REDUNDANT, [f"{listed(found)}: {wanted} members must own each, but fewer or more do"] if found else []
+    )
 
 
 def rack_local(recorded: Recorded, member_racks: Sequence[str | None], racks: Racks) -> Check:

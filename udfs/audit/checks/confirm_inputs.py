@@ -53,7 +53,7 @@ def why_unconfirmed(by_log: ByLog, topics: Iterable[Used], time: int | None, fac
     if by_log in (ByLog.LISTED, ByLog.HASH_MATCHES):
         return None
     if by_log == ByLog.HASH_DIFFERS:
-        return "no topics that are known give the metadata hash in the group's record"
+        return "the metadata hash in the group's record does not match the known topics"
     return next((why for each in topics if (why := why_not(each, time, facts)) is not None), None)
 
 
@@ -61,8 +61,8 @@ def why_not(used: Used, time: int | None, facts: Facts) -> str | None:
     count = confirmed_count(used.name, used.least, time, facts)
     if count.partitions in (None, used.partitions):
         return count.why
-    taken = counted(used.partitions, "partition was", "partitions were")
-    return f"{used.name}: {taken} taken, it had {count.partitions}"
+    taken = counted(used.partitions, "partition")
+    return f"{used.name}: computed with {taken}, but the topic had {count.partitions}"
 
 
 def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Count:
@@ -84,7 +84,7 @@ def confirmed_count(name: str, least: int, time: int | None, facts: Facts) -> Co
         if missing:
             return contradicted(name, missing[0])
         side = "after" if before is None else "before"
-        return Count(None, f"{name}: only snapshots {side} the record have it")
+        return Count(None, f"{name}: only snapshots {side} the record contain the topic")
     if has_gone_between(before, after, facts):
         return Count(None, f"{name}: it was gone for a while between the snapshots before and after the record")
     if not agree(before, after):

@@ -87,7 +87,7 @@ class TopicCounts:
         racks = None
         if any(known is not None and known.topic.racks is not None for known in found):
             racks = [None if known is None else known.topic.racks for known in found]
-        return Counts(numbers, source, racks, "topics as in the next snapshot" if is_next_first else None)
+        return Counts(numbers, source, racks, "with partition counts of the next snapshot" if is_next_first else None)
 
 
 def inferred(generation: Generation) -> Counts:

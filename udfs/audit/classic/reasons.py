@@ -32,9 +32,9 @@ def not_even_another(generation: Generation) -> str | None:
     """Why no assignor at all can compute an assignment for the group."""
     kind, assignor = generation.protocol_type, generation.protocol
     if kind != CONSUMER:
-        return FOREIGN_TYPES.get(kind, f"protocol type {kind!r}: its leaders share what they like")
+        return FOREIGN_TYPES.get(kind, f"protocol type {kind!r}: its assignments are not those of Kafka's consumers")
     if assignor == STREAM_PROTOCOL:
-        return "Kafka Streams weighs tasks and their lag, which is not in the log"
+        return "Kafka Streams assigns by the lag of tasks, which is not in the log"
     if generation.repeated is not None:
         return f"{generation.repeated}: is listed twice among the members"
     return generation.unread
@@ -58,21 +58,22 @@ def impossible(generation: Generation, counts: Counts) -> str:
 
 def old_view(generation: Generation, counts: Counts, floor: Numbers) -> str:
     at = int(np.flatnonzero((counts.numbers < floor) & (counts.numbers > 0))[0])
-    return f"as if the leader knew {counts.numbers[at]} of {floor[at]} partitions of {generation.topics[at]}"
+    told = f"the leader knew only {counts.numbers[at]} of {floor[at]} partitions of {generation.topics[at]}"
+    return f"the assignment is right if {told}"
 
 
 def not_confirmed(why: str) -> str:
     """Kafka's answer for the known input differs from the record, but that input may be wrong."""
-    return f"its inputs are not confirmed: {why}"
+    return f"no record or snapshot confirms the inputs: {why}"
 
 
 def missing_input(generation: Generation, before: Before | None, counts: Counts) -> str | None:
     """Inputs that the log does not record and that may explain the difference."""
     assignor = str(generation.protocol)
     if any(generation.racks) and assignor != "roundrobin" and lacks_racks(generation, counts):
-        return "members name their racks, and those of the replicas are not known"
+        return "members name their racks, but racks of the partitions' replicas are unknown"
     if before is None and assignor in STICKY and any(generation.instances):
-        return "a static member may have come back: the value before is not in the log"
+        return "a static member may have come back, and the group's previous record is not in the log"
     return None
 
 
@@ -84,8 +85,7 @@ def lacks_racks(generation: Generation, counts: Counts) -> bool:
 
 def drift(generation: Generation, num_different: int) -> str:
     """With the leader's library, if its client id shows it: other libraries have assignors of the same names."""
-    others = counted(num_different, "partition has another owner", "partitions have another owner")
-    text = f"no release gives this: {others} than expected"
+    text = f"no release computes this: {counted(num_different, 'partition has', 'partitions have')} another owner"
     leader = next((at for at, member in enumerate(generation.members) if member == generation.leader), None)
     if leader is None:
         return text
@@ -94,5 +94,5 @@ def drift(generation: Generation, num_different: int) -> str:
     if library is not None:
         return f"{text}; its leader is likely {library}"
     if generation.versions[leader] == 0:
-        return f"{text}; its leader is a client before 2.4 or of another library: subscription version 0"
+        return f"{text}; its leader sends subscription version 0, so it is a client before 2.4 or of another library"
     return text

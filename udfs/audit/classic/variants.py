@@ -100,7 +100,7 @@ class Variant:
         if self.is_without_racks:
             parts.append("without racks")
         if self.leader_memory != ABSENT:
-            parts.append(f"leader remembers generation {self.leader_memory}")
+            parts.append(f"the leader still has its assignment of generation {self.leader_memory}")
         if self.counts.label is not None:
             parts.append(self.counts.label)
         return "; ".join(parts)

@@ -83,7 +83,7 @@ def watch_owned(
         for other in sorted(watch.owners[tp] - {member_id}):
             epoch = epoch_of(other)
             if epoch is not None and len(watch.faults) < MOST_KEPT:
-                watch.faults.append(f"{codes.told(tp)}: {other} and {member_id}")
+                watch.faults.append(f"{codes.told(tp)}: owned by {other} and {member_id} at once")
                 watch.note(owned_twice(owned.epoch, epoch))
 
 

@@ -213,7 +213,7 @@ def why_not_proved(draft: Draft, recorded: Recorded) -> str | None:
     is_mixed_up = answer.question is not None and answer.question.found.is_mixed_up
     if is_mixed_up and len(recorded.topics_of_class) > 1:
         return "no record shows which topic has which id"
-    return None if answer.unconfirmed is None else f"its inputs are not confirmed: {answer.unconfirmed}"
+    return None if answer.unconfirmed is None else f"no record or snapshot confirms the inputs: {answer.unconfirmed}"
 
 
 def moves(draft: Draft) -> tuple[int | None, int | None]:

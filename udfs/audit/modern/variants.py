@@ -83,7 +83,7 @@ def algorithm_of(question: Question) -> Algorithm:
 
 def told(variant: Variant, algorithm: Algorithm) -> str:
     line = next(name for release, name in LINES[variant.assignor, algorithm] if release == variant.release)
-    order = "" if variant.order is None else ", members of equal places in another order"
+    order = "" if variant.order is None else ", members that count as equal in another order"
     return f"{line}, {JAVA_LINES[variant.jdk]}{order}"
 
 

@@ -168,13 +168,13 @@ def row(group_id: str, state: State, migration: Migration, told: MigrationProgre
 def phase_of(way: Way, now: int | None) -> tuple[MigrationPhase, tuple[Blocker, ...]]:
     """The phase, and why it is stuck if it is."""
     if way.turned_back is not None:
-        told = f"the group returned to its former protocol by the record at offset {way.turned_back}"
+        told = f"the group went back to its former protocol; the record at offset {way.turned_back} shows it"
         return MigrationPhase.STUCK, (Blocker(BlockerKind.TURNED_BACK, None, told),)
     if way.is_finished:
         return MigrationPhase.FINISHED, ()
     is_long = now is not None and way.progress_time is not None and now - way.progress_time >= STUCK_AFTER
     if is_long and way.generations_since >= STUCK_AFTER_ROUNDS:
-        told = f"no member has changed in the last {way.generations_since} rounds"
+        told = f"no member was upgraded in the last {way.generations_since} generations"
         return MigrationPhase.STUCK, (Blocker(BlockerKind.NO_PROGRESS, None, told),)
     return MigrationPhase.IN_PROGRESS, ()
 

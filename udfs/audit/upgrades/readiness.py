@@ -12,8 +12,8 @@ from udfs.audit.upgrades.member_records import ClassicMember, ClassicValue, Cons
 # Assignors of Kafka's own clients. Any other may do what no assignor of the broker does.
 BUILT_IN = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})
 OTHER_TYPES = {
-    "connect": "Kafka Connect's workers have no other protocol",
-    "sr": "the schema registry elects its leader by it",
+    "connect": "Kafka Connect workers support only the classic protocol",
+    "sr": "Schema Registry uses the group only to elect its primary",
 }
 STREAMS = "stream"
 # By version of the subscription. Version 3 came with 3.4, before the consumer protocol: a client with an older version
@@ -45,7 +45,7 @@ def readiness(blockers: Sequence[Blocker]) -> Readiness:
 def against_consumer_protocol(value: ClassicValue, facts: Facts) -> Iterator[Blocker]:
     """For a classic group with members."""
     if value.protocol_type != CONSUMERS:
-        why = OTHER_TYPES.get(value.protocol_type, "only groups of consumers can turn")
+        why = OTHER_TYPES.get(value.protocol_type, "only groups of consumers can change to the consumer protocol")
         yield Blocker(BlockerKind.OTHER_PROTOCOL_TYPE, None, f"protocol type {value.protocol_type}: {why}")
         return
     if value.protocol == STREAMS:
@@ -57,7 +57,10 @@ def against_consumer_protocol(value: ClassicValue, facts: Facts) -> Iterator[Blo
             f"assignor {value.protocol}: the broker's assignors do not do what it does",
         )
     if facts.migration_policy is not None and facts.migration_policy not in TURNING:
-        told = f"group.consumer.migration.policy is {facts.migration_policy}: only while the group is empty"
+        told = (
+            f"group.consumer.migration.policy is {facts.migration_policy}: the group can change only while it "
+            "has no members"
+        )
         yield Blocker(BlockerKind.MIGRATION_POLICY, None, told)
     for member in value.members:
         if member.has_assigned_data:
@@ -80,7 +83,7 @@ def against_client(
 ) -> Iterator[Blocker]:
     library = next((LIBRARIES[each] for each in LIBRARIES if (client_id or "").startswith(each)), None)
     if library is not None:
-        told = f"client id {client_id}, as {library} names itself: it has no consumer protocol"
+        told = f"client id {client_id} is the default of {library}, which does not support the consumer protocol"
         yield Blocker(BlockerKind.CLIENT_LIBRARY, member_id, told)
     elif version == 0 and has_blank_data:
         told = "subscription version 0 with user data of no bytes, as kafka-python and aiokafka write it"

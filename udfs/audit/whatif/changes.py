@@ -50,7 +50,10 @@ def member_named(text: str, known: list[str]) -> str:
     """By its id, or by the beginning of an id that no other member has: terminals show shortened ids."""
     begun = [text] if text in known else [each for each in known if each.startswith(text)]
     if len(begun) > 1:
-        raise WrongChange(f"--remove-member {text}: {len(begun)} members' ids begin so, such as {sorted(begun)[0]}")
+        raise WrongChange(
+            f"--remove-member {text}: {len(begun)} member ids begin with it; give a longer one, such as "
+            f"{sorted(begun)[0]}"
+        )
     if not begun:
         raise WrongChange(f"--remove-member {text}: no member of the group, {one_of('members', text, known)}")
     return begun[0]
@@ -89,16 +92,16 @@ def new_members(latest: Latest, number: int) -> list[Member]:
 
 def one_of(what: str, wanted: str, known: list[str]) -> str:
     if not known:
-        return f"which has no {what}"
+        return f"the group has no {what}"
     if len(known) == 1:
-        return f"its only one is {known[0]}"
+        return f"give {known[0]}, its only one"
     begun = [each for each in known if each.startswith(wanted)]
     near = begun or difflib.get_close_matches(wanted, known, n=1) or sorted(known)
-    return f"one of its {len(known)} {what} was expected, such as {near[0]}"
+    return f"give one of its {len(known)} {what}, such as {near[0]}"
 
 
 def assumed(change: GroupChange) -> list[str]:
     """The assumptions of an answer about the change."""
     if not change.num_added:
         return []
-    return ["ids of new members decide what they are assigned; new-1 and so on are assumed: Kafka's choice may differ"]
+    return ["assumed member ids new-1 and so on; assignors order members by id, so the real assignment may differ"]

@@ -86,7 +86,12 @@ def rows_of_choice(
         if isinstance(answer, WhatIfAnswer):
             possible.append((place, answer))
         else:
-            yield place, refused(questions[place], protocol, assignor, f"Kafka's assignor fails: {answer}")
+            yield (
+                place,
+                refused(
+                    questions[place], protocol, assignor, f"Kafka's assignor would end with an exception: {answer}"
+                ),
+            )
     changed = changes([answer for _, answer in possible])
     num_stopped = changed.num_owned if (protocol, assignor) in EAGER else changed.num_stopped
     for (place, answer), moved, stopped in zip(possible, changed.num_moved.tolist(), num_stopped.tolist(), strict=True):

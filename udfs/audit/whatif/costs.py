@@ -62,11 +62,11 @@ def best(rows: Sequence[Mapping[str, Any]], in_force: tuple[str, str] | None) ->
     evenest = min(possible, key=lambda row: (*balance_first(row), is_other(row)))
     cheapest = min(possible, key=lambda row: (*cost_first(row), is_other(row)))
     if evenest is cheapest:
-        parts = [f"{name_of(evenest, in_force)} wins: {price(evenest)}"]
+        parts = [f"{name_of(evenest, in_force)} is the most even and moves the fewest: {price(evenest)}"]
     else:
         parts = [
             f"{name_of(evenest, in_force)} is the most even: {price(evenest)}",
-            f"{name_of(cheapest, in_force)} costs the least: {price(cheapest)}",
+            f"{name_of(cheapest, in_force)} moves and stops the fewest partitions: {price(cheapest)}",
         ]
     others = [row for row in possible if row is not evenest and row is not cheapest and not is_other(row)]
     parts += [f"{name_of(row, in_force)}: {price(row)}" for row in others]
@@ -88,9 +88,9 @@ def name_of(row: Mapping[str, Any], in_force: tuple[str, str] | None) -> str:
 
 def price(row: Mapping[str, Any]) -> str:
     moved, stopped = row["moves_from_current"], row["partitions_stopped"]
-    moves, stops = "moves" if moved == 1 else "move", "stops" if stopped == 1 else "stop"
-    return f"{balance(row['imbalance'])}, {counted(moved, 'partition')} {moves}, {stopped} {stops}"
+    moves = "moves" if moved == 1 else "move"
+    return f"{balance(row['imbalance'])}, {counted(moved, 'partition')} {moves}, reading of {stopped} stops"
 
 
 def balance(imbalance: int) -> str:
-    return f"members up to {counted(imbalance, 'partition')} apart" if imbalance else "members even"
+    return f"members differ by up to {counted(imbalance, 'partition')}" if imbalance else "members even"

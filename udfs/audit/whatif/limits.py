@@ -33,7 +33,10 @@ def why_impossible(latest: Latest) -> str | None:
         met.add(member.member_id)
         for topic, partitions in member.owned:
             if min(partitions, default=0) < 0:
-                return f"member {member.member_id} has partition {min(partitions)} of {topic}"
+                return (
+                    f"member {member.member_id} owns partition {min(partitions)} of {topic}; a partition number "
+                    "cannot be negative"
+                )
     return None
 
 
@@ -61,7 +64,7 @@ def left_out(latest: Latest, facts: Facts, protocol: GroupProtocol, assignor: st
     is_of_leader = protocol == GroupProtocol.CLASSIC
     has_racks = any(member.rack_id for member in latest.members)
     if is_of_leader and assignor in LOOK_AT_RACKS and has_racks and any(t.racks is None for t in latest.topics):
-        yield "members name racks, those of the replicas are not known: answered without"
+        yield "racks of the partitions' replicas are unknown; computed without racks, so Kafka's result may differ"
     if not is_of_leader and any(t.topic_id is None and known_id(t.name, facts) is None for t in latest.topics):
         yield "topic ids are unknown: their order decides assignments, so Kafka's real choice may differ"
 

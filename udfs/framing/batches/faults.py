@@ -74,9 +74,11 @@ def read_headers(cursor: ScalarCursor) -> None:
     if count < 0:
         raise Wrong(RejectReason.BAD_LENGTH, "headers", f"{count} headers")
     if 2 * count > cursor.end - cursor.position:
-        raise Wrong(RejectReason.UNDERRUN, "headers", f"{count} headers in {cursor.end - cursor.position} bytes")
+        raise Wrong(
+            RejectReason.UNDERRUN, "headers", f"{count} headers do not fit into {cursor.end - cursor.position} bytes"
+        )
     if count > MOST_HEADERS:
-        raise Wrong(RejectReason.TOO_LARGE, "headers", f"{count} headers")
+        raise Wrong(RejectReason.TOO_LARGE, "headers", f"{count} headers, up to {MOST_HEADERS} expected")
     for _ in range(count):
         cursor.slice("header_key", lowest=0)
         cursor.slice("header_value")

@@ -109,7 +109,11 @@ def count_faults(headers: BatchHeaders) -> dict[int, Fault]:
     size = headers.records_end - headers.records_start
     rows = np.flatnonzero(headers.num_records * SMALLEST_RECORD > size)
     return {
-        row: Fault(RejectReason.UNDERRUN, "num_records", f"{headers.num_records[row]} records in {size[row]} bytes")
+        row: Fault(
+            RejectReason.UNDERRUN,
+            "num_records",
+            f"{headers.num_records[row]} records do not fit into {size[row]} bytes",
+        )
         for row in rows.tolist()
     }
 

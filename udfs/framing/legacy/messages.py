@@ -59,7 +59,7 @@ def read_legacy_entry(room: Room, start: int, end: int) -> Entry:
     if codec == Codec.NONE:
         return Entry(wrapper, [wrapper])
     if codec >= Codec.ZSTD:
-        raise Wrong(RejectReason.UNSUPPORTED_CODEC, "codec", f"codec {codec} in a message of magic {wrapper.magic}")
+        raise Wrong(RejectReason.UNSUPPORTED_CODEC, "codec", f"magic {wrapper.magic} does not allow codec {codec}")
     if wrapper.value_length < 0:
         raise Wrong(RejectReason.BAD_LENGTH, "value", "a wrapper message without a value")
     value_end = wrapper.value_start + wrapper.value_length
@@ -94,7 +94,11 @@ def inner_messages(data: Bytes, position: int, magic: int) -> Iterator[Message]:
         left = len(data) - start
         size = PREFIX_SIZE + read_int32(data.data, start + 8)[0] if left >= PREFIX_SIZE else SMALLEST_ENTRY[magic]
         if size < SMALLEST_ENTRY[magic]:
-            raise Wrong(RejectReason.BAD_LENGTH, "message_length", f"inner message of {size} bytes")
+            raise Wrong(
+                RejectReason.BAD_LENGTH,
+                "message_length",
+                f"inner message of {size} bytes is too small for magic {magic}",
+            )
         if size > left:
             raise Wrong(RejectReason.UNDERRUN, "message_length", f"inner message of {size} bytes, {left} left")
         yield inner_message(data, start, start + size, position, magic)
@@ -106,7 +110,7 @@ def inner_message(data: Bytes, start: int, end: int, position: int, magic: int) 
     if inner_magic != magic:
         raise Wrong(RejectReason.UNKNOWN_MAGIC, "magic", f"magic {inner_magic} inside of magic {magic}")
     if crc32(data[start + CHECKED_FROM[magic] : end]) != crc:
-        raise Wrong(RejectReason.BAD_CRC, "crc", f"inner message of {end - start} bytes")
+        raise Wrong(RejectReason.BAD_CRC, "crc", f"inner message of {end - start} bytes: its checksum does not match")
     if attributes & CODEC_BITS:
         raise Wrong(RejectReason.UNSUPPORTED_CODEC, "codec", "a compressed message inside of a compressed one")
     message = read_message(data, start, end)

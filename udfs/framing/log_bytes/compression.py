@@ -101,7 +101,11 @@ def snappy_blocks(payload: bytes) -> Iterator[bytes]:
         size = int.from_bytes(payload[position : position + 4], "big", signed=True)
         position += 4
         if not 0 <= size <= len(payload) - position:
-            raise Wrong(RejectReason.BAD_COMPRESSION, "records", f"snappy: block of {size} bytes")
+            raise Wrong(
+                RejectReason.BAD_COMPRESSION,
+                "records",
+                f"snappy: a block of {size} bytes is negative or larger than the {len(payload) - position} left",
+            )
         if size:
             yield snappy_block(payload[position : position + size])
         position += size

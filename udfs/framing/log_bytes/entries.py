@@ -110,7 +110,9 @@ class EntryWalk:
         if magic >= len(SMALLEST_ENTRY):
             return BadEntry(Fault(RejectReason.UNKNOWN_MAGIC, "magic", f"magic {magic}"))
         if size < SMALLEST_ENTRY[magic]:
-            return BadEntry(Fault(RejectReason.BAD_LENGTH, "batch_length", f"batch length {length}, magic {magic}"))
+            return BadEntry(
+                Fault(RejectReason.BAD_LENGTH, "batch_length", f"batch length {length} is too small for magic {magic}")
+            )
         if size > LARGEST_ENTRY:
             return BadEntry(Fault(RejectReason.TOO_LARGE, "batch_length", f"batch length {length}"))
         if size > left:
@@ -118,7 +120,12 @@ class EntryWalk:
             return BadEntry(torn, is_incomplete=True)
         end: int = position + size
         if not self.has_right_checksum(position, end, magic):
-            return BadEntry(Fault(RejectReason.BAD_CRC, "crc", f"batch of {size} bytes, magic {magic}"), end)
+            return BadEntry(
+                Fault(
+                    RejectReason.BAD_CRC, "crc", f"batch of {size} bytes, magic {magic}: its checksum does not match"
+                ),
+                end,
+            )
         return end
 
     def has_right_checksum(self, position: int, end: int, magic: int) -> bool:

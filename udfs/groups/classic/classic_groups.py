@@ -33,7 +33,7 @@ def take(group: Group, record: Record) -> None:
         group.now = None
         return
     if group.now is not None and not isinstance(group.now, Classic):
-        told = "a classic group's value for a group of another type, without tombstones before it"
+        told = "a record of a classic group, but the group is of another type and was not deleted before"
         group.anomaly(record, AnomalyKind.TYPE_CONFLICT, Severity.WARNING, told)
     group.now = Classic(once(group, record), record.offset, record.leader_epoch)
 
@@ -315,7 +315,10 @@ def check_value(group: Group, value: ClassicValue, record: Record) -> None:
 def check_generation(round_: Round) -> None:
     before, now = round_.before, round_.now
     if before is not None and now.value.generation < before.value.generation:
-        told = f"generation {now.value.generation} after {before.value.generation}, without a tombstone between"
+        told = (
+            f"generation {now.value.generation} comes after {before.value.generation}, but the group was not "
+            "deleted between"
+        )
         if now.leader_epoch > before.leader_epoch:
             told += ": the coordinator moved"
         round_.group.anomaly(round_.record, AnomalyKind.GENERATION_WENT_BACK, Severity.WARNING, told, before.offset)

@@ -96,11 +96,13 @@ def of_the_round(round_: Round, done: Handover, trigger: str) -> list[Change]:
 def rejoined(round_: Round, done: Handover) -> str:
     assert round_.before is not None
     if done.num_handed_out:
-        withheld = f"{partitions(done.num_handed_out)} withheld in generation {round_.before.value.generation}"
-        return f"assigns {withheld}"
+        generation = round_.before.value.generation
+        return (
+            f"assigns {partitions(done.num_handed_out)}, which generation {generation} withheld from their new owners"
+        )
     before, now = round_.before.value.leader, round_.now.value.leader
-    same = "members, subscriptions and assignor are the same"
-    return same if before == now else f"{same}; leader {before} → {now}"
+    same = "members, subscriptions and assignor did not change"
+    return same if before == now else f"{same}; only the leader did: {before} → {now}"
 
 
 def name_of(member: ClassicMember) -> str:

@@ -112,7 +112,7 @@ def subscription_texts(before: set[str], after: set[str]) -> list[str]:
     """If several members changed their subscription in the same way, they are named together."""
     added, removed = listed(sorted(after - before)), listed(sorted(before - after))
     too = " too" if before & after else ""
-    texts = [f"subscribes {added}{too}" if added else "", f"no longer subscribes {removed}" if removed else ""]
+    texts = [f"subscribes to {added}{too}" if added else "", f"no longer subscribes to {removed}" if removed else ""]
     return [text for text in texts if text]
 
 

@@ -21,7 +21,7 @@ METADATA, SUBSCRIPTION = RebalanceTrigger.METADATA_CHANGED, RebalanceTrigger.SUB
 # What it means for a group that a topic appears in the list, and that it disappears.
 LISTED = {
     GroupType.CONSUMER: ("created", "deleted"),
-    GroupType.SHARE: ("initialized for the group", "removed from the group"),
+    GroupType.SHARE: ("share state initialized", "share state removed"),
     GroupType.STREAMS: ("created", "deleted"),
 }
 
@@ -39,13 +39,16 @@ def member_changes(member_id: str, before: About, about: About) -> list[Change]:
     name = about_name(member_id, about)
     found = subscription(name, before.topics or (), about.topics or ())
     if before.regex != about.regex:
-        pattern = f"subscribes pattern {about.regex}" if about.regex else f"no longer subscribes pattern {before.regex}"
+        new = f"subscribes to pattern {about.regex}"
+        pattern = new if about.regex else f"no longer subscribes to pattern {before.regex}"
         found.append(Change(SUBSCRIPTION, pattern, name))
     if before.topology_epoch != about.topology_epoch:
         epochs = f"{shown(before.topology_epoch)} → {shown(about.topology_epoch)}"
         found.append(Change(SUBSCRIPTION, f"runs another topology: epoch {epochs}", name))
     if before.assignor != about.assignor:
-        wanted = f"asks for assignor {about.assignor}" if about.assignor else "asks for no assignor"
+        wanted = (
+            f"asks for assignor {about.assignor}" if about.assignor else "leaves the choice of assignor to the broker"
+        )
         found.append(Change(RebalanceTrigger.ASSIGNOR_CHANGED, wanted, name))
     return found
 
@@ -74,7 +77,7 @@ def epoch_changes(before: GroupEpoch, value: GroupEpoch) -> list[Change]:
     found = []
     validated = value.validated_topology_epoch
     if validated is not None and validated >= 0 and validated != before.validated_topology_epoch:
-        found.append(Change(METADATA, PLAIN, f"all topics of topology epoch {validated} are there"))
+        found.append(Change(METADATA, PLAIN, f"all topics of topology epoch {validated} exist"))
     settings, wanted = dict(before.configs or ()), dict(value.configs or ())
     for name in sorted(wanted) if before.configs is not None else ():
         if settings.get(name) != wanted[name]:
@@ -96,7 +99,11 @@ def target_changes(
     found = partition_changes(before, after, topics, is_cause=is_cause)
     if is_cause and not found:
         found.append(
-            Change(METADATA, PLAIN, "racks or ids of subscribed topics changed, their partition counts did not")
+            Change(
+                METADATA,
+                PLAIN,
+                "the metadata hash changed, but no partition count: racks or ids of subscribed topics changed",
+            )
         )
     return found
 

@@ -24,6 +24,7 @@ from udfs.groups.modern.state_json import from_plain, plain
 from udfs.groups.readers.records import Moment, Record
 from udfs.groups.states.group import Group
 from udfs.groups.states.modern import GROUP_KEY, Modern, Operation, Start
+from udfs.sentences.counts import counted
 
 __all__ = ["Modern", "from_plain", "hole", "open_rows", "plain", "settle", "take"]
 
@@ -136,7 +137,10 @@ def tell_incomplete(
     This is reported at the group's next records: only then it is certain that none is missing in between. None may be
     missing before either, since tombstones show the return of a static member."""
     if now.incomplete is not None and group.context.gaps.is_complete(now.incomplete, operation[0].offset):
-        told = f"targets of members at offset {now.incomplete} without the record that completes them"
+        told = (
+            f"target assignments of members from offset {now.incomplete}, but no record of the group's target "
+            "epoch after them"
+        )
         group.anomaly(operation[0], AnomalyKind.TARGET_WRITE_INCOMPLETE, Severity.WARNING, told, now.incomplete)
     now.incomplete = None
     target, completion = now.operation.last_target, now.operation.completion
@@ -149,7 +153,7 @@ def tell_incomplete(
 def delete(group: Group, before: Modern, is_exact: bool, at: Moment) -> None:
     deletion = before.operation.deletion
     if before.members and is_exact and deletion is not None:
-        told = f"group deleted while {len(before.members)} members are in it"
+        told = f"group deleted although it has {counted(len(before.members), 'member')}"
         group.anomaly(deletion, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told)
     if before.rebalance is not None:
         close(group, before, RebalanceOutcome.SUPERSEDED, at)

@@ -46,7 +46,7 @@ def group_of(group: Group, record: Record) -> Modern | None:
     if record.value is None:
         return None
     if now is not None:
-        told = f"record type {record.type} of a {group_type} group while the group is of another type"
+        told = f"a record of a {group_type} group (type {record.type}), but the group is of another type"
         group.anomaly(record, AnomalyKind.TYPE_CONFLICT, Severity.WARNING, told)
     first = group.context.first_epoch
     # Whether the group is new; else only its earlier records are missing.
@@ -114,7 +114,7 @@ def show_again(now: Modern, member_id: str, member: Member) -> None:
 
 def forget(group: Group, now: Modern, member_id: str, member: Member, record: Record) -> None:
     if member.epoch != GONE and member.before_gone is None and is_whole(now, member_id) and any(member.shown):
-        told = f"member {member_id} removed while it still has its assignment at epoch {member.epoch}"
+        told = f"member {member_id} removed before the tombstone of its current assignment (epoch {member.epoch})"
         group.anomaly(record, AnomalyKind.IMPOSSIBLE_ORDER, Severity.WARNING, told)
     now.operation.departed[member_id] = member
     count_assignor(now, member.about, -1)

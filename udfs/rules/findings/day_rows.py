@@ -21,14 +21,20 @@ SUBJECT = ("group_id", "topic", "topic_id", "partition")
 KEY = (*SUBJECT, "kind", "day")
 # Of the last commit of the day: what it commits, and what that is compared with.
 DETAILS = {
-    Kind.GROUP_EMPTY: "committed {committed}; the group has had no members since record {compared}",
-    Kind.PARTITION_NOT_OWNED: "committed {committed}; no member owned the partition (members: {compared})",
-    Kind.TOPIC_NOT_SUBSCRIBED: "committed {committed}; no member subscribed to the topic (members: {compared})",
-    Kind.REWIND: "from {compared} back to {committed}",
-    Kind.BEYOND_END: "committed {committed}; the next snapshot has the end of the log at {compared}",
-    Kind.BELOW_START: "committed {committed}; the snapshot before has the start of the log at {compared}",
-    Kind.NEGATIVE: "committed {committed}; consumers ignore an offset below 0",
-    Kind.AFTER_MOVE: "from {compared}, committed by the new owner, back to {committed}",
+    Kind.GROUP_EMPTY: "committed offset {committed}, but the group has had no members since the record at offset "
+    "{compared}",
+    Kind.PARTITION_NOT_OWNED: "committed offset {committed}, but no member owned the partition; number of members: "
+    "{compared}",
+    Kind.TOPIC_NOT_SUBSCRIBED: "committed offset {committed}, but no member subscribed to the topic; number of "
+    "members: {compared}",
+    Kind.REWIND: "committed offset {committed}, lower than {compared} before",
+    Kind.BEYOND_END: "committed offset {committed}, beyond the end of the partition, which the next snapshot has "
+    "at {compared}",
+    Kind.BELOW_START: "committed offset {committed}, before the start of the partition, which the previous "
+    "snapshot has at {compared}",
+    Kind.NEGATIVE: "committed offset {committed}; consumers ignore an offset below 0",
+    Kind.AFTER_MOVE: "committed offset {committed}, lower than {compared}, which the partition's new owner "
+    "committed before",
 }
 # The previous owner, or a second program in the new owner's place: the log cannot tell.
 CONFIDENCES = dict.fromkeys(Kind, Confidence.LIKELY) | {Kind.AFTER_MOVE: Confidence.POSSIBLE}

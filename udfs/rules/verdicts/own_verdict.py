@@ -144,7 +144,7 @@ def clock_went_back() -> OwnAnswer:
 
 def log_ended(standing: Standing) -> OwnAnswer:
     until, ago = clock_time(standing.heard_until), in_words(standing.now - standing.heard_until)
-    reason = f"the log is known only up to {until}, {ago} before; whether the group committed since is unknown"
+    reason = f"the data ends at {until}, {ago} before the as-of time; whether the group committed later is unknown"
     return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.LOG_ENDED, reason)
 
 
@@ -162,12 +162,12 @@ def not_judged(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
 
 def missing_input(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
     if standing.end_offset is None:
-        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, "no snapshot has the end of the partition")
+        return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, "no snapshot has the end offset of the partition")
     if standing.committed is not None and standing.committed < 0:
         reason = f"the committed offset is {standing.committed}, which clients ignore"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.COMMITTED_NEGATIVE, reason)
     if standing.is_recreated:
-        reason = "the commit is, or may be, for another topic of this name than that of the newest snapshot"
+        reason = "the topic was deleted and created again, and the commit may be for the deleted one"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOPIC_RECREATED, reason)
     if standing.is_in_hole:
         reason = "records of the log are missing, so the committed offset is unknown"
@@ -187,7 +187,7 @@ def never_committed(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     patience = max(rules.least_time_lag, usual_silence(standing, rules))
     if not standing.came_since_owned or owned_for < patience:
         # It may rightly begin at the end of the log, or be about to commit: the reset policy is not in the log.
-        reason = f"nothing is committed, and too little came since to expect a commit; {owned}"
+        reason = f"nothing is committed; {owned}, and it is too early or there were no new messages to expect a commit"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NEVER_COMMITTED, reason)
     if standing.heard_until - standing.owned_since < patience:
         return log_ended(standing)
@@ -201,10 +201,10 @@ def rewound(standing: Standing, _rules: OwnRules) -> OwnAnswer | None:
     assert standing.committed is not None and standing.end_offset is not None
     if not standing.committed < back.peak <= max(standing.end_offset, standing.committed):
         return None  # made up for; or the log lost its end, and the group followed it
-    steps = "" if back.num_steps == 1 else f" in {back.num_steps} steps"
+    steps = "" if back.num_steps == 1 else f" in {back.num_steps} steps, the last"
     reason = (
-        f"moved back{steps} from offset {back.peak:,}, last at {clock_time(back.time)}; "
-        f"now at {standing.committed:,}, {messages(back.peak - standing.committed)} before it"
+        f"committed offset {standing.committed:,}, {messages(back.peak - standing.committed)} below offset "
+        f"{back.peak:,}, which it had committed before: a rewind{steps} at {clock_time(back.time)}"
     )
     return OwnAnswer(LagVerdict.REWIND, OwnRule.REWOUND, reason, back.time)
 
@@ -214,7 +214,9 @@ def caught_up(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
     end_age = standing.now - (standing.now if standing.end_time is None else standing.end_time)
     if lag <= rules.allowed_lag and end_age > rules.window:
         # What came since may be unread. That messages stayed unread before is proven by old snapshots too.
-        reason = f"{messages(lag)} to read by the newest snapshot of its end, which is {in_words(end_age)} old"
+        reason = (
+            f"{messages(lag)} to read at the newest snapshot of its end offset, but that is {in_words(end_age)} old"
+        )
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.NO_END_OFFSETS, reason)
     if lag <= rules.allowed_lag:
         allowed = f", and {rules.allowed_lag:,} are allowed" if lag else ""
@@ -267,8 +269,9 @@ def stands_still(standing: Standing, rules: OwnRules) -> OwnAnswer | None:
 def trend_verdict(standing: Standing, window: WindowLags | None, rules: OwnRules) -> OwnAnswer:
     """`window`: None: no lag of it is known."""
     if window is None or window.trend is None:
-        num = "no snapshot" if window is None else "1 snapshot"
-        reason = f"{messages(standing.available_lag)} to read; {num} of the last {in_words(rules.window)} shows its lag"
+        num = "no snapshot" if window is None else "only 1 snapshot"
+        few = f"{num} of the last {in_words(rules.window)} has an end offset, too few to see whether lag grows"
+        reason = f"{messages(standing.available_lag)} to read; {few}"
         return OwnAnswer(LagVerdict.UNKNOWN, OwnRule.TOO_FEW, reason)
     trend = window.trend
     over = f"over {in_words(window.last_time - window.first_time)} ({counted(window.number, 'snapshot')})"
@@ -287,7 +290,7 @@ def why_not(trend: Trend) -> str:
     """Why a lag that is larger at the end is no growing one."""
     if trend.end <= trend.begin:
         return ""
-    return ", and falls again" if trend.is_falling else f", no more than it varies (by {trend.noise:,.0f})"
+    return ", and falls again" if trend.is_falling else f", which is within its usual variation of {trend.noise:,.0f}"
 
 
 def messages(number: int) -> str:

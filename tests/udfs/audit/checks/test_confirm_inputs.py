@@ -117,7 +117,7 @@ def test_a_topic_that_records_name_is_not_absent(named: dict[str, int], count: i
     [
         (ByLog.LISTED, None),
         (ByLog.HASH_MATCHES, None),
-        (ByLog.HASH_DIFFERS, "no topics that are known give the metadata hash"),
+        (ByLog.HASH_DIFFERS, "the metadata hash in the group's record does not match"),
         (ByLog.NOTHING, "t: only snapshots before"),
     ],
 )
@@ -134,7 +134,10 @@ def test_a_hash_that_differs_outweighs_snapshots_on_both_sides() -> None:
 
 def test_what_was_taken_must_be_what_is_confirmed() -> None:
     both = facts({10: (3, "x"), 90: (3, "x")})
-    assert why_unconfirmed(ByLog.NOTHING, [Used("t", 2, 2)], AT, both) == "t: 2 partitions were taken, it had 3"
+    assert (
+        why_unconfirmed(ByLog.NOTHING, [Used("t", 2, 2)], AT, both)
+        == "t: computed with 2 partitions, but the topic had 3"
+    )
 
 
 def test_a_record_without_a_time_stands_on_no_side() -> None:

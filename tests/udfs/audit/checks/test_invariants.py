@@ -163,7 +163,7 @@ def test_checks_name_what_they_found() -> None:
     assert check_texts.complete([("a", p) for p in range(5)], True).detail == "nobody has a-0, a-1, a-2 and 2 more"
     assert check_texts.complete([], False).is_ok is None
     assert check_texts.balanced(one).is_ok is None
-    assert check_texts.static_once(["i", None, "i", None, "j"]).detail == "i is two members"
+    assert check_texts.static_once(["i", None, "i", None, "j"]).detail == "group.instance.id i is that of two members"
     assert check_texts.static_once(["i", None, None]).is_ok
 
 
@@ -175,15 +175,15 @@ def test_settings_ask_for_checks_of_their_own() -> None:
     told = [(each.name, each.is_ok, each.detail) for each in asked_for(rule, one, ["r1", None], racks)]
     assert told == [
         ("co_partitioned", True, None),
-        ("co_partitioned", None, "the group has no c"),
-        ("redundant", False, "not 2 members have a-0, a-1, b-0 and 1 more"),
+        ("co_partitioned", None, "no member subscribes to c"),
+        ("redundant", False, "a-0, a-1, b-0 and 1 more: 2 members must own each, but fewer or more do"),
         ("rack_local", True, None),
     ]
     told = [(each.name, each.is_ok, each.detail) for each in asked_for(rule, other, ["r1", "r2"], racks)]
     assert told == [
-        ("co_partitioned", False, "a-0 and b-0: other owners; a-1 and b-1: other owners"),
-        ("co_partitioned", None, "the group has no c"),
-        ("redundant", False, "not 2 members have a-1, b-0, b-1"),
+        ("co_partitioned", False, "a-0 and b-0 have different owners; a-1 and b-1 have different owners"),
+        ("co_partitioned", None, "no member subscribes to c"),
+        ("redundant", False, "a-1, b-0, b-1: 2 members must own each, but fewer or more do"),
         ("rack_local", False, "no replica in the member's rack: a-0, b-0, b-1"),
     ]
 
@@ -191,4 +191,4 @@ def test_settings_ask_for_checks_of_their_own() -> None:
 def test_topics_with_other_numbers_of_partitions_are_not_copartitioned() -> None:
     one = recorded({"a": 1, "b": 2}, {"x": [("a", 0), ("b", 0)], "y": [("b", 1)]})
     (found,) = asked_for(GroupRule("g", copartitioned=(("a", "b"),)), one, [None, None], {})
-    assert (found.is_ok, found.detail) == (False, "a, b: other numbers of partitions")
+    assert (found.is_ok, found.detail) == (False, "the topics a, b have different partition counts")

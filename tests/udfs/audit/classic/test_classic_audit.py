@@ -99,7 +99,7 @@ def test_the_next_snapshot_tells_where_the_one_before_was_too_old() -> None:
     known = Facts(topics={"a": [*known.topics["a"], *facts({"a": 4}, since=10**18).topics["a"]]})
     members = [member("c1", "a0 a1", topics="a"), member("c2", "a2 a3", topics="a")]
     found = only([value(7, 1, 1, members)], known)
-    assert (found.verdict, found.variant) == ("same", "clients 3.5-4.3; topics as in the next snapshot")
+    assert (found.verdict, found.variant) == ("same", "clients 3.5-4.3; with partition counts of the next snapshot")
     assert (found.num_partitions, found.partition_counts_source) == (4, "snapshot")
 
 
@@ -108,11 +108,14 @@ def test_a_topic_does_not_shrink_so_that_a_dropped_highest_partition_is_found() 
     after = [member("c1", "a0", topics="a"), member("c2", "a1", topics="a")]
     for known in (facts({"a": 3}), facts({"a": 3}, since=10**18)):
         found = only([value(7, 1, 1, before), value(8, 2, 2, after)], known)
-        assert (found.verdict, found.reason) == ("drift", "as if the leader knew 2 of 3 partitions of a")
+        assert (found.verdict, found.reason) == (
+            "drift",
+            "the assignment is right if the leader knew only 2 of 3 partitions of a",
+        )
         assert (found.num_unowned, found.num_different) == (1, 2)
     found = only([value(7, 1, 1, before), value(8, 2, 2, after)])
     assert (found.verdict, found.num_unowned, found.known_defect) == ("not_recomputable", 0, None)
-    assert str(found.reason).endswith("as if the leader knew 2 of 3 partitions of a; "
+    assert str(found.reason).endswith("the leader knew only 2 of 3 partitions of a; "
                                       "a: neither records nor snapshots show how many partitions it had")  # fmt: skip
 
 
@@ -165,7 +168,7 @@ def test_members_that_list_the_same_topics_in_another_order_subscribe_to_the_sam
         ({"protocol_type": "connect", "protocol": "sessioned"}, "Kafka Connect shares connectors and tasks among its"),
         ({"protocol_type": "sr", "protocol": "v0"}, "Schema Registry elects a primary"),
         ({"protocol_type": "mine", "protocol": "x"}, "protocol type 'mine'"),
-        ({"protocol": "stream"}, "Kafka Streams weighs tasks"),
+        ({"protocol": "stream"}, "Kafka Streams assigns by the lag of tasks"),
         ({"protocol": None}, "the record names no assignor"),
         ({"protocol": "com.example.Mine"}, "assignor 'com.example.Mine' is none of Kafka's"),
     ],
@@ -221,7 +224,7 @@ def test_custom_assignors_may_give_a_partition_to_several() -> None:
     assert (found.num_owned_twice, failed(found)) == (0, {})
     rule = GroupRule("g.*", redundancy=3)
     found = only([row], Facts(topics=facts({"a": 2}).topics, rules=(rule, GroupRule("x", redundancy=5))))
-    assert failed(found) == {"redundant": "not 3 members have a-0, a-1"}
+    assert failed(found) == {"redundant": "a-0, a-1: 3 members must own each, but fewer or more do"}
     # Kafka's own may not.
     assert only([value(7, 1, 1, members)], facts({"a": 2})).num_owned_twice == 2
 
@@ -233,7 +236,7 @@ def test_racks_of_replicas_decide_and_without_them_nothing_is_told() -> None:
     assert (found.verdict, found.algorithm, found.variant) == ("same", "rack_aware", "clients 3.5-4.3")
     found = only([value(7, 1, 1, members)], facts({"a": 3, "b": 3}))
     assert found.verdict == "not_recomputable"
-    assert found.reason == "members name their racks, and those of the replicas are not known"
+    assert found.reason == "members name their racks, but racks of the partitions' replicas are unknown"
     # A leader that did not look at them.
     members = [member("c1", "a0 a1 b0 b1", rack="r2"), member("c2", "a2 b2", rack="r1")]
     found = only([value(7, 1, 1, members)], facts({"a": 3, "b": 3}, a=racks, b=racks))
@@ -263,7 +266,7 @@ def test_differences_are_those_from_the_release_that_comes_closest() -> None:
     ("client", "version", "told"),
     [
         ("rdkafka", 3, "; its leader is likely librdkafka"),
-        ("c", 0, "; its leader is a client before 2.4 or of another library: subscription version 0"),
+        ("c", 0, "; its leader sends subscription version 0, so it is a client before 2.4 or of another library"),
         ("c", 3, ""),
     ],
 )
@@ -273,7 +276,7 @@ def test_a_leader_of_another_library_is_named_where_it_shows(client: str, versio
         member("c2", "a0", topics="a", client="other"),
     ]
     found = only([value(7, 1, 1, members, leader="c1")], facts({"a": 2}))
-    assert found.reason == f"no release gives this: 2 partitions have another owner than expected{told}"
+    assert found.reason == f"no release computes this: 2 partitions have another owner{told}"
 
 
 # -- no assignor ran

@@ -319,7 +319,7 @@ def test_a_partition_of_two_members_at_a_time_is_told_with_the_next_target() -> 
     log.write(5, about("a", ORDERS), epoch(3, SIX), completed(3))
     row = audit(log, known(orders=6))[2]
     (told,) = [check for check in row.checks if check.name == "owned_once"]
-    assert (told.is_ok, told.detail) == (False, "orders-2: a and b")
+    assert (told.is_ok, told.detail) == (False, "orders-2: owned by a and b at once")
     assert row.known_defect == "KAFKA-19974"
 
 
@@ -414,4 +414,4 @@ def test_what_early_access_computed_is_not_known() -> None:
     log.write(0, about("a", ORDERS), (table, columns | {"epoch": 1}), epoch(1), target("a", orders=[5]), completed(1))
     (row,) = audit(log)
     assert (row.verdict, row.num_unowned) == (Verdict.NOT_RECOMPUTABLE, 5)
-    assert row.reason == "written by 3.7, whose assignors are not known"
+    assert row.reason == "written by Kafka 3.7 (early access), whose assignors Groupscope does not have"

@@ -48,7 +48,7 @@ def twins(winner: str, has_hash: bool = False) -> TargetLog:
         ("Aa", False, "4.0.1 and later, Java 18 and before"),
         ("BB", False, "before 4.0.1, Java 18 and before"),
         ("Aa", True, "4.0.1 and later, Java 18 and before"),
-        ("BB", True, "4.0.1 and later, Java 18 and before, members of equal places in another order"),
+        ("BB", True, "4.0.1 and later, Java 18 and before, members that count as equal in another order"),
     ],
 )
 def test_twins_are_walked_by_when_they_came_and_else_the_other_way_round(

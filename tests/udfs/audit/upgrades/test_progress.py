@@ -130,7 +130,7 @@ def test_a_group_that_turns_back_is_stuck() -> None:
     found = upgrades_of(log)[COOPERATIVE]
     assert (found.phase, found.members_done, ids(found.members_remaining)) == ("stuck", (), {"old", "new"})
     assert [(each.kind, each.detail) for each in found.blockers] == [
-        ("turned_back", "the group returned to its former protocol by the record at offset 3")
+        ("turned_back", "the group went back to its former protocol; the record at offset 3 shows it")
     ]
     assert found.readiness == "unknown"
     # And turns once more: a way of its own.

@@ -64,17 +64,20 @@ def row(protocol: str, assignor: str, *numbers: int) -> dict[str, Any]:
 @pytest.mark.parametrize(("rows", "in_force", "sentence"), [
     ([row("classic", "range")], None, None),
     ([row("classic", "range", 0, 1, 5), row("consumer", "uniform", 0, 1, 1), row("consumer", "range")], None,
-     "uniform of the consumer protocol wins: members even, 1 partition moves, 1 stops."),
+     "uniform of the consumer protocol is the most even and moves the fewest: "
+     "members even, 1 partition moves, reading of 1 stops."),
     ([row("classic", "range", 3, 0, 0), row("consumer", "uniform", 1, 4, 4)], ("classic", "range"),
-     "uniform of the consumer protocol is the most even: members up to 1 partition apart, 4 partitions move, 4 stop; "
-     "range of the classic protocol (in force) costs the least: members up to 3 partitions apart, 0 partitions move, "
-     "0 stop."),
+     "uniform of the consumer protocol is the most even: members differ by up to 1 partition, 4 partitions move, "
+     "reading of 4 stops; range of the classic protocol (in force) moves and stops the fewest partitions: "
+     "members differ by up to 3 partitions, 0 partitions move, reading of 0 stops."),
     ([row("classic", "range", 1, 2, 9), row("consumer", "uniform", 0, 1, 1)], ("classic", "range"),
-     "uniform of the consumer protocol wins: members even, 1 partition moves, 1 stops; range of the classic protocol "
-     "(in force): members up to 1 partition apart, 2 partitions move, 9 stop."),
+     "uniform of the consumer protocol is the most even and moves the fewest: members even, 1 partition moves, "
+     "reading of 1 stops; range of the classic protocol (in force): members differ by up to 1 partition, "
+     "2 partitions move, reading of 9 stops."),
     # Of equals the one in force: nothing is gained by a change.
     ([row("classic", "sticky", 0, 1, 1), row("consumer", "uniform", 0, 1, 1)], ("consumer", "uniform"),
-     "uniform of the consumer protocol (in force) wins: members even, 1 partition moves, 1 stops."),
+     "uniform of the consumer protocol (in force) is the most even and moves the fewest: "
+     "members even, 1 partition moves, reading of 1 stops."),
 ])  # fmt: skip
 def test_a_sentence_says_which_assignor_wins_and_at_what_price(
     rows: list[dict[str, Any]], in_force: tuple[str, str] | None, sentence: str | None

@@ -173,7 +173,7 @@ def test_partitions_below_0_are_left_out_and_told_and_nobody_else_suffers() -> N
     assert found.of("generation_members", "member_id", "claimed_owned", "assigned") == [
         ("a", "t1", "t0 t1"), ("b", "", "u2"), ("c", "", "v0")
     ]  # fmt: skip
-    told = "left out, since no topic has partitions below 0: a claims u--1, u--2147483648, a has t--1"
+    told = "ignored negative partition numbers, which no topic has: a claims u--1, u--2147483648, a has t--1"
     assert found.of("replay_anomalies", "group_id", "kind", "record_offset", "message") == [
         ("g", "negative_partition", 0, told)
     ]  # fmt: skip

@@ -83,7 +83,7 @@ def test_a_name_says_where_the_member_runs_and_nothing_twice() -> None:
         (
             (member("a", "t0 t1 u0", topics="tu"), TWO[1]),
             "range",
-            ("subscription_changed", "member a (10.0.0.1) subscribes u too"),
+            ("subscription_changed", "member a (10.0.0.1) subscribes to u too"),
         ),
         (
             (member("a", "t0 t1 t3 t4"), TWO[1]),
@@ -91,7 +91,7 @@ def test_a_name_says_where_the_member_runs_and_nothing_twice() -> None:
             ("metadata_changed", "t 3 → 5 partitions assigned"),
         ),
         ((member("a"), member("b")), "range", ("metadata_changed", "topic t deleted")),
-        (TWO, "range", ("leader_rejoined", "members, subscriptions and assignor are the same")),
+        (TWO, "range", ("leader_rejoined", "members, subscriptions and assignor did not change")),
         ((), "range", ("group_emptied", "members a (10.0.0.1), b (10.0.0.1) left or timed out")),
     ],
 )
@@ -117,7 +117,10 @@ def test_a_failover_names_epochs_and_generations() -> None:
 def test_a_follow_up_names_what_was_withheld() -> None:
     first = value(2, 9000, 2, (member("a", "t0", "t0 t1"), member("b", "t2", "t2")), state=8900)
     second = value(3, 9900, 3, (member("a", "t0", "t0"), member("b", "t1 t2", "t2")), state=9800)
-    assert of_classic(first, second) == ("leader_rejoined", "assigns 1 partition withheld in generation 2")
+    assert of_classic(first, second) == (
+        "leader_rejoined",
+        "assigns 1 partition, which generation 2 withheld from their new owners",
+    )
 
 
 def test_assignors_before_and_after_are_those_of_the_values() -> None:
@@ -164,10 +167,14 @@ def test_a_target_of_an_older_epoch_leaves_newer_causes_to_the_next_one() -> Non
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ({}, {"topics": ["orders", "orders.eu"]}, "subscribes orders.eu too"),
-        ({}, {"topics": ["clicks"]}, "subscribes clicks; member a (client-a, 127.0.0.1) no longer subscribes orders"),
-        ({}, {"regex": "^ord.*"}, "subscribes pattern ^ord.*"),
-        ({"regex": "^ord.*"}, {}, "no longer subscribes pattern ^ord.*"),
+        ({}, {"topics": ["orders", "orders.eu"]}, "subscribes to orders.eu too"),
+        (
+            {},
+            {"topics": ["clicks"]},
+            "subscribes to clicks; member a (client-a, 127.0.0.1) no longer subscribes to orders",
+        ),
+        ({}, {"regex": "^ord.*"}, "subscribes to pattern ^ord.*"),
+        ({"regex": "^ord.*"}, {}, "no longer subscribes to pattern ^ord.*"),
     ],
 )
 def test_a_member_that_subscribes_otherwise_says_to_what(before: Any, after: Any, expected: str) -> None:
@@ -225,7 +232,7 @@ def test_a_share_group_gets_what_was_initialized_under_an_epoch_of_the_same_hash
     log.write(300, epoch(4, record_type=11), target("a", 0, 1, record_type=13), completed(4, 12),
               owns("a", 4, 0, 1, record_type=14))  # fmt: skip
     assert of_modern(log, *NAMES)[1:] == [
-        ("metadata_changed", "topic orders initialized for the group, 1 partition"),
+        ("metadata_changed", "topic orders share state initialized, 1 partition"),
         ("metadata_changed", "orders 1 → 2 partitions"),
     ]
 

@@ -32,7 +32,7 @@ def test_commits_to_a_group_whose_members_left_are_told_by_day() -> None:
     assert (first["kind"], first["num_commits"], first["last_committed_offset"]) == ("group_empty", 2, 105)
     assert (first["evidence_first_offset"], first["evidence_last_offset"], first["confidence"]) == (4, 5, "likely")
     assert (first["first_time"].second, first["last_time"].second) == (30, 40)
-    assert first["detail"] == "committed 105; the group has had no members since record 3"
+    assert first["detail"] == "committed offset 105, but the group has had no members since the record at offset 3"
     assert (second["day_time"].day, second["num_commits"]) == (first["day_time"].day + 1, 1)
 
 
@@ -56,7 +56,7 @@ def test_a_step_back_of_one_partition_is_a_rewind() -> None:
     situation = members().commit(30, {0: 90}).commit(31, {0: 95}).commit(32, {0: 80})
     (row,) = findings(situation)
     assert (row["kind"], row["num_commits"], row["num_messages"]) == ("rewind", 2, 10 + 15)
-    assert row["detail"] == "from 95 back to 80"
+    assert row["detail"] == "committed offset 80, lower than 95 before"
 
 
 def test_a_step_back_of_a_new_owner_is_a_rewind() -> None:
@@ -93,7 +93,7 @@ def test_a_partition_that_nobody_owned_for_five_minutes_must_not_be_committed() 
     situation = members().own(20, {0: "a"}).commit(320, {1: 210}).commit(321, {1: 220})
     (row,) = findings(situation)
     assert (row["kind"], row["partition"], row["num_commits"]) == ("partition_not_owned", 1, 1)
-    assert row["detail"] == "committed 220; no member owned the partition (members: 1)"
+    assert row["detail"] == "committed offset 220, but no member owned the partition; number of members: 1"
 
 
 def test_a_topic_that_nobody_subscribes_to_must_not_be_committed() -> None:
@@ -146,7 +146,7 @@ def test_offsets_that_are_no_place_in_the_log(committed: int, found: list[tuple[
 def test_a_start_is_that_of_a_snapshot_that_was_surely_taken_before() -> None:
     situation = Situation().own(0, {0: "a"}).snapshot(20, ENDS).snapshot(35, {0: (60, 1000)}).commit(40, {0: 49})
     assert [row["detail"] for row in findings(situation)] == [
-        "committed 49; the snapshot before has the start of the log at 50"
+        "committed offset 49, before the start of the partition, which the previous snapshot has at 50"
     ]
 
 
